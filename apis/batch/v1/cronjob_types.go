@@ -1,0 +1,166 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v1
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// CronJobSpec says when Jobs start, what they look like, and how many are kept.
+type CronJobSpec struct {
+	// The schedule: five cron fields (minute, hour, day of month, month, day of week),
+	// a macro (@yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly),
+	// or "@every" and a duration, such as "@every 90m".
+	// Fields are read in the time zone of timeZone. TZ= and CRON_TZ= are refused: use timeZone.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	Schedule string `json:"schedule,omitempty"`
+
+	// The name of the schedule's time zone in the IANA database, such as "Europe/Paris".
+	// UTC when not set, wherever the manager runs.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	TimeZone *string `json:"timeZone,omitempty"`
+
+	// How late, in seconds, a Job may start after its scheduled time. A tick that is older
+	// is missed: it is reported and never run. No limit when not set.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
+
+	// What happens at a tick while a Job of an earlier one still runs:
+	// "Allow" (the default) starts the new Job beside it;
+	// "Forbid" waits until it has ended, then runs the newest tick that is within its deadline;
+	// "Replace" deletes it and starts the new Job.
+	// +optional
+	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
+
+	// Whether scheduling is suspended. Jobs that run already go on. Ticks that pass while
+	// suspended never run. False when not set.
+	// +optional
+	Suspend *bool `json:"suspend,omitempty"`
+
+	// The template of the Jobs that are started.
+	// +required
+	JobTemplate batchv1.JobTemplateSpec `json:"jobTemplate,omitzero"`
+
+	// How many successful Jobs are kept; the newest stay. 3 when not set, 0 keeps none.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
+
+	// How many failed Jobs are kept; the newest stay. 1 when not set, 0 keeps none.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	FailedJobsHistoryLimit *int32 `json:"failedJobsHistoryLimit,omitempty"`
+}
+
+// ConcurrencyPolicy says what happens at a tick while an earlier tick's Job still runs.
+// +kubebuilder:validation:Enum=Allow;Forbid;Replace
+type ConcurrencyPolicy string
+
+const (
+	// AllowConcurrent starts each tick's Job, whatever else runs. It is the default.
+	AllowConcurrent ConcurrencyPolicy = "Allow"
+
+	// ForbidConcurrent holds a tick back while a Job runs.
+	ForbidConcurrent ConcurrencyPolicy = "Forbid"
+
+	// ReplaceConcurrent deletes the Job that runs and starts the tick's own.
+	ReplaceConcurrent ConcurrencyPolicy = "Replace"
+)
+
+// CronJobStatus says what was observed and done.
+type CronJobStatus struct {
+	// The Jobs that run now.
+	// +optional
+	// +listType=atomic
+	Active []corev1.ObjectReference `json:"active,omitempty"`
+
+	// The newest tick for which a Job was started. It never goes back.
+	// +optional
+	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
+
+	// When the Job that ended last with success ended.
+	// +optional
+	LastSuccessfulTime *metav1.Time `json:"lastSuccessfulTime,omitempty"`
+
+	// The first tick that has neither run nor been missed. It lies in the past while that tick
+	// is held back by concurrencyPolicy Forbid or its Job can't be created, and is not set
+	// while the CronJob is suspended or its schedule can't be followed.
+	// +optional
+	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
+
+	// The schedule and time zone that nextScheduleTime was reckoned by. Ticks of another
+	// schedule, from before an edit, never run.
+	// +optional
+	ObservedSchedule string `json:"observedSchedule,omitempty"`
+
+	// The generation of the spec that this status was made from.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// The state in conditions. "Ready" is true while the CronJob is scheduled (reason Scheduled)
+	// or suspended as asked (Suspended), and false when it can't be (InvalidSchedule,
+	// InvalidTimeZone) or when its Jobs can't be created (JobCreationFailed).
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// CronJob starts Jobs on a schedule.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:storageversion
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:path=cronjobs,scope=Namespaced,shortName=tcj,categories=all
+// +kubebuilder:printcolumn:name="Schedule",type=string,JSONPath=`.spec.schedule`
+// +kubebuilder:printcolumn:name="Timezone",type=string,JSONPath=`.spec.timeZone`
+// +kubebuilder:printcolumn:name="Suspend",type=boolean,JSONPath=`.spec.suspend`
+// +kubebuilder:printcolumn:name="Active",type=string,JSONPath=`.status.active[*].name`
+// +kubebuilder:printcolumn:name="Last Schedule",type=date,JSONPath=`.status.lastScheduleTime`
+// +kubebuilder:printcolumn:name="Next Schedule",type=string,JSONPath=`.status.nextScheduleTime`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Containers",type=string,priority=1,JSONPath=`.spec.jobTemplate.spec.template.spec.containers[*].name`
+// +kubebuilder:printcolumn:name="Images",type=string,priority=1,JSONPath=`.spec.jobTemplate.spec.template.spec.containers[*].image`
+// +kubebuilder:printcolumn:name="Last Success",type=date,priority=1,JSONPath=`.status.lastSuccessfulTime`
+type CronJob struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// What is wanted: the schedule, the template of the Jobs, and the policies.
+	// +required
+	Spec CronJobSpec `json:"spec,omitzero"`
+
+	// What was observed. Written by the manager alone.
+	// +optional
+	Status CronJobStatus `json:"status,omitzero"`
+}
+
+// CronJobList is a list of CronJobs.
+//
+// +kubebuilder:object:root=true
+type CronJobList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []CronJob `json:"items"`
+}

@@ -1,0 +1,83 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v2
+
+import (
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/conversion"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+var (
+	_ conversion.Hub         = &v1.CronJob{}
+	_ conversion.Convertible = &CronJob{}
+)
+
+// ConvertTo writes this CronJob into the hub version. It loses nothing: what the hub's fields can't
+// say is kept in an annotation. It fails only when the hub is of another kind.
+func (c *CronJob) ConvertTo(hub conversion.Hub) error {
+	dst, ok := hub.(*v1.CronJob)
+	if !ok {
+		return fmt.Errorf("converting a v2 CronJob: the hub is %T, want %T", hub, dst)
+	}
+	src := c.DeepCopy()
+	dst.ObjectMeta = src.ObjectMeta
+	dst.Spec = v1.CronJobSpec{
+		TimeZone:                   src.Spec.TimeZone,
+		StartingDeadlineSeconds:    src.Spec.StartingDeadlineSeconds,
+		ConcurrencyPolicy:          v1.ConcurrencyPolicy(src.Spec.ConcurrencyPolicy),
+		Suspend:                    src.Spec.Suspend,
+		JobTemplate:                src.Spec.JobTemplate,
+		SuccessfulJobsHistoryLimit: src.Spec.SuccessfulJobsHistoryLimit,
+		FailedJobsHistoryLimit:     src.Spec.FailedJobsHistoryLimit,
+	}
+	dst.Spec.Schedule, dst.Annotations = scheduleToHub(src.Spec.Schedule, src.Annotations)
+	dst.Status = v1.CronJobStatus(src.Status)
+	return nil
+}
+
+// ConvertFrom reads this CronJob from the hub version. It loses nothing: what these fields can't
+// say is kept in an annotation. It fails only when the hub is of another kind.
+func (c *CronJob) ConvertFrom(hub conversion.Hub) error {
+	from, ok := hub.(*v1.CronJob)
+	if !ok {
+		return fmt.Errorf("converting to a v2 CronJob: the hub is %T, want %T", hub, from)
+	}
+	src := from.DeepCopy()
+	c.ObjectMeta = src.ObjectMeta
+	c.Spec = CronJobSpec{
+		TimeZone:                   src.Spec.TimeZone,
+		StartingDeadlineSeconds:    src.Spec.StartingDeadlineSeconds,
+		ConcurrencyPolicy:          ConcurrencyPolicy(src.Spec.ConcurrencyPolicy),
+		Suspend:                    src.Spec.Suspend,
+		JobTemplate:                src.Spec.JobTemplate,
+		SuccessfulJobsHistoryLimit: src.Spec.SuccessfulJobsHistoryLimit,
+		FailedJobsHistoryLimit:     src.Spec.FailedJobsHistoryLimit,
+	}
+	c.Spec.Schedule, c.Annotations = scheduleFromHub(src.Spec.Schedule, src.Annotations)
+	c.Status = CronJobStatus(src.Status)
+	return nil
+}
+
+// DropStaleSchedule removes from a hub object the annotations of this package that do not stand for
+// the schedule it has, as after an edit in v1.
+func DropStaleSchedule(hub *v1.CronJob) {
+	schedule, annotations := scheduleFromHub(hub.Spec.Schedule, hub.Annotations)
+	_, hub.Annotations = scheduleToHub(schedule, annotations)
+}

@@ -1,0 +1,211 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v2
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// CronJobSpec says when Jobs start, what they look like, and how many are kept.
+type CronJobSpec struct {
+	// The schedule: one field for each part of a cron expression, or an interval in "every".
+	// Fields are read in the time zone of timeZone.
+	// +required
+	Schedule CronSchedule `json:"schedule,omitzero"`
+
+	// The name of the schedule's time zone in the IANA database, such as "Europe/Paris".
+	// UTC when not set, wherever the manager runs.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	TimeZone *string `json:"timeZone,omitempty"`
+
+	// How late, in seconds, a Job may start after its scheduled time. A tick that is older
+	// is missed: it is reported and never run. No limit when not set.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
+
+	// What happens at a tick while a Job of an earlier one still runs:
+	// "Allow" (the default) starts the new Job beside it;
+	// "Forbid" waits until it has ended, then runs the newest tick that is within its deadline;
+	// "Replace" deletes it and starts the new Job.
+	// +optional
+	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
+
+	// Whether scheduling is suspended. Jobs that run already go on. Ticks that pass while
+	// suspended never run. False when not set.
+	// +optional
+	Suspend *bool `json:"suspend,omitempty"`
+
+	// The template of the Jobs that are started.
+	// +required
+	JobTemplate batchv1.JobTemplateSpec `json:"jobTemplate,omitzero"`
+
+	// How many successful Jobs are kept; the newest stay. 3 when not set, 0 keeps none.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
+
+	// How many failed Jobs are kept; the newest stay. 1 when not set, 0 keeps none.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	FailedJobsHistoryLimit *int32 `json:"failedJobsHistoryLimit,omitempty"`
+}
+
+// CronSchedule is a schedule with a field for each part of a cron expression. A part that is not
+// set is "*": {minute: "0"} fires every hour, {hour: "9"} every minute of the ninth hour.
+//
+// +structType=atomic
+// +kubebuilder:validation:XValidation:rule=`has(self.minute) || has(self.hour) || has(self.dayOfMonth) || has(self.month) || has(self.dayOfWeek) || has(self.every)`,message=`at least one of minute, hour, dayOfMonth, month, dayOfWeek or every must be set`
+// +kubebuilder:validation:XValidation:rule=`!has(self.every) || !(has(self.minute) || has(self.hour) || has(self.dayOfMonth) || has(self.month) || has(self.dayOfWeek))`,message=`every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek`
+type CronSchedule struct {
+	// The minutes: 0-59.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(,*([*?](-[^,/ ]*)?|([+]?0*[0-5]?[0-9])(-([+]?0*[0-5]?[0-9]))?)(/[+]?0*[1-9][0-9]*)?(,+([*?](-[^,/ ]*)?|([+]?0*[0-5]?[0-9])(-([+]?0*[0-5]?[0-9]))?)(/[+]?0*[1-9][0-9]*)?)*,*|,+)$')`,message=`must be a minute from 0 to 59, a range (0-30), *, any of these with a step (*/15), or a comma-separated list of these`
+	Minute *CronField `json:"minute,omitempty"`
+
+	// The hours: 0-23.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(,*([*?](-[^,/ ]*)?|([+]?0*(1?[0-9]|2[0-3]))(-([+]?0*(1?[0-9]|2[0-3])))?)(/[+]?0*[1-9][0-9]*)?(,+([*?](-[^,/ ]*)?|([+]?0*(1?[0-9]|2[0-3]))(-([+]?0*(1?[0-9]|2[0-3])))?)(/[+]?0*[1-9][0-9]*)?)*,*|,+)$')`,message=`must be an hour from 0 to 23, a range (9-17), *, any of these with a step (*/6), or a comma-separated list of these`
+	Hour *CronField `json:"hour,omitempty"`
+
+	// The days of the month: 1-31. When both dayOfMonth and dayOfWeek are set to something else
+	// than "*" or "?", a day that matches either of them matches.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(,*([*?](-[^,/ ]*)?|([+]?0*([1-9]|[12][0-9]|3[01]))(-([+]?0*([1-9]|[12][0-9]|3[01])))?)(/[+]?0*[1-9][0-9]*)?(,+([*?](-[^,/ ]*)?|([+]?0*([1-9]|[12][0-9]|3[01]))(-([+]?0*([1-9]|[12][0-9]|3[01])))?)(/[+]?0*[1-9][0-9]*)?)*,*|,+)$')`,message=`must be a day from 1 to 31, a range (1-15), *, any of these with a step (*/10), or a comma-separated list of these`
+	DayOfMonth *CronField `json:"dayOfMonth,omitempty"`
+
+	// The months: 1-12 or jan-dec.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(,*([*?](-[^,/ ]*)?|([+]?0*([1-9]|1[0-2])|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))(-([+]?0*([1-9]|1[0-2])|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)))?)(/[+]?0*[1-9][0-9]*)?(,+([*?](-[^,/ ]*)?|([+]?0*([1-9]|1[0-2])|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))(-([+]?0*([1-9]|1[0-2])|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)))?)(/[+]?0*[1-9][0-9]*)?)*,*|,+)$')`,message=`must be a month from 1 to 12 or jan to dec, a range (jan-mar), *, any of these with a step (*/3), or a comma-separated list of these`
+	Month *CronField `json:"month,omitempty"`
+
+	// The days of the week: 0-6 or sun-sat; 0 is Sunday.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^(,*([*?](-[^,/ ]*)?|([+]?0*[0-6]|(?i:sun|mon|tue|wed|thu|fr[iİ]|sat))(-([+]?0*[0-6]|(?i:sun|mon|tue|wed|thu|fr[iİ]|sat)))?)(/[+]?0*[1-9][0-9]*)?(,+([*?](-[^,/ ]*)?|([+]?0*[0-6]|(?i:sun|mon|tue|wed|thu|fr[iİ]|sat))(-([+]?0*[0-6]|(?i:sun|mon|tue|wed|thu|fr[iİ]|sat)))?)(/[+]?0*[1-9][0-9]*)?)*,*|,+)$')`,message=`must be a day from 0 (Sunday) to 6 or sun to sat, a range (mon-fri), *, any of these with a step (*/2), or a comma-separated list of these`
+	DayOfWeek *CronField `json:"dayOfWeek,omitempty"`
+
+	// An interval between runs in place of the fields, as Go writes durations: "90m", "1h30m".
+	// Whole seconds, at least one. It counts from the last run, and before the first from the
+	// creation of the CronJob.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-+]?(0|(([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$')`,message=`must be a duration such as 45s, 90m or 1h30m`
+	Every string `json:"every,omitempty"`
+}
+
+// CronField is one part of a cron expression: a value, a range, "*", any of these with a step,
+// or a comma-separated list of them.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=1024
+type CronField string
+
+// ConcurrencyPolicy says what happens at a tick while an earlier tick's Job still runs.
+// +kubebuilder:validation:Enum=Allow;Forbid;Replace
+type ConcurrencyPolicy string
+
+const (
+	// AllowConcurrent starts each tick's Job, whatever else runs. It is the default.
+	AllowConcurrent ConcurrencyPolicy = "Allow"
+
+	// ForbidConcurrent holds a tick back while a Job runs.
+	ForbidConcurrent ConcurrencyPolicy = "Forbid"
+
+	// ReplaceConcurrent deletes the Job that runs and starts the tick's own.
+	ReplaceConcurrent ConcurrencyPolicy = "Replace"
+)
+
+// CronJobStatus says what was observed and done.
+type CronJobStatus struct {
+	// The Jobs that run now.
+	// +optional
+	// +listType=atomic
+	Active []corev1.ObjectReference `json:"active,omitempty"`
+
+	// The newest tick for which a Job was started. It never goes back.
+	// +optional
+	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
+
+	// When the Job that ended last with success ended.
+	// +optional
+	LastSuccessfulTime *metav1.Time `json:"lastSuccessfulTime,omitempty"`
+
+	// The first tick that has neither run nor been missed. It lies in the past while that tick
+	// is held back by concurrencyPolicy Forbid or its Job can't be created, and is not set
+	// while the CronJob is suspended or its schedule can't be followed.
+	// +optional
+	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
+
+	// The schedule and time zone that nextScheduleTime was reckoned by. Ticks of another
+	// schedule, from before an edit, never run.
+	// +optional
+	ObservedSchedule string `json:"observedSchedule,omitempty"`
+
+	// The generation of the spec that this status was made from.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// The state in conditions. "Ready" is true while the CronJob is scheduled (reason Scheduled)
+	// or suspended as asked (Suspended), and false when it can't be (InvalidSchedule,
+	// InvalidTimeZone) or when its Jobs can't be created (JobCreationFailed).
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// CronJob starts Jobs on a schedule.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:path=cronjobs,scope=Namespaced,shortName=tcj,categories=all
+// +kubebuilder:printcolumn:name="Schedule",type=string,JSONPath=`.spec.schedule`
+// +kubebuilder:printcolumn:name="Timezone",type=string,JSONPath=`.spec.timeZone`
+// +kubebuilder:printcolumn:name="Suspend",type=boolean,JSONPath=`.spec.suspend`
+// +kubebuilder:printcolumn:name="Active",type=string,JSONPath=`.status.active[*].name`
+// +kubebuilder:printcolumn:name="Last Schedule",type=date,JSONPath=`.status.lastScheduleTime`
+// +kubebuilder:printcolumn:name="Next Schedule",type=string,JSONPath=`.status.nextScheduleTime`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Containers",type=string,priority=1,JSONPath=`.spec.jobTemplate.spec.template.spec.containers[*].name`
+// +kubebuilder:printcolumn:name="Images",type=string,priority=1,JSONPath=`.spec.jobTemplate.spec.template.spec.containers[*].image`
+// +kubebuilder:printcolumn:name="Last Success",type=date,priority=1,JSONPath=`.status.lastSuccessfulTime`
+type CronJob struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// What is wanted: the schedule, the template of the Jobs, and the policies.
+	// +required
+	Spec CronJobSpec `json:"spec,omitzero"`
+
+	// What was observed. Written by the manager alone.
+	// +optional
+	Status CronJobStatus `json:"status,omitzero"`
+}
+
+// CronJobList is a list of CronJobs.
+//
+// +kubebuilder:object:root=true
+type CronJobList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []CronJob `json:"items"`
+}

@@ -1,0 +1,200 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v2
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// ConvertJSON converts a CronJob of either version, as JSON, to the API version that is asked for.
+// It says the same as ConvertTo and ConvertFrom, which are for Go programs, but touches nothing
+// beside apiVersion, the schedule and the annotation that keeps one. So whatever else the API server
+// holds comes through as it was written: "1000m" does not become "1", partial objects get no empty
+// fields, and a value that the Go types can't decode fails nobody's list.
+//
+// It fails for what is not a JSON object, for another kind, and for unknown versions.
+func ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
+	parts, err := takeApart(object)
+	if err != nil {
+		return nil, err
+	}
+	if kind := parts.text("kind"); kind != "CronJob" {
+		return nil, fmt.Errorf("converting kind %q: want CronJob", kind)
+	}
+	hub, spoke := v1.GroupVersion.String(), GroupVersion.String()
+	switch from := parts.text("apiVersion"); {
+	case from == apiVersion && (from == hub || from == spoke):
+		return object, nil
+	case from == hub && apiVersion == spoke:
+		parts.fromHub()
+	case from == spoke && apiVersion == hub:
+		parts.toHub()
+	default:
+		return nil, fmt.Errorf("converting from %q to %q: want %s and %s", from, apiVersion, hub, spoke)
+	}
+	return parts.assemble(apiVersion)
+}
+
+// rawObject is a CronJob as far as a conversion has to look into it.
+type rawObject struct {
+	top, metadata, spec map[string]json.RawMessage
+	annotations         map[string]string
+	// whole says that the parts above are as a CronJob's should be. Where they are not, there is
+	// no schedule to convert, or no place to keep one.
+	whole bool
+}
+
+// takeApart splits an object into the parts that a conversion looks at.
+func takeApart(object []byte) (*rawObject, error) {
+	o := &rawObject{}
+	if err := json.Unmarshal(object, &o.top); err != nil {
+		return nil, fmt.Errorf("reading the object: %w", err)
+	}
+	o.whole = decodeObject(o.top["spec"], &o.spec) &&
+		(o.top["metadata"] == nil || decodeObject(o.top["metadata"], &o.metadata)) &&
+		(o.metadata["annotations"] == nil || json.Unmarshal(o.metadata["annotations"], &o.annotations) == nil)
+	return o, nil
+}
+
+// text returns a member that is a string; "" if it is not.
+func (o *rawObject) text(member string) string {
+	text := ""
+	if json.Unmarshal(o.top[member], &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// decodeObject decodes a JSON object, and reports whether it was one.
+func decodeObject[V any](raw json.RawMessage, into *map[string]V) bool {
+	return json.Unmarshal(raw, into) == nil && *into != nil
+}
+
+// fromHub converts the schedule to v2.
+func (o *rawObject) fromHub() {
+	text, isText := "", true
+	if raw, ok := o.spec["schedule"]; ok {
+		isText = json.Unmarshal(raw, &text) == nil && string(raw) != "null"
+	}
+	if !o.whole || !isText {
+		return
+	}
+	if kept, ok := o.annotations[ScheduleV2Annotation]; ok && text == "" && isUnreadable(json.RawMessage(kept)) {
+		o.spec["schedule"] = json.RawMessage(kept)
+		o.annotations = withoutSchedules(o.annotations)
+		return
+	}
+	var schedule CronSchedule
+	schedule, o.annotations = scheduleFromHub(text, o.annotations)
+	o.setSchedule(schedule, schedule.isZero())
+}
+
+// toHub converts the schedule to v1.
+func (o *rawObject) toHub() {
+	if !o.whole {
+		return
+	}
+	raw, isSet := o.spec["schedule"]
+	if isSet && isUnreadable(raw) {
+		// Kept as it is, so that v2's schema, which is asked after the webhooks of v1, sees what the
+		// user wrote, such as {minute: 0}, and can say what is wrong with it.
+		o.annotations = withSchedule(o.annotations, ScheduleV2Annotation, string(raw))
+		delete(o.spec, "schedule")
+		return
+	}
+	schedule, ok := readSchedule(raw)
+	if isSet && !ok {
+		return
+	}
+	var text string
+	text, o.annotations = scheduleToHub(schedule, o.annotations)
+	o.setSchedule(text, text == "")
+}
+
+// setSchedule puts a schedule into the spec, or takes it out if there is none.
+func (o *rawObject) setSchedule(schedule any, none bool) {
+	if none {
+		delete(o.spec, "schedule")
+		return
+	}
+	o.spec["schedule"] = encode(schedule)
+}
+
+// assemble puts the parts together again.
+func (o *rawObject) assemble(apiVersion string) ([]byte, error) {
+	o.top["apiVersion"] = encode(apiVersion)
+	if o.whole {
+		o.top["spec"] = encode(o.spec)
+		if len(o.annotations) > 0 {
+			if o.metadata == nil {
+				o.metadata = map[string]json.RawMessage{}
+			}
+			o.metadata["annotations"] = encode(o.annotations)
+		} else {
+			delete(o.metadata, "annotations")
+		}
+		if o.metadata != nil {
+			o.top["metadata"] = encode(o.metadata)
+		}
+	}
+	return json.Marshal(o.top)
+}
+
+// readSchedule reads a v2 schedule, and reports whether the fields of a CronSchedule say all of it.
+func readSchedule(raw json.RawMessage) (CronSchedule, bool) {
+	var values map[string]string
+	if !decodeObject(raw, &values) || len(values) == 0 {
+		return CronSchedule{}, false
+	}
+	schedule := CronSchedule{}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if decoder.Decode(&schedule) != nil {
+		return CronSchedule{}, false
+	}
+	var again map[string]string
+	if !decodeObject(encode(schedule), &again) || len(again) != len(values) {
+		return CronSchedule{}, false
+	}
+	for key := range values {
+		if _, ok := again[key]; !ok {
+			return CronSchedule{}, false
+		}
+	}
+	return schedule, true
+}
+
+// isUnreadable reports whether this is an object, as a v2 schedule should be, but not one whose
+// fields a CronSchedule holds: of another type, unknown, or none at all.
+func isUnreadable(raw json.RawMessage) bool {
+	var object map[string]json.RawMessage
+	_, ok := readSchedule(raw)
+	return !ok && decodeObject(raw, &object)
+}
+
+// encode writes a value that came from JSON, or has only strings, as JSON.
+func encode(value any) json.RawMessage {
+	raw, err := json.Marshal(value)
+	if err != nil { // can't be: all that is raw in it has been decoded before
+		return json.RawMessage("null")
+	}
+	return raw
+}

@@ -1,0 +1,204 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v2
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/randfill"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+var hubVersion, spokeVersion = v1.GroupVersion.String(), GroupVersion.String()
+
+func convertJSON(t testing.TB, object, to string) string {
+	t.Helper()
+	converted, err := ConvertJSON([]byte(object), to)
+	require.NoError(t, err, object)
+	return string(converted)
+}
+
+// hubJSON is a v1 CronJob with these members in its metadata and its spec.
+func hubJSON(metadata, spec string) string {
+	return `{"apiVersion":"` + hubVersion + `","kind":"CronJob","metadata":{` + metadata + `},"spec":{` + spec + `}}`
+}
+
+func spokeJSON(metadata, spec string) string {
+	return strings.Replace(hubJSON(metadata, spec), hubVersion, spokeVersion, 1)
+}
+
+func TestConvertJSONTouchesTheScheduleAlone(t *testing.T) {
+	for name, tc := range map[string]struct{ hub, spoke string }{
+		"a schedule that the fields can carry": {
+			hubJSON(`"name":"c"`, `"schedule":"*/5 * * * *"`), spokeJSON(`"name":"c"`, `"schedule":{"minute":"*/5"}`),
+		},
+		"one that they can't": {
+			hubJSON(`"name":"c"`, `"schedule":"@hourly"`),
+			spokeJSON(`"name":"c","annotations":{"`+ScheduleV1Annotation+`":"@hourly"}`, `"schedule":{"minute":"0"}`),
+		},
+		"fields that the text can't": {
+			hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":"{\"hour\":\"*\"}"}`, `"schedule":"* * * * *"`),
+			spokeJSON(``, `"schedule":{"hour":"*"}`),
+		},
+		"quantities as they were written":     {hubJSON(``, `"schedule":"* * * * *","jobTemplate":{"cpu":"1000m"}`), spokeJSON(``, `"schedule":{"minute":"*"},"jobTemplate":{"cpu":"1000m"}`)},
+		"numbers of any size":                 {hubJSON(``, `"x":12345678901234567890123.450`), spokeJSON(``, `"x":12345678901234567890123.450`)},
+		"a partial object without a schedule": {hubJSON(`"name":"c"`, `"suspend":true`), spokeJSON(`"name":"c"`, `"suspend":true`)},
+		"an unquoted minute": {
+			hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":"{\"minute\":0}"}`, ``), spokeJSON(``, `"schedule":{"minute":0}`),
+		},
+		"an unknown field": {
+			hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":"{\"second\":\"0\"}"}`, ``), spokeJSON(``, `"schedule":{"second":"0"}`),
+		},
+		"an empty schedule": {
+			hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":"{}"}`, ``), spokeJSON(``, `"schedule":{}`),
+		},
+		"a schedule of another type":    {hubJSON(``, `"schedule":5`), spokeJSON(``, `"schedule":5`)},
+		"a schedule of null":            {hubJSON(``, `"schedule":null`), spokeJSON(``, `"schedule":null`)},
+		"annotations of another type":   {hubJSON(`"annotations":{"a":1}`, `"schedule":"@hourly"`), spokeJSON(`"annotations":{"a":1}`, `"schedule":"@hourly"`)},
+		"metadata of another type":      {strings.Replace(hubJSON(``, `"schedule":"@hourly"`), "{}", "7", 1), strings.Replace(spokeJSON(``, `"schedule":"@hourly"`), "{}", "7", 1)},
+		"other annotations and garbage": {hubJSON(`"annotations":{"a":"b"}`, `"schedule":"99 * * * *"`), spokeJSON(`"annotations":{"a":"b"}`, `"schedule":{"minute":"99"}`)},
+		"no spec": {
+			`{"apiVersion":"` + hubVersion + `","kind":"CronJob","metadata":{"name":"c"}}`, `{"apiVersion":"` + spokeVersion + `","kind":"CronJob","metadata":{"name":"c"}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.JSONEq(t, tc.spoke, convertJSON(t, tc.hub, spokeVersion), "from v1 to v2")
+			assert.JSONEq(t, tc.hub, convertJSON(t, tc.spoke, hubVersion), "from v2 to v1")
+		})
+	}
+}
+
+func TestConvertJSONOfTheSameVersionChangesNothing(t *testing.T) {
+	object := hubJSON(`"name":"c"`, `"schedule":"@hourly" `)
+	assert.Equal(t, object, convertJSON(t, object, hubVersion))
+}
+
+func TestConvertJSONNamesWhatItCanNotConvert(t *testing.T) {
+	for name, tc := range map[string]struct{ object, to, want string }{
+		"no JSON":         {`{"apiVersion":`, hubVersion, "reading the object"},
+		"a list":          {`[]`, hubVersion, "reading the object"},
+		"null":            {`null`, hubVersion, `converting kind "": want CronJob`},
+		"another kind":    {`{"apiVersion":"v1","kind":"Pod"}`, hubVersion, `converting kind "Pod": want CronJob`},
+		"another group":   {`{"apiVersion":"batch/v1","kind":"CronJob"}`, hubVersion, `converting from "batch/v1" to "` + hubVersion},
+		"another version": {hubJSON(``, ``), "batch.tutorial.kubebuilder.io/v3", "want " + hubVersion + " and " + spokeVersion},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ConvertJSON([]byte(tc.object), tc.to)
+			assert.ErrorContains(t, err, tc.want)
+		})
+	}
+}
+
+// TestConvertJSONSaysTheSameAsTheGoConversion converts random objects both ways by either means.
+func TestConvertJSONSaysTheSameAsTheGoConversion(t *testing.T) {
+	encode := func(object any) string {
+		raw, err := json.Marshal(object)
+		require.NoError(t, err)
+		return string(raw)
+	}
+	const enough = 1_000 // JSON takes its time
+	count := 0
+	randomObjects(t, func(hub *v1.CronJob, c randfill.Continue) {
+		hub.Spec.Schedule = awkwardTexts[c.Intn(len(awkwardTexts))]
+	}, func(hub *v1.CronJob) {
+		count++
+		if count > enough {
+			return
+		}
+		hub.TypeMeta = metav1.TypeMeta{APIVersion: hubVersion, Kind: "CronJob"}
+		spoke := toSpoke(t, hub)
+		spoke.TypeMeta = metav1.TypeMeta{APIVersion: spokeVersion, Kind: "CronJob"}
+		require.JSONEq(t, encode(spoke), convertJSON(t, encode(hub), spokeVersion))
+		require.JSONEq(t, encode(hub), convertJSON(t, encode(spoke), hubVersion))
+	})
+}
+
+func FuzzConvertJSON(f *testing.F) {
+	for _, text := range awkwardTexts {
+		f.Add([]byte(hubJSON(`"name":"c"`, `"schedule":`+string(encode(text)))), spokeVersion)
+	}
+	for _, schedule := range awkwardSchedules {
+		f.Add([]byte(spokeJSON(`"name":"c"`, `"schedule":`+encodeSchedule(schedule))), hubVersion)
+	}
+	f.Add([]byte(spokeJSON(`"annotations":null`, `"schedule":{"minute":0}`)), hubVersion)
+	f.Fuzz(func(t *testing.T, object []byte, to string) {
+		converted, err := ConvertJSON(object, to)
+		if err != nil {
+			return
+		}
+		var meta metav1.TypeMeta
+		require.NoError(t, json.Unmarshal(converted, &meta))
+		require.Equal(t, to, meta.APIVersion)
+		// What has been there and back once carries no stale annotations, and stays as it is.
+		from := hubVersion
+		if to == hubVersion {
+			from = spokeVersion
+		}
+		once := convertJSON(t, convertJSON(t, string(converted), from), to)
+		twice := convertJSON(t, convertJSON(t, once, from), to)
+		require.Equal(t, decoded(t, once), decoded(t, twice))
+		require.Equal(t, decoded(t, string(converted)), decoded(t, once), "C2, C3: there and back is the identity")
+	})
+}
+
+// decoded is a JSON object as values, in which no annotations, or no metadata, is the same as none written.
+func decoded(t testing.TB, object string) map[string]any {
+	t.Helper()
+	values := map[string]any{}
+	require.NoError(t, json.Unmarshal([]byte(object), &values))
+	metadata, ok := values["metadata"].(map[string]any)
+	if !ok {
+		if values["metadata"] == nil {
+			delete(values, "metadata")
+		}
+		return values
+	}
+	if annotations, ok := metadata["annotations"].(map[string]any); metadata["annotations"] == nil || ok && len(annotations) == 0 {
+		delete(metadata, "annotations")
+	}
+	if len(metadata) == 0 {
+		delete(values, "metadata")
+	}
+	return values
+}
+
+func BenchmarkConvertJSON(b *testing.B) {
+	hub := []byte(hubJSON(`"name":"c","namespace":"default","uid":"5bfc3ad1","resourceVersion":"12","generation":1,"labels":{"a":"b"}`,
+		`"schedule":"*/5 * * * *","concurrencyPolicy":"Allow","suspend":false,"successfulJobsHistoryLimit":3,"failedJobsHistoryLimit":1,`+
+			`"jobTemplate":{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"busybox","command":["sh","-c","date"],`+
+			`"resources":{"limits":{"cpu":"100m","memory":"64Mi"}}}],"restartPolicy":"OnFailure"}}}}`))
+	spoke := []byte(convertJSON(b, string(hub), spokeVersion))
+	for name, tc := range map[string]struct {
+		object []byte
+		to     string
+	}{"v1 to v2": {hub, spokeVersion}, "v2 to v1": {spoke, hubVersion}} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := ConvertJSON(tc.object, tc.to); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,126 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v2
+
+import (
+	"encoding/json"
+	"maps"
+)
+
+// The two versions' schedules do not always say the same in the fields alone: "@hourly" and
+// "0 * * * *" are both {minute: "0"}, and {hour: "9", month: "*"} is the same text as {hour: "9"}.
+// Where what one version says can't be had back from the other's field, the other version carries
+// it in an annotation:
+//
+//	v1 stored             "@hourly"          ──►  v2 {minute: "0"} + schedule-v1: @hourly
+//	v2 {hour: 9, month: *}                   ──►  v1 "* 9 * * *"   + schedule-v2: {"hour":"9","month":"*"}
+//
+// The annotation counts only while it stands for exactly the schedule beside it. Once a user has
+// changed that schedule it is stale and dropped, so that no older text ever comes back.
+const (
+	// ScheduleV1Annotation holds, on a v2 object, the v1 schedule text that its fields can't reproduce.
+	ScheduleV1Annotation = "batch.tutorial.kubebuilder.io/schedule-v1"
+
+	// ScheduleV2Annotation holds, on a v1 object, the v2 schedule, as JSON, that its text can't reproduce.
+	ScheduleV2Annotation = "batch.tutorial.kubebuilder.io/schedule-v2"
+
+	// maxAnnotationsSize is how many bytes all annotations of an object may have together
+	// (TotalAnnotationSizeLimitB of k8s.io/apimachinery/pkg/api/validation). A conversion that goes
+	// beyond fails, and with it every list that the object is part of.
+	maxAnnotationsSize = 256 * 1024
+)
+
+// scheduleFromHub turns a v1 schedule text and its object's annotations into those of v2.
+func scheduleFromHub(text string, annotations map[string]string) (CronSchedule, map[string]string) {
+	if kept, ok := annotations[ScheduleV2Annotation]; ok {
+		if schedule, ok := keptSchedule(kept, text); ok {
+			return schedule, withoutSchedules(annotations)
+		}
+	}
+	schedule := splitSchedule(text)
+	if joinSchedule(schedule) == text {
+		return schedule, withoutSchedules(annotations)
+	}
+	return schedule, withSchedule(annotations, ScheduleV1Annotation, text)
+}
+
+// scheduleToHub turns a v2 schedule and its object's annotations into those of v1.
+func scheduleToHub(schedule CronSchedule, annotations map[string]string) (string, map[string]string) {
+	text := joinSchedule(schedule)
+	if kept, ok := annotations[ScheduleV1Annotation]; ok && kept != text && splitSchedule(kept).equal(schedule) {
+		return kept, withoutSchedules(annotations)
+	}
+	if splitSchedule(text).equal(schedule) {
+		return text, withoutSchedules(annotations)
+	}
+	return text, withSchedule(annotations, ScheduleV2Annotation, encodeSchedule(schedule))
+}
+
+// keptSchedule reads a kept v2 schedule, and reports whether it is one that scheduleToHub would keep
+// beside this text. Anything else is stale, or somebody else's.
+func keptSchedule(kept, text string) (CronSchedule, bool) {
+	schedule := CronSchedule{}
+	if json.Unmarshal([]byte(kept), &schedule) != nil {
+		return CronSchedule{}, false
+	}
+	valid := joinSchedule(schedule) == text &&
+		!splitSchedule(text).equal(schedule) &&
+		encodeSchedule(schedule) == kept
+	return schedule, valid
+}
+
+// encodeSchedule writes a schedule as JSON, always in the same way.
+func encodeSchedule(schedule CronSchedule) string {
+	raw, err := json.Marshal(schedule)
+	if err != nil { // can't be: the type has only strings
+		return "{}"
+	}
+	return string(raw)
+}
+
+// withoutSchedules returns the annotations without those of this file. The argument stays as it is.
+func withoutSchedules(annotations map[string]string) map[string]string {
+	_, v1 := annotations[ScheduleV1Annotation]
+	_, v2 := annotations[ScheduleV2Annotation]
+	if !v1 && !v2 {
+		return annotations
+	}
+	rest := maps.Clone(annotations)
+	delete(rest, ScheduleV1Annotation)
+	delete(rest, ScheduleV2Annotation)
+	if len(rest) == 0 {
+		return nil
+	}
+	return rest
+}
+
+// withSchedule returns the annotations with this one as the only one of this file, unless they would
+// become too large for the API server to take.
+func withSchedule(annotations map[string]string, key, value string) map[string]string {
+	rest := withoutSchedules(annotations)
+	size := len(key) + len(value)
+	for k, v := range rest {
+		size += len(k) + len(v)
+	}
+	if size > maxAnnotationsSize {
+		return rest
+	}
+	merged := make(map[string]string, len(rest)+1)
+	maps.Copy(merged, rest)
+	merged[key] = value
+	return merged
+}
