@@ -1,0 +1,157 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package schedule answers when a schedule fires: it parses the text, knows the time zones, and
+// finds the next tick after an instant and the last one before it. Time in, time out: it reads no
+// clock and knows nothing of Kubernetes.
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+)
+
+var (
+	// ErrSyntax is in the chain of the errors for a text that is not a schedule.
+	ErrSyntax = errors.New("not a schedule")
+
+	// ErrNeverFires is in the chain of the errors for a schedule of days that never come.
+	ErrNeverFires = errors.New("never fires")
+
+	// ErrTimeZone is in the chain of the errors for the name of no time zone.
+	ErrTimeZone = errors.New("unknown time zone")
+)
+
+// MaxLength is the most characters that a schedule may have. Every minute, hour, day, month and
+// weekday written out one by one takes fewer than half of them.
+const MaxLength = 1024
+
+// Schedule is when something happens: a cron expression in a time zone, or an interval.
+// The zero value is not a schedule; Parse makes them. It is immutable.
+type Schedule struct {
+	// expression has the ticks of cron fields, read in zone; nil for an interval.
+	expression *expression
+	zone       *time.Location
+
+	// Ticks of an interval are anchor + n × interval, for n from 1.
+	interval time.Duration
+	anchor   time.Time
+}
+
+// Parse reads a schedule: five cron fields, a macro such as @daily, or "@every" and a duration, as
+// cron.ParseStandard accepts them, but for the prefix TZ= or CRON_TZ=. The zone is a name of the
+// IANA database; "" is UTC. Errors have ErrSyntax, ErrNeverFires or ErrTimeZone in their chain and
+// say what is wrong.
+func Parse(text, zone string) (Schedule, error) {
+	location, err := loadZone(zone)
+	if err != nil {
+		return Schedule{}, err
+	}
+	parsed, err := parseText(text)
+	if err != nil {
+		return Schedule{}, err
+	}
+	if every, ok := parsed.(cron.ConstantDelaySchedule); ok {
+		return Schedule{interval: every.Delay, zone: location}, nil
+	}
+	fields, ok := parsed.(*cron.SpecSchedule)
+	if !ok {
+		return Schedule{}, fmt.Errorf("%w: the parser gave a %T", ErrSyntax, parsed)
+	}
+	s := Schedule{expression: newExpression(fields, text), zone: location}
+	// A fixed start makes the answer the same on every day.
+	if _, ok := s.Next(time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)); !ok {
+		return Schedule{}, fmt.Errorf("%w: no day has this day of month, month, hour and minute", ErrNeverFires)
+	}
+	return s, nil
+}
+
+// parseText reads the text alone, without the time zone.
+func parseText(text string) (cron.Schedule, error) {
+	switch {
+	case len(text) > MaxLength:
+		return nil, fmt.Errorf("%w: longer than %d characters", ErrSyntax, MaxLength)
+	case strings.HasPrefix(text, "TZ="), strings.HasPrefix(text, "CRON_TZ="):
+		// The parser would take it, and panics when no blank follows.
+		return nil, fmt.Errorf("%w: TZ= and CRON_TZ= are not supported, use timeZone", ErrSyntax)
+	}
+	parsed, err := cron.ParseStandard(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSyntax, err)
+	}
+	return parsed, nil
+}
+
+// Anchored returns the schedule as it runs for something that happened last, or came into being, at
+// the anchor. An interval counts from there; a cron expression has its ticks wherever it is anchored.
+func (s Schedule) Anchored(anchor time.Time) Schedule {
+	s.anchor = anchor.Truncate(time.Second)
+	return s
+}
+
+// Interval returns the interval of an "@every" schedule, at least one second, and 0 for others.
+func (s Schedule) Interval() time.Duration { return s.interval }
+
+// Next returns the first tick after an instant, in UTC. It reports false when there is none, which
+// Parse rules out but for years far from ours.
+func (s Schedule) Next(after time.Time) (time.Time, bool) {
+	if s.expression == nil {
+		return s.nextInterval(after), true
+	}
+	return s.expression.next(after, s.zone)
+}
+
+// Last returns the last tick that is later than after and not later than notAfter, in UTC, and
+// reports whether there is one. It searches backwards from notAfter, so that it does not matter how
+// far apart the two are.
+func (s Schedule) Last(after, notAfter time.Time) (time.Time, bool) {
+	if s.expression == nil {
+		first := s.nextInterval(after)
+		if first.After(notAfter) {
+			return time.Time{}, false
+		}
+		return first.Add(notAfter.Sub(first).Truncate(s.interval)), true
+	}
+	last, ok := s.expression.last(notAfter, s.zone)
+	return last, ok && last.After(after)
+}
+
+// nextInterval returns the first anchor + n × interval, n from 1, after an instant.
+func (s Schedule) nextInterval(after time.Time) time.Time {
+	first := s.anchor.Add(s.interval)
+	if first.After(after) {
+		return first.UTC()
+	}
+	return first.Add(after.Sub(first).Truncate(s.interval) + s.interval).UTC()
+}
+
+// Count returns how many ticks lie after the one instant and before the other, at most limit.
+func (s Schedule) Count(after, before time.Time, limit int) int {
+	count := 0
+	for count < limit {
+		next, ok := s.Next(after)
+		if !ok || !next.Before(before) {
+			break
+		}
+		after = next
+		count++
+	}
+	return count
+}

@@ -1,0 +1,257 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package schedule
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func at(text string) time.Time {
+	parsed, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		panic(err)
+	}
+	return parsed
+}
+
+func mustParse(t testing.TB, text, zone string) Schedule {
+	t.Helper()
+	s, err := Parse(text, zone)
+	require.NoError(t, err)
+	return s
+}
+
+func TestA1ParseRefusesWhatIsNoSchedule(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text, zone  string
+		wantErr     error
+		wantMessage string
+	}{
+		"nothing":              {"", "", ErrSyntax, "not a schedule: empty spec string"},
+		"a word":               {"garbage", "", ErrSyntax, "not a schedule: expected exactly 5 fields, found 1: [garbage]"},
+		"six fields":           {"0 0 0 * * *", "", ErrSyntax, "expected exactly 5 fields, found 6"},
+		"a minute too late":    {"60 * * * *", "", ErrSyntax, "end of range (60) above maximum (59): 60"},
+		"TZ= without a blank":  {"TZ=UTC", "", ErrSyntax, "not a schedule: TZ= and CRON_TZ= are not supported, use timeZone"},
+		"CRON_TZ= with fields": {"CRON_TZ=UTC 0 0 * * *", "", ErrSyntax, "use timeZone"},
+		"too long":             {strings.Repeat("1,", 600) + "1 * * * *", "", ErrSyntax, "not a schedule: longer than 1024 characters"},
+		"30 February":          {"0 0 30 2 *", "", ErrNeverFires, "never fires: no day has this day of month, month, hour and minute"},
+		"a minute of commas":   {", * * * *", "", ErrNeverFires, "never fires"},
+		"an unknown zone":      {"* * * * *", "Europe/Pariss", ErrTimeZone, `unknown time zone "Europe/Pariss": use a name of the IANA database such as Europe/Paris`},
+		"the machine's zone":   {"* * * * *", "Local", ErrTimeZone, "depends on the machine"},
+		"leap-second zones":    {"* * * * *", "right/UTC", ErrTimeZone, "depends on the machine"},
+		"a path":               {"* * * * *", "../etc/passwd", ErrTimeZone, "unknown time zone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse(tc.text, tc.zone)
+			require.ErrorIs(t, err, tc.wantErr)
+			assert.ErrorContains(t, err, tc.wantMessage)
+		})
+	}
+}
+
+func TestNextTick(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text, zone  string
+		after, want string
+	}{
+		"strictly after":            {"*/5 * * * *", "", "2026-01-01T00:05:00Z", "2026-01-01T00:10:00Z"},
+		"a nanosecond before":       {"*/5 * * * *", "", "2026-01-01T00:04:59.999999999Z", "2026-01-01T00:05:00Z"},
+		"A2: no zone is UTC":        {"0 9 * * *", "", "2026-07-01T00:00:00+09:00", "2026-07-01T09:00:00Z"},
+		"in a zone":                 {"0 9 * * *", "Europe/Paris", "2026-07-01T00:00:00Z", "2026-07-01T07:00:00Z"},
+		"half-hour offsets":         {"0 9 * * *", "Asia/Kolkata", "2026-07-01T00:00:00Z", "2026-07-01T03:30:00Z"},
+		"29 February after 2100":    {"0 0 29 2 *", "", "2096-03-01T00:00:00Z", "2104-02-29T00:00:00Z"},
+		"29 February":               {"0 0 29 2 *", "", "2026-01-01T00:00:00Z", "2028-02-29T00:00:00Z"},
+		"day of month or weekday":   {"0 0 13 * 5", "", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"},
+		"day of month and any day?": {"0 0 13 * ?", "", "2026-01-01T00:00:00Z", "2026-01-13T00:00:00Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			next, ok := mustParse(t, tc.text, tc.zone).Next(at(tc.after))
+			assert.True(t, ok)
+			assert.Equal(t, at(tc.want), next)
+		})
+	}
+}
+
+func TestIntervalsCountFromTheirAnchor(t *testing.T) {
+	s := mustParse(t, "@every 90m", "Europe/Paris").Anchored(at("2026-01-01T10:00:00.7Z"))
+	assert.Equal(t, 90*time.Minute, s.Interval())
+	for after, want := range map[string]string{
+		"2020-01-01T00:00:00Z":           "2026-01-01T11:30:00Z", // before the anchor: the first
+		"2026-01-01T10:00:00Z":           "2026-01-01T11:30:00Z",
+		"2026-01-01T11:29:59.999999999Z": "2026-01-01T11:30:00Z",
+		"2026-01-01T11:30:00Z":           "2026-01-01T13:00:00Z",
+		"2026-01-01T13:00:00.5Z":         "2026-01-01T14:30:00Z",
+	} {
+		next, ok := s.Next(at(after))
+		assert.True(t, ok)
+		assert.Equal(t, at(want), next, "after %s", after)
+	}
+	last, ok := s.Last(at("2026-01-01T10:00:00Z"), at("2036-01-01T10:00:00Z"))
+	assert.True(t, ok)
+	assert.Equal(t, at("2036-01-01T10:00:00Z"), last)
+	_, ok = s.Last(at("2026-01-01T10:00:00Z"), at("2026-01-01T11:29:00Z"))
+	assert.False(t, ok)
+}
+
+func TestIntervalsBelowASecondAreASecond(t *testing.T) {
+	for _, text := range []string{"@every 1ms", "@every 0", "@every -5m", "@every 1.9s"} {
+		assert.Equal(t, time.Second, mustParse(t, text, "").Interval(), text)
+	}
+}
+
+func TestS3LastTick(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text, zone            string
+		after, notAfter, want string // want "" for none
+	}{
+		"the very instant":             {"*/5 * * * *", "", "2026-01-01T00:00:00Z", "2026-01-01T00:10:00Z", "2026-01-01T00:10:00Z"},
+		"just before it":               {"*/5 * * * *", "", "2026-01-01T00:00:00Z", "2026-01-01T00:09:59.999Z", "2026-01-01T00:05:00Z"},
+		"none yet":                     {"*/5 * * * *", "", "2026-01-01T00:00:00Z", "2026-01-01T00:04:59Z", ""},
+		"never the lower bound":        {"*/5 * * * *", "", "2026-01-01T00:05:00Z", "2026-01-01T00:05:00Z", ""},
+		"bounds the wrong way round":   {"*/5 * * * *", "", "2026-01-02T00:00:00Z", "2026-01-01T00:05:00Z", ""},
+		"ten years of minutes":         {"* * * * *", "", "2016-01-01T00:00:00Z", "2026-01-01T00:00:30Z", "2026-01-01T00:00:00Z"},
+		"office hours, on the weekend": {"30 10,11,12 * * 1-5", "", "2016-01-01T00:00:00Z", "2026-11-22T08:00:00Z", "2026-11-20T12:30:00Z"},
+		"two minutes of one hour":      {"0,1 9 * * *", "", "2026-11-01T09:00:30Z", "2026-11-20T08:00:00Z", "2026-11-19T09:01:00Z"},
+		"leap days":                    {"0 0 29 2 *", "", "2000-01-01T00:00:00Z", "2027-12-31T00:00:00Z", "2024-02-29T00:00:00Z"},
+		"once a year":                  {"@yearly", "Asia/Kathmandu", "2000-01-01T00:00:00Z", "2027-06-01T00:00:00Z", "2026-12-31T18:15:00Z"},
+		"the 31st":                     {"0 0 31 * *", "", "2026-01-01T00:00:00Z", "2026-07-30T23:59:00Z", "2026-05-31T00:00:00Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			last, ok := mustParse(t, tc.text, tc.zone).Last(at(tc.after), at(tc.notAfter))
+			assert.Equal(t, tc.want != "", ok)
+			if tc.want != "" {
+				assert.Equal(t, at(tc.want), last)
+			}
+		})
+	}
+}
+
+// TestS3LastTickAgreesWithAWalk compares the search backwards with walking every tick forwards.
+func TestS3LastTickAgreesWithAWalk(t *testing.T) {
+	start := at("2026-02-20T00:00:00Z")
+	for _, text := range []string{"* * * * *", "30 10,11,12 * * 1-5", "0,1 9 * * *", "7-9,50 */7 1,15 * *", "59 23 28-31 * 0", "30 2 * * *", "@hourly"} {
+		for _, zone := range []string{"", "America/St_Johns", "Australia/Lord_Howe", "Europe/Paris"} {
+			s := mustParse(t, text, zone)
+			walked, upcoming := start, start
+			for now := start; now.Before(start.AddDate(0, 0, 60)); now = now.Add(13 * time.Minute) {
+				for !upcoming.After(now) {
+					walked = upcoming
+					upcoming, _ = s.Next(walked)
+					require.True(t, upcoming.After(walked), "%s in %q after %s", text, zone, walked)
+				}
+				last, ok := s.Last(start, now)
+				require.Equal(t, walked != start, ok, "%s in %q at %s", text, zone, now)
+				if ok {
+					require.Equal(t, walked, last, "%s in %q at %s", text, zone, now)
+				}
+			}
+		}
+	}
+}
+
+// TestDaylightSavingTime holds what vixie-cron does (its manual, cron(8), "Notes").
+func TestDaylightSavingTime(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text, zone string
+		after      string
+		want       []string
+	}{
+		"spring: a fixed time in the gap runs once, right after it": {
+			"30 2 * * *", "Europe/Paris", "2026-03-28T12:00:00Z", []string{"2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"},
+		},
+		"spring: so do several in the gap": {
+			"0,30 2 * * *", "Europe/Paris", "2026-03-28T12:00:00Z", []string{"2026-03-29T01:00:00Z", "2026-03-30T00:00:00Z"},
+		},
+		"spring: a rhythm of minutes goes on": {
+			"*/30 * * * *", "Europe/Paris", "2026-03-29T00:15:00Z", []string{"2026-03-29T00:30:00Z", "2026-03-29T01:00:00Z", "2026-03-29T01:30:00Z"},
+		},
+		"spring: a rhythm within the hour that is not there rests": {
+			"*/30 2 * * *", "Europe/Paris", "2026-03-28T12:00:00Z", []string{"2026-03-30T00:00:00Z", "2026-03-30T00:30:00Z"},
+		},
+		"autumn: a fixed time in the fold runs once, the first time": {
+			"30 2 * * *", "Europe/Paris", "2026-10-24T12:00:00Z", []string{"2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"},
+		},
+		"autumn: an hourly rhythm goes on": {
+			"0 * * * *", "Europe/Paris", "2026-10-24T23:30:00Z", []string{"2026-10-25T00:00:00Z", "2026-10-25T01:00:00Z", "2026-10-25T02:00:00Z"},
+		},
+		"half an hour of it": {
+			"0,1 9 * * *", "Australia/Lord_Howe", "2026-04-04T12:00:00Z", []string{"2026-04-04T22:30:00Z", "2026-04-04T22:31:00Z"},
+		},
+		"midnight that is not there": {
+			"0 0 * * *", "America/Sao_Paulo", "2018-11-03T12:00:00Z", []string{"2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"},
+		},
+		"a day that is not there": {
+			"30 2 * * *", "Pacific/Apia", "2011-12-29T13:00:00Z", []string{"2011-12-30T10:00:00Z", "2011-12-30T12:30:00Z"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mustParse(t, tc.text, tc.zone)
+			tick := at(tc.after)
+			for _, want := range tc.want {
+				next, ok := s.Next(tick)
+				require.True(t, ok)
+				assert.Equal(t, at(want), next)
+				last, ok := s.Last(tick, next)
+				assert.True(t, ok)
+				assert.Equal(t, next, last, "and found backwards")
+				tick = next
+			}
+		})
+	}
+}
+
+func TestCountStopsAtItsLimit(t *testing.T) {
+	s := mustParse(t, "* * * * *", "")
+	assert.Equal(t, 4, s.Count(at("2026-01-01T00:00:00Z"), at("2026-01-01T00:05:00Z"), 100))
+	assert.Equal(t, 100, s.Count(at("2016-01-01T00:00:00Z"), at("2026-01-01T00:05:00Z"), 100))
+	assert.Zero(t, s.Count(at("2026-01-01T00:00:00Z"), at("2026-01-01T00:01:00Z"), 100))
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"* * * * *", "@every 5m", "@daily", "TZ=", "0 0 30 2 *", "1-5/2 ? * jan MON", "*-x * * * *", ",1, * * * *"} {
+		f.Add(text, "Europe/Paris")
+	}
+	now := at("2026-03-29T01:30:00Z")
+	f.Fuzz(func(t *testing.T, text, zone string) {
+		s, err := Parse(text, zone)
+		if err != nil {
+			return
+		}
+		s = s.Anchored(now.AddDate(-1, 0, 0))
+		next, ok := s.Next(now)
+		if ok && !next.After(now) {
+			t.Fatalf("the next tick of %q after %s is %s", text, now, next)
+		}
+		if last, ok := s.Last(now.AddDate(-1, 0, 0), now); ok && last.After(now) {
+			t.Fatalf("the last tick of %q by %s is %s", text, now, last)
+		}
+	})
+}
+
+func BenchmarkLastTickAcrossTenYearsOfMinutes(b *testing.B) {
+	s := mustParse(b, "* * * * *", "Europe/Paris")
+	after, now := at("2016-01-01T00:00:00Z"), at("2026-01-01T00:00:30Z")
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Last(after, now)
+	}
+}

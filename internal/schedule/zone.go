@@ -1,0 +1,108 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package schedule
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	_ "time/tzdata" // the names mean the same wherever the manager runs
+)
+
+// zones remembers the time zones that were loaded: reading one takes a file, and there are few.
+var zones sync.Map // of string to *time.Location
+
+// loadZone returns the time zone of a name of the IANA database; "" is UTC.
+func loadZone(name string) (*time.Location, error) {
+	if name == "" {
+		return time.UTC, nil
+	}
+	if zone, ok := zones.Load(name); ok {
+		return zone.(*time.Location), nil //nolint:forcetypeassert // only locations are stored
+	}
+	if isMachineZone(name) {
+		return nil, fmt.Errorf("%w %q: it depends on the machine, use a name of the IANA database such as Europe/Paris", ErrTimeZone, name)
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w %q: use a name of the IANA database such as Europe/Paris", ErrTimeZone, name)
+	}
+	zones.Store(name, zone)
+	return zone, nil
+}
+
+// isMachineZone reports whether the name is one that some machines have beside the database's own.
+func isMachineZone(name string) bool {
+	switch strings.ToLower(name) {
+	case "local", "localtime", "posixrules":
+		return true
+	}
+	return strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/")
+}
+
+// period is a stretch of time in a zone without a shift of the clock. An instant of it and the civil
+// time on the wall, as UTC, are the offset apart. Across a shift forward the wall skips a gap, across
+// one backward it repeats itself:
+//
+//	instants ───────────────┤ start ├───────────────►
+//	forward    01:58  01:59 │ 03:00   03:01             gap: 02:00 until 03:00
+//	backward   02:58  02:59 │ 02:00   02:01             repeated until 03:00
+type period struct {
+	start, end     time.Time // zero where the zone's first or last offset has no bound
+	offset, before time.Duration
+}
+
+// periodAt returns the period that has the instant.
+func periodAt(t time.Time, zone *time.Location) period {
+	local := t.In(zone)
+	p := period{offset: offsetOf(local)}
+	p.before = p.offset
+	p.start, p.end = local.ZoneBounds()
+	if !p.start.IsZero() {
+		p.before = offsetOf(p.start.Add(-time.Second))
+	}
+	return p
+}
+
+func offsetOf(local time.Time) time.Duration {
+	_, seconds := local.Zone()
+	return time.Duration(seconds) * time.Second
+}
+
+// civil returns what the wall shows at an instant.
+func (p period) civil(instant time.Time) time.Time { return instant.UTC().Add(p.offset) }
+
+// instant returns when the wall shows a civil time.
+func (p period) instant(civil time.Time) time.Time { return civil.Add(-p.offset) }
+
+// gap returns the first civil time that the wall skips at the start, and the first that it does not;
+// both are the same, or the wrong way round, where there is no gap.
+func (p period) gap() (time.Time, time.Time) {
+	if p.start.IsZero() {
+		return time.Time{}, time.Time{}
+	}
+	return p.start.UTC().Add(p.before), p.start.UTC().Add(p.offset)
+}
+
+// repeatedUntil returns the first civil time that the wall had not shown before the start.
+func (p period) repeatedUntil() time.Time {
+	if p.start.IsZero() {
+		return time.Time{}
+	}
+	return p.start.UTC().Add(p.before)
+}
