@@ -1,0 +1,73 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// run starts the tick that is due, as the concurrency policy has it.
+func (p *Plan) run(in Input, active []*batchv1.Job, start Start) {
+	switch {
+	case in.CronJob.Spec.ConcurrencyPolicy == v1.ForbidConcurrent && len(active) > 0:
+		p.hold(in, active[0], start)
+		return
+	case in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent:
+		for _, job := range active {
+			if job.DeletionTimestamp == nil {
+				p.Replace = append(p.Replace, job)
+			}
+		}
+	}
+	start.Job = NewJob(in.CronJob, start.Tick)
+	p.Start = &start
+}
+
+// hold lets the tick wait until the Job has ended.
+func (p *Plan) hold(in Input, job *batchv1.Job, start Start) {
+	p.WakeAt = earliest(p.WakeAt, start.GiveUpAt)
+	message := fmt.Sprintf("The tick of %s%s%s to end.", start.Tick.Format(time.RFC3339), messageWaits, job.Name)
+	if p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, message) {
+		p.HeldBy = job
+	}
+}
+
+// NewJob makes the Job of a tick. Its name is the same whoever makes it and whenever, so that a tick
+// can't run twice.
+func NewJob(c *v1.CronJob, tick time.Time) *batchv1.Job {
+	template := c.Spec.JobTemplate.DeepCopy()
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       c.Namespace,
+			Name:            fmt.Sprintf("%s-%d", c.Name, tick.Unix()),
+			Labels:          template.Labels,
+			Annotations:     template.Annotations,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(c, v1.GroupVersion.WithKind("CronJob"))},
+		},
+		Spec: template.Spec,
+	}
+	scheduledAt := tick.UTC().Format(time.RFC3339)
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, v1.ScheduledAtAnnotation, scheduledAt)
+	metav1.SetMetaDataAnnotation(&job.Spec.Template.ObjectMeta, v1.ScheduledAtAnnotation, scheduledAt)
+	return job
+}

@@ -1,0 +1,100 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+const (
+	messageScheduled = "Jobs start on schedule."
+
+	// messageWaits is what tells the message of a tick that is held back from messageScheduled.
+	messageWaits = " waits, as concurrencyPolicy is Forbid, for Job "
+
+	// maxMessageLength is how long, in bytes, the API server lets a condition's message be.
+	maxMessageLength = 32768
+)
+
+// setReady sets the Ready condition, and reports whether it says something new: another reason,
+// another message, or the same of another generation.
+func (p *Plan) setReady(in Input, status metav1.ConditionStatus, reason, message string) bool {
+	return meta.SetStatusCondition(&p.Status.Conditions, metav1.Condition{
+		Type:               v1.ConditionReady,
+		Status:             status,
+		ObservedGeneration: in.CronJob.Generation,
+		LastTransitionTime: metav1.NewTime(in.Now),
+		Reason:             reason,
+		Message:            strings.ToValidUTF8(message[:min(len(message), maxMessageLength)], ""),
+	})
+}
+
+// isReadyReason reports whether the stored status gives this reason in its Ready condition.
+func isReadyReason(c *v1.CronJob, reason string) bool {
+	ready := meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady)
+	return ready != nil && ready.Reason == reason
+}
+
+// isHeld reports whether the stored status says that a tick waits for a Job to end.
+func isHeld(c *v1.CronJob) bool {
+	ready := meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady)
+	return ready != nil && ready.Reason == v1.ReasonScheduled && strings.Contains(ready.Message, messageWaits)
+}
+
+// Started makes the status after the Job of the tick was created, or was found to be there already.
+func (p *Plan) Started(in Input, job *batchv1.Job) {
+	p.dropActive(job)
+	if ResultOf(job) == "" {
+		p.Status.Active = append(p.Status.Active, Reference(job))
+	}
+	p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, p.Start.Tick)
+	p.await(in, p.Start.Next)
+}
+
+// Replaced makes the status after these Jobs were deleted to make room for the tick's.
+func (p *Plan) Replaced(jobs []*batchv1.Job) {
+	for _, job := range jobs {
+		p.dropActive(job)
+	}
+}
+
+// dropActive takes a Job from those that run.
+func (p *Plan) dropActive(job *batchv1.Job) {
+	p.Status.Active = slices.DeleteFunc(p.Status.Active, func(ref corev1.ObjectReference) bool { return ref.UID == job.UID })
+}
+
+// NameTaken makes the status after a stranger was found to have the name of the tick's Job: the tick
+// is missed, and the schedule goes on.
+func (p *Plan) NameTaken(in Input) {
+	p.miss(MissedNameTaken, p.Start.Tick, p.Start.Tick, 1)
+	p.await(in, p.Start.Next)
+}
+
+// StartFailed makes the status after the Job of the tick could not be created, and reports whether it
+// says something new. The tick waits to be tried again until its time is over.
+func (p *Plan) StartFailed(in Input, message string) bool {
+	p.WakeAt = earliest(p.WakeAt, p.Start.GiveUpAt)
+	return p.setReady(in, metav1.ConditionFalse, v1.ReasonJobCreationFailed, message)
+}

@@ -1,0 +1,149 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// Result says how a Job ended.
+type Result string
+
+const (
+	// Succeeded is the result of a Job with the condition Complete.
+	Succeeded Result = "succeeded"
+
+	// Failed is the result of a Job with the condition Failed.
+	Failed Result = "failed"
+)
+
+// Ended is a Job that has ended.
+type Ended struct {
+	Job    *batchv1.Job
+	Result Result
+}
+
+// sortedJobs has a CronJob's Jobs by what they do, oldest first.
+type sortedJobs struct {
+	active, succeeded, failed []*batchv1.Job
+}
+
+// sortJobs tells the Jobs that run from those that have ended.
+func sortJobs(jobs []*batchv1.Job) sortedJobs {
+	byAge := slices.SortedFunc(slices.Values(jobs), func(a, b *batchv1.Job) int {
+		return cmp.Or(orderOf(a).Compare(orderOf(b)), cmp.Compare(a.Name, b.Name))
+	})
+	sorted := sortedJobs{}
+	for _, job := range byAge {
+		switch ResultOf(job) {
+		case Succeeded:
+			sorted.succeeded = append(sorted.succeeded, job)
+		case Failed:
+			sorted.failed = append(sorted.failed, job)
+		default:
+			sorted.active = append(sorted.active, job)
+		}
+	}
+	return sorted
+}
+
+// ResultOf returns how a Job ended, or "" while it runs.
+func ResultOf(job *batchv1.Job) Result {
+	for _, condition := range job.Status.Conditions {
+		if condition.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch condition.Type {
+		case batchv1.JobComplete:
+			return Succeeded
+		case batchv1.JobFailed:
+			return Failed
+		}
+	}
+	return ""
+}
+
+// TickOf returns the tick that a Job was started for, and false for a Job that was not started by schedule.
+func TickOf(job *batchv1.Job) (time.Time, bool) {
+	tick, err := time.Parse(time.RFC3339, job.Annotations[v1.ScheduledAtAnnotation])
+	return tick, err == nil
+}
+
+// orderOf returns the time that a Job's age counts from: its tick, else its creation.
+func orderOf(job *batchv1.Job) time.Time {
+	if tick, ok := TickOf(job); ok {
+		return tick
+	}
+	return job.CreationTimestamp.Time
+}
+
+// observe brings the status up to date with the Jobs there are.
+func (p *Plan) observe(in Input, jobs sortedJobs) {
+	running := map[types.UID]bool{} // as the status has it
+	for _, ref := range in.CronJob.Status.Active {
+		running[ref.UID] = true
+	}
+	p.Status.Active = nil
+	for _, job := range jobs.active {
+		delete(running, job.UID)
+		p.Status.Active = append(p.Status.Active, Reference(job))
+		p.noteTick(in, job)
+	}
+	for _, job := range slices.Concat(jobs.succeeded, jobs.failed) {
+		if running[job.UID] || !isAccounted(in.CronJob, job) {
+			p.Ended = append(p.Ended, Ended{Job: job, Result: ResultOf(job)})
+		}
+		delete(running, job.UID)
+		p.noteTick(in, job)
+	}
+	for _, job := range jobs.succeeded {
+		if job.Status.CompletionTime != nil {
+			p.Status.LastSuccessfulTime = maxTime(p.Status.LastSuccessfulTime, job.Status.CompletionTime.Time)
+		}
+	}
+	p.Vanished = len(running)
+}
+
+// noteTick takes a Job's tick as run, which it is even if the status could not be written then.
+func (p *Plan) noteTick(in Input, job *batchv1.Job) {
+	if tick, ok := TickOf(job); ok && !tick.After(in.Now) {
+		p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, tick)
+	}
+}
+
+// isAccounted reports whether the stored status knows of a Job's tick, so that the tick would not run
+// again if the Job were gone.
+func isAccounted(c *v1.CronJob, job *batchv1.Job) bool {
+	tick, ok := TickOf(job)
+	return !ok || !tick.After(timeOf(c.Status.LastScheduleTime))
+}
+
+// Reference returns a reference to a Job as the status lists it.
+func Reference(job *batchv1.Job) corev1.ObjectReference {
+	return corev1.ObjectReference{
+		APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job",
+		Namespace: job.Namespace, Name: job.Name, UID: job.UID,
+	}
+}

@@ -1,0 +1,291 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package plan
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// world carries plans out, without an API server, and tells what happens.
+type world struct {
+	t        *testing.T
+	c        *v1.CronJob
+	jobs     []*batchv1.Job
+	ends     map[string]time.Time // of Jobs that run, by name
+	now      time.Time
+	editedAt time.Time
+	wake     time.Time
+	down     bool                                                   // the manager does not run
+	refuse   string                                                 // why Jobs can't be created, if they can't
+	takes    func(tick time.Time) (last time.Duration, failed bool) // what becomes of a Job
+	story    strings.Builder
+}
+
+// scene is something that happens to the world from outside.
+type scene struct {
+	at   time.Time
+	what string
+	do   func(*world)
+}
+
+// tell adds a line to the story.
+func (w *world) tell(format string, args ...any) {
+	fmt.Fprintf(&w.story, "%s  %s\n", w.now.Format("2006-01-02 15:04:05"), fmt.Sprintf(format, args...))
+}
+
+// edit changes the spec as a user would.
+func edit(change func(*v1.CronJob)) func(*world) {
+	return func(w *world) {
+		change(w.c)
+		w.c.Generation++
+		w.editedAt = w.now.Truncate(time.Second)
+	}
+}
+
+// play runs the world through the scenes until the end.
+func (w *world) play(end time.Time, scenes ...scene) {
+	for {
+		next, what := end, func() {}
+		soonest := func(at time.Time, do func()) {
+			if !at.IsZero() && at.Before(next) {
+				next, what = at, do
+			}
+		}
+		if len(scenes) > 0 {
+			first := scenes[0]
+			soonest(first.at, func() {
+				w.tell("* %s", first.what)
+				first.do(w)
+				scenes = scenes[1:]
+			})
+		}
+		for _, name := range slices.Sorted(keys(w.ends)) {
+			soonest(w.ends[name], func() { w.finish(name) })
+		}
+		if !w.down {
+			soonest(w.wake, func() {})
+		}
+		if !next.Before(end) {
+			return
+		}
+		if next.After(w.now) {
+			w.now = next
+		}
+		what()
+		if !w.down {
+			w.reconcile()
+		}
+	}
+}
+
+func keys(m map[string]time.Time) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for key := range m {
+			if !yield(key) {
+				return
+			}
+		}
+	}
+}
+
+// finish ends a Job that runs.
+func (w *world) finish(name string) {
+	delete(w.ends, name)
+	for i, job := range w.jobs {
+		if job.Name != name {
+			continue
+		}
+		tick, _ := TickOf(job)
+		result := builders.MakeJob(w.c, tick).Succeeded(w.now)
+		if _, failed := w.takes(tick); failed {
+			result = builders.MakeJob(w.c, tick).Failed(w.now)
+		}
+		w.jobs[i] = result.Obj()
+	}
+}
+
+// reconcile does what the reconciler does.
+func (w *world) reconcile() {
+	in := inputOf(w.c, w.now, w.jobs...)
+	in.EditedAt = w.editedAt
+	p := Decide(in)
+	for _, ended := range p.Ended {
+		w.tell("%s %s", label(ended.Job), ended.Result)
+	}
+	for _, missed := range p.Missed {
+		w.tell("missed %d from %s to %s: %s", missed.Count, missed.First.Format(time.DateTime), missed.Last.Format(time.DateTime), missed.Reason)
+	}
+	if p.Rejected != nil {
+		w.tell("rejected: %v", p.Rejected.Err)
+	}
+	if p.HeldBy != nil {
+		w.tell("waits for %s", label(p.HeldBy))
+	}
+	w.remove("prune", p.Prune)
+	w.remove("replace", p.Replace)
+	p.Replaced(p.Replace)
+	if p.Start != nil {
+		w.start(in, &p)
+	}
+	require.False(w.t, w.c.Status.LastScheduleTime != nil &&
+		p.Status.LastScheduleTime.Time.Before(w.c.Status.LastScheduleTime.Time), "S5: lastScheduleTime goes back at %s", w.now)
+	w.c.Status = p.Status
+	w.wake = p.WakeAt
+}
+
+// start creates the Job of the plan's tick.
+func (w *world) start(in Input, p *Plan) {
+	require.False(w.t, w.now.Before(p.Start.Tick), "S11: %s starts at %s", p.Start.Tick, w.now)
+	if w.refuse != "" {
+		if p.StartFailed(in, w.refuse) {
+			w.tell("can't start %s: %s", p.Start.Tick.Format("15:04:05"), w.refuse)
+		}
+		return
+	}
+	job := builders.MakeJob(w.c, p.Start.Tick).Obj()
+	for _, other := range w.jobs {
+		require.NotEqual(w.t, other.Name, job.Name, "S4: exactly once")
+	}
+	w.jobs = append(w.jobs, job)
+	last, _ := w.takes(p.Start.Tick)
+	w.ends[job.Name] = w.now.Add(last)
+	w.tell("start %s", label(job))
+	p.Started(in, job)
+}
+
+// remove deletes Jobs.
+func (w *world) remove(why string, jobs []*batchv1.Job) {
+	for _, job := range jobs {
+		w.tell("%s %s", why, label(job))
+		delete(w.ends, job.Name)
+		w.jobs = slices.DeleteFunc(w.jobs, func(other *batchv1.Job) bool { return other.Name == job.Name })
+	}
+}
+
+// label names a Job by its tick.
+func label(job *batchv1.Job) string {
+	tick, _ := TickOf(job)
+	return tick.Format("15:04:05")
+}
+
+// TestNarratives tells what happens over many ticks, and compares it with testdata/*.golden.
+// Run with -update to write those anew, and read the difference.
+func TestNarratives(t *testing.T) {
+	minutes := func(n int) func(time.Time) (time.Duration, bool) {
+		return func(time.Time) (time.Duration, bool) { return time.Duration(n) * time.Minute, false }
+	}
+	for name, tc := range map[string]struct {
+		build  *builders.CronJob
+		takes  func(time.Time) (time.Duration, bool)
+		end    time.Time
+		scenes []scene
+	}{
+		"a-day-of-every-five-minutes": {
+			build: builders.MakeCronJob("c").Schedule("*/5 * * * *").Created(at("00:00:00")), takes: minutes(1), end: at("00:00:00").AddDate(0, 0, 1),
+		},
+		"an-outage-of-ten-years": {
+			build: builders.MakeCronJob("c").Schedule("30 10,11,12 * * 1-5").Created(at("09:00:00")), takes: minutes(5),
+			end: at("18:00:00").AddDate(10, 0, 1),
+			scenes: []scene{
+				{at("11:31:00"), "the manager goes down", func(w *world) { w.down = true }},
+				{at("08:00:00").AddDate(10, 0, 0), "the manager comes back", func(w *world) { w.down = false }},
+			},
+		},
+		"forbid-with-a-slow-job": {
+			build: builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).Policy(v1.ForbidConcurrent), end: at("11:40:00"),
+			takes: func(tick time.Time) (time.Duration, bool) {
+				if tick.Equal(at("10:10:00")) {
+					return 35 * time.Minute, true
+				}
+				return 2 * time.Minute, false
+			},
+			scenes: []scene{
+				{at("11:01:00"), "the deadline becomes three minutes", edit(func(c *v1.CronJob) {
+					c.Spec.StartingDeadlineSeconds = new(int64(180))
+				})},
+				{at("11:01:01"), "Jobs take sixteen minutes from now on", func(w *world) { w.takes = minutes(16) }},
+			},
+		},
+		"replace": {
+			build: builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).Policy(v1.ReplaceConcurrent), end: at("11:00:00"),
+			takes: func(tick time.Time) (time.Duration, bool) {
+				return time.Duration(tick.Minute()) * time.Minute, tick.Minute() == 10
+			},
+		},
+		"suspend-and-resume": {
+			build: builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).History(1, 1), takes: minutes(1), end: at("12:00:00"),
+			scenes: []scene{
+				{at("10:15:00"), "suspended", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(true) })},
+				{at("10:55:00"), "resumed", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(false) })},
+				{at("11:05:00"), "the manager goes down", func(w *world) { w.down = true }},
+				{at("11:15:00"), "suspended", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(true) })},
+				{at("11:25:00"), "resumed", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(false) })},
+				{at("11:28:00"), "the manager comes back", func(w *world) { w.down = false }},
+			},
+		},
+		"edits": {
+			build: builders.MakeCronJob("c").Schedule("0 * * * *").Created(at("08:30:00")), takes: minutes(1), end: at("14:00:00"),
+			scenes: []scene{
+				{at("09:40:00"), "every twenty minutes from now on", edit(func(c *v1.CronJob) { c.Spec.Schedule = "*/20 * * * *" })},
+				{at("10:30:00"), "in Kathmandu, 5 h 45 min ahead", edit(func(c *v1.CronJob) { c.Spec.TimeZone = new("Asia/Kathmandu") })},
+				{at("11:10:00"), "a schedule that is none", edit(func(c *v1.CronJob) { c.Spec.Schedule = "every now and then" })},
+				{at("12:10:00"), "every 25 minutes", edit(func(c *v1.CronJob) { c.Spec.Schedule = "@every 25m" })},
+				{at("12:30:00"), "the template", edit(func(c *v1.CronJob) { c.Spec.JobTemplate.Labels = map[string]string{"a": "b"} })},
+				{at("13:20:00"), "hourly again, in UTC", edit(func(c *v1.CronJob) { c.Spec.Schedule, c.Spec.TimeZone = "@hourly", nil })},
+			},
+		},
+		"jobs-that-can-not-be-created": {
+			build: builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).Deadline(300), takes: minutes(1), end: at("11:00:00"),
+			scenes: []scene{
+				{at("10:15:00"), "the quota is used up", func(w *world) { w.refuse = "exceeded quota" }},
+				{at("10:32:00"), "there is room again", func(w *world) { w.refuse = "" }},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := tc.build.Obj()
+			w := &world{t: t, c: c, now: c.CreationTimestamp.Time, editedAt: c.CreationTimestamp.Time, ends: map[string]time.Time{}, takes: tc.takes}
+			w.tell("* created: %s", c.Spec.Schedule)
+			w.reconcile()
+			w.play(tc.end, tc.scenes...)
+			golden := filepath.Join("testdata", name+".golden")
+			if *update {
+				require.NoError(t, os.MkdirAll("testdata", 0o755))
+				require.NoError(t, os.WriteFile(golden, []byte(w.story.String()), 0o644))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			assert.Equal(t, string(want), w.story.String())
+		})
+	}
+}

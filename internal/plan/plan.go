@@ -1,0 +1,238 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package plan decides what a CronJob needs, as a pure function: from what was observed at one
+// instant to what is to be started, deleted and written. It reads no clock and talks to nobody, so
+// that each policy can be tested as a table and a day of ticks in a millisecond.
+//
+//	Decide ─┬─ jobs.go         which Jobs run, which have ended, what that means for the status
+//	        ├─ history.go      which ended Jobs are one too many
+//	        ├─ tick.go         which tick is due, which ones were missed
+//	        ├─ concurrency.go  what a due tick does about Jobs that still run
+//	        └─ conditions.go   what the Ready condition says
+package plan
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+)
+
+// Input is all that a decision is made from.
+type Input struct {
+	// CronJob as observed, with its defaults. Decide does not change it.
+	CronJob *v1.CronJob
+
+	// Jobs that the CronJob controls, by UID, whether they run or have ended.
+	Jobs []*batchv1.Job
+
+	// Now is the one instant that the decision is made at.
+	Now time.Time
+
+	// EditedAt is when the CronJob was last edited, as far as is known, in whole seconds rounded
+	// down. Zero when unknown.
+	EditedAt time.Time
+
+	// Schedule is the parsed schedule, unless ScheduleErr says why there is none.
+	Schedule    schedule.Schedule
+	ScheduleErr error
+}
+
+// NewInput makes the input of a decision about a CronJob as it is stored: it fills in the defaults
+// and parses the schedule. It does not change the CronJob.
+func NewInput(stored *v1.CronJob, jobs []*batchv1.Job, now, editedAt time.Time) Input {
+	in := Input{CronJob: stored.DeepCopy(), Jobs: jobs, Now: now, EditedAt: editedAt}
+	in.CronJob.Default()
+	zone := ""
+	if stored.Spec.TimeZone != nil {
+		zone = *stored.Spec.TimeZone
+	}
+	in.Schedule, in.ScheduleErr = schedule.Parse(stored.Spec.Schedule, zone)
+	return in
+}
+
+// Plan is what is to be done, and the status to write when it is done.
+type Plan struct {
+	// Status to write, as long as nothing is started. Started, Skipped and Failed make from it the
+	// one to write after a start.
+	Status v1.CronJobStatus
+
+	// Start says which tick is to be started; nil for none.
+	Start *Start
+
+	// Replace has the Jobs to delete before the start. If one can't be deleted, nothing is started.
+	Replace []*batchv1.Job
+
+	// Prune has the ended Jobs to delete because the history limits are reached.
+	Prune []*batchv1.Job
+
+	// Ended has the Jobs whose end the status does not say yet. Vanished counts those that it says
+	// run, but that are gone.
+	Ended    []Ended
+	Vanished int
+
+	// Missed has the ticks that will never run.
+	Missed []Missed
+
+	// HeldBy is the Job that a due tick has begun to wait for; nil when there is none, or when the
+	// status says so already.
+	HeldBy *batchv1.Job
+
+	// Rejected says why the schedule can't be followed; nil when it can, or when the status says so already.
+	Rejected *Rejection
+
+	// WakeAt is when to decide again if nothing happens before. Zero for never.
+	WakeAt time.Time
+}
+
+// Start is a tick to be started.
+type Start struct {
+	Tick time.Time
+	Job  *batchv1.Job
+
+	// Next is the tick after it, and GiveUpAt when it will be too late for this one: the end of the
+	// starting deadline, or the next tick.
+	Next, GiveUpAt time.Time
+}
+
+// Rejection is why a schedule can't be followed.
+type Rejection struct {
+	// Reason is that of the Ready condition: InvalidSchedule or InvalidTimeZone.
+	Reason string
+	Err    error
+}
+
+// Decide makes the plan.
+func Decide(in Input) Plan {
+	p := Plan{Status: *in.CronJob.Status.DeepCopy()}
+	if in.CronJob.DeletionTimestamp != nil {
+		return p // it starts nothing any more, and its Jobs are the garbage collector's
+	}
+	jobs := sortJobs(in.Jobs)
+	p.observe(in, jobs)
+	p.prune(in, jobs)
+	p.Status.ObservedGeneration = in.CronJob.Generation
+	switch {
+	case in.ScheduleErr != nil:
+		p.reject(in)
+	case *in.CronJob.Spec.Suspend:
+		p.suspend(in)
+	default:
+		p.follow(in, jobs.active)
+	}
+	return p
+}
+
+// reject stops at a schedule that can't be followed. An edit is what it takes to go on.
+func (p *Plan) reject(in Input) {
+	p.Status.NextScheduleTime = nil
+	p.Status.ObservedSchedule = ""
+	reason := v1.ReasonInvalidSchedule
+	if errors.Is(in.ScheduleErr, schedule.ErrTimeZone) {
+		reason = v1.ReasonInvalidTimeZone
+	}
+	if p.setReady(in, metav1.ConditionFalse, reason, in.ScheduleErr.Error()) {
+		p.Rejected = &Rejection{Reason: reason, Err: in.ScheduleErr}
+	}
+}
+
+// suspend lets ticks pass. One that was due and had not run when it was suspended is missed.
+func (p *Plan) suspend(in Input) {
+	if waiting := p.Status.NextScheduleTime; waiting != nil && !waiting.After(editedAt(in)) {
+		p.miss(MissedEdited, waiting.Time, waiting.Time, 1)
+	}
+	p.Status.NextScheduleTime = nil
+	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
+	p.setReady(in, metav1.ConditionTrue, v1.ReasonSuspended, "No Job is started while spec.suspend is true.")
+}
+
+// follow finds the tick that is due, if any, and says what is to be done about it.
+func (p *Plan) follow(in Input, active []*batchv1.Job) {
+	ticks := in.Schedule.Anchored(anchor(in, p.Status))
+	floor := p.floor(in)
+	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
+
+	due, isDue := ticks.Last(floor, in.Now)
+	if !isDue {
+		next, _ := ticks.Next(floor)
+		p.await(in, next)
+		return
+	}
+	p.missOlder(in, ticks, floor, due)
+	next, _ := ticks.Next(due)
+	deadline, hasDeadline := deadlineOf(in, due)
+	if hasDeadline && in.Now.After(deadline) {
+		p.miss(MissedDeadline, due, due, 1)
+		p.await(in, next)
+		return
+	}
+	giveUp := next
+	if hasDeadline {
+		// The deadline itself is in time, so the first instant that is not comes after it.
+		giveUp = earliest(next, deadline.Add(time.Millisecond))
+	}
+	p.Status.NextScheduleTime = &metav1.Time{Time: due}
+	p.run(in, active, Start{Tick: due, Next: next, GiveUpAt: giveUp})
+}
+
+// await has nothing to do until the next tick.
+func (p *Plan) await(in Input, next time.Time) {
+	p.Status.NextScheduleTime = &metav1.Time{Time: next}
+	p.WakeAt = earliest(p.WakeAt, next)
+	p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, messageScheduled)
+}
+
+// deadlineOf returns the last instant at which a tick may start, if there is one.
+func deadlineOf(in Input, tick time.Time) (time.Time, bool) {
+	seconds := in.CronJob.Spec.StartingDeadlineSeconds
+	if seconds == nil || *seconds > math.MaxInt64/int64(time.Second) {
+		return time.Time{}, false
+	}
+	return tick.Add(time.Duration(*seconds) * time.Second), true
+}
+
+// earliest returns the earlier of two instants; zero is never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// latest returns the latest of some instants.
+func latest(times ...time.Time) time.Time {
+	newest := time.Time{}
+	for _, t := range times {
+		if t.After(newest) {
+			newest = t
+		}
+	}
+	return newest
+}
+
+// timeOf returns an optional time of the API; zero for none.
+func timeOf(t *metav1.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}

@@ -1,0 +1,631 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package plan
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+// day is the day that the tests are on: a Thursday.
+const day = "2026-01-01T"
+
+// at returns a time of that day, such as 10:05:00.
+func at(clock string) time.Time {
+	parsed, err := time.Parse(time.RFC3339Nano, day+clock+"Z")
+	if err != nil {
+		panic(err)
+	}
+	return parsed
+}
+
+// inputOf makes the input of a decision, in which it is not known when the CronJob was edited.
+func inputOf(c *v1.CronJob, now time.Time, jobs ...*batchv1.Job) Input {
+	return NewInput(c, jobs, now, time.Time{})
+}
+
+// cron is a CronJob every five minutes, created at 09:58:30 and looked at ever since.
+func cron() *builders.CronJob {
+	return builders.MakeCronJob("c").Schedule("*/5 * * * *").Created(at("09:58:30"))
+}
+
+// settle lets the CronJob be looked at once, with no tick due, so that its status is as it should be.
+func settle(t *testing.T, c *v1.CronJob, now time.Time) *v1.CronJob {
+	t.Helper()
+	p := Decide(inputOf(c, now))
+	require.Nil(t, p.Start)
+	c = c.DeepCopy()
+	c.Status = p.Status
+	return c
+}
+
+func ready(t *testing.T, status v1.CronJobStatus) metav1.Condition {
+	t.Helper()
+	condition := meta.FindStatusCondition(status.Conditions, v1.ConditionReady)
+	require.NotNil(t, condition)
+	return *condition
+}
+
+func TestS2DueIsTheNewestTickNotAfterNow(t *testing.T) {
+	for name, tc := range map[string]struct {
+		build       func(*builders.CronJob) *builders.CronJob
+		now         time.Time
+		wantTick    time.Time // zero for none
+		wantMissed  []Missed
+		wantWake    time.Time
+		wantWaiting time.Time
+	}{
+		"none is due before the first": {
+			now: at("09:59:59.999"), wantWake: at("10:00:00"), wantWaiting: at("10:00:00"),
+		},
+		"the tick itself is due": {
+			now: at("10:00:00"), wantTick: at("10:00:00"), wantWaiting: at("10:00:00"),
+		},
+		"the newest of several runs, the older ones are missed": {
+			now: at("10:11:00"), wantTick: at("10:10:00"), wantWaiting: at("10:10:00"),
+			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:05:00"), 2}},
+		},
+		"a tick at its deadline runs": {
+			build: func(b *builders.CronJob) *builders.CronJob { return b.Deadline(60) },
+			now:   at("10:01:00"), wantTick: at("10:00:00"), wantWaiting: at("10:00:00"),
+		},
+		"a tick past its deadline is missed": {
+			build: func(b *builders.CronJob) *builders.CronJob { return b.Deadline(60) },
+			now:   at("10:01:00.001"), wantWake: at("10:05:00"), wantWaiting: at("10:05:00"),
+			wantMissed: []Missed{{MissedDeadline, at("10:00:00"), at("10:00:00"), 1}},
+		},
+		"so are those before it": {
+			build: func(b *builders.CronJob) *builders.CronJob { return b.Deadline(60) },
+			now:   at("10:14:00"), wantWake: at("10:15:00"), wantWaiting: at("10:15:00"),
+			wantMissed: []Missed{
+				{MissedSuperseded, at("10:00:00"), at("10:05:00"), 2},
+				{MissedDeadline, at("10:10:00"), at("10:10:00"), 1},
+			},
+		},
+		"a deadline beyond all time is none": {
+			build: func(b *builders.CronJob) *builders.CronJob { return b.Deadline(1 << 62) },
+			now:   at("10:04:00"), wantTick: at("10:00:00"), wantWaiting: at("10:00:00"),
+		},
+		"an interval counts from the creation": {
+			build: func(b *builders.CronJob) *builders.CronJob { return b.Schedule("@every 90s") },
+			now:   at("10:00:00"), wantTick: at("10:00:00"), wantWaiting: at("10:00:00"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := cron()
+			if tc.build != nil {
+				b = tc.build(b)
+			}
+			c := settle(t, b.Obj(), at("09:58:31"))
+			p := Decide(inputOf(c, tc.now))
+			assert.Equal(t, tc.wantMissed, p.Missed)
+			assert.Equal(t, tc.wantWaiting, p.Status.NextScheduleTime.Time)
+			assert.Equal(t, tc.wantWake, p.WakeAt)
+			if tc.wantTick.IsZero() {
+				assert.Nil(t, p.Start)
+				return
+			}
+			require.NotNil(t, p.Start)
+			assert.Equal(t, tc.wantTick, p.Start.Tick)
+		})
+	}
+}
+
+func TestS3TenYearsOfMissedMinutes(t *testing.T) {
+	c := settle(t, builders.MakeCronJob("c").Created(at("10:00:30").AddDate(-10, 0, 0)).Obj(), at("10:00:31").AddDate(-10, 0, 0))
+	p := Decide(inputOf(c, at("10:00:30")))
+	require.NotNil(t, p.Start)
+	assert.Equal(t, at("10:00:00"), p.Start.Tick)
+	require.Len(t, p.Missed, 1)
+	assert.Equal(t, MaxMissedCount, p.Missed[0].Count)
+	assert.Equal(t, at("09:59:00"), p.Missed[0].Last)
+}
+
+func TestS2ATickIsDueOnce(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	in := inputOf(c, at("10:00:00.1"))
+	p := Decide(in)
+	job := builders.MakeJob(c, at("10:00:00")).Obj()
+	p.Started(in, job)
+	c.Status = p.Status
+	assert.Equal(t, at("10:00:00"), c.Status.LastScheduleTime.Time)
+	assert.Equal(t, at("10:05:00"), c.Status.NextScheduleTime.Time)
+	assert.Equal(t, at("10:05:00"), p.WakeAt)
+	assert.Equal(t, []string{job.Name}, activeNames(c))
+
+	again := Decide(inputOf(c, at("10:00:00.2"), job))
+	assert.Nil(t, again.Start)
+	assert.Equal(t, c.Status, again.Status, "W3: nothing changed, so that nothing is written")
+
+	t.Run("even if the status was not written", func(t *testing.T) {
+		c := settle(t, cron().Obj(), at("09:59:00"))
+		p := Decide(inputOf(c, at("10:00:00.2"), job))
+		assert.Nil(t, p.Start)
+		assert.Equal(t, at("10:00:00"), p.Status.LastScheduleTime.Time)
+	})
+	t.Run("even if a Job claims a tick that is yet to come", func(t *testing.T) {
+		c := settle(t, cron().Obj(), at("09:59:00"))
+		p := Decide(inputOf(c, at("10:00:00"), builders.MakeJob(c, at("10:20:00")).Obj()))
+		assert.NotNil(t, p.Start)
+	})
+}
+
+func activeNames(c *v1.CronJob) []string {
+	var names []string
+	for _, ref := range c.Status.Active {
+		names = append(names, ref.Name)
+	}
+	return names
+}
+
+func TestS5LastScheduleTimeNeverGoesBack(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	c.Status.LastScheduleTime = &metav1.Time{Time: at("10:20:00")}
+	c.Status.NextScheduleTime = &metav1.Time{Time: at("10:25:00")}
+	for name, in := range map[string]Input{
+		"no Jobs are left":      inputOf(c, at("10:21:00")),
+		"an old Job is left":    inputOf(c, at("10:21:00"), builders.MakeJob(c, at("10:05:00")).Succeeded(at("10:06:00")).Obj()),
+		"the clock is set back": inputOf(c, at("10:02:00")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := Decide(in)
+			assert.Nil(t, p.Start)
+			assert.Equal(t, at("10:20:00"), p.Status.LastScheduleTime.Time)
+			assert.Equal(t, at("10:25:00"), p.Status.NextScheduleTime.Time)
+		})
+	}
+}
+
+func TestLastSuccessfulTimeOnlyGrows(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	c.Status.LastSuccessfulTime = &metav1.Time{Time: at("10:06:00")}
+	p := Decide(inputOf(c, at("10:10:00"), builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:01:00")).Obj()))
+	assert.Equal(t, at("10:06:00"), p.Status.LastSuccessfulTime.Time)
+	p = Decide(inputOf(c, at("10:10:00"), builders.MakeJob(c, at("10:05:00")).Succeeded(at("10:07:00")).Obj()))
+	assert.Equal(t, at("10:07:00"), p.Status.LastSuccessfulTime.Time)
+}
+
+func TestS6Concurrency(t *testing.T) {
+	running := func(c *v1.CronJob) *batchv1.Job { return builders.MakeJob(c, at("10:00:00")).Obj() }
+	ran := func(t *testing.T, b *builders.CronJob) *v1.CronJob {
+		t.Helper()
+		c := settle(t, b.Obj(), at("09:59:00"))
+		in := inputOf(c, at("10:00:00"))
+		p := Decide(in)
+		p.Started(in, running(c))
+		c.Status = p.Status
+		return c
+	}
+	t.Run("Allow starts the next beside it", func(t *testing.T) {
+		c := ran(t, cron())
+		in := inputOf(c, at("10:05:00"), running(c))
+		p := Decide(in)
+		require.NotNil(t, p.Start)
+		assert.Empty(t, p.Replace)
+		p.Started(in, builders.MakeJob(c, at("10:05:00")).Obj())
+		assert.Len(t, p.Status.Active, 2)
+	})
+	t.Run("Forbid holds the next back, and says so once", func(t *testing.T) {
+		c := ran(t, cron().Policy(v1.ForbidConcurrent))
+		p := Decide(inputOf(c, at("10:05:00"), running(c)))
+		assert.Nil(t, p.Start)
+		require.NotNil(t, p.HeldBy)
+		assert.Equal(t, at("10:05:00"), p.Status.NextScheduleTime.Time)
+		assert.Equal(t, at("10:10:00"), p.WakeAt)
+		assert.Equal(t, "The tick of 2026-01-01T10:05:00Z waits, as concurrencyPolicy is Forbid, for Job c-1767261600 to end.",
+			ready(t, p.Status).Message)
+		c.Status = p.Status
+
+		p = Decide(inputOf(c, at("10:06:00"), running(c)))
+		assert.Nil(t, p.HeldBy)
+		assert.Equal(t, c.Status, p.Status, "W3")
+
+		t.Run("until it ends: then it runs", func(t *testing.T) {
+			p := Decide(inputOf(c, at("10:07:00"), builders.MakeJob(c, at("10:00:00")).Failed(at("10:07:00")).Obj()))
+			require.NotNil(t, p.Start)
+			assert.Equal(t, at("10:05:00"), p.Start.Tick)
+			assert.Len(t, p.Ended, 1)
+		})
+		t.Run("until a newer one is due: then it is missed", func(t *testing.T) {
+			p := Decide(inputOf(c, at("10:10:00"), running(c)))
+			assert.Nil(t, p.Start)
+			assert.NotNil(t, p.HeldBy)
+			assert.Equal(t, []Missed{{MissedForbidden, at("10:05:00"), at("10:05:00"), 1}}, p.Missed)
+			assert.Equal(t, at("10:10:00"), p.Status.NextScheduleTime.Time)
+		})
+	})
+	t.Run("Forbid gives up at the deadline", func(t *testing.T) {
+		c := ran(t, cron().Policy(v1.ForbidConcurrent).Deadline(30))
+		p := Decide(inputOf(c, at("10:05:00"), running(c)))
+		assert.Equal(t, at("10:05:30.001"), p.WakeAt)
+		c.Status = p.Status
+		p = Decide(inputOf(c, at("10:05:30.001"), running(c)))
+		assert.Equal(t, []Missed{{MissedDeadline, at("10:05:00"), at("10:05:00"), 1}}, p.Missed)
+		assert.Equal(t, at("10:10:00"), p.Status.NextScheduleTime.Time)
+		assert.Equal(t, messageScheduled, ready(t, p.Status).Message)
+	})
+	t.Run("Replace deletes what runs first", func(t *testing.T) {
+		c := ran(t, cron().Policy(v1.ReplaceConcurrent))
+		in := inputOf(c, at("10:05:00"), running(c))
+		p := Decide(in)
+		require.NotNil(t, p.Start)
+		require.Len(t, p.Replace, 1)
+		p.Replaced(p.Replace)
+		p.Started(in, builders.MakeJob(c, at("10:05:00")).Obj())
+		c.Status = p.Status
+		assert.Equal(t, []string{"c-1767261900"}, activeNames(c))
+	})
+	t.Run("Replace does not delete what is being deleted", func(t *testing.T) {
+		c := ran(t, cron().Policy(v1.ReplaceConcurrent))
+		p := Decide(inputOf(c, at("10:05:00"), builders.MakeJob(c, at("10:00:00")).Deleting(at("10:04:00")).Obj()))
+		require.NotNil(t, p.Start)
+		assert.Empty(t, p.Replace)
+	})
+}
+
+// edited is the CronJob after an edit at 10:07:00, of which the status does not know yet.
+func edited(c *v1.CronJob, edit func(*v1.CronJob)) *v1.CronJob {
+	c = c.DeepCopy()
+	edit(c)
+	c.Generation++
+	return c
+}
+
+func TestS7NoSurpriseRuns(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	setSchedule := func(text string) func(*v1.CronJob) { return func(c *v1.CronJob) { c.Spec.Schedule = text } }
+	for name, tc := range map[string]struct {
+		c          *v1.CronJob
+		editedAt   time.Time
+		now        time.Time
+		wantTick   time.Time // zero for none
+		wantNext   time.Time
+		wantMissed []Missed
+	}{
+		"a tick of the new schedule from before the edit": {
+			c: edited(c, setSchedule("*/2 * * * *")), editedAt: at("09:59:00"), now: at("09:59:01"), wantNext: at("10:00:00"),
+		},
+		"a tick of the old schedule that had not run is missed": {
+			c: edited(c, setSchedule("*/2 * * * *")), editedAt: at("10:00:01"), now: at("10:00:02"), wantNext: at("10:02:00"),
+			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
+		},
+		"a tick of the new schedule from after the edit runs": {
+			c: edited(c, setSchedule("*/2 * * * *")), editedAt: at("10:01:59"), now: at("10:02:00.1"), wantTick: at("10:02:00"), wantNext: at("10:02:00"),
+			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
+		},
+		"a tick in the second of the edit does not": {
+			c: edited(c, setSchedule("*/2 * * * *")), editedAt: at("10:02:00"), now: at("10:02:00.9"), wantNext: at("10:04:00"),
+			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
+		},
+		"when it is not known when the edit was, it was now": {
+			c: edited(c, setSchedule("*/2 * * * *")), now: at("10:02:00.1"), wantNext: at("10:04:00"),
+			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
+		},
+		"nor does one that is said to be yet to come hold anything up": {
+			c: edited(c, setSchedule("*/2 * * * *")), editedAt: at("23:00:00"), now: at("09:59:30"), wantNext: at("10:00:00"),
+		},
+		"another time zone": {
+			c:        edited(c, func(c *v1.CronJob) { c.Spec.TimeZone = new("Asia/Kathmandu") }),
+			editedAt: at("10:03:00"), now: at("10:03:00"), wantNext: at("10:05:00"),
+			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
+		},
+		"an edit of the template keeps a tick that waits": {
+			c:        edited(c, func(c *v1.CronJob) { c.Spec.JobTemplate.Labels = map[string]string{"a": "b"} }),
+			editedAt: at("10:01:00"), now: at("10:01:00"), wantTick: at("10:00:00"), wantNext: at("10:00:00"),
+		},
+		"two edits unseen may have been suspend and resume": {
+			c:        edited(edited(c, func(*v1.CronJob) {}), func(*v1.CronJob) {}),
+			editedAt: at("10:01:00"), now: at("10:01:00"), wantNext: at("10:05:00"),
+			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
+		},
+		"a CronJob that was edited before anybody looked": {
+			c:        edited(cron().Obj(), setSchedule("* * * * *")),
+			editedAt: at("10:00:30"), now: at("10:00:40"), wantNext: at("10:01:00"),
+		},
+		"a CronJob that nobody looked at since it was created runs": {
+			c: cron().Obj(), editedAt: at("09:58:30"), now: at("10:00:40"), wantTick: at("10:00:00"), wantNext: at("10:00:00"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := inputOf(tc.c, tc.now)
+			in.EditedAt = tc.editedAt
+			p := Decide(in)
+			assert.Equal(t, tc.wantMissed, p.Missed)
+			assert.Equal(t, tc.wantNext, p.Status.NextScheduleTime.Time)
+			if tc.wantTick.IsZero() {
+				assert.Nil(t, p.Start)
+			} else if assert.NotNil(t, p.Start) {
+				assert.Equal(t, tc.wantTick, p.Start.Tick)
+			}
+		})
+	}
+}
+
+func TestS7SuspendAndResume(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+
+	c = edited(c, func(c *v1.CronJob) { c.Spec.Suspend = new(true) })
+	in := inputOf(c, at("10:00:03"))
+	in.EditedAt = at("10:00:02")
+	p := Decide(in)
+	assert.Nil(t, p.Start)
+	assert.Nil(t, p.Status.NextScheduleTime)
+	assert.Zero(t, p.WakeAt)
+	assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}}, p.Missed, "it was due before")
+	condition := ready(t, p.Status)
+	assert.Equal(t, metav1.ConditionTrue, condition.Status)
+	assert.Equal(t, v1.ReasonSuspended, condition.Reason)
+	c.Status = p.Status
+
+	p = Decide(inputOf(c, at("11:00:00")))
+	assert.Nil(t, p.Start)
+	assert.Empty(t, p.Missed)
+	assert.Equal(t, c.Status, p.Status, "W3")
+
+	c = edited(c, func(c *v1.CronJob) { c.Spec.Suspend = new(false) })
+	in = inputOf(c, at("11:07:00"))
+	in.EditedAt = at("11:06:59")
+	p = Decide(in)
+	assert.Nil(t, p.Start)
+	assert.Empty(t, p.Missed, "ticks that passed while suspended are not even missed")
+	assert.Equal(t, at("11:10:00"), p.Status.NextScheduleTime.Time)
+	assert.Equal(t, v1.ReasonScheduled, ready(t, p.Status).Reason)
+}
+
+func TestS8HistoryLimits(t *testing.T) {
+	c := settle(t, cron().History(2, 1).Obj(), at("09:59:00"))
+	c.Status.LastScheduleTime = &metav1.Time{Time: at("10:25:00")}
+	c.Status.NextScheduleTime = &metav1.Time{Time: at("10:30:00")}
+	job := func(clock string) *builders.Job { return builders.MakeJob(c, at(clock)) }
+	end := at("10:26:00")
+	jobs := []*batchv1.Job{ // in no order
+		job("10:20:00").Succeeded(end).Obj(), job("10:00:00").Succeeded(end).Obj(), job("10:10:00").Succeeded(end).Obj(),
+		job("10:05:00").Failed(end).Obj(), job("10:15:00").Failed(end).Obj(), job("10:25:00").Obj(),
+	}
+	pruned := func(p Plan) []string {
+		var names []string
+		for _, job := range p.Prune {
+			names = append(names, job.Name)
+		}
+		return names
+	}
+	oldest := []string{job("10:00:00").Obj().Name, job("10:05:00").Obj().Name}
+
+	t.Run("keep the newest", func(t *testing.T) {
+		assert.Equal(t, oldest, pruned(Decide(inputOf(c, at("10:27:00"), jobs...))))
+	})
+	t.Run("apply while suspended", func(t *testing.T) {
+		c := edited(c, func(c *v1.CronJob) { c.Spec.Suspend = new(true) })
+		assert.Equal(t, oldest, pruned(Decide(inputOf(c, at("10:27:00"), jobs...))))
+	})
+	t.Run("apply to an invalid schedule", func(t *testing.T) {
+		c := edited(c, func(c *v1.CronJob) { c.Spec.Schedule = "garbage" })
+		assert.Equal(t, oldest, pruned(Decide(inputOf(c, at("10:27:00"), jobs...))))
+	})
+	t.Run("0 keeps none", func(t *testing.T) {
+		c := edited(c, func(c *v1.CronJob) {
+			c.Spec.SuccessfulJobsHistoryLimit, c.Spec.FailedJobsHistoryLimit = new(int32(0)), new(int32(0))
+		})
+		assert.Len(t, pruned(Decide(inputOf(c, at("10:27:00"), jobs...))), 5)
+	})
+	t.Run("do not delete what is being deleted", func(t *testing.T) {
+		jobs := append(jobs[:1:1], job("10:00:00").Succeeded(end).Deleting(end).Obj(), job("10:10:00").Succeeded(end).Obj())
+		assert.Empty(t, pruned(Decide(inputOf(c, at("10:27:00"), jobs...))))
+	})
+	t.Run("count Jobs that were started by hand", func(t *testing.T) {
+		manual := job("10:07:00").Manual().Succeeded(end).Obj()
+		assert.Equal(t, []string{job("10:00:00").Obj().Name, manual.Name, job("10:05:00").Obj().Name},
+			pruned(Decide(inputOf(c, at("10:27:00"), append(jobs, manual)...))))
+	})
+	t.Run("wait until the status knows of the tick", func(t *testing.T) {
+		c := settle(t, cron().History(0, 0).Obj(), at("09:59:00"))
+		in := inputOf(c, at("10:01:00"), builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:01")).Obj())
+		p := Decide(in)
+		assert.Empty(t, p.Prune, "its name is what keeps the tick from running again")
+		assert.Equal(t, in.Now, p.WakeAt)
+		c.Status = p.Status
+		p = Decide(inputOf(c, at("10:01:00"), in.Jobs...))
+		assert.Len(t, p.Prune, 1)
+		assert.Equal(t, at("10:05:00"), p.WakeAt)
+	})
+}
+
+func TestS9ACronJobThatIsBeingDeletedStartsNothing(t *testing.T) {
+	c := settle(t, cron().History(0, 0).Obj(), at("09:59:00"))
+	c.DeletionTimestamp = &metav1.Time{Time: at("09:59:30")}
+	p := Decide(inputOf(c, at("10:00:00"), builders.MakeJob(c, at("09:55:00")).Succeeded(at("09:56:00")).Obj()))
+	assert.Equal(t, Plan{Status: c.Status}, p)
+}
+
+func TestS10AMistakeIsAConditionAndOneReportPerGeneration(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit        func(*v1.CronJob)
+		wantReason  string
+		wantMessage string
+	}{
+		"schedule":  {func(c *v1.CronJob) { c.Spec.Schedule = "garbage" }, v1.ReasonInvalidSchedule, "expected exactly 5 fields"},
+		"time zone": {func(c *v1.CronJob) { c.Spec.TimeZone = new("Nowhere") }, v1.ReasonInvalidTimeZone, `unknown time zone "Nowhere"`},
+		"30 February": {
+			func(c *v1.CronJob) { c.Spec.Schedule = "0 0 30 2 *" }, v1.ReasonInvalidSchedule, "never fires",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := edited(settle(t, cron().Obj(), at("09:59:00")), tc.edit)
+			p := Decide(inputOf(c, at("10:01:00")))
+			assert.Nil(t, p.Start)
+			assert.Zero(t, p.WakeAt, "only an edit helps")
+			require.NotNil(t, p.Rejected)
+			require.ErrorContains(t, p.Rejected.Err, tc.wantMessage)
+			assert.Equal(t, tc.wantReason, p.Rejected.Reason)
+			condition := ready(t, p.Status)
+			assert.Equal(t, metav1.ConditionFalse, condition.Status)
+			assert.Equal(t, tc.wantReason, condition.Reason)
+			assert.Contains(t, condition.Message, tc.wantMessage)
+			assert.Equal(t, c.Generation, condition.ObservedGeneration)
+			assert.Nil(t, p.Status.NextScheduleTime)
+			c.Status = p.Status
+
+			p = Decide(inputOf(c, at("10:02:00")))
+			assert.Nil(t, p.Rejected)
+			assert.Equal(t, c.Status, p.Status, "W3")
+
+			c = edited(c, func(c *v1.CronJob) { c.Spec.Schedule, c.Spec.TimeZone = "*/5 * * * *", nil })
+			in := inputOf(c, at("10:07:00"))
+			in.EditedAt = at("10:06:59")
+			p = Decide(in)
+			assert.Nil(t, p.Start, "S7: no tick from before the mistake was mended")
+			assert.Equal(t, at("10:10:00"), p.Status.NextScheduleTime.Time)
+			assert.Equal(t, metav1.ConditionTrue, ready(t, p.Status).Status)
+		})
+	}
+}
+
+func TestS4TheStartThatFails(t *testing.T) {
+	c := settle(t, cron().Deadline(200).Obj(), at("09:59:00"))
+	in := inputOf(c, at("10:00:00"))
+	p := Decide(in)
+	require.NotNil(t, p.Start)
+	assert.Equal(t, at("10:03:20.001"), p.Start.GiveUpAt)
+
+	t.Run("is tried again until its deadline", func(t *testing.T) {
+		p := Decide(in)
+		assert.True(t, p.StartFailed(in, "quota"))
+		assert.Equal(t, v1.ReasonJobCreationFailed, ready(t, p.Status).Reason)
+		assert.Equal(t, at("10:00:00"), p.Status.NextScheduleTime.Time)
+		assert.Nil(t, p.Status.LastScheduleTime)
+		assert.Equal(t, p.Start.GiveUpAt, p.WakeAt)
+		c := c.DeepCopy()
+		c.Status = p.Status
+
+		in := inputOf(c, at("10:00:01"))
+		p = Decide(in)
+		require.NotNil(t, p.Start)
+		assert.False(t, p.StartFailed(in, "quota"), "it says nothing new")
+		assert.Equal(t, c.Status, p.Status, "W3")
+		p = Decide(in)
+		p.Started(in, builders.MakeJob(c, at("10:00:00")).Obj())
+		assert.Equal(t, v1.ReasonScheduled, ready(t, p.Status).Reason, "success clears the condition")
+
+		p = Decide(inputOf(c, at("10:03:20.001")))
+		assert.Nil(t, p.Start)
+		assert.Equal(t, MissedDeadline, p.Missed[0].Reason)
+	})
+	t.Run("is missed when the next is due", func(t *testing.T) {
+		c := settle(t, cron().Obj(), at("09:59:00"))
+		in := inputOf(c, at("10:00:00"))
+		p := Decide(in)
+		p.StartFailed(in, "quota")
+		c.Status = p.Status
+		p = Decide(inputOf(c, at("10:05:00")))
+		assert.Equal(t, at("10:05:00"), p.Start.Tick)
+		assert.Equal(t, []Missed{{MissedCreationFailed, at("10:00:00"), at("10:00:00"), 1}}, p.Missed)
+	})
+	t.Run("because a stranger has the name is missed at once", func(t *testing.T) {
+		p := Decide(in)
+		p.NameTaken(in)
+		assert.Equal(t, []Missed{{MissedNameTaken, at("10:00:00"), at("10:00:00"), 1}}, p.Missed)
+		assert.Equal(t, at("10:05:00"), p.Status.NextScheduleTime.Time)
+		assert.Equal(t, at("10:05:00"), p.WakeAt)
+		assert.Nil(t, p.Status.LastScheduleTime)
+	})
+	t.Run("with a message of any length and bytes", func(t *testing.T) {
+		p := Decide(in)
+		p.StartFailed(in, string(make([]byte, 100_000))+"\xff")
+		assert.LessOrEqual(t, len(ready(t, p.Status).Message), maxMessageLength)
+	})
+}
+
+func TestS4S12NewJob(t *testing.T) {
+	c := cron().Obj()
+	c.Spec.JobTemplate.Labels = map[string]string{"l": "1"}
+	c.Spec.JobTemplate.Annotations = map[string]string{"a": "1"}
+	c.Spec.JobTemplate.Spec.Template.Labels = map[string]string{"pod": "1"}
+	before := c.DeepCopy()
+	job := NewJob(c, at("10:00:00"))
+	assert.Equal(t, "c-1767261600", job.Name)
+	assert.Equal(t, c.Namespace, job.Namespace)
+	assert.Equal(t, map[string]string{"l": "1"}, job.Labels)
+	assert.Equal(t, map[string]string{"a": "1", v1.ScheduledAtAnnotation: "2026-01-01T10:00:00Z"}, job.Annotations)
+	assert.Equal(t, map[string]string{v1.ScheduledAtAnnotation: "2026-01-01T10:00:00Z"}, job.Spec.Template.Annotations)
+	assert.Equal(t, map[string]string{"pod": "1"}, job.Spec.Template.Labels)
+	assert.True(t, metav1.IsControlledBy(job, c), "S13")
+	assert.Equal(t, before, c, "the template stays as it is")
+	tick, ok := TickOf(job)
+	assert.True(t, ok)
+	assert.Equal(t, at("10:00:00"), tick)
+}
+
+func TestJobsThatEndAreReportedOnce(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	in := inputOf(c, at("10:00:00"))
+	p := Decide(in)
+	p.Started(in, builders.MakeJob(c, at("10:00:00")).Obj())
+	c.Status = p.Status
+
+	done := builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:01:00")).Obj()
+	p = Decide(inputOf(c, at("10:01:00"), done))
+	require.Len(t, p.Ended, 1)
+	assert.Equal(t, Succeeded, p.Ended[0].Result)
+	assert.Empty(t, p.Status.Active)
+	assert.Equal(t, at("10:01:00"), p.Status.LastSuccessfulTime.Time)
+
+	gone := Decide(inputOf(c, at("10:01:00")))
+	assert.Empty(t, gone.Ended)
+	assert.Equal(t, 1, gone.Vanished, "deleted while it ran")
+	assert.Empty(t, gone.Status.Active)
+
+	c.Status = p.Status
+	p = Decide(inputOf(c, at("10:02:00"), done))
+	assert.Empty(t, p.Ended)
+	assert.Zero(t, p.Vanished)
+}
+
+func TestDecideLeavesItsInputAsItIs(t *testing.T) {
+	c := settle(t, cron().Policy(v1.ReplaceConcurrent).History(0, 0).Obj(), at("09:59:00"))
+	c.Status.Active = append(c.Status.Active, Reference(builders.MakeJob(c, at("09:55:00")).Obj()))
+	in := inputOf(c, at("10:00:00"), builders.MakeJob(c, at("09:55:00")).Obj())
+	before := in.CronJob.DeepCopy()
+	p := Decide(in)
+	p.Replaced(p.Replace)
+	p.Started(in, builders.MakeJob(c, at("10:00:00")).Obj())
+	assert.Equal(t, before, in.CronJob)
+}
+
+func BenchmarkDecideWithFourJobs(b *testing.B) {
+	c := cron().Obj()
+	in := inputOf(c, at("09:59:00"))
+	in.CronJob.Status = Decide(in).Status
+	in.CronJob.Status.LastScheduleTime = &metav1.Time{Time: at("10:15:00")}
+	in.CronJob.Status.NextScheduleTime = &metav1.Time{Time: at("10:20:00")}
+	for _, clock := range []string{"10:00:00", "10:05:00", "10:10:00", "10:15:00"} {
+		in.Jobs = append(in.Jobs, builders.MakeJob(c, at(clock)).Succeeded(at("10:16:00")).Obj())
+	}
+	in.Now = at("10:16:00")
+	b.ReportAllocs()
+	for b.Loop() {
+		Decide(in)
+	}
+}

@@ -1,0 +1,154 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package plan
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+)
+
+// MissedReason says why a tick will never run.
+type MissedReason string
+
+const (
+	// MissedDeadline is for a tick that did not start within startingDeadlineSeconds.
+	MissedDeadline MissedReason = "Deadline"
+
+	// MissedSuperseded is for ticks of a gap in which nobody looked, as during an outage: only the newest runs.
+	MissedSuperseded MissedReason = "Superseded"
+
+	// MissedForbidden is for a tick that waited for a Job to end until a newer one was due.
+	MissedForbidden MissedReason = "Forbidden"
+
+	// MissedCreationFailed is for a tick whose Job could not be created until a newer one was due.
+	MissedCreationFailed MissedReason = "CreationFailed"
+
+	// MissedEdited is for a tick that was due, but had not run, when the CronJob was edited.
+	MissedEdited MissedReason = "Edited"
+
+	// MissedNameTaken is for a tick whose Job's name a stranger has.
+	MissedNameTaken MissedReason = "NameTaken"
+)
+
+// MaxMissedCount is how many ticks of a gap are counted. More are reported as this many.
+const MaxMissedCount = 100
+
+// Missed is a row of ticks that will never run.
+type Missed struct {
+	Reason      MissedReason
+	First, Last time.Time
+	// Count is how many they are, at most MaxMissedCount.
+	Count int
+}
+
+// miss notes ticks that will never run.
+func (p *Plan) miss(reason MissedReason, first, last time.Time, count int) {
+	p.Missed = append(p.Missed, Missed{Reason: reason, First: first, Last: last, Count: count})
+}
+
+// missOlder notes the ticks after floor that a newer one, the one that is due, leaves behind.
+func (p *Plan) missOlder(in Input, ticks schedule.Schedule, floor, due time.Time) {
+	count := ticks.Count(floor, due, MaxMissedCount)
+	if count == 0 {
+		return
+	}
+	reason := MissedSuperseded
+	switch {
+	case in.CronJob.Status.NextScheduleTime == nil:
+	case isHeld(in.CronJob):
+		reason = MissedForbidden
+	case isReadyReason(in.CronJob, v1.ReasonJobCreationFailed):
+		reason = MissedCreationFailed
+	}
+	first, _ := ticks.Next(floor)
+	last, _ := ticks.Last(floor, due.Add(-time.Second))
+	p.miss(reason, first, last, count)
+}
+
+// floor returns the instant up to which ticks have had their turn: they have run, were missed, passed
+// while suspended, or lie before the CronJob was created or its schedule edited.
+//
+// The status remembers it as nextScheduleTime, the first tick that has not had its turn, together
+// with the schedule that this tick is one of. So an edit is told from all other changes, and ticks
+// from before it don't run after it, while a tick that waits for its turn survives an edit of the
+// template.
+func (p *Plan) floor(in Input) time.Time {
+	c := in.CronJob
+	floor := latest(c.CreationTimestamp.Time, timeOf(p.Status.LastScheduleTime))
+	waiting := c.Status.NextScheduleTime
+	switch {
+	case c.Status.ObservedGeneration == 0: // nobody has looked yet
+		if c.Generation > 1 {
+			floor = latest(floor, editedAt(in))
+		}
+	case isReschedule(c):
+		edited := editedAt(in)
+		if waiting != nil && waiting.After(floor) && !waiting.After(edited) {
+			p.miss(MissedEdited, waiting.Time, waiting.Time, 1)
+		}
+		floor = latest(floor, edited)
+	case waiting != nil:
+		floor = latest(floor, waiting.Add(-time.Second))
+	}
+	return floor
+}
+
+// isReschedule reports whether ticks from before the last edit don't count: the schedule or its zone
+// was edited, the CronJob resumed, or it was edited more than once since it was looked at, so that
+// it may have been suspended in between.
+func isReschedule(c *v1.CronJob) bool {
+	return c.Status.ObservedSchedule != observedSchedule(c) ||
+		isReadyReason(c, v1.ReasonSuspended) ||
+		c.Generation-c.Status.ObservedGeneration > 1
+}
+
+// editedAt returns when the CronJob was last edited. When that is not known, or said to be yet to
+// come, it is now: a tick too few is better than one that nobody expects.
+func editedAt(in Input) time.Time {
+	if in.EditedAt.IsZero() || in.EditedAt.After(in.Now) {
+		return in.Now
+	}
+	return in.EditedAt
+}
+
+// anchor returns what an interval counts from: the last run, and before the first the creation.
+func anchor(in Input, status v1.CronJobStatus) time.Time {
+	if status.LastScheduleTime != nil {
+		return status.LastScheduleTime.Time
+	}
+	return in.CronJob.CreationTimestamp.Time
+}
+
+// observedSchedule returns the schedule and zone of a spec as the status remembers them.
+func observedSchedule(c *v1.CronJob) string {
+	if c.Spec.TimeZone == nil {
+		return c.Spec.Schedule
+	}
+	return c.Spec.Schedule + " (" + *c.Spec.TimeZone + ")"
+}
+
+// maxTime moves an optional time of the API forwards to another, and never back.
+func maxTime(current *metav1.Time, other time.Time) *metav1.Time {
+	if current != nil && !other.After(current.Time) {
+		return current
+	}
+	return &metav1.Time{Time: other}
+}
