@@ -1,0 +1,160 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package v1 serves the admission webhooks of CronJobs, which see every version as the hub.
+package v1
+
+import (
+	"context"
+	"errors"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+)
+
+// SetupWebhookWithManager registers the defaulter and the validator with the manager's webhook server.
+func SetupWebhookWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewWebhookManagedBy(mgr, &v1.CronJob{}).
+		WithDefaulter(defaulter{}).
+		WithValidator(validator{}).
+		Complete()
+}
+
+// Requests for v2 come here too: the API server converts them first (matchPolicy Equivalent).
+
+// +kubebuilder:webhook:path=/mutate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=true,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=mcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10
+
+// defaulter fills in what a CronJob leaves out.
+type defaulter struct{}
+
+var _ admission.Defaulter[*v1.CronJob] = defaulter{}
+
+// Default sets the defaults, and drops the annotations that keep a schedule the CronJob no longer has.
+func (defaulter) Default(_ context.Context, c *v1.CronJob) error {
+	c.Default()
+	v2.DropStaleSchedule(c)
+	return nil
+}
+
+// +kubebuilder:webhook:path=/validate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=false,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=vcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10
+
+// validator refuses CronJobs that could never do what they say.
+type validator struct{}
+
+var _ admission.Validator[*v1.CronJob] = validator{}
+
+// ValidateCreate checks a new CronJob.
+func (validator) ValidateCreate(_ context.Context, c *v1.CronJob) (admission.Warnings, error) {
+	errs := append(validateName(c), validateSpec(&c.Spec)...)
+	return warnings(&c.Spec), invalid(c, errs)
+}
+
+// ValidateUpdate checks an edited CronJob. What was stored before, valid or not, may stay: labels and
+// finalizers of an object whose spec is not touched can always be changed.
+func (validator) ValidateUpdate(_ context.Context, before, after *v1.CronJob) (admission.Warnings, error) {
+	if after.DeletionTimestamp != nil || apiequality.Semantic.DeepEqual(before.Spec, after.Spec) {
+		return nil, nil
+	}
+	return warnings(&after.Spec), invalid(after, validateSpec(&after.Spec))
+}
+
+// ValidateDelete lets every CronJob be deleted.
+func (validator) ValidateDelete(context.Context, *v1.CronJob) (admission.Warnings, error) {
+	return nil, nil
+}
+
+// invalid makes the API error of some field errors; nil for none.
+func invalid(c *v1.CronJob, errs field.ErrorList) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(v1.GroupVersion.WithKind("CronJob").GroupKind(), c.Name, errs)
+}
+
+// validateName leaves room in a Job's name for the tick.
+func validateName(c *v1.CronJob) field.ErrorList {
+	if len(c.Name) <= v1.MaxNameLength {
+		return nil
+	}
+	return field.ErrorList{field.TooLong(field.NewPath("metadata", "name"), c.Name, v1.MaxNameLength)}
+}
+
+// validateSpec checks what the schema can't, and again what it can, for API servers that were given another.
+func validateSpec(spec *v1.CronJobSpec) field.ErrorList {
+	path := field.NewPath("spec")
+	errs := validateSchedule(spec, path)
+	for _, limit := range []struct {
+		name  string
+		value *int32
+	}{
+		{"successfulJobsHistoryLimit", spec.SuccessfulJobsHistoryLimit},
+		{"failedJobsHistoryLimit", spec.FailedJobsHistoryLimit},
+	} {
+		if ptr.Deref(limit.value, 0) < 0 {
+			errs = append(errs, field.Invalid(path.Child(limit.name), *limit.value, "must be 0 or more"))
+		}
+	}
+	if ptr.Deref(spec.StartingDeadlineSeconds, 0) < 0 {
+		errs = append(errs, field.Invalid(path.Child("startingDeadlineSeconds"), *spec.StartingDeadlineSeconds, "must be 0 or more"))
+	}
+	switch spec.ConcurrencyPolicy {
+	case "", v1.AllowConcurrent, v1.ForbidConcurrent, v1.ReplaceConcurrent:
+	default:
+		errs = append(errs, field.NotSupported(path.Child("concurrencyPolicy"), spec.ConcurrencyPolicy,
+			[]v1.ConcurrencyPolicy{v1.AllowConcurrent, v1.ForbidConcurrent, v1.ReplaceConcurrent}))
+	}
+	return errs
+}
+
+// validateSchedule checks the schedule and its time zone.
+func validateSchedule(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
+	if spec.Schedule == "" {
+		return field.ErrorList{field.Required(path.Child("schedule"), "such as \"0 9 * * 1-5\", \"@daily\" or \"@every 90m\"")}
+	}
+	if spec.TimeZone != nil && *spec.TimeZone == "" {
+		return field.ErrorList{field.Invalid(path.Child("timeZone"), "",
+			"must be a name of the IANA database such as Europe/Paris; leave it out for UTC")}
+	}
+	_, err := schedule.Parse(spec.Schedule, ptr.Deref(spec.TimeZone, ""))
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, schedule.ErrTimeZone):
+		return field.ErrorList{field.Invalid(path.Child("timeZone"), *spec.TimeZone, err.Error())}
+	}
+	return field.ErrorList{field.Invalid(path.Child("schedule"), spec.Schedule, err.Error())}
+}
+
+// shortDeadline is the starting deadline, in seconds, below which a busy moment of the control plane
+// is enough to miss ticks.
+const shortDeadline = 10
+
+// warnings says what is legal and probably not meant.
+func warnings(spec *v1.CronJobSpec) admission.Warnings {
+	var found admission.Warnings
+	if deadline := spec.StartingDeadlineSeconds; deadline != nil && *deadline >= 0 && *deadline < shortDeadline {
+		found = append(found, "spec.startingDeadlineSeconds: below 10, a tick may be missed in any busy moment of the control plane")
+	}
+	return found
+}

@@ -1,0 +1,126 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v1
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+func TestA3Defaults(t *testing.T) {
+	c := builders.MakeCronJob("c").Obj()
+	require.NoError(t, defaulter{}.Default(t.Context(), c))
+	assert.Equal(t, v1.AllowConcurrent, c.Spec.ConcurrencyPolicy)
+	assert.Equal(t, new(false), c.Spec.Suspend)
+	assert.Equal(t, new(int32(3)), c.Spec.SuccessfulJobsHistoryLimit)
+	assert.Equal(t, new(int32(1)), c.Spec.FailedJobsHistoryLimit)
+
+	t.Run("leave what is set", func(t *testing.T) {
+		c := builders.MakeCronJob("c").Policy(v1.ForbidConcurrent).Suspend(true).History(0, 0).Obj()
+		before := c.DeepCopy()
+		require.NoError(t, defaulter{}.Default(t.Context(), c))
+		assert.Equal(t, before, c)
+	})
+}
+
+func TestC6AnEditDropsTheAnnotationOfTheOldSchedule(t *testing.T) {
+	c := builders.MakeCronJob("c").Schedule("0 9 * * *").Obj()
+	c.Annotations = map[string]string{v2.ScheduleV2Annotation: `{"minute":"0","hour":"*"}`, "mine": "stays"}
+	require.NoError(t, defaulter{}.Default(t.Context(), c))
+	assert.Equal(t, map[string]string{"mine": "stays"}, c.Annotations)
+}
+
+func TestA5Rejections(t *testing.T) {
+	for name, tc := range map[string]struct {
+		c    *v1.CronJob
+		want string
+	}{
+		"nothing": {builders.MakeCronJob("c").Schedule("").Obj(),
+			`spec.schedule: Required value: such as "0 9 * * 1-5", "@daily" or "@every 90m"`},
+		"a word": {builders.MakeCronJob("c").Schedule("sometimes").Obj(),
+			`spec.schedule: Invalid value: "sometimes": not a schedule: expected exactly 5 fields, found 1: [sometimes]`},
+		"a range the wrong way round": {builders.MakeCronJob("c").Schedule("30-10 * * * *").Obj(),
+			`spec.schedule: Invalid value: "30-10 * * * *": not a schedule: beginning of range (30) beyond end of range (10): 30-10`},
+		"TZ=": {builders.MakeCronJob("c").Schedule("TZ=UTC 0 9 * * *").Obj(),
+			`spec.schedule: Invalid value: "TZ=UTC 0 9 * * *": not a schedule: TZ= and CRON_TZ= are not supported, use timeZone`},
+		"30 February": {builders.MakeCronJob("c").Schedule("0 0 30 2 *").Obj(),
+			`spec.schedule: Invalid value: "0 0 30 2 *": never fires: no day has this day of month, month, hour and minute`},
+		"no time zone": {builders.MakeCronJob("c").TimeZone("Europe/Pariss").Obj(),
+			`spec.timeZone: Invalid value: "Europe/Pariss": unknown time zone "Europe/Pariss": use a name of the IANA database such as Europe/Paris`},
+		"an empty time zone": {builders.MakeCronJob("c").TimeZone("").Obj(),
+			`spec.timeZone: Invalid value: "": must be a name of the IANA database such as Europe/Paris; leave it out for UTC`},
+		"negative limits": {builders.MakeCronJob("c").History(-1, -2).Deadline(-3).Obj(),
+			"[spec.successfulJobsHistoryLimit: Invalid value: -1: must be 0 or more, " +
+				"spec.failedJobsHistoryLimit: Invalid value: -2: must be 0 or more, " +
+				"spec.startingDeadlineSeconds: Invalid value: -3: must be 0 or more]"},
+		"another policy": {builders.MakeCronJob("c").Policy("Maybe").Obj(),
+			`spec.concurrencyPolicy: Unsupported value: "Maybe": supported values: "Allow", "Forbid", "Replace"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := `CronJob.batch.tutorial.kubebuilder.io "c" is invalid: ` + tc.want
+			_, err := validator{}.ValidateCreate(t.Context(), tc.c)
+			assert.EqualError(t, err, want)
+			_, err = validator{}.ValidateUpdate(t.Context(), builders.MakeCronJob("c").Obj(), tc.c)
+			assert.EqualError(t, err, want, "on update")
+			labelled := tc.c.DeepCopy()
+			labelled.Labels = map[string]string{"a": "b"}
+			_, err = validator{}.ValidateUpdate(t.Context(), tc.c, labelled)
+			assert.NoError(t, err, "what is stored may stay")
+			deleting := tc.c.DeepCopy()
+			deleting.DeletionTimestamp = &metav1.Time{}
+			_, err = validator{}.ValidateUpdate(t.Context(), builders.MakeCronJob("c").Obj(), deleting)
+			assert.NoError(t, err, "and go")
+		})
+	}
+}
+
+func TestA5NamesLeaveRoomForTheTick(t *testing.T) {
+	create := func(length int) error {
+		_, err := validator{}.ValidateCreate(t.Context(), builders.MakeCronJob(strings.Repeat("n", length)).Obj())
+		return err
+	}
+	require.NoError(t, create(52))
+	require.ErrorContains(t, create(53), "metadata.name: Too long: may not be more than 52 bytes")
+	long := builders.MakeCronJob(strings.Repeat("n", 53))
+	_, err := validator{}.ValidateUpdate(t.Context(), long.Obj(), long.Schedule("@daily").Obj())
+	assert.NoError(t, err, "only on create")
+}
+
+func TestGoodCronJobsPass(t *testing.T) {
+	for _, schedule := range []string{"* * * * *", "@every 90m", "@hourly", "0 0 29 2 *", "*/5  9-17 * * MON-FRI"} {
+		found, err := validator{}.ValidateCreate(t.Context(), builders.MakeCronJob("c").Schedule(schedule).TimeZone("Asia/Kathmandu").Deadline(10).Obj())
+		require.NoError(t, err)
+		assert.Empty(t, found)
+	}
+	_, err := validator{}.ValidateDelete(t.Context(), builders.MakeCronJob("c").Schedule("garbage").Obj())
+	assert.NoError(t, err)
+}
+
+func TestShortDeadlinesAreWarnedOf(t *testing.T) {
+	found, err := validator{}.ValidateCreate(t.Context(), builders.MakeCronJob("c").Deadline(9).Obj())
+	require.NoError(t, err)
+	assert.Equal(t, admission.Warnings{"spec.startingDeadlineSeconds: below 10, a tick may be missed in any busy moment of the control plane"}, found)
+}

@@ -1,0 +1,141 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v1
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/robfig/cron/v3"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+)
+
+// schemaPatterns reads from the generated CRD what v2's schema has each field of a schedule match.
+func schemaPatterns(t testing.TB) map[string]*regexp.Regexp {
+	t.Helper()
+	raw, err := os.ReadFile("../../../../config/crd/bases/batch.tutorial.kubebuilder.io_cronjobs.yaml")
+	require.NoError(t, err)
+	crd := apiextensionsv1.CustomResourceDefinition{}
+	require.NoError(t, yaml.Unmarshal(raw, &crd))
+	patterns := map[string]*regexp.Regexp{}
+	for _, version := range crd.Spec.Versions {
+		if version.Name != "v2" {
+			continue
+		}
+		for name, property := range version.Schema.OpenAPIV3Schema.Properties["spec"].Properties["schedule"].Properties {
+			require.Len(t, property.XValidations, 1, name)
+			rule, ok := strings.CutPrefix(property.XValidations[0].Rule, "self.matches('")
+			require.True(t, ok)
+			patterns[name] = regexp.MustCompile(strings.TrimSuffix(rule, "')"))
+		}
+	}
+	require.Len(t, patterns, 6)
+	return patterns
+}
+
+// fieldsOf returns what v2 shows of a v1 schedule, by field.
+func fieldsOf(t testing.TB, text string) map[string]string {
+	t.Helper()
+	c := &v2.CronJob{}
+	require.NoError(t, c.ConvertFrom(&v1.CronJob{Spec: v1.CronJobSpec{Schedule: text}}))
+	fields := map[string]string{}
+	for name, field := range map[string]*v2.CronField{
+		"minute": c.Spec.Schedule.Minute, "hour": c.Spec.Schedule.Hour, "dayOfMonth": c.Spec.Schedule.DayOfMonth,
+		"month": c.Spec.Schedule.Month, "dayOfWeek": c.Spec.Schedule.DayOfWeek,
+	} {
+		if field != nil {
+			fields[name] = string(*field)
+		}
+	}
+	if c.Spec.Schedule.Every != "" {
+		fields["every"] = c.Spec.Schedule.Every
+	}
+	return fields
+}
+
+// assertSameInBothVersions checks that a schedule which v1 accepts passes v2's schema, and that a
+// field which the schema accepts is refused by the parser only for what a pattern can't tell.
+func assertSameInBothVersions(t testing.TB, patterns map[string]*regexp.Regexp, text string) {
+	t.Helper()
+	fields := fieldsOf(t, text)
+	if _, err := schedule.Parse(text, ""); err == nil {
+		assert.NotEmpty(t, fields, "%q", text)
+		for name, field := range fields {
+			assert.Regexp(t, patterns[name], field, "C4: %q is valid in v1, but not its %s in v2", text, name)
+		}
+	}
+	places := []string{"minute", "hour", "dayOfMonth", "month", "dayOfWeek"}
+	for name, field := range fields {
+		// Case is folded as Unicode has it, which takes ſ for an s; the validator does not.
+		if len(field) > 1024 || strings.Contains(field, "ſ") || !patterns[name].MatchString(field) {
+			continue
+		}
+		expression := "@every " + field
+		if name != "every" {
+			parts := []string{"*", "*", "*", "*", "*"}
+			for i, place := range places {
+				if place == name {
+					parts[i] = field
+				}
+			}
+			expression = strings.Join(parts, " ")
+		}
+		if _, err := cron.ParseStandard(expression); err != nil {
+			assert.Regexp(t, "beyond end of range|value out of range|invalid duration", err.Error(), "%s: %q passes the schema", name, field)
+		}
+	}
+}
+
+// oddFields are fields that the parser takes, or almost.
+var oddFields = []string{
+	"*", "?", "0", "59", "60", "007", "+5", "-5", "*/5", "*/+5", "*/05", "*/0", "*/100", "?/3", "0/15", "5-10", "5-10/2", "10-5",
+	"*-foo", "*-foo/2", "1,2,3", ",1,", "1,,2", ",", ",,", "1-", "-1", "1/", "/1", "1/2/3", "1-2-3", "", "jan", "DEC", "Mar-Oct/2",
+	"sun", "MON-FRI", "7", "fRİ", "ſun", "0-6", "31", "32", "23", "24", "12", "13", "1٣", "99999999999999999999", "1/99999999999999999999",
+}
+
+func TestC4BothVersionsAcceptTheSameFields(t *testing.T) {
+	patterns := schemaPatterns(t)
+	for _, field := range oddFields {
+		for place := range 5 {
+			parts := []string{"1", "1", "1", "1", "1"}
+			parts[place] = field
+			assertSameInBothVersions(t, patterns, strings.Join(parts, " "))
+		}
+	}
+	for _, every := range []string{"5m", "1h30m", "-5m", "+5m", "0", "-0", "1.5h", ".5h", "1.h", "1µs", "1μs", "5", "m", "5M", "1h 30m", "", "9999999999999h"} {
+		assertSameInBothVersions(t, patterns, "@every "+every)
+	}
+}
+
+func FuzzC4BothVersionsAcceptTheSame(f *testing.F) {
+	for _, field := range oddFields {
+		f.Add(field + " * * " + field + " " + field)
+		f.Add("0 " + field + " " + field + " * *")
+		f.Add("@every " + field)
+	}
+	patterns := schemaPatterns(f)
+	f.Fuzz(func(t *testing.T, text string) { assertSameInBothVersions(t, patterns, text) })
+}

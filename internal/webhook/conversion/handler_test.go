@@ -1,0 +1,124 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package conversion
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+)
+
+func serve(convert Convert, body string) *httptest.ResponseRecorder {
+	recorder := httptest.NewRecorder()
+	Handler{Convert: convert}.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, Path, strings.NewReader(body)))
+	return recorder
+}
+
+func answer(t *testing.T, recorder *httptest.ResponseRecorder) apiextensionsv1.ConversionReview {
+	t.Helper()
+	require.Equal(t, http.StatusOK, recorder.Code)
+	review := apiextensionsv1.ConversionReview{}
+	require.NoError(t, json.Unmarshal(recorder.Body.Bytes(), &review))
+	require.Nil(t, review.Request)
+	require.NotNil(t, review.Response)
+	return review
+}
+
+const review = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"u1",
+	"desiredAPIVersion":"batch.tutorial.kubebuilder.io/v2","objects":[
+	{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{"name":"a"},"spec":{"schedule":"@hourly"}},
+	{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{"name":"b"},"spec":{"schedule":"garbage"}}]}}`
+
+func TestAReviewIsAnsweredWithTheObjectsInOrder(t *testing.T) {
+	got := answer(t, serve(v2.ConvertJSON, review))
+	assert.Equal(t, "ConversionReview", got.Kind)
+	assert.Equal(t, metav1.StatusSuccess, got.Response.Result.Status)
+	assert.EqualValues(t, "u1", got.Response.UID)
+	require.Len(t, got.Response.ConvertedObjects, 2)
+	for i, name := range []string{"a", "b"} {
+		object := v2.CronJob{}
+		require.NoError(t, json.Unmarshal(got.Response.ConvertedObjects[i].Raw, &object))
+		assert.Equal(t, name, object.Name)
+		assert.Equal(t, "batch.tutorial.kubebuilder.io/v2", object.APIVersion)
+	}
+}
+
+func TestAFailureNamesTheObject(t *testing.T) {
+	calls := 0
+	got := answer(t, serve(func(object []byte, _ string) ([]byte, error) {
+		calls++
+		if calls == 2 {
+			return nil, errors.New("no such version")
+		}
+		return object, nil
+	}, review))
+	assert.Equal(t, metav1.StatusFailure, got.Response.Result.Status)
+	assert.Equal(t, "object 1: no such version", got.Response.Result.Message)
+	assert.Empty(t, got.Response.ConvertedObjects)
+}
+
+func TestAReviewOfNothingIsAnswered(t *testing.T) {
+	got := answer(t, serve(v2.ConvertJSON, `{"request":{"uid":"u1","desiredAPIVersion":"batch.tutorial.kubebuilder.io/v2"}}`))
+	assert.Equal(t, metav1.StatusSuccess, got.Response.Result.Status)
+}
+
+func TestWhatIsNoReviewIsAClientError(t *testing.T) {
+	for body, want := range map[string]string{
+		"":                        "reading the ConversionReview: EOF",
+		review[:100]:              "reading the ConversionReview: unexpected EOF",
+		"[]":                      "reading the ConversionReview",
+		"{}":                      "the ConversionReview has no request",
+		`{"request":"x"}`:         "reading the ConversionReview",
+		strings.Repeat("[", 1000): "reading the ConversionReview",
+	} {
+		recorder := serve(v2.ConvertJSON, body)
+		assert.Equal(t, http.StatusBadRequest, recorder.Code, body)
+		assert.Contains(t, recorder.Body.String(), want, body)
+	}
+}
+
+// brokenPipe is a client that is gone when the answer comes.
+type brokenPipe struct{ http.ResponseWriter }
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestAClientThatIsGoneHurtsNobody(*testing.T) {
+	request := httptest.NewRequest(http.MethodPost, Path, bytes.NewBufferString(review))
+	Handler{Convert: v2.ConvertJSON}.ServeHTTP(brokenPipe{httptest.NewRecorder()}, request)
+}
+
+func FuzzHandler(f *testing.F) {
+	f.Add([]byte(review))
+	f.Add([]byte(`{"request":{"objects":[null,[],5,{"apiVersion":1}]}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		recorder := serve(v2.ConvertJSON, string(body))
+		if recorder.Code != http.StatusBadRequest {
+			answer(t, recorder)
+		}
+	})
+}
