@@ -1,0 +1,211 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package localcluster
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	startTimeout = 60 * time.Second
+	stopTimeout  = 20 * time.Second
+	healthPoll   = 100 * time.Millisecond
+	tailLines    = 20
+)
+
+// Command is a program to run as a child process.
+type Command struct {
+	// Name is what it is called in messages; its log file is <Name>.log.
+	Name string
+	// Path is the program.
+	Path string
+	// Args are its arguments, without the program's name.
+	Args []string
+	// Env is added to this process's environment.
+	Env []string
+	// HealthURL answers 200 once the program is ready. Ready at once when empty.
+	HealthURL string
+}
+
+// Process is a child process. It leads a process group, so that a Ctrl-C in the terminal does not
+// reach it before this process has decided in what order to stop, and so that its own children end
+// with it.
+type Process struct {
+	// LogPath is the file that takes its stdout and stderr.
+	LogPath string
+
+	command Command
+	cmd     *exec.Cmd
+	done    chan struct{}
+	err     error // why it ended; valid once done is closed
+}
+
+// launch starts a command with its output in a file of logDir, and does not wait until it is ready.
+func launch(command Command, logDir string) (*Process, error) {
+	p := &Process{
+		LogPath: filepath.Join(logDir, command.Name+".log"),
+		command: command,
+		cmd:     exec.Command(command.Path, command.Args...), //nolint:gosec // running what the caller names is the point
+		done:    make(chan struct{}),
+	}
+	log, err := os.OpenFile(p.LogPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", command.Name, err)
+	}
+	defer func() { _ = log.Close() }()
+
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.Env = append(os.Environ(), command.Env...)
+	p.cmd.SysProcAttr = childAttributes()
+	if err := p.start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", command.Name, err)
+	}
+	return p, nil
+}
+
+// start runs the child from a thread of its own: the kernel sends the parent's death signal when
+// the thread that started the child ends, not the process, and Go may end threads.
+func (p *Process) start() error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
+	return <-started
+}
+
+// awaitReady waits until the process answers on its health URL.
+func (p *Process) awaitReady(ctx context.Context) error {
+	if p.command.HealthURL == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	ticker := time.NewTicker(healthPoll)
+	defer ticker.Stop()
+	for !healthy(ctx, p.command.HealthURL) {
+		select {
+		case <-p.done:
+			return fmt.Errorf("starting %s: %w", p.command.Name, p.Err())
+		case <-ctx.Done():
+			return p.describe(fmt.Errorf("waiting for %s to be ready: %w", p.command.Name, context.Cause(ctx)))
+		case <-ticker.C:
+		}
+	}
+	return nil
+}
+
+// healthClient does not verify certificates: components serve self-signed ones on loopback, and
+// nothing is sent but the question.
+var healthClient = &http.Client{
+	Timeout:   5 * time.Second,
+	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, //nolint:gosec // see above
+}
+
+func healthy(ctx context.Context, url string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return false
+	}
+	response, err := healthClient.Do(request)
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} {
+	return p.done
+}
+
+// Err says why the process ended, with the end of its log; nil while it runs.
+func (p *Process) Err() error {
+	select {
+	case <-p.done:
+	default:
+		return nil
+	}
+	if p.err == nil {
+		return p.describe(fmt.Errorf("%s ended by itself", p.command.Name))
+	}
+	return p.describe(fmt.Errorf("%s ended: %w", p.command.Name, p.err))
+}
+
+// LogTail returns the end of the process's log.
+func (p *Process) LogTail() string {
+	return tail(p.LogPath)
+}
+
+// describe adds the end of the log to an error. An interrupt needs no explanation.
+func (p *Process) describe(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%w\n%s", err, p.LogTail())
+}
+
+// tail returns the last lines of a file, under a heading with its name.
+func tail(path string) string {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Sprintf("(no log: %v)", err)
+	}
+	lines := strings.Split(strings.TrimRight(string(content), "\n"), "\n")
+	if len(lines) > tailLines {
+		lines = lines[len(lines)-tailLines:]
+	}
+	return fmt.Sprintf("--- end of %s\n%s", filepath.Base(path), strings.Join(lines, "\n"))
+}
+
+// stop asks the process to end, waits, and kills it and its group if it does not.
+func (p *Process) stop(timeout time.Duration) error {
+	var err error
+	signalGroup(p.cmd.Process.Pid, syscall.SIGTERM)
+	select {
+	case <-p.done:
+	case <-time.After(timeout):
+		err = fmt.Errorf("stopping %s: still running %v after SIGTERM, killed", p.command.Name, timeout)
+	}
+	signalGroup(p.cmd.Process.Pid, syscall.SIGKILL)
+	<-p.done
+	return err
+}
+
+// signalGroup signals a process group. One that is gone needs no signal.
+func signalGroup(pid int, signal syscall.Signal) {
+	_ = syscall.Kill(-pid, signal)
+}

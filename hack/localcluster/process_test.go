@@ -1,0 +1,132 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package localcluster
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func shell(t *testing.T, script string) *Process {
+	t.Helper()
+	process, err := launch(Command{Name: "shell", Path: "/bin/sh", Args: []string{"-c", script}}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = process.stop(0) })
+	return process
+}
+
+// awaitLog waits until the process has written a text.
+func awaitLog(t *testing.T, process *Process, text string) {
+	t.Helper()
+	for range 100 {
+		if strings.Contains(process.LogTail(), text) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("%q is not in the log: %s", text, process.LogTail())
+}
+
+func TestStop(t *testing.T) {
+	const chatter = "while sleep 0.02; do echo up; done"
+	tests := map[string]struct {
+		script  string
+		wantErr string
+	}{
+		"ends on SIGTERM":                     {script: chatter},
+		"ends with its children":              {script: "(" + chatter + ") & wait"},
+		"children that outlive it are killed": {script: "(trap '' TERM; " + chatter + ") & wait"},
+		"is killed when SIGTERM does nothing": {
+			script:  "trap '' TERM; " + chatter,
+			wantErr: "still running 200ms after SIGTERM",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			process := shell(t, tt.script)
+			awaitLog(t, process, "up")
+			err := process.stop(200 * time.Millisecond)
+			if got := errorText(err); !strings.Contains(got, tt.wantErr) || (got != "") != (tt.wantErr != "") {
+				t.Errorf("stop() = %q, want %q", got, tt.wantErr)
+			}
+			wantSilence(t, process)
+		})
+	}
+}
+
+// wantSilence checks that nothing writes to the log any more. That a process still has an id says
+// nothing: it keeps it until its parent, by then init, has asked how it ended.
+func wantSilence(t *testing.T, process *Process) {
+	t.Helper()
+	before := logSize(t, process)
+	time.Sleep(200 * time.Millisecond)
+	if after := logSize(t, process); after != before {
+		t.Errorf("the log grew from %d to %d bytes after the stop", before, after)
+	}
+}
+
+func logSize(t *testing.T, process *Process) int64 {
+	t.Helper()
+	info, err := os.Stat(process.LogPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+func TestAwaitReadyShowsTheLogOfAProcessThatEnds(t *testing.T) {
+	process := shell(t, "echo no such flag; exit 3")
+	process.command.HealthURL = "http://127.0.0.1:1/"
+	err := process.awaitReady(t.Context())
+	for _, want := range []string{"starting shell", "exit status 3", "no such flag"} {
+		if !strings.Contains(errorText(err), want) {
+			t.Errorf("awaitReady() = %v, want it to contain %q", err, want)
+		}
+	}
+}
+
+func TestAwaitReadyEndsWithItsContext(t *testing.T) {
+	process := shell(t, "sleep 60")
+	process.command.HealthURL = "http://127.0.0.1:1/"
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := process.awaitReady(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("awaitReady() = %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestTailShowsTheLastLines(t *testing.T) {
+	process := shell(t, "seq 1 100")
+	<-process.Done()
+	got := process.LogTail()
+	if !strings.HasSuffix(got, "\n99\n100") || strings.Contains(got, "\n80\n") || !strings.Contains(got, "\n81\n") {
+		t.Errorf("LogTail() = %q, want the lines 81 to 100", got)
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
