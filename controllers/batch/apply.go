@@ -1,0 +1,148 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// outcome is what became of a plan.
+type outcome struct {
+	// started is the Job that was created; nil when none was, or it was there already.
+	started *batchv1.Job
+
+	// replaced has the Jobs that were deleted to make room for it.
+	replaced []*batchv1.Job
+
+	// refused says why the Job could not be created, if the status does not say so yet.
+	refused error
+
+	// taken says that a stranger has the Job's name.
+	taken bool
+
+	// undeleted has the deletions that failed.
+	undeleted []failedDelete
+
+	// written says that the status is written, or needed no change.
+	written bool
+
+	// err is a failure after which the reconcile is tried again with backoff.
+	err error
+}
+
+type failedDelete struct {
+	job *batchv1.Job
+	err error
+}
+
+// apply deletes and creates the Jobs of the plan, and brings the status that it is to write up to
+// date with what became of that.
+func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p *plan.Plan) outcome {
+	done := outcome{}
+	for _, job := range p.Prune {
+		if r.delete(ctx, &done, job) {
+			ctrl.LoggerFrom(ctx).V(1).Info("Deleted an old Job", "job", klog.KObj(job))
+		}
+	}
+	for _, job := range p.Replace {
+		if r.delete(ctx, &done, job) {
+			done.replaced = append(done.replaced, job)
+		}
+	}
+	p.Replaced(done.replaced)
+	if p.Start != nil && len(done.replaced) == len(p.Replace) {
+		r.start(ctx, seen, p, &done)
+	}
+	return done
+}
+
+// delete deletes a Job and, in the background, its Pods. It reports whether the Job is gone, or going.
+func (r *CronJobReconciler) delete(ctx context.Context, done *outcome, job *batchv1.Job) bool {
+	target := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
+	err := r.Delete(ctx, target,
+		client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})
+	// A conflict is about the UID: the name is another's by now, and this Job gone.
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return true
+	}
+	done.undeleted = append(done.undeleted, failedDelete{job, err})
+	done.err = fmt.Errorf("deleting Job %s: %w", job.Name, err)
+	return false
+}
+
+// start creates the Job of the tick.
+func (r *CronJobReconciler) start(ctx context.Context, seen *observed, p *plan.Plan, done *outcome) {
+	job := p.Start.Job.DeepCopy()
+	err := r.Create(ctx, job)
+	switch {
+	case err == nil:
+		done.started = job
+		p.Started(seen.Input, job)
+	case apierrors.IsAlreadyExists(err):
+		r.adopt(ctx, seen, p, done)
+	case isTerminating(err):
+		// Nothing can be created here any more, and the CronJob is about to be deleted, too.
+		p.WakeAt = p.Start.GiveUpAt
+		return
+	default:
+		r.refuse(seen, p, done, err)
+		return
+	}
+	r.retries.Forget(seen.key)
+}
+
+// adopt takes the Job that has the tick's name for the tick's, if it is: then it was started before,
+// and only the status, or the cache, does not know. If it is a stranger's, the tick is missed.
+func (r *CronJobReconciler) adopt(ctx context.Context, seen *observed, p *plan.Plan, done *outcome) {
+	job := &batchv1.Job{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(p.Start.Job), job); err != nil {
+		done.err = fmt.Errorf("looking up Job %s, which exists already: %w", p.Start.Job.Name, err)
+		return
+	}
+	if metav1.IsControlledBy(job, seen.CronJob) {
+		p.Started(seen.Input, job)
+		return
+	}
+	done.taken = true
+	p.NameTaken(seen.Input)
+}
+
+// refuse lets the tick wait for another try, with backoff, until its time is over.
+func (r *CronJobReconciler) refuse(seen *observed, p *plan.Plan, done *outcome, err error) {
+	if p.StartFailed(seen.Input, fmt.Sprintf("Creating Job %s: %v", p.Start.Job.Name, err)) {
+		done.refused = err
+	}
+	if retry := seen.Now.Add(r.retries.When(seen.key)); retry.Before(p.WakeAt) {
+		p.WakeAt = retry
+	}
+}
+
+// isTerminating reports whether a creation failed because the namespace is being deleted, or is gone.
+func isTerminating(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || apierrors.IsNotFound(err)
+}

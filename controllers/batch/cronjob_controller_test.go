@@ -1,0 +1,453 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/hack/localcluster"
+	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+// These tests call Reconcile by hand, with a clock of their own, against a real API server and a real
+// cache. What they add to the tests of the whole is trouble at a chosen moment: answers that get
+// lost, writes that fail, a cache that lags.
+
+// mgr is the manager whose cache and client the tests use. Its controller is not started.
+var mgr ctrl.Manager
+
+func TestMain(m *testing.M) {
+	code, err := runTests(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// runTests runs the tests on a control plane.
+func runTests(m *testing.M) (code int, err error) {
+	ctrl.SetLogger(logr.Discard())
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	cluster, err := localcluster.Start(ctx, localcluster.Options{})
+	if errors.Is(err, localcluster.ErrNoBinaries) && os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		fmt.Println("skipped:", err)
+		return 0, nil
+	}
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, cluster.Stop()) }()
+	scheme, err := localcluster.NewScheme()
+	if err != nil {
+		return 1, err
+	}
+	mgr, err = ctrl.NewManager(cluster.Config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
+	if err != nil {
+		return 1, err
+	}
+	if err := mgr.GetFieldIndexer().IndexField(ctx, &batchv1.Job{}, ownerIndex, ownerUID); err != nil {
+		return 1, err
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- mgr.Start(ctx) }()
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		return 1, <-stopped
+	}
+	code = m.Run()
+	cancel()
+	return code, <-stopped
+}
+
+// stage is a CronJob in a namespace of its own, with a reconciler that only the test calls.
+type stage struct {
+	*testing.T
+	reconciler *CronJobReconciler
+	clock      *clocktesting.FakePassiveClock
+	recorder   *events.FakeRecorder
+	key        types.NamespacedName
+}
+
+// newStage creates the CronJob and looks at it once, before its first tick.
+func newStage(t *testing.T, build *builders.CronJob) *stage {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "t-"}}
+	require.NoError(t, mgr.GetClient().Create(t.Context(), namespace))
+	c := build.Namespace(namespace.Name).Obj()
+	c.UID, c.Generation = "", 0
+	require.NoError(t, mgr.GetClient().Create(t.Context(), c))
+	s := &stage{
+		T: t, key: client.ObjectKeyFromObject(c),
+		clock:    clocktesting.NewFakePassiveClock(c.CreationTimestamp.Time),
+		recorder: events.NewFakeRecorder(100),
+	}
+	s.reconciler = &CronJobReconciler{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: s.recorder, Clock: s.clock,
+		retries: newRetries(),
+	}
+	s.awaitCached()
+	s.reconcile()
+	return s
+}
+
+// awaitCached waits until the cache has what is stored.
+func (s *stage) awaitCached() {
+	s.Helper()
+	require.EventuallyWithT(s, func(check *assert.CollectT) {
+		cached, stored := &v1.CronJob{}, &v1.CronJob{}
+		require.NoError(check, mgr.GetClient().Get(s.Context(), s.key, cached))
+		require.NoError(check, mgr.GetAPIReader().Get(s.Context(), s.key, stored))
+		require.Equal(check, stored.ResourceVersion, cached.ResourceVersion)
+		cachedJobs, storedJobs := &batchv1.JobList{}, &batchv1.JobList{}
+		require.NoError(check, mgr.GetClient().List(s.Context(), cachedJobs, client.InNamespace(s.key.Namespace)))
+		require.NoError(check, mgr.GetAPIReader().List(s.Context(), storedJobs, client.InNamespace(s.key.Namespace)))
+		require.ElementsMatch(check, versions(storedJobs), versions(cachedJobs))
+	}, 30*time.Second, 5*time.Millisecond)
+}
+
+func versions(jobs *batchv1.JobList) []string {
+	found := make([]string, 0, len(jobs.Items))
+	for _, job := range jobs.Items {
+		found = append(found, job.Name+"@"+job.ResourceVersion)
+	}
+	return found
+}
+
+// reconcile reconciles, and expects no error.
+func (s *stage) reconcile() ctrl.Result {
+	s.Helper()
+	result, err := s.reconciler.Reconcile(s.Context(), ctrl.Request{NamespacedName: s.key})
+	require.NoError(s, err)
+	return result
+}
+
+// toNextTick sets the clock to the tick that waits for its turn, and a moment more.
+func (s *stage) toNextTick() time.Time {
+	s.Helper()
+	next := s.stored().Status.NextScheduleTime
+	require.NotNil(s, next)
+	s.clock.SetTime(next.Add(time.Millisecond))
+	return next.Time
+}
+
+// stored returns the CronJob as it is stored.
+func (s *stage) stored() *v1.CronJob {
+	s.Helper()
+	c := &v1.CronJob{}
+	require.NoError(s, mgr.GetAPIReader().Get(s.Context(), s.key, c))
+	return c
+}
+
+// jobs returns the names of the Jobs there are.
+func (s *stage) jobs() []string {
+	s.Helper()
+	list := &batchv1.JobList{}
+	require.NoError(s, mgr.GetAPIReader().List(s.Context(), list, client.InNamespace(s.key.Namespace)))
+	names := make([]string, 0, len(list.Items))
+	for _, job := range list.Items {
+		names = append(names, job.Name)
+	}
+	return names
+}
+
+// events returns the events since it was last called.
+func (s *stage) events() []string {
+	var found []string
+	for {
+		select {
+		case event := <-s.recorder.Events:
+			found = append(found, event)
+		default:
+			return found
+		}
+	}
+}
+
+// interfere puts something between the reconciler and the API server, or its cache.
+func (s *stage) interfere(funcs interceptor.Funcs) {
+	s.Helper()
+	direct, err := client.NewWithWatch(mgr.GetConfig(), client.Options{
+		Scheme: mgr.GetScheme(), Cache: &client.CacheOptions{Reader: mgr.GetCache()},
+	})
+	require.NoError(s, err)
+	s.reconciler.Client = interceptor.NewClient(direct, funcs)
+}
+
+func (s *stage) stopInterfering() { s.reconciler.Client = mgr.GetClient() }
+
+// every is a CronJob with its first tick a minute after its creation.
+func every() *builders.CronJob { return builders.MakeCronJob("c").Schedule("@every 1m") }
+
+var errTrouble = apierrors.NewInternalError(errors.New("trouble"))
+
+func TestS4ACreationWhoseAnswerIsLostIsNotRepeated(t *testing.T) {
+	s := newStage(t, every())
+	tick := s.toNextTick()
+	s.interfere(interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+		require.NoError(t, c.Create(ctx, o, opts...))
+		return errTrouble // it is there, but the reconciler does not know
+	}})
+	s.reconcile()
+	s.stopInterfering()
+	s.reconcile()
+	want := fmt.Sprintf("c-%d", tick.Unix())
+	assert.Equal(t, []string{want}, s.jobs())
+	status := s.stored().Status
+	require.Len(t, status.Active, 1)
+	assert.Equal(t, want, status.Active[0].Name)
+	assert.True(t, status.LastScheduleTime.Time.Equal(tick))
+}
+
+func TestS4AStatusThatCanNotBeWrittenStartsNothingTwice(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err       error
+		wantError bool
+		wantRetry time.Duration
+	}{
+		"because of an edit":        {apierrors.NewConflict(schema.GroupResource{Resource: "cronjobs"}, "c", errors.New("edited")), false, conflictRetry},
+		"because of the API server": {errTrouble, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every().History(0, 0))
+			s.toNextTick()
+			s.interfere(interceptor.Funcs{SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+				return tc.err
+			}})
+			result, err := s.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: s.key})
+			assert.Equal(t, tc.wantError, err != nil)
+			assert.Equal(t, tc.wantRetry, result.RequeueAfter)
+			require.Len(t, s.jobs(), 1)
+			assert.Equal(t, []string{"Normal SuccessfulCreate Created job " + s.jobs()[0]}, s.events(), "what was done is said")
+
+			s.finishJobs()
+			_, err = s.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: s.key})
+			assert.Equal(t, tc.wantError, err != nil)
+			assert.Len(t, s.jobs(), 1, "S8: it is not pruned before the status knows of its tick")
+			assert.Empty(t, s.events(), "what could not be written is not said")
+
+			s.stopInterfering()
+			s.reconcile()
+			s.awaitCached()
+			s.reconcile()
+			assert.Empty(t, s.jobs())
+			assert.Len(t, s.events(), 1, "SawCompletedJob, once")
+			s.awaitCached()
+			s.reconcile()
+			assert.Empty(t, s.jobs(), "and its tick does not run again")
+		})
+	}
+}
+
+// finishJobs ends all Jobs with success, and waits until the cache knows.
+func (s *stage) finishJobs() {
+	s.Helper()
+	list := &batchv1.JobList{}
+	require.NoError(s, mgr.GetAPIReader().List(s.Context(), list, client.InNamespace(s.key.Namespace)))
+	for _, job := range list.Items {
+		now := metav1.NewTime(time.Now().Truncate(time.Second))
+		job.Status.StartTime, job.Status.CompletionTime = &now, &now
+		for _, condition := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
+			job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{
+				Type: condition, Status: corev1.ConditionTrue, LastProbeTime: now, LastTransitionTime: now,
+			})
+		}
+		require.NoError(s, mgr.GetClient().Status().Update(s.Context(), &job))
+	}
+	s.awaitCached()
+}
+
+func TestS4ACacheThatLagsStartsNothingTwice(t *testing.T) {
+	s := newStage(t, every())
+	s.toNextTick()
+	s.awaitCached()
+	old := s.stored()
+	s.interfere(interceptor.Funcs{
+		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+			old.DeepCopyInto(o.(*v1.CronJob)) // as it was before the tick
+			return nil
+		},
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return nil }, // no Jobs yet
+	})
+	s.reconcile()
+	require.Len(t, s.jobs(), 1)
+	require.NoError(t, mgr.GetClient().DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(s.key.Namespace),
+		client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	s.reconcile()
+	assert.Empty(t, s.jobs(), "the tick has run, whatever the cache says, and though its name is free again")
+}
+
+func TestS6AJobThatTheCacheLacksStillHoldsTheNextTickBack(t *testing.T) {
+	s := newStage(t, every().Policy(v1.ForbidConcurrent))
+	s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	s.interfere(interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return nil },
+	})
+	s.events()
+	s.toNextTick()
+	s.reconcile()
+	assert.Len(t, s.jobs(), 1)
+	require.Len(t, s.events(), 1)
+	assert.Len(t, s.stored().Status.Active, 1)
+}
+
+func TestS6NothingReplacesAJobThatCanNotBeDeleted(t *testing.T) {
+	s := newStage(t, every().Policy(v1.ReplaceConcurrent))
+	first := s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	s.events()
+	s.interfere(interceptor.Funcs{Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
+		return errTrouble
+	}})
+	second := s.toNextTick()
+	_, err := s.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: s.key})
+	require.ErrorIs(t, err, errTrouble)
+	assert.Equal(t, []string{fmt.Sprintf("c-%d", first.Unix())}, s.jobs())
+	found := s.events()
+	require.Len(t, found, 1)
+	assert.Contains(t, found[0], "Warning FailedDelete Error deleting job c-")
+
+	s.stopInterfering()
+	s.awaitCached()
+	s.reconcile()
+	assert.Equal(t, []string{fmt.Sprintf("c-%d", second.Unix())}, s.jobs())
+	assert.Equal(t, []string{
+		fmt.Sprintf("Normal SuccessfulDelete Deleted job c-%d", first.Unix()), fmt.Sprintf("Normal SuccessfulCreate Created job c-%d", second.Unix()),
+	}, s.events())
+	require.Len(t, s.stored().Status.Active, 1)
+}
+
+func TestS10ACreationThatFailsIsRetriedWithBackoffAndSaidOnce(t *testing.T) {
+	s := newStage(t, every().Deadline(50))
+	tick := s.toNextTick()
+	quota := apierrors.NewForbidden(batchv1.Resource("jobs"), "c", errors.New("exceeded quota"))
+	s.interfere(interceptor.Funcs{Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+		return quota
+	}})
+	for _, want := range []time.Duration{firstRetry, 2 * firstRetry, 4 * firstRetry} {
+		assert.Equal(t, want, s.reconcile().RequeueAfter)
+	}
+	found := s.events()
+	require.Len(t, found, 1)
+	assert.Contains(t, found[0], "Warning FailedCreate Error creating job c-")
+	assert.Contains(t, found[0], "exceeded quota")
+	ready := meta.FindStatusCondition(s.stored().Status.Conditions, v1.ConditionReady)
+	assert.Equal(t, v1.ReasonJobCreationFailed, ready.Reason)
+	assert.Contains(t, ready.Message, "exceeded quota")
+
+	t.Run("until its deadline", func(t *testing.T) {
+		s.clock.SetTime(tick.Add(49900 * time.Millisecond))
+		assert.Equal(t, 101*time.Millisecond, s.reconcile().RequeueAfter)
+		s.clock.SetTime(tick.Add(50001 * time.Millisecond))
+		s.reconcile()
+		found := s.events()
+		require.Len(t, found, 1)
+		assert.Contains(t, found[0], "Warning MissSchedule Missed scheduled time")
+	})
+	t.Run("and cleared by a success", func(t *testing.T) {
+		s.stopInterfering()
+		s.awaitCached()
+		s.toNextTick()
+		s.reconcile()
+		ready := meta.FindStatusCondition(s.stored().Status.Conditions, v1.ConditionReady)
+		assert.Equal(t, v1.ReasonScheduled, ready.Reason)
+		assert.Len(t, s.jobs(), 1)
+	})
+}
+
+func TestS10ATerminatingNamespaceIsQuiet(t *testing.T) {
+	s := newStage(t, every())
+	require.NoError(t, mgr.GetClient().Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.key.Namespace}}))
+	s.toNextTick()
+	s.reconcile()
+	assert.Empty(t, s.events())
+	assert.Empty(t, s.jobs())
+	assert.Equal(t, v1.ReasonScheduled, meta.FindStatusCondition(s.stored().Status.Conditions, v1.ConditionReady).Reason)
+}
+
+func TestACronJobThatIsGoneIsForgotten(t *testing.T) {
+	s := newStage(t, every())
+	s.toNextTick()
+	s.reconcile()
+	require.Equal(t, 1, s.reconciler.active.total)
+	require.NoError(t, mgr.GetClient().Delete(t.Context(), s.stored()))
+	require.Eventually(t, func() bool {
+		return apierrors.IsNotFound(mgr.GetClient().Get(t.Context(), s.key, &v1.CronJob{}))
+	}, 30*time.Second, 5*time.Millisecond)
+	assert.Equal(t, ctrl.Result{}, s.reconcile())
+	assert.Empty(t, s.reconciler.written.objects)
+	assert.Zero(t, s.reconciler.active.total)
+}
+
+func TestS13OwnersAreToldByUID(t *testing.T) {
+	c := builders.MakeCronJob("c").Obj()
+	owned := builders.MakeJob(c, time.Unix(0, 0)).Obj()
+	assert.Equal(t, []string{"uid-of-c"}, ownerUID(owned))
+	for name, change := range map[string]func(*metav1.OwnerReference){
+		"no controller": func(o *metav1.OwnerReference) { o.Controller = nil },
+		"another kind":  func(o *metav1.OwnerReference) { o.Kind = "CronTab" },
+		"the built-in":  func(o *metav1.OwnerReference) { o.APIVersion = "batch/v1" },
+	} {
+		job := owned.DeepCopy()
+		change(&job.OwnerReferences[0])
+		assert.Empty(t, ownerUID(job), name)
+	}
+	v2 := owned.DeepCopy()
+	v2.OwnerReferences[0].APIVersion = "batch.tutorial.kubebuilder.io/v2"
+	assert.Equal(t, []string{"uid-of-c"}, ownerUID(v2), "whichever version of ours")
+}
+
+func TestEveryReasonToMissATickIsExplained(t *testing.T) {
+	tick := time.Unix(0, 0)
+	for _, reason := range []plan.MissedReason{
+		plan.MissedDeadline, plan.MissedSuperseded, plan.MissedForbidden, plan.MissedCreationFailed, plan.MissedEdited, plan.MissedNameTaken,
+	} {
+		assert.NotEmpty(t, missedBecause[reason], reason)
+	}
+	assert.Equal(t, "Missed scheduled time 1970-01-01T00:00:00Z: something else has the name of their Job",
+		describeMissed(plan.Missed{Reason: plan.MissedNameTaken, First: tick, Last: tick, Count: 1}))
+	many := describeMissed(plan.Missed{Reason: plan.MissedSuperseded, First: tick, Last: tick.Add(time.Hour), Count: plan.MaxMissedCount})
+	assert.True(t, strings.HasPrefix(many, "Missed 100 or more scheduled times from 1970-01-01T00:00:00Z to 1970-01-01T01:00:00Z"), many)
+}

@@ -1,0 +1,172 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// The reasons of events. They are those of the built-in CronJob controller.
+const (
+	// EventSuccessfulCreate is for a Job that was created.
+	EventSuccessfulCreate = "SuccessfulCreate"
+	// EventFailedCreate is for a Job that could not be created.
+	EventFailedCreate = "FailedCreate"
+	// EventSuccessfulDelete is for a Job that was deleted to make room for the next.
+	EventSuccessfulDelete = "SuccessfulDelete"
+	// EventFailedDelete is for a Job that could not be deleted.
+	EventFailedDelete = "FailedDelete"
+	// EventSawCompletedJob is for a Job that has ended, with success or without.
+	EventSawCompletedJob = "SawCompletedJob"
+	// EventJobAlreadyActive is for a tick that waits for a Job to end.
+	EventJobAlreadyActive = "JobAlreadyActive"
+	// EventMissSchedule is for ticks that will never run.
+	EventMissSchedule = "MissSchedule"
+	// EventUnparseableSchedule is for a schedule that can't be parsed or never fires.
+	EventUnparseableSchedule = "UnparseableSchedule"
+	// EventUnknownTimeZone is for a time zone that there is none of.
+	EventUnknownTimeZone = "UnknownTimeZone"
+)
+
+// The actions of events: what the controller was doing.
+const (
+	actionStart    = "StartJob"
+	actionDelete   = "DeleteJob"
+	actionObserve  = "ObserveJob"
+	actionSchedule = "Schedule"
+)
+
+// notice is an event to be recorded.
+type notice struct {
+	kind, reason, action string
+	related              runtime.Object
+	note                 string
+}
+
+// missedBecause says why ticks were missed, to a reader of events.
+var missedBecause = map[plan.MissedReason]string{
+	plan.MissedDeadline:       "they could not start within startingDeadlineSeconds",
+	plan.MissedSuperseded:     "a newer one was due when the controller looked again",
+	plan.MissedForbidden:      "they waited for a Job to end until a newer one was due",
+	plan.MissedCreationFailed: "their Job could not be created until a newer one was due",
+	plan.MissedEdited:         "they had not started when the CronJob was edited or suspended",
+	plan.MissedNameTaken:      "something else has the name of their Job",
+}
+
+// report says what was done, in events, metrics and one log line. What the status says too is
+// reported only once that is written, so that it is reported once.
+func (r *CronJobReconciler) report(ctx context.Context, seen *observed, p plan.Plan, done outcome) {
+	notices := aboutActs(p, done)
+	r.measureActs(p, done)
+	if done.written {
+		notices = append(notices, aboutStatus(p)...)
+		measureStatus(p)
+	}
+	for _, n := range notices {
+		r.Recorder.Eventf(seen.CronJob, n.related, n.kind, n.reason, n.action, "%s", n.note)
+	}
+	log := ctrl.LoggerFrom(ctx)
+	if done.started != nil {
+		log.Info("Started a Job", "job", klog.KObj(done.started), "tick", p.Start.Tick)
+	}
+	if done.refused != nil {
+		log.Error(done.refused, "Could not start a Job", "job", klog.KObj(p.Start.Job), "tick", p.Start.Tick)
+	}
+}
+
+// aboutActs returns the notices of what was done, whether or not the status could be written.
+func aboutActs(p plan.Plan, done outcome) []notice {
+	var notices []notice
+	for _, failed := range done.undeleted {
+		notices = append(notices, warning(EventFailedDelete, actionDelete, failed.job,
+			fmt.Sprintf("Error deleting job %s: %v", failed.job.Name, failed.err)))
+	}
+	for _, job := range done.replaced {
+		notices = append(notices, normal(EventSuccessfulDelete, actionDelete, job, "Deleted job "+job.Name))
+	}
+	if done.started != nil {
+		notices = append(notices, normal(EventSuccessfulCreate, actionStart, done.started, "Created job "+done.started.Name))
+	}
+	if done.refused != nil {
+		notices = append(notices, warning(EventFailedCreate, actionStart, nil,
+			fmt.Sprintf("Error creating job %s: %v", p.Start.Job.Name, done.refused)))
+	}
+	if done.taken {
+		notices = append(notices, warning(EventFailedCreate, actionStart, nil,
+			fmt.Sprintf("Error creating job %s: a Job of that name exists that this CronJob does not control", p.Start.Job.Name)))
+	}
+	return notices
+}
+
+// aboutStatus returns the notices of what the status has begun to say.
+func aboutStatus(p plan.Plan) []notice {
+	var notices []notice
+	for _, ended := range p.Ended {
+		condition := batchv1.JobComplete
+		if ended.Result == plan.Failed {
+			condition = batchv1.JobFailed
+		}
+		notices = append(notices, normal(EventSawCompletedJob, actionObserve, ended.Job,
+			fmt.Sprintf("Saw completed job: %s, condition: %v", ended.Job.Name, condition)))
+	}
+	for _, missed := range p.Missed {
+		notices = append(notices, warning(EventMissSchedule, actionSchedule, nil, describeMissed(missed)))
+	}
+	if p.HeldBy != nil {
+		notices = append(notices, normal(EventJobAlreadyActive, actionSchedule, p.HeldBy,
+			fmt.Sprintf("Not starting a job because %s is running and the concurrency policy is %s", p.HeldBy.Name, v1.ForbidConcurrent)))
+	}
+	if p.Rejected != nil {
+		reason := EventUnparseableSchedule
+		if p.Rejected.Reason == v1.ReasonInvalidTimeZone {
+			reason = EventUnknownTimeZone
+		}
+		notices = append(notices, warning(reason, actionSchedule, nil, p.Rejected.Err.Error()))
+	}
+	return notices
+}
+
+// describeMissed says which ticks were missed, and why.
+func describeMissed(m plan.Missed) string {
+	first, last := m.First.UTC().Format(time.RFC3339), m.Last.UTC().Format(time.RFC3339)
+	switch {
+	case m.Count == 1:
+		return fmt.Sprintf("Missed scheduled time %s: %s", first, missedBecause[m.Reason])
+	case m.Count >= plan.MaxMissedCount:
+		return fmt.Sprintf("Missed %d or more scheduled times from %s to %s: %s", m.Count, first, last, missedBecause[m.Reason])
+	}
+	return fmt.Sprintf("Missed %d scheduled times from %s to %s: %s", m.Count, first, last, missedBecause[m.Reason])
+}
+
+func normal(reason, action string, related runtime.Object, note string) notice {
+	return notice{corev1.EventTypeNormal, reason, action, related, note}
+}
+
+func warning(reason, action string, related runtime.Object, note string) notice {
+	return notice{corev1.EventTypeWarning, reason, action, related, note}
+}

@@ -1,0 +1,108 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// observed is what a reconcile starts from.
+type observed struct {
+	plan.Input
+	key types.NamespacedName
+
+	// stored is the CronJob as it is stored: without defaults.
+	stored *v1.CronJob
+}
+
+// observe gathers what a plan is made from. It returns nil when the CronJob is gone.
+func (r *CronJobReconciler) observe(ctx context.Context, key types.NamespacedName) (*observed, error) {
+	stored := &v1.CronJob{}
+	if err := r.Get(ctx, key, stored); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(key)
+		}
+		return nil, client.IgnoreNotFound(err)
+	}
+	stored = r.written.newest(key, stored)
+	jobs, err := r.jobsOf(ctx, stored)
+	if err != nil {
+		return nil, err
+	}
+	return &observed{Input: plan.NewInput(stored, jobs, r.Clock.Now(), editedAt(stored)), key: key, stored: stored}, nil
+}
+
+// jobsOf returns the Jobs that a CronJob controls. The cache may not have those yet that were started
+// a moment ago: what the status says runs is looked up live before it is believed to be gone.
+func (r *CronJobReconciler) jobsOf(ctx context.Context, c *v1.CronJob) ([]*batchv1.Job, error) {
+	list := &batchv1.JobList{}
+	// The plan only reads Jobs, so that they need not be copied out of the cache.
+	if err := r.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingFields{ownerIndex: string(c.UID)},
+		client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing the Jobs: %w", err)
+	}
+	jobs := make([]*batchv1.Job, 0, len(list.Items))
+	known := make(map[types.UID]bool, len(list.Items))
+	for i := range list.Items {
+		jobs = append(jobs, &list.Items[i])
+		known[list.Items[i].UID] = true
+	}
+	for _, ref := range c.Status.Active {
+		if known[ref.UID] {
+			continue
+		}
+		job := &batchv1.Job{}
+		err := r.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: ref.Name}, job)
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return nil, fmt.Errorf("looking up Job %s, which the status says runs: %w", ref.Name, err)
+		case job.UID == ref.UID && metav1.IsControlledBy(job, c):
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs, nil
+}
+
+// editedAt returns when something other than the status was last edited, as the managed fields say.
+func editedAt(c *v1.CronJob) time.Time {
+	newest := time.Time{}
+	for _, entry := range c.ManagedFields {
+		if entry.Subresource == "" && entry.Time != nil && entry.Time.After(newest) {
+			newest = entry.Time.Time
+		}
+	}
+	return newest
+}
+
+// forget drops what was kept of a CronJob that is gone.
+func (r *CronJobReconciler) forget(key types.NamespacedName) {
+	r.written.forget(key)
+	r.active.set(key, 0)
+	r.retries.Forget(key)
+}

@@ -1,0 +1,54 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// jobEvents lets only those events of Jobs through that a plan can depend on: an end, a deletion,
+// another owner. Most events of a Job are about its Pods.
+var jobEvents = predicate.Funcs{
+	CreateFunc: func(e event.CreateEvent) bool {
+		job, ok := e.Object.(*batchv1.Job)
+		if !ok {
+			return false
+		}
+		// One that was started by schedule and runs is in the status already.
+		_, scheduled := plan.TickOf(job)
+		return !scheduled || plan.ResultOf(job) != ""
+	},
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		before, ok := e.ObjectOld.(*batchv1.Job)
+		after, okAfter := e.ObjectNew.(*batchv1.Job)
+		return ok && okAfter && (plan.ResultOf(before) != plan.ResultOf(after) ||
+			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+			len(before.OwnerReferences) != len(after.OwnerReferences))
+	},
+}
+
+// isOurGroup reports whether an API version is one of our group, whichever it is.
+func isOurGroup(apiVersion string) bool {
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	return err == nil && gv.Group == v1.GroupVersion.Group
+}

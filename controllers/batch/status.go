@@ -1,0 +1,108 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// conflictRetry is how long a reconcile waits for the cache after somebody else's edit came first.
+const conflictRetry = 50 * time.Millisecond
+
+// writeStatus writes the status if it changed: the one status write of a reconcile. It reports
+// whether what is stored now is this status.
+//
+// The patch holds what changed alone, and for the object as it was read: had it been edited since,
+// the status would be that of another spec.
+func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, status v1.CronJobStatus) (bool, error) {
+	r.active.set(seen.key, len(status.Active))
+	if apiequality.Semantic.DeepEqual(seen.stored.Status, status) {
+		return true, nil
+	}
+	updated := seen.stored.DeepCopy()
+	updated.Status = status
+	patch := client.MergeFromWithOptions(seen.stored, client.MergeFromWithOptimisticLock{})
+	if err := r.Status().Patch(ctx, updated, patch); err != nil {
+		if apierrors.IsNotFound(err) {
+			return false, nil // deleted meanwhile; its status is nobody's concern any more
+		}
+		return false, fmt.Errorf("writing the status: %w", err)
+	}
+	r.written.remember(seen.key, updated)
+	return true, nil
+}
+
+// retryIfConflict makes a conflict what it is, a wait for the cache, and not an error.
+func retryIfConflict(err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: conflictRetry}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+// writes remembers the CronJobs that were written and that the cache may not have yet, so that a
+// reconcile never decides from less than what an earlier one has written. The zero value is ready.
+type writes struct {
+	mu      sync.Mutex
+	objects map[types.NamespacedName]*v1.CronJob
+}
+
+// remember keeps a CronJob as it was written.
+func (w *writes) remember(key types.NamespacedName, c *v1.CronJob) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.objects == nil {
+		w.objects = map[types.NamespacedName]*v1.CronJob{}
+	}
+	w.objects[key] = c
+}
+
+// newest returns the newer of what the cache has and what was written. Once the cache has caught up,
+// the written one is dropped.
+func (w *writes) newest(key types.NamespacedName, cached *v1.CronJob) *v1.CronJob {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	written, ok := w.objects[key]
+	if !ok {
+		return cached
+	}
+	order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, written.ResourceVersion)
+	if err == nil && order < 0 && cached.UID == written.UID {
+		return written.DeepCopy()
+	}
+	delete(w.objects, key)
+	return cached
+}
+
+// forget drops what was written.
+func (w *writes) forget(key types.NamespacedName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.objects, key)
+}
