@@ -1,0 +1,294 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Command manager runs the CronJob operator: the reconciler, the admission webhooks and the
+// conversion webhook.
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/discovery"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/controllers/batch"
+	webhookv1 "tutorial.kubebuilder.io/project/internal/webhook/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/webhook/conversion"
+)
+
+// version is stamped by the build.
+var version = "dev"
+
+// leaderElectionID is the name of the Lease that the leader holds.
+const leaderElectionID = "cronjob-controller.tutorial.kubebuilder.io"
+
+func main() {
+	opts, err := parseFlags(os.Args[1:], os.Getenv)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return
+	case err != nil:
+		fail(2, err)
+	case opts.printVersion:
+		fmt.Println(version)
+		return
+	}
+	config, err := clusterConfig(opts) // before there is a logger: what is missing is said once, by us
+	if err != nil {
+		fail(1, err)
+	}
+	logger := zap.New(zap.UseFlagOptions(&opts.zap))
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger)
+	if err := run(ctrl.SetupSignalHandler(), config, opts); err != nil {
+		fail(1, err)
+	}
+}
+
+// fail ends the program with one line that says why.
+func fail(code int, err error) {
+	fmt.Fprintln(os.Stderr, "manager:", err)
+	os.Exit(code)
+}
+
+// run runs the manager until the context ends.
+func run(ctx context.Context, config *rest.Config, opts *options) error {
+	mgr, err := ctrl.NewManager(config, managerOptions(opts))
+	if err != nil {
+		return fmt.Errorf("setting up the manager: %w", err)
+	}
+	reconciler := &batch.CronJobReconciler{
+		Client:      mgr.GetClient(),
+		Live:        mgr.GetAPIReader(),
+		Recorder:    mgr.GetEventRecorder("cronjob-controller"),
+		Clock:       clock.RealClock{},
+		Concurrency: opts.concurrency,
+	}
+	if err := reconciler.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("setting up the controller: %w", err)
+	}
+	ready := healthz.Ping
+	if opts.enableWebhooks {
+		mgr.GetWebhookServer().Register(conversion.Path, conversion.Handler{Convert: v2.ConvertJSON})
+		if err := webhookv1.SetupWebhookWithManager(mgr); err != nil {
+			return fmt.Errorf("setting up the webhooks: %w", err)
+		}
+		// Ready means that the API server can reach the webhooks. It is not about caches: a replica
+		// that does not lead serves webhooks as well.
+		ready = mgr.GetWebhookServer().StartedChecker()
+	}
+	if err := errors.Join(mgr.AddHealthzCheck("healthz", healthz.Ping), mgr.AddReadyzCheck("readyz", ready)); err != nil {
+		return fmt.Errorf("setting up the health checks: %w", err)
+	}
+	ctrl.Log.Info("Starting", "version", version, "webhooks", opts.enableWebhooks)
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("running the manager: %w", err)
+	}
+	return nil
+}
+
+// managerOptions makes the manager's options of ours.
+func managerOptions(opts *options) ctrl.Options {
+	var tlsOptions []func(*tls.Config)
+	if !opts.enableHTTP2 {
+		// HTTP/2 is off because of its rapid-reset attacks (CVE-2023-44487, CVE-2023-39325).
+		tlsOptions = append(tlsOptions, func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} })
+	}
+	metrics := metricsserver.Options{
+		BindAddress:   opts.metricsAddress,
+		SecureServing: opts.metricsSecure,
+		CertDir:       opts.metricsCertPath,
+		TLSOpts:       tlsOptions,
+	}
+	if opts.metricsSecure {
+		metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	webhooks := webhook.Options{Port: opts.webhookPort, CertDir: opts.webhookCertPath, TLSOpts: tlsOptions}
+	return ctrl.Options{
+		Scheme:                        newScheme(),
+		Metrics:                       metrics,
+		WebhookServer:                 webhook.NewServer(webhooks),
+		HealthProbeBindAddress:        opts.probeAddress,
+		LeaderElection:                opts.leaderElect,
+		LeaderElectionID:              leaderElectionID,
+		LeaderElectionReleaseOnCancel: true, // safe, as the program ends when the manager does
+		Cache: cache.Options{
+			DefaultNamespaces: namespaces(opts.namespaces),
+			ByObject: map[client.Object]cache.ByObject{
+				&batchv1.Job{}: {Transform: cache.TransformStripManagedFields()},
+			},
+		},
+	}
+}
+
+// newScheme has the types that the manager works with.
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1.AddToScheme(scheme))
+	utilruntime.Must(v2.AddToScheme(scheme))
+	return scheme
+}
+
+// namespaces returns the namespaces to watch; nil for all.
+func namespaces(names []string) map[string]cache.Config {
+	if len(names) == 0 {
+		return nil
+	}
+	configs := make(map[string]cache.Config, len(names))
+	for _, name := range names {
+		configs[name] = cache.Config{}
+	}
+	return configs
+}
+
+// options is what the flags say.
+type options struct {
+	metricsAddress  string
+	metricsSecure   bool
+	metricsCertPath string
+	probeAddress    string
+	leaderElect     bool
+	enableWebhooks  bool
+	webhookPort     int
+	webhookCertPath string
+	enableHTTP2     bool
+	concurrency     int
+	qps             float64
+	burst           int
+	namespaces      []string
+	printVersion    bool
+	zap             zap.Options
+}
+
+// parseFlags reads the command line. Some defaults come from the environment.
+func parseFlags(args []string, getenv func(string) string) (*options, error) {
+	opts := &options{}
+	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // an error is one line, and not the whole usage
+	flags.StringVar(&opts.metricsAddress, "metrics-bind-address", "0", "`address` of the metrics, such as :8443; 0 for none")
+	flags.BoolVar(&opts.metricsSecure, "metrics-secure", true,
+		"serve metrics over HTTPS, to those whom the API server knows and lets GET /metrics")
+	flags.StringVar(&opts.metricsCertPath, "metrics-cert-path", "",
+		"`directory` of the metrics' tls.crt and tls.key; without it, the certificate is self-signed")
+	flags.StringVar(&opts.probeAddress, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz; 0 for none")
+	flags.BoolVar(&opts.leaderElect, "leader-elect", false, "run beside other replicas, of which one at a time schedules")
+	flags.BoolVar(&opts.enableWebhooks, "enable-webhooks", getenv("ENABLE_WEBHOOKS") != "false",
+		"serve the admission and conversion webhooks; the default is false if the environment has ENABLE_WEBHOOKS=false")
+	flags.IntVar(&opts.webhookPort, "webhook-port", 9443, "`port` of the webhooks")
+	flags.StringVar(&opts.webhookCertPath, "webhook-cert-path", filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs"),
+		"`directory` of the webhooks' tls.crt and tls.key; they are read again when they change")
+	flags.BoolVar(&opts.enableHTTP2, "enable-http2", false, "let metrics and webhooks speak HTTP/2")
+	flags.IntVar(&opts.concurrency, "concurrency", 10, "how `many` CronJobs are reconciled at once")
+	flags.Float64Var(&opts.qps, "kube-api-qps", -1,
+		"requests a `second` to the API server; negative for no limit but the API server's own priority and fairness")
+	flags.IntVar(&opts.burst, "kube-api-burst", 0, "requests that may exceed --kube-api-qps for a `moment`")
+	namespaces := flags.String("namespaces", "", "`names` of the namespaces to watch, with commas between; all when empty")
+	flags.BoolVar(&opts.printVersion, "version", false, "print the version and exit")
+	ctrlconfig.RegisterFlags(flags)
+	opts.zap.BindFlags(flags)
+
+	err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		flags.SetOutput(os.Stdout)
+		fmt.Println("Runs the CronJob operator. Flags:")
+		flags.PrintDefaults()
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w (--help lists the flags)", err)
+	}
+	if flags.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q: there are only flags (--help lists them)", flags.Arg(0))
+	}
+	opts.namespaces = strings.FieldsFunc(*namespaces, func(r rune) bool { return r == ',' || r == ' ' })
+	return opts, opts.validate()
+}
+
+// validate checks what the types of the flags can't.
+func (o *options) validate() error {
+	switch {
+	case o.webhookPort < 1 || o.webhookPort > 65535:
+		return fmt.Errorf("--webhook-port=%d: want a port from 1 to 65535", o.webhookPort)
+	case o.concurrency < 1:
+		return fmt.Errorf("--concurrency=%d: want 1 or more", o.concurrency)
+	case o.qps == 0:
+		return errors.New("--kube-api-qps=0: want more than 0, or less for no limit")
+	case o.qps > 0 && o.burst < 1:
+		return fmt.Errorf("--kube-api-burst=%d: want 1 or more beside --kube-api-qps=%v", o.burst, o.qps)
+	}
+	for _, name := range o.namespaces {
+		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+			return fmt.Errorf("--namespaces: %q is no name of a namespace: %s", name, problems[0])
+		}
+	}
+	return nil
+}
+
+// clusterConfig finds the cluster, and checks that it answers and that the files the manager can't
+// start without are there: a line that names what is missing says more than a failing manager.
+func clusterConfig(opts *options) (*rest.Config, error) {
+	if opts.enableWebhooks {
+		for _, name := range []string{"tls.crt", "tls.key"} {
+			//nolint:gosec // the path is the operator's to choose
+			if _, err := os.Stat(filepath.Join(opts.webhookCertPath, name)); err != nil {
+				return nil, fmt.Errorf("the webhooks' certificate: %w (set --webhook-cert-path, or --enable-webhooks=false)", err)
+			}
+		}
+	}
+	config, err := ctrlconfig.GetConfig()
+	if err != nil {
+		return nil, fmt.Errorf("no cluster is configured: %w", err)
+	}
+	config.QPS, config.Burst = float32(opts.qps), opts.burst
+	probe := rest.CopyConfig(config)
+	probe.Timeout = 10 * time.Second
+	discoverer, err := discovery.NewDiscoveryClientForConfig(probe)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration of the cluster: %w", err)
+	}
+	if _, err := discoverer.ServerVersion(); err != nil {
+		return nil, fmt.Errorf("no cluster answers at %s: %w", config.Host, err)
+	}
+	return config, nil
+}
