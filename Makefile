@@ -1,0 +1,268 @@
+# What the image is called.
+IMG ?= controller:latest
+# What builds and pushes it: docker, podman or buildah.
+CONTAINER_TOOL ?= docker
+# What `make docker-buildx` builds for.
+PLATFORMS ?= linux/amd64,linux/arm64
+# What the binary and the image say to --version.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# How long `make fuzz` spends on each fuzz target.
+FUZZTIME ?= 1m
+# Whether uninstall and undeploy take what is gone already for a success.
+ignore-not-found ?= true
+# Further arguments for the manager of `make run`, for `make demo`, and for the `go test` of `make test`.
+RUNARGS ?=
+DEMOARGS ?=
+TESTARGS ?=
+
+# A recipe fails with the first of its commands, the first of a pipe too.
+SHELL := /usr/bin/env bash -o pipefail
+.SHELLFLAGS := -ec
+
+K8S_BIN := bin/k8s
+GOLANGCI_LINT := bin/golangci-lint
+CONTROLLER_GEN := go tool controller-gen
+KUSTOMIZE := go tool kustomize
+LDFLAGS = -X main.version=$(VERSION)
+
+# With no kubectl on the PATH, the control plane's own, built where a target needs it.
+KUBECTL ?= $(or $(shell which kubectl 2>/dev/null),$(K8S_BIN)/kubectl)
+KUBECTL := $(KUBECTL)
+BUILT_KUBECTL := $(filter $(K8S_BIN)/kubectl,$(KUBECTL))
+
+.PHONY: all
+all: build
+
+##@ General
+
+.PHONY: help
+help: ## Show this help.
+	@awk 'BEGIN {FS = ":.*##"; printf "\nUsage:\n  make \033[36m<target>\033[0m\n"} \
+		/^[a-zA-Z_0-9-]+:.*?##/ {printf "  \033[36m%-20s\033[0m %s\n", $$1, $$2} \
+		/^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)}' $(MAKEFILE_LIST)
+
+##@ Development
+
+# Only manifests, generate, fmt and lint-fix write files that git tracks. Nothing else runs them on the
+# quiet; `make verify` tells when they were forgotten.
+
+.PHONY: manifests
+manifests: ## Generate the CRD, the manager's role and the webhook configurations.
+	$(CONTROLLER_GEN) rbac:roleName=manager-role crd:generateEmbeddedObjectMeta=true webhook \
+		paths=./apis/... paths=./controllers/... paths=./internal/webhook/... paths=. \
+		output:crd:dir=config/crd/bases output:rbac:dir=config/rbac output:webhook:dir=config/webhook
+	go run ./hack/crdschema config/crd/bases/*.yaml
+
+.PHONY: generate
+generate: ## Generate the DeepCopy methods.
+	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./apis/...
+
+.PHONY: fmt
+fmt: ## Format the code.
+	go fmt ./...
+
+.PHONY: vet
+vet: ## Run go vet.
+	go vet ./...
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## Run the linters.
+	$(GOLANGCI_LINT) run
+
+.PHONY: lint-fix
+lint-fix: $(GOLANGCI_LINT) ## Run the linters and let them mend what they can.
+	$(GOLANGCI_LINT) run --fix
+
+.PHONY: verify
+verify: verify-generated verify-tidy vet lint ## Check that generated files, format and go.mod are up to date, vet and lint.
+
+# Runs in a copy, so that it changes nothing here and tells no difference that was there before.
+.PHONY: verify-generated
+verify-generated:
+	@echo "Checking generated files and format"
+	@rm -rf bin/verify && mkdir -p bin/verify/tree
+	@git ls-files -z --cached --others --exclude-standard \
+		| while IFS= read -r -d '' file; do if [ -e "$$file" ]; then printf '%s\0' "$$file"; fi; done \
+		| tar --null --files-from=- -cf - | tar -xf - -C bin/verify/tree
+	@cp -R bin/verify/tree bin/verify/made
+	@$(MAKE) --no-print-directory -C bin/verify/made generate manifests fmt >bin/verify/log 2>&1 || { cat bin/verify/log; exit 1; }
+	@(cd bin/verify && diff -ruN tree made) || { \
+		echo "verify: the difference above is what \`make generate manifests fmt\` would change: run it and commit the result"; exit 1; }
+	@rm -rf bin/verify
+
+.PHONY: verify-tidy
+verify-tidy:
+	@stale=; \
+		for module in . hack/tools hack/controlplane; do \
+			echo "Checking $$module/go.mod"; \
+			go -C "$$module" mod tidy -diff || stale="$$stale $$module"; \
+		done; \
+		if [ -n "$$stale" ]; then echo "verify: run \`go mod tidy\` in$$stale and commit the result"; exit 1; fi
+
+##@ Test
+
+# A control plane of one's own is used as it is; otherwise the one in bin/k8s is built as needed.
+ifdef KUBEBUILDER_ASSETS
+TEST_NEEDS :=
+else
+TEST_NEEDS := control-plane-test
+endif
+test: export KUBEBUILDER_ASSETS := $(or $(KUBEBUILDER_ASSETS),$(CURDIR)/$(K8S_BIN))
+
+.PHONY: test
+test: $(TEST_NEEDS) ## Run the tests, against a real API server where they need one, and print the coverage.
+	go test -coverpkg=./internal/...,./apis/... -coverprofile=cover.all.out $(TESTARGS) ./...
+	@grep -v zz_generated cover.all.out >cover.out
+	@go tool cover -func=cover.out | tail -n 1
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZTIME.
+	@grep -rEo --include='*_test.go' --exclude-dir=bin '^func Fuzz[A-Za-z0-9_]*' . | sed 's|/[^/]*:func | |' \
+		| while read -r dir target; do \
+			echo "$$dir $$target"; \
+			go test -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZTIME) "$$dir" </dev/null; \
+		done
+
+# Built and then run in make's place, so that Ctrl-C and kill reach it and it cleans up behind itself.
+.PHONY: demo
+demo: control-plane build ## Run the operator against a control plane on this machine and show what it does.
+	go build -o bin/demo ./hack/demo
+	@exec bin/demo $(DEMOARGS)
+
+##@ Build
+
+.PHONY: build
+build: ## Build the manager: bin/manager.
+	CGO_ENABLED=0 go build -ldflags "$(LDFLAGS)" -o bin/manager .
+
+.PHONY: run
+run: $(BUILT_KUBECTL) ## Run the manager from here against the current cluster. Without certificates: make run ENABLE_WEBHOOKS=false
+	$(check-cluster)
+	CGO_ENABLED=0 go build -ldflags "$(LDFLAGS)" -o bin/manager .
+	exec bin/manager $(RUNARGS)
+
+.PHONY: docker-build
+docker-build: ## Build the image IMG.
+	$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) -t $(IMG) .
+
+.PHONY: docker-push
+docker-push: ## Push the image IMG.
+	$(CONTAINER_TOOL) push $(IMG)
+
+# Go compiles for other platforms by itself: the builder stage stays on this one's, and is not emulated.
+.PHONY: docker-buildx
+docker-buildx: ## Build and push the image IMG for all PLATFORMS.
+	@mkdir -p bin
+	awk '!done && sub(/^FROM /, "FROM --platform=$$BUILDPLATFORM ") {done = 1} {print}' Dockerfile >bin/Dockerfile.cross
+ifeq ($(notdir $(CONTAINER_TOOL)),docker)
+	- $(CONTAINER_TOOL) buildx create --name project-builder
+	$(CONTAINER_TOOL) buildx build --builder project-builder --push --platform=$(PLATFORMS) \
+		--build-arg VERSION=$(VERSION) -t $(IMG) -f bin/Dockerfile.cross .
+	- $(CONTAINER_TOOL) buildx rm project-builder
+else
+	- $(CONTAINER_TOOL) manifest rm $(IMG) 2>/dev/null
+	$(CONTAINER_TOOL) build --platform=$(PLATFORMS) --build-arg VERSION=$(VERSION) --manifest $(IMG) -f bin/Dockerfile.cross .
+	$(CONTAINER_TOOL) manifest push --all $(IMG) docker://$(IMG)
+endif
+
+.PHONY: build-installer
+build-installer: ## Write all that `make deploy` applies, with the image IMG, to dist/install.yaml.
+	$(image-overlay)
+	@mkdir -p dist
+	$(KUSTOMIZE) build bin/overlay >dist/install.yaml
+
+##@ Deployment
+
+.PHONY: install
+install: $(BUILT_KUBECTL) ## Install the CRD, with v1 alone: enough for `make run ENABLE_WEBHOOKS=false`.
+	$(check-cluster)
+	$(KUSTOMIZE) build config/crd/without-webhooks | $(KUBECTL) apply -f -
+	$(await-crd)
+
+.PHONY: uninstall
+uninstall: $(BUILT_KUBECTL) ## Delete the CRD, and with it every CronJob of the cluster.
+	$(check-cluster)
+	$(KUSTOMIZE) build config/crd/without-webhooks | $(KUBECTL) delete --ignore-not-found=$(ignore-not-found) -f -
+
+.PHONY: deploy
+deploy: $(BUILT_KUBECTL) ## Deploy the operator with the image IMG. Needs cert-manager.
+	$(check-cluster)
+	@$(KUBECTL) get crd certificates.cert-manager.io >/dev/null 2>&1 || { echo "$@: the cluster has no cert-manager, which makes the webhooks' certificate. Install it with: kubectl apply -f https://github.com/cert-manager/cert-manager/releases/latest/download/cert-manager.yaml"; exit 1; }
+	$(image-overlay)
+	$(KUSTOMIZE) build bin/overlay | $(KUBECTL) apply -f -
+	$(await-crd)
+
+# The CRD goes first, while the manager still answers: what reads a CronJob as v2 on its way out would
+# find nobody to convert it.
+.PHONY: undeploy
+undeploy: $(BUILT_KUBECTL) ## Delete the operator, the CRD, and with it every CronJob of the cluster.
+	$(check-cluster)
+	$(KUSTOMIZE) build config/crd | $(KUBECTL) delete --ignore-not-found=$(ignore-not-found) -f -
+	$(KUSTOMIZE) build config/default | $(KUBECTL) delete --ignore-not-found -f -
+
+define check-cluster
+@$(KUBECTL) get --raw /version --request-timeout=10s >/dev/null 2>&1 || { echo "$@: no cluster answers. Is one running, and does KUBECONFIG or the current context of kubectl name it?"; exit 1; }
+endef
+
+# The API server takes a moment to serve a new kind: whoever comes next should find it.
+define await-crd
+@for try in {1..60}; do \
+	if $(KUBECTL) get --raw '/apis/batch.tutorial.kubebuilder.io/v1/cronjobs?limit=1' >/dev/null 2>&1; then exit 0; fi; sleep 0.5; \
+done; echo "$@: the API server still does not serve CronJobs: kubectl describe crd cronjobs.batch.tutorial.kubebuilder.io says why"; exit 1
+endef
+
+# config/default with another image. It stands outside config/, where setting the image would edit a file
+# that git tracks.
+define image-overlay
+@rm -rf bin/overlay && mkdir -p bin/overlay
+@printf '%s\n' 'apiVersion: kustomize.config.k8s.io/v1beta1' 'kind: Kustomization' 'resources:' '- ../../config/default' >bin/overlay/kustomization.yaml
+@cd bin/overlay && $(KUSTOMIZE) edit set image controller=$(IMG)
+endef
+
+##@ Control plane and tools, built from source
+
+# k8s.io/kubernetes as a dependency does not know its own version: tell it.
+CONTROL_PLANE_MOD := hack/controlplane/go.mod
+K8S_VERSION = $(shell awk '{for (i = 1; i < NF; i++) if ($$i == "k8s.io/kubernetes") {print $$(i+1); exit}}' $(CONTROL_PLANE_MOD))
+K8S_MAJOR_MINOR = $(subst ., ,$(patsubst v%,%,$(K8S_VERSION)))
+K8S_LDFLAGS = $(foreach setting,gitVersion=$(K8S_VERSION) gitMajor=$(word 1,$(K8S_MAJOR_MINOR)) gitMinor=$(word 2,$(K8S_MAJOR_MINOR)) gitTreeState=clean,-X k8s.io/component-base/version.$(setting))
+BUILD_K8S = CGO_ENABLED=0 go build -C hack/controlplane -ldflags "$(K8S_LDFLAGS)" -o ../../$(K8S_BIN)/
+
+FOR_TESTS := $(addprefix $(K8S_BIN)/,etcd kube-apiserver kubectl)
+FOR_JOBS := $(addprefix $(K8S_BIN)/,kube-controller-manager kube-scheduler kwok)
+KWOK_STAGES := node/fast/node-initialize node/heartbeat/node-heartbeat pod/fast/pod-ready pod/fast/pod-complete pod/fast/pod-delete
+KWOK_STAGE_FILES := $(patsubst %,$(K8S_BIN)/kwok-stages/%.yaml,$(notdir $(KWOK_STAGES)))
+
+.PHONY: control-plane-test
+control-plane-test: $(FOR_TESTS) ## Build what the tests need into bin/k8s: etcd, kube-apiserver, kubectl.
+
+.PHONY: control-plane
+control-plane: control-plane-test $(FOR_JOBS) $(KWOK_STAGE_FILES) ## Build all that runs Jobs: also the controllers, the scheduler, and kwok in the place of nodes.
+
+# Touched, as go build leaves a binary that is up to date as it is, and make would ask again.
+$(FOR_TESTS) &: $(CONTROL_PLANE_MOD)
+	@echo "Building etcd, kube-apiserver and kubectl into $(K8S_BIN): about 5 minutes the first time on 2 cores, seconds once Go has them cached."
+	@mkdir -p $(K8S_BIN)
+	$(BUILD_K8S)etcd go.etcd.io/etcd/server/v3
+	$(BUILD_K8S) k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl
+	@touch $(FOR_TESTS)
+
+# After the others: they share most packages, which two builds at once would compile twice.
+$(FOR_JOBS) &: $(CONTROL_PLANE_MOD) | $(FOR_TESTS)
+	@echo "Building kube-controller-manager, kube-scheduler and kwok into $(K8S_BIN): about 2 minutes more the first time on 2 cores, seconds once Go has them cached."
+	@mkdir -p $(K8S_BIN)
+	$(BUILD_K8S) k8s.io/kubernetes/cmd/kube-controller-manager k8s.io/kubernetes/cmd/kube-scheduler sigs.k8s.io/kwok/cmd/kwok
+	@touch $(FOR_JOBS)
+
+# How kwok plays a node and its Pods; its binary has no stages of its own.
+$(KWOK_STAGE_FILES) &: $(CONTROL_PLANE_MOD)
+	@mkdir -p $(K8S_BIN)/kwok-stages
+	@go -C hack/controlplane mod download sigs.k8s.io/kwok
+	@kwok=$$(go -C hack/controlplane list -m -f '{{.Dir}}' sigs.k8s.io/kwok); \
+		for stage in $(KWOK_STAGES); do install -m 0644 "$$kwok/kustomize/stage/$$stage.yaml" $(K8S_BIN)/kwok-stages/; done
+	@touch $(KWOK_STAGE_FILES)
+
+$(GOLANGCI_LINT): hack/tools/go.mod
+	@echo "Building golangci-lint into bin: a few minutes the first time, seconds once Go has it cached."
+	go build -C hack/tools -o ../../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@touch $@
