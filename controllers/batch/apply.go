@@ -19,6 +19,7 @@ package batch
 import (
 	"context"
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -106,8 +107,9 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, p *plan.P
 	case apierrors.IsAlreadyExists(err):
 		r.adopt(ctx, seen, p, done)
 	case isTerminating(err):
-		// Nothing can be created here any more, and the CronJob is about to be deleted, too.
-		p.WakeAt = p.Start.GiveUpAt
+		// Nothing can be created here any more, and the CronJob is about to be deleted, too. That its
+		// ticks are missed is no news, and events can't be created either.
+		p.WakeAt, p.Missed = time.Time{}, nil
 		return
 	default:
 		r.refuse(seen, p, done, err)

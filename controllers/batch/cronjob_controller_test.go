@@ -220,6 +220,26 @@ func every() *builders.CronJob { return builders.MakeCronJob("c").Schedule("@eve
 
 var errTrouble = apierrors.NewInternalError(errors.New("trouble"))
 
+// racingClock is a clock on which an hour passes between any two looks at it.
+type racingClock struct{ *clocktesting.FakePassiveClock }
+
+func (c racingClock) Now() time.Time {
+	now := c.FakePassiveClock.Now()
+	c.SetTime(now.Add(time.Hour))
+	return now
+}
+
+func TestS1AReconcileDecidesFromOneInstant(t *testing.T) {
+	s := newStage(t, every())
+	tick := s.toNextTick()
+	s.reconciler.Clock = racingClock{s.clock}
+	s.reconcile()
+	assert.Equal(t, []string{fmt.Sprintf("c-%d", tick.Unix())}, s.jobs())
+	status := s.stored().Status
+	assert.True(t, status.LastScheduleTime.Time.Equal(tick))
+	assert.True(t, status.NextScheduleTime.Time.Equal(tick.Add(time.Minute)), "as it was at the first look")
+}
+
 func TestS4ACreationWhoseAnswerIsLostIsNotRepeated(t *testing.T) {
 	s := newStage(t, every())
 	tick := s.toNextTick()
@@ -401,7 +421,9 @@ func TestS10ATerminatingNamespaceIsQuiet(t *testing.T) {
 	s := newStage(t, every())
 	require.NoError(t, mgr.GetClient().Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.key.Namespace}}))
 	s.toNextTick()
-	s.reconcile()
+	assert.Zero(t, s.reconcile().RequeueAfter)
+	s.clock.SetTime(s.clock.Now().Add(time.Hour))
+	assert.Zero(t, s.reconcile().RequeueAfter)
 	assert.Empty(t, s.events())
 	assert.Empty(t, s.jobs())
 	assert.Equal(t, v1.ReasonScheduled, meta.FindStatusCondition(s.stored().Status.Conditions, v1.ConditionReady).Reason)

@@ -72,8 +72,8 @@ func NewInput(stored *v1.CronJob, jobs []*batchv1.Job, now, editedAt time.Time) 
 
 // Plan is what is to be done, and the status to write when it is done.
 type Plan struct {
-	// Status to write, as long as nothing is started. Started, Skipped and Failed make from it the
-	// one to write after a start.
+	// Status to write, as long as nothing is done. Replaced, Started, StartFailed and NameTaken make
+	// from it the one to write after that.
 	Status v1.CronJobStatus
 
 	// Start says which tick is to be started; nil for none.

@@ -137,6 +137,17 @@ func TestC8ReadsNaturally(t *testing.T) {
 	}
 }
 
+func TestC9ConversionIsPure(t *testing.T) {
+	for _, text := range awkwardTexts {
+		hub := hubWith(text)
+		first := toSpoke(t, hub)
+		assert.Equal(t, first, toSpoke(t, hub), "the same again")
+		first.Labels = map[string]string{"changed": "later"}
+		first.Spec.JobTemplate.Labels = map[string]string{"changed": "later"}
+		assert.Equal(t, hubWith(text), hub, "nothing is shared")
+	}
+}
+
 func TestC7AnnotationsAppearOnlyWhereTheFieldsCanNotCarryTheText(t *testing.T) {
 	for _, text := range []string{"* * * * *", "*/5 9-17 * * 1-5", "@every 90m", "0 0 1 1 *", "99 * * * *"} {
 		assert.Empty(t, toSpoke(t, hubWith(text)).Annotations, text)
@@ -197,6 +208,13 @@ func TestC6EditsWin(t *testing.T) {
 		hub.Spec.Schedule = "0 9 * * *"
 		DropStaleSchedule(hub)
 		assert.Equal(t, hubWith("0 9 * * *"), hub)
+	})
+	t.Run("but what was written in v2 by mistake stays, to be refused", func(t *testing.T) {
+		hub := hubWith("")
+		hub.Annotations = map[string]string{ScheduleV2Annotation: `{"minute":0}`}
+		kept := hub.DeepCopy()
+		DropStaleSchedule(hub)
+		assert.Equal(t, kept, hub)
 	})
 	t.Run("a forged annotation says nothing", func(t *testing.T) {
 		for _, forged := range []string{"", "null", "[]", "{}", `{"minute":"5"}`, `{"minute":"0" ,"hour":"*"}`, `{"Minute":"0","hour":"*"}`} {

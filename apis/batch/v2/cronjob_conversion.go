@@ -17,6 +17,7 @@ limitations under the License.
 package v2
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/conversion"
@@ -76,8 +77,12 @@ func (c *CronJob) ConvertFrom(hub conversion.Hub) error {
 }
 
 // DropStaleSchedule removes from a hub object the annotations of this package that do not stand for
-// the schedule it has, as after an edit in v1.
+// the schedule it has, as after an edit in v1. One that keeps what a user wrote in v2 by mistake stays:
+// it is there to be refused.
 func DropStaleSchedule(hub *v1.CronJob) {
+	if hub.Spec.Schedule == "" && isUnreadable(json.RawMessage(hub.Annotations[ScheduleV2Annotation])) {
+		return
+	}
 	schedule, annotations := scheduleFromHub(hub.Spec.Schedule, hub.Annotations)
 	_, hub.Annotations = scheduleToHub(schedule, annotations)
 }

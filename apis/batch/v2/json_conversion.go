@@ -114,8 +114,8 @@ func (o *rawObject) toHub() {
 	}
 	raw, isSet := o.spec["schedule"]
 	if isSet && isUnreadable(raw) {
-		// Kept as it is, so that v2's schema, which is asked after the webhooks of v1, sees what the
-		// user wrote, such as {minute: 0}, and can say what is wrong with it.
+		// Kept as it is, so that v2's schema, which is asked after the defaulting webhook of v1, sees
+		// what the user wrote, such as {minute: 0}, and can say what is wrong with it.
 		o.annotations = withSchedule(o.annotations, ScheduleV2Annotation, string(raw))
 		delete(o.spec, "schedule")
 		return
@@ -182,12 +182,16 @@ func readSchedule(raw json.RawMessage) (CronSchedule, bool) {
 	return schedule, true
 }
 
-// isUnreadable reports whether this is an object, as a v2 schedule should be, but not one whose
-// fields a CronSchedule holds: of another type, unknown, or none at all.
+// isUnreadable reports whether this is what users write for a v2 schedule by mistake: an object whose
+// fields a CronSchedule does not hold, being of another type, unknown, or none at all; or a text, as in v1.
 func isUnreadable(raw json.RawMessage) bool {
 	var object map[string]json.RawMessage
-	_, ok := readSchedule(raw)
-	return !ok && decodeObject(raw, &object)
+	if decodeObject(raw, &object) {
+		_, ok := readSchedule(raw)
+		return !ok
+	}
+	text := ""
+	return json.Unmarshal(raw, &text) == nil && string(raw) != "null"
 }
 
 // encode writes a value that came from JSON, or has only strings, as JSON.

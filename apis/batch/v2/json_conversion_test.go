@@ -72,6 +72,9 @@ func TestConvertJSONTouchesTheScheduleAlone(t *testing.T) {
 		"an empty schedule": {
 			hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":"{}"}`, ``), spokeJSON(``, `"schedule":{}`),
 		},
+		"a text, as in v1": {
+			hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":"\"@hourly\""}`, ``), spokeJSON(``, `"schedule":"@hourly"`),
+		},
 		"a schedule of another type":    {hubJSON(``, `"schedule":5`), spokeJSON(``, `"schedule":5`)},
 		"a schedule of null":            {hubJSON(``, `"schedule":null`), spokeJSON(``, `"schedule":null`)},
 		"annotations of another type":   {hubJSON(`"annotations":{"a":1}`, `"schedule":"@hourly"`), spokeJSON(`"annotations":{"a":1}`, `"schedule":"@hourly"`)},
