@@ -25,12 +25,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -53,6 +56,7 @@ import (
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/controllers/batch"
 	webhookv1 "tutorial.kubebuilder.io/project/internal/webhook/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/webhook/certs"
 	"tutorial.kubebuilder.io/project/internal/webhook/conversion"
 )
 
@@ -93,7 +97,11 @@ func fail(code int, err error) {
 
 // run runs the manager until the context ends.
 func run(ctx context.Context, config *rest.Config, opts *options) error {
-	mgr, err := ctrl.NewManager(config, managerOptions(opts))
+	keeper, err := newKeeper(opts)
+	if err != nil {
+		return err
+	}
+	mgr, err := ctrl.NewManager(config, managerOptions(opts, keeper))
 	if err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
@@ -107,18 +115,13 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)
 	}
-	ready := healthz.Ping
+	if err := errors.Join(mgr.AddHealthzCheck("healthz", healthz.Ping), mgr.AddReadyzCheck("readyz", healthz.Ping)); err != nil {
+		return fmt.Errorf("setting up the health checks: %w", err)
+	}
 	if opts.enableWebhooks {
-		mgr.GetWebhookServer().Register(conversion.Path, conversion.Handler{Convert: v2.ConvertJSON})
-		if err := webhookv1.SetupWebhookWithManager(mgr); err != nil {
+		if err := setUpWebhooks(mgr, keeper); err != nil {
 			return fmt.Errorf("setting up the webhooks: %w", err)
 		}
-		// Ready means that the API server can reach the webhooks. It is not about caches: a replica
-		// that does not lead serves webhooks as well.
-		ready = mgr.GetWebhookServer().StartedChecker()
-	}
-	if err := errors.Join(mgr.AddHealthzCheck("healthz", healthz.Ping), mgr.AddReadyzCheck("readyz", ready)); err != nil {
-		return fmt.Errorf("setting up the health checks: %w", err)
 	}
 	ctrl.Log.Info("Starting", "version", version, "webhooks", opts.enableWebhooks)
 	if err := mgr.Start(ctx); err != nil {
@@ -127,26 +130,51 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 	return nil
 }
 
+// setUpWebhooks registers the webhooks. A replica is ready when the API server can call them: it is not
+// about caches, as one that does not lead serves webhooks as well.
+func setUpWebhooks(mgr ctrl.Manager, keeper *certs.Keeper) error {
+	server := mgr.GetWebhookServer()
+	server.Register(conversion.Path, conversion.Handler{Convert: v2.ConvertJSON})
+	if err := errors.Join(webhookv1.SetupWebhookWithManager(mgr), mgr.AddReadyzCheck("webhooks", server.StartedChecker())); err != nil {
+		return err
+	}
+	if keeper == nil {
+		return nil
+	}
+	return keeper.SetupWithManager(mgr)
+}
+
+// newKeeper returns what keeps the API server's trust in the webhooks' certificate; nil if that is not
+// the manager's to do.
+func newKeeper(opts *options) (*certs.Keeper, error) {
+	if !opts.keepsTrust() {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	return certs.NewKeeper(opts.webhookCertPath, opts.trustedIn, clock.RealClock{})
+}
+
 // managerOptions makes the manager's options of ours.
-func managerOptions(opts *options) ctrl.Options {
+func managerOptions(opts *options, keeper *certs.Keeper) ctrl.Options {
 	var tlsOptions []func(*tls.Config)
 	if !opts.enableHTTP2 {
 		// HTTP/2 is off because of its rapid-reset attacks (CVE-2023-44487, CVE-2023-39325).
 		tlsOptions = append(tlsOptions, func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} })
 	}
-	metrics := metricsserver.Options{
-		BindAddress:   opts.metricsAddress,
-		SecureServing: opts.metricsSecure,
-		CertDir:       opts.metricsCertPath,
-		TLSOpts:       tlsOptions,
+	webhooks := webhook.Options{Host: opts.webhookHost, Port: opts.webhookPort, CertDir: opts.webhookCertPath, TLSOpts: tlsOptions}
+	cached := map[client.Object]cache.ByObject{&batchv1.Job{}: {Transform: cache.TransformStripManagedFields()}}
+	if keeper != nil {
+		webhooks.TLSOpts = append(slices.Clone(tlsOptions), func(c *tls.Config) { c.GetCertificate = keeper.GetCertificate })
+		maps.Copy(cached, opts.trustedIn.ByObject())
 	}
-	if opts.metricsSecure {
-		metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
-	}
-	webhooks := webhook.Options{Port: opts.webhookPort, CertDir: opts.webhookCertPath, TLSOpts: tlsOptions}
 	return ctrl.Options{
-		Scheme:                        newScheme(),
-		Metrics:                       metrics,
+		Scheme: newScheme(),
+		Metrics: metricsserver.Options{
+			BindAddress:    opts.metricsAddress,
+			SecureServing:  true,
+			FilterProvider: filters.WithAuthenticationAndAuthorization,
+			CertDir:        opts.metricsCertPath,
+			TLSOpts:        tlsOptions,
+		},
 		WebhookServer:                 webhook.NewServer(webhooks),
 		HealthProbeBindAddress:        opts.probeAddress,
 		LeaderElection:                opts.leaderElect,
@@ -154,9 +182,7 @@ func managerOptions(opts *options) ctrl.Options {
 		LeaderElectionReleaseOnCancel: true, // safe, as the program ends when the manager does
 		Cache: cache.Options{
 			DefaultNamespaces: namespaces(opts.namespaces),
-			ByObject: map[client.Object]cache.ByObject{
-				&batchv1.Job{}: {Transform: cache.TransformStripManagedFields()},
-			},
+			ByObject:          cached,
 		},
 	}
 }
@@ -165,6 +191,7 @@ func managerOptions(opts *options) ctrl.Options {
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
 	utilruntime.Must(v1.AddToScheme(scheme))
 	utilruntime.Must(v2.AddToScheme(scheme))
 	return scheme
@@ -185,13 +212,14 @@ func namespaces(names []string) map[string]cache.Config {
 // options is what the flags say.
 type options struct {
 	metricsAddress  string
-	metricsSecure   bool
 	metricsCertPath string
 	probeAddress    string
 	leaderElect     bool
 	enableWebhooks  bool
+	webhookHost     string
 	webhookPort     int
 	webhookCertPath string
+	trustedIn       certs.Objects
 	enableHTTP2     bool
 	concurrency     int
 	qps             float64
@@ -203,26 +231,31 @@ type options struct {
 
 // parseFlags reads the command line. Some defaults come from the environment.
 func parseFlags(args []string, getenv func(string) string) (*options, error) {
-	opts := &options{}
+	opts := &options{trustedIn: certs.Objects{CRD: "cronjobs." + v1.GroupVersion.Group}}
 	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is one line, and not the whole usage
-	flags.StringVar(&opts.metricsAddress, "metrics-bind-address", "0", "`address` of the metrics, such as :8443; 0 for none")
-	flags.BoolVar(&opts.metricsSecure, "metrics-secure", true,
-		"serve metrics over HTTPS, to those whom the API server knows and lets GET /metrics")
+	flags.StringVar(&opts.metricsAddress, "metrics-bind-address", "0", "`address` of the metrics, such as :8443; 0 for none. "+
+		"They are served over HTTPS, to those whom the API server knows and lets GET /metrics")
 	flags.StringVar(&opts.metricsCertPath, "metrics-cert-path", "",
 		"`directory` of the metrics' tls.crt and tls.key; without it, the certificate is self-signed")
 	flags.StringVar(&opts.probeAddress, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz; 0 for none")
 	flags.BoolVar(&opts.leaderElect, "leader-elect", false, "run beside other replicas, of which one at a time schedules")
 	flags.BoolVar(&opts.enableWebhooks, "enable-webhooks", getenv("ENABLE_WEBHOOKS") != "false",
 		"serve the admission and conversion webhooks; the default is false if the environment has ENABLE_WEBHOOKS=false")
+	flags.StringVar(&opts.webhookHost, "webhook-host", "", "`host` name or IP address that the webhooks are served on; all when empty")
 	flags.IntVar(&opts.webhookPort, "webhook-port", 9443, "`port` of the webhooks")
 	flags.StringVar(&opts.webhookCertPath, "webhook-cert-path", filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs"),
 		"`directory` of the webhooks' tls.crt and tls.key; they are read again when they change")
+	flags.StringVar(&opts.trustedIn.Mutating, "mutating-webhook-configuration", "",
+		"`name` of the MutatingWebhookConfiguration, in which, and in the CRD, the manager keeps the caBundle by ca.crt beside tls.crt; "+
+			"the next flag goes with it")
+	flags.StringVar(&opts.trustedIn.Validating, "validating-webhook-configuration", "",
+		"`name` of the ValidatingWebhookConfiguration, likewise; without both, the caBundle is somebody else's to keep")
 	flags.BoolVar(&opts.enableHTTP2, "enable-http2", false, "let metrics and webhooks speak HTTP/2")
-	flags.IntVar(&opts.concurrency, "concurrency", 10, "how `many` CronJobs are reconciled at once")
+	flags.IntVar(&opts.concurrency, "concurrency", 10, "`number` of CronJobs that are reconciled at once")
 	flags.Float64Var(&opts.qps, "kube-api-qps", -1,
-		"requests a `second` to the API server; negative for no limit but the API server's own priority and fairness")
-	flags.IntVar(&opts.burst, "kube-api-burst", 0, "requests that may exceed --kube-api-qps for a `moment`")
+		"requests a second to the API server, a `number`; negative for no limit but the API server's own priority and fairness")
+	flags.IntVar(&opts.burst, "kube-api-burst", 0, "requests that may exceed --kube-api-qps for a moment, a `number`")
 	namespaces := flags.String("namespaces", "", "`names` of the namespaces to watch, with commas between; all when empty")
 	flags.BoolVar(&opts.printVersion, "version", false, "print the version and exit")
 	ctrlconfig.RegisterFlags(flags)
@@ -245,6 +278,9 @@ func parseFlags(args []string, getenv func(string) string) (*options, error) {
 	return opts, opts.validate()
 }
 
+// keepsTrust reports whether the manager has the API server trust the webhooks' certificate.
+func (o *options) keepsTrust() bool { return o.enableWebhooks && o.trustedIn.Mutating != "" }
+
 // validate checks what the types of the flags can't.
 func (o *options) validate() error {
 	switch {
@@ -256,6 +292,9 @@ func (o *options) validate() error {
 		return errors.New("--kube-api-qps=0: want more than 0, or less for no limit")
 	case o.qps > 0 && o.burst < 1:
 		return fmt.Errorf("--kube-api-burst=%d: want 1 or more beside --kube-api-qps=%v", o.burst, o.qps)
+	}
+	if (o.trustedIn.Mutating == "") != (o.trustedIn.Validating == "") {
+		return errors.New("--mutating-webhook-configuration and --validating-webhook-configuration go together: set both or none")
 	}
 	for _, name := range o.namespaces {
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {

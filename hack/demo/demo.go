@@ -118,6 +118,7 @@ func (d *demo) startManager(ctx context.Context) error {
 		Args: []string{
 			"--enable-webhooks", // whatever the environment says
 			"--webhook-cert-path=" + d.cluster.WebhookCertDir,
+			"--webhook-host=127.0.0.1",
 			fmt.Sprintf("--webhook-port=%d", d.cluster.WebhookPort),
 			"--health-probe-bind-address=" + health,
 			"--metrics-bind-address=0",
