@@ -248,9 +248,8 @@ func TestC1AnnotationsNeverOutgrowTheAPIServersLimit(t *testing.T) {
 }
 
 // randomObjects calls check with random objects, whose schedules are now and then awkward ones.
-func randomObjects[T any](t *testing.T, schedules func(*T, randfill.Continue), check func(*T)) {
+func randomObjects[T any](t *testing.T, count int, schedules func(*T, randfill.Continue), check func(*T)) {
 	t.Helper()
-	const count = 10_000
 	scheme := runtime.NewScheme()
 	source := rand.NewSource(1)
 	filler := fuzzer.FuzzerFor(metafuzzer.Funcs, source, serializer.NewCodecFactory(scheme)).NumElements(0, 2).NilChance(0.5)
@@ -263,7 +262,8 @@ func randomObjects[T any](t *testing.T, schedules func(*T, randfill.Continue), c
 }
 
 func TestC2RandomHubsRoundTrip(t *testing.T) {
-	randomObjects(t, func(hub *v1.CronJob, c randfill.Continue) {
+	t.Parallel()
+	randomObjects(t, 10_000, func(hub *v1.CronJob, c randfill.Continue) {
 		if c.Intn(2) == 0 {
 			hub.Spec.Schedule = awkwardTexts[c.Intn(len(awkwardTexts))]
 		}
@@ -274,7 +274,8 @@ func TestC2RandomHubsRoundTrip(t *testing.T) {
 }
 
 func TestC3RandomSpokesRoundTrip(t *testing.T) {
-	randomObjects(t, func(spoke *CronJob, c randfill.Continue) {
+	t.Parallel()
+	randomObjects(t, 10_000, func(spoke *CronJob, c randfill.Continue) {
 		if c.Intn(2) == 0 {
 			spoke.Spec.Schedule = awkwardSchedules[c.Intn(len(awkwardSchedules))]
 		}

@@ -104,7 +104,9 @@ func (o *rawObject) fromHub() {
 	}
 	var schedule CronSchedule
 	schedule, o.annotations = scheduleFromHub(text, o.annotations)
-	o.setSchedule(schedule, schedule.isZero())
+	// A text that is no schedule shows as {}, and not as nothing: the API server lets an object whose
+	// schedule is invalid be edited as long as its schedule stays, but not one that lacks it.
+	o.setSchedule(schedule, text == "" && schedule.isZero())
 }
 
 // toHub converts the schedule to v1.
@@ -113,7 +115,7 @@ func (o *rawObject) toHub() {
 		return
 	}
 	raw, isSet := o.spec["schedule"]
-	if isSet && isUnreadable(raw) {
+	if isSet && isUnreadable(raw) && !o.keepsText(raw) {
 		// Kept as it is, so that v2's schema, which is asked after the defaulting webhook of v1, sees
 		// what the user wrote, such as {minute: 0}, and can say what is wrong with it.
 		o.annotations = withSchedule(o.annotations, ScheduleV2Annotation, string(raw))
@@ -121,12 +123,19 @@ func (o *rawObject) toHub() {
 		return
 	}
 	schedule, ok := readSchedule(raw)
-	if isSet && !ok {
+	if isSet && !ok && !o.keepsText(raw) {
 		return
 	}
 	var text string
 	text, o.annotations = scheduleToHub(schedule, o.annotations)
 	o.setSchedule(text, text == "")
+}
+
+// keepsText reports whether a v2 schedule is the {} that stands for a v1 text that is no schedule.
+func (o *rawObject) keepsText(raw json.RawMessage) bool {
+	var object map[string]json.RawMessage
+	kept := o.annotations[ScheduleV1Annotation]
+	return kept != "" && splitSchedule(kept).isZero() && decodeObject(raw, &object) && len(object) == 0
 }
 
 // setSchedule puts a schedule into the spec, or takes it out if there is none.

@@ -72,6 +72,9 @@ func TestConvertJSONTouchesTheScheduleAlone(t *testing.T) {
 		"an empty schedule": {
 			hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":"{}"}`, ``), spokeJSON(``, `"schedule":{}`),
 		},
+		"a text that is no schedule": {
+			hubJSON(``, `"schedule":"garbage"`), spokeJSON(`"annotations":{"`+ScheduleV1Annotation+`":"garbage"}`, `"schedule":{}`),
+		},
 		"a text, as in v1": {
 			hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":"\"@hourly\""}`, ``), spokeJSON(``, `"schedule":"@hourly"`),
 		},
@@ -119,20 +122,17 @@ func TestConvertJSONSaysTheSameAsTheGoConversion(t *testing.T) {
 		require.NoError(t, err)
 		return string(raw)
 	}
-	const enough = 1_000 // JSON takes its time
-	count := 0
-	randomObjects(t, func(hub *v1.CronJob, c randfill.Continue) {
+	randomObjects(t, 1_000, func(hub *v1.CronJob, c randfill.Continue) {
 		hub.Spec.Schedule = awkwardTexts[c.Intn(len(awkwardTexts))]
 	}, func(hub *v1.CronJob) {
-		count++
-		if count > enough {
-			return
-		}
 		hub.TypeMeta = metav1.TypeMeta{APIVersion: hubVersion, Kind: "CronJob"}
 		spoke := toSpoke(t, hub)
 		spoke.TypeMeta = metav1.TypeMeta{APIVersion: spokeVersion, Kind: "CronJob"}
-		require.JSONEq(t, encode(spoke), convertJSON(t, encode(hub), spokeVersion))
-		require.JSONEq(t, encode(hub), convertJSON(t, encode(spoke), hubVersion))
+		gotSpoke, gotHub := &CronJob{}, &v1.CronJob{}
+		require.NoError(t, json.Unmarshal([]byte(convertJSON(t, encode(hub), spokeVersion)), gotSpoke))
+		require.NoError(t, json.Unmarshal([]byte(convertJSON(t, encode(spoke), hubVersion)), gotHub))
+		require.JSONEq(t, encode(spoke), encode(gotSpoke))
+		require.JSONEq(t, encode(hub), encode(gotHub))
 	})
 }
 

@@ -20,8 +20,8 @@ package v1
 import (
 	"context"
 	"errors"
+	"slices"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -70,13 +70,19 @@ func (validator) ValidateCreate(_ context.Context, c *v1.CronJob) (admission.War
 	return warnings(&c.Spec), invalid(c, errs)
 }
 
-// ValidateUpdate checks an edited CronJob. What was stored before, valid or not, may stay: labels and
-// finalizers of an object whose spec is not touched can always be changed.
+// ValidateUpdate checks an edited CronJob. What was stored before, valid or not, may stay: only what
+// the edit makes wrong is refused, so that labels and finalizers can always be changed, and a CronJob
+// with a broken schedule suspended.
 func (validator) ValidateUpdate(_ context.Context, before, after *v1.CronJob) (admission.Warnings, error) {
-	if after.DeletionTimestamp != nil || apiequality.Semantic.DeepEqual(before.Spec, after.Spec) {
+	if after.DeletionTimestamp != nil {
 		return nil, nil
 	}
-	return warnings(&after.Spec), invalid(after, validateSpec(&after.Spec))
+	known := map[string]bool{}
+	for _, err := range validateSpec(&before.Spec) {
+		known[err.Error()] = true
+	}
+	errs := slices.DeleteFunc(validateSpec(&after.Spec), func(err *field.Error) bool { return known[err.Error()] })
+	return warnings(&after.Spec), invalid(after, errs)
 }
 
 // ValidateDelete lets every CronJob be deleted.

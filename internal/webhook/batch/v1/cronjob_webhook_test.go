@@ -87,6 +87,7 @@ func TestA5Rejections(t *testing.T) {
 			assert.EqualError(t, err, want, "on update")
 			labelled := tc.c.DeepCopy()
 			labelled.Labels = map[string]string{"a": "b"}
+			labelled.Default() // as the mutating webhook does
 			_, err = validator{}.ValidateUpdate(t.Context(), tc.c, labelled)
 			assert.NoError(t, err, "what is stored may stay")
 			deleting := tc.c.DeepCopy()
