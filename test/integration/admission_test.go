@@ -1,0 +1,262 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package integration
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+const (
+	ianaHint    = `use a name of the IANA database such as Europe/Paris`
+	minuteHint  = `must be a minute from 0 to 59, a range (0-30), *, any of these with a step (*/15), or a comma-separated list of these`
+	daysHint    = `must be a day from 0 (Sunday) to 6 or sun to sat, a range (mon-fri), *, any of these with a step (*/2), or a comma-separated list of these`
+	nothingSet  = `at least one of minute, hour, dayOfMonth, month, dayOfWeek or every must be set`
+	everyBeside = `every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek`
+	neverFires  = `never fires: no day has this day of month, month, hour and minute`
+	noPrefix    = `not a schedule: TZ= and CRON_TZ= are not supported, use timeZone`
+)
+
+// refusals are specs, each with one mistake, and what the API server says about it.
+var refusals = map[string]struct {
+	version, mistake, want string
+}{
+	"v1: not a schedule": {
+		"v1", `schedule: garbage`,
+		`spec.schedule: Invalid value: "garbage": not a schedule: expected exactly 5 fields, found 1: [garbage]`,
+	},
+	"v1: a minute that does not exist": {
+		"v1", `schedule: 60 * * * *`,
+		`spec.schedule: Invalid value: "60 * * * *": not a schedule: end of range (60) above maximum (59): 60`,
+	},
+	"v1: an empty schedule": {
+		"v1", `schedule: ""`,
+		`spec.schedule: Invalid value: "": spec.schedule in body should be at least 1 chars long`,
+	},
+	"v1: a time zone in the schedule": {
+		"v1", `schedule: TZ=UTC 0 0 * * *`,
+		`spec.schedule: Invalid value: "TZ=UTC 0 0 * * *": ` + noPrefix,
+	},
+	"v1: a time zone in the schedule that makes the parser panic": {
+		"v1", `schedule: TZ=UTC`,
+		`spec.schedule: Invalid value: "TZ=UTC": ` + noPrefix,
+	},
+	"v1: no duration": {
+		"v1", `schedule: "@every 5x"`,
+		`spec.schedule: Invalid value: "@every 5x": not a schedule: failed to parse duration @every 5x: time: unknown unit "x" in duration "5x"`,
+	},
+	"v1: 30 February": {
+		"v1", `schedule: 0 0 30 2 *`,
+		`spec.schedule: Invalid value: "0 0 30 2 *": ` + neverFires,
+	},
+	"v1: an unknown time zone": {
+		"v1", `timeZone: Mars/Phobos`,
+		`spec.timeZone: Invalid value: "Mars/Phobos": unknown time zone "Mars/Phobos": ` + ianaHint,
+	},
+	"v1: the machine's time zone": {
+		"v1", `timeZone: Local`,
+		`spec.timeZone: Invalid value: "Local": unknown time zone "Local": it depends on the machine, ` + ianaHint,
+	},
+	"v1: an empty time zone": {
+		"v1", `timeZone: ""`,
+		`spec.timeZone: Invalid value: "": spec.timeZone in body should be at least 1 chars long`,
+	},
+	"v1: a negative limit of successful Jobs": {
+		"v1", `successfulJobsHistoryLimit: -1`,
+		`spec.successfulJobsHistoryLimit: Invalid value: -1: spec.successfulJobsHistoryLimit in body should be greater than or equal to 0`,
+	},
+	"v1: a negative limit of failed Jobs": {
+		"v1", `failedJobsHistoryLimit: -1`,
+		`spec.failedJobsHistoryLimit: Invalid value: -1: spec.failedJobsHistoryLimit in body should be greater than or equal to 0`,
+	},
+	"v1: a negative deadline": {
+		"v1", `startingDeadlineSeconds: -1`,
+		`spec.startingDeadlineSeconds: Invalid value: -1: spec.startingDeadlineSeconds in body should be greater than or equal to 0`,
+	},
+	"v1: an unknown policy": {
+		"v1", `concurrencyPolicy: Sometimes`,
+		`spec.concurrencyPolicy: Unsupported value: "Sometimes": supported values: "Allow", "Forbid", "Replace"`,
+	},
+	"v2: a minute that does not exist": {
+		"v2", `schedule: {minute: "60"}`,
+		`spec.schedule.minute: Invalid value: "60": ` + minuteHint,
+	},
+	"v2: a minute that is no number": {
+		"v2", `schedule: {minute: noon, hour: "12"}`,
+		`spec.schedule.minute: Invalid value: "noon": ` + minuteHint,
+	},
+	"v2: a minute without quotes": {
+		"v2", `schedule: {minute: 0}`,
+		`spec.schedule.minute: Invalid value: "integer": spec.schedule.minute in body must be of type string: "integer"`,
+	},
+	"v2: a weekday that does not exist": {
+		"v2", `schedule: {dayOfWeek: "7"}`,
+		`spec.schedule.dayOfWeek: Invalid value: "7": ` + daysHint,
+	},
+	"v2: a range backwards": {
+		"v2", `schedule: {minute: "30-10"}`,
+		`spec.schedule: Invalid value: "30-10 * * * *": not a schedule: beginning of range (30) beyond end of range (10): 30-10`,
+	},
+	"v2: no duration": {
+		"v2", `schedule: {every: 5x}`,
+		`spec.schedule.every: Invalid value: "5x": must be a duration such as 45s, 90m or 1h30m`,
+	},
+	"v2: nothing set": {
+		"v2", `schedule: {}`,
+		`spec.schedule: Invalid value: ` + nothingSet,
+	},
+	"v2: every beside a field": {
+		"v2", `schedule: {every: 5m, minute: "0"}`,
+		`spec.schedule: Invalid value: ` + everyBeside,
+	},
+	"v2: 30 February": {
+		"v2", `schedule: {minute: "0", hour: "0", dayOfMonth: "30", month: feb}`,
+		`spec.schedule: Invalid value: "0 0 30 feb *": ` + neverFires,
+	},
+	"v2: the schedule of v1": {
+		"v2", `schedule: 0 0 * * *`,
+		`spec.schedule: Invalid value: "string": spec.schedule in body must be of type object: "string"`,
+	},
+	"v2: an unknown time zone": {
+		"v2", `timeZone: Mars/Phobos`,
+		`spec.timeZone: Invalid value: "Mars/Phobos": unknown time zone "Mars/Phobos": ` + ianaHint,
+	},
+	"v2: a negative limit of successful Jobs": {
+		"v2", `successfulJobsHistoryLimit: -1`,
+		`spec.successfulJobsHistoryLimit: Invalid value: -1: spec.successfulJobsHistoryLimit in body should be greater than or equal to 0`,
+	},
+	"v2: a negative limit of failed Jobs": {
+		"v2", `failedJobsHistoryLimit: -1`,
+		`spec.failedJobsHistoryLimit: Invalid value: -1: spec.failedJobsHistoryLimit in body should be greater than or equal to 0`,
+	},
+	"v2: an unknown policy": {
+		"v2", `concurrencyPolicy: Sometimes`,
+		`spec.concurrencyPolicy: Unsupported value: "Sometimes": supported values: "Allow", "Forbid", "Replace"`,
+	},
+}
+
+func TestA5AMistakeIsRefusedWithAClearMessage(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	for version := range yearly {
+		require.NoError(t, s.Client.Create(t.Context(), s.object(version, "stored-in-"+version, yearly[version], jobTemplate)))
+	}
+	for name, test := range refusals {
+		t.Run(name, func(t *testing.T) {
+			err := s.Client.Create(t.Context(), s.object(test.version, "c", yearly[test.version], jobTemplate, test.mistake))
+			assertRefusal(t, test.want, err, "created")
+
+			mistake := map[string]any{}
+			require.NoError(t, yaml.Unmarshal([]byte(test.mistake), &mistake))
+			if schedule, ok := mistake["schedule"].(map[string]any); ok {
+				mistake["schedule"] = withoutOtherFields(schedule)
+			}
+			patch, err := json.Marshal(map[string]any{"spec": mistake})
+			require.NoError(t, err)
+			stored := s.object(test.version, "stored-in-"+test.version)
+			err = s.Client.Patch(t.Context(), stored, client.RawPatch(types.MergePatchType, patch))
+			assertRefusal(t, test.want, err, "updated")
+		})
+	}
+	for version := range yearly {
+		assert.Equal(t, "0 0 1 1 *", s.get("stored-in-"+version).Spec.Schedule)
+	}
+}
+
+// withoutOtherFields has a merge patch of a v2 schedule remove what it does not set.
+func withoutOtherFields(schedule map[string]any) map[string]any {
+	whole := map[string]any{"minute": nil, "hour": nil, "dayOfMonth": nil, "month": nil}
+	maps.Copy(whole, schedule)
+	return whole
+}
+
+// notChecked is what the API server adds to an error of the schema.
+const notChecked = `<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; ` +
+	`correct the existing errors to complete validation`
+
+// assertRefusal checks that a request was refused for one reason, and what is said about it.
+func assertRefusal(t *testing.T, want string, err error, what string) {
+	t.Helper()
+	if !assert.True(t, apierrors.IsInvalid(err), "%s: got %v, want %s", what, err, want) {
+		return
+	}
+	_, message, _ := strings.Cut(err.Error(), " is invalid: ")
+	if trimmed, ok := strings.CutSuffix(message, ", "+notChecked+"]"); ok {
+		message = strings.TrimPrefix(trimmed, "[")
+	}
+	assert.Equal(t, want, message, what)
+}
+
+func TestA5ANameMayHave52CharactersAndNoMore(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	for version := range yearly {
+		longest := strings.Repeat("n", 50) + version
+		require.NoError(t, s.Client.Create(t.Context(), s.object(version, longest, yearly[version], jobTemplate)))
+		err := s.Client.Create(t.Context(), s.object(version, "n"+longest, yearly[version], jobTemplate))
+		assertRefusal(t, `metadata.name: Too long: may not be more than 52 bytes`, err, version)
+	}
+}
+
+func TestA5ALongNameIsNoReasonToRefuseAnUpdate(t *testing.T) {
+	t.Parallel()
+	s := newSpaceOn(t, shared, map[string]string{webhooksLabel: webhooksOff})
+	name := strings.Repeat("n", 53)
+	s.create(s.cronJob(name).Schedule(nextYear).Obj())
+	s.switchWebhooksOn()
+	s.edit(name, func(c *v1.CronJob) { c.Spec.Schedule = "0 0 2 1 *" })
+	c := s.getV2(name)
+	before := c.DeepCopy()
+	c.Spec.Schedule.DayOfMonth = field("3")
+	require.NoError(t, s.Client.Patch(t.Context(), c, client.MergeFrom(before)))
+	assert.Equal(t, "0 0 3 1 *", s.get(name).Spec.Schedule)
+}
+
+func TestKubectlWarnsOfFieldsThatAScheduleDoesNotHave(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	u := s.object("v2", "c", `schedule: {minute: "0", second: "0"}`, jobTemplate)
+	manifest, err := yaml.Marshal(u.Object)
+	require.NoError(t, err)
+	command := s.Kubectl(t.Context(), "create", "-f", "-")
+	command.Stdin = strings.NewReader(string(manifest))
+	out, err := command.CombinedOutput()
+	assert.Error(t, err)
+	assert.Contains(t, string(out), `unknown field "spec.schedule.second"`)
+}
+
+func TestAShortDeadlineIsAcceptedWithAWarning(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	for version := range yearly {
+		manifest, err := yaml.Marshal(s.object(version, version, yearly[version], jobTemplate, `startingDeadlineSeconds: 9`).Object)
+		require.NoError(t, err)
+		out := s.kubectlWithInput(t, string(manifest), "create", "-f", "-")
+		assert.Contains(t, out, "Warning: spec.startingDeadlineSeconds: below 10", version)
+	}
+}

@@ -1,0 +1,161 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// auditLog is the API server's log of what the manager asked for. It is written before the answer is
+// sent, so that it never lags behind what the answer caused.
+type auditLog struct {
+	dir string
+
+	mu       sync.Mutex
+	requests []request // as far as it was read
+	offset   int64
+}
+
+func (l *auditLog) path() string { return filepath.Join(l.dir, "audit.log") }
+
+// request is a request of the manager that was answered.
+type request struct {
+	Verb, Resource, Namespace, Name string
+	Code                            int
+	Message                         string
+	Received                        time.Time
+}
+
+func (r request) String() string {
+	return fmt.Sprintf("%s %s %s/%s: %d at %s", r.Verb, r.Resource, r.Namespace, r.Name, r.Code, r.Received.Format(time.StampMilli))
+}
+
+// auditEvent is what we read of a line of the log (audit.k8s.io/v1 Event).
+type auditEvent struct {
+	Stage     string `json:"stage"`
+	Verb      string `json:"verb"`
+	ObjectRef struct {
+		Resource    string `json:"resource"`
+		Subresource string `json:"subresource"`
+		Namespace   string `json:"namespace"`
+		Name        string `json:"name"`
+	} `json:"objectRef"`
+	ResponseStatus struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	} `json:"responseStatus"`
+	RequestReceivedTimestamp time.Time `json:"requestReceivedTimestamp"`
+}
+
+// read returns all requests so far, in the order of their answers. A watch counts when it begins.
+func (l *auditLog) read() ([]request, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	file, err := os.Open(l.path())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	raw, err := io.ReadAll(io.NewSectionReader(file, l.offset, math.MaxInt64-l.offset))
+	if err != nil {
+		return nil, err
+	}
+	raw = raw[:bytes.LastIndexByte(raw, '\n')+1] // a line that is half written is another moment's
+	l.offset += int64(len(raw))
+	for line := range bytes.Lines(raw) {
+		var event auditEvent
+		if err := json.Unmarshal(line, &event); err != nil {
+			return nil, fmt.Errorf("reading the audit log: %w: %s", err, line)
+		}
+		if isWatch := event.Verb == "watch"; isWatch == (event.Stage == "ResponseStarted") {
+			l.requests = append(l.requests, event.request())
+		}
+	}
+	return slices.Clip(l.requests), nil
+}
+
+// request returns what we want to know of the event.
+func (e *auditEvent) request() request {
+	r := request{
+		Verb: e.Verb, Resource: e.ObjectRef.Resource, Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
+		Code: e.ResponseStatus.Code, Message: e.ResponseStatus.Message, Received: e.RequestReceivedTimestamp,
+	}
+	if e.ObjectRef.Subresource != "" {
+		r.Resource += "/" + e.ObjectRef.Subresource
+	}
+	return r
+}
+
+// in returns the requests about a namespace, or about no namespace when it is "".
+func (l *auditLog) in(t *testing.T, namespace string) []request {
+	t.Helper()
+	all, err := l.read()
+	require.NoError(t, err)
+	var found []request
+	for _, r := range all {
+		if r.Namespace == namespace {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// count counts the requests about a namespace, by verb and resource.
+func (l *auditLog) count(t *testing.T, namespace string) map[string]int {
+	t.Helper()
+	counts := map[string]int{}
+	for _, r := range l.in(t, namespace) {
+		counts[r.Verb+" "+r.Resource]++
+	}
+	return counts
+}
+
+// settle waits until the manager has had nothing to ask about a namespace for a while.
+func (l *auditLog) settle(t *testing.T, namespace string) {
+	t.Helper()
+	const calm = 2 * time.Second
+	last, since := len(l.in(t, namespace)), time.Now()
+	require.Eventually(t, func() bool {
+		if now := len(l.in(t, namespace)); now != last {
+			last, since = now, time.Now()
+		}
+		return time.Since(since) >= calm
+	}, patience, glance, "the manager goes on and on about namespace %s", namespace)
+}
+
+// requireSilence checks that the manager asks nothing about a namespace for some time.
+func (l *auditLog) requireSilence(t *testing.T, namespace string, span time.Duration) {
+	t.Helper()
+	before := l.in(t, namespace)
+	assert.Never(t, func() bool { return len(l.in(t, namespace)) > len(before) }, span, span/10)
+	if after := l.in(t, namespace); len(after) > len(before) {
+		require.Fail(t, "the manager was not silent", "%v", after[len(before):])
+	}
+}

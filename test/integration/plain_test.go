@@ -1,0 +1,178 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/controllers/batch"
+)
+
+func suspend(c *v1.CronJob) { c.Spec.Suspend = new(true) }
+
+func TestA6BothCRDsApplyOverEachOtherWithClientSideApply(t *testing.T) {
+	t.Parallel()
+	plane := plainControlPlane(t)
+	want := map[string]string{"config/crd": "configured", "config/crd/without-webhooks": "unchanged"}
+	for dir, outcome := range want {
+		manifests, err := kustomize(t.Context(), dir)
+		require.NoError(t, err)
+		out := plane.kubectlWithInput(t, manifests, "apply", "--dry-run=server", "-f", "-")
+		assert.Contains(t, out, crdName+" "+outcome, dir)
+	}
+}
+
+func TestWithoutWebhooksV1IsScheduledAndV2IsNotOffered(t *testing.T) {
+	t.Parallel()
+	s := newSpaceOn(t, plainControlPlane(t), nil)
+	manager := s.startOwnManager()
+	s.endJobs(batchv1.JobComplete)
+	s.create(s.cronJob("c").Schedule("@every 1s").Obj())
+	s.create(s.cronJob("garbage").Schedule("garbage").Obj())
+	s.eventually(func() bool { return s.audit.count(t, s.ns)[createJob] >= 5 }, "it does not run")
+	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
+	s.awaitReady("garbage", metav1.ConditionFalse, v1.ReasonInvalidSchedule)
+
+	// A3: defaults hold without the webhook, and are not written.
+	s.edit("c", suspend)
+	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonSuspended)
+	s.audit.settle(t, s.ns)
+	assert.Len(t, s.jobs("c"), int(v1.DefaultSuccessfulJobsHistoryLimit))
+	assert.Nil(t, s.get("c").Spec.SuccessfulJobsHistoryLimit)
+
+	err := s.Client.List(t.Context(), listKind("v2"), client.InNamespace(s.ns))
+	assert.True(t, meta.IsNoMatchError(err), "v2 is served: %v", err)
+	resources := s.kubectl(t, "api-resources", "--api-group=batch.tutorial.kubebuilder.io", "--no-headers")
+	assert.Regexp(t, `^cronjobs +tcj +batch\.tutorial\.kubebuilder\.io/v1 +true +CronJob\n$`, resources)
+	assert.Contains(t, s.kubectl(t, "get", "-n", s.ns, "cronjobs.batch.tutorial.kubebuilder.io"), "@every 1s")
+	assert.Contains(t, manager.stderr(), `"webhooks":false`)
+}
+
+func TestS2AfterAnOutageTheNewestTickRunsAndTheOthersAreReported(t *testing.T) {
+	t.Parallel()
+	s := newSpaceOn(t, plainControlPlane(t), nil)
+	manager := s.startOwnManager()
+	s.create(s.cronJob("c").Schedule("@every 2s").Obj())
+	s.awaitJobs("c", 1)
+	require.NoError(t, manager.terminate())
+	assert.Zero(t, manager.cmd.ProcessState.ExitCode())
+	before := s.jobs("c")
+	last := tickOf(t, &before[len(before)-1])
+	missed := last.Add(2 * time.Second)
+	s.eventually(func() bool { return time.Since(missed) > 5*time.Second }, "time stands still")
+
+	back := time.Now()
+	s.startOwnManager()
+	jobs := s.awaitJobs("c", len(before)+1)
+	newest := tickOf(t, &jobs[len(before)])
+	assert.False(t, newest.Before(back.Add(-2*time.Second).Truncate(time.Second)), "%v is not the newest tick at %v", newest, back)
+	event := s.awaitEvent("c", batch.EventMissSchedule)
+	assert.Contains(t, event.Note, missed.UTC().Format(time.RFC3339))
+	assert.Contains(t, event.Note, "a newer one was due when the controller looked again")
+}
+
+func TestS4AManagerThatIsKilledAndStartedAgainRunsNoTickTwice(t *testing.T) {
+	t.Parallel()
+	s := newSpaceOn(t, plainControlPlane(t), nil)
+	s.watchLastScheduleTime("c")
+	s.endJobs(batchv1.JobComplete)
+	s.create(s.cronJob("c").Schedule("@every 1s").History(0, 0).Obj())
+	for range 4 {
+		manager := s.startOwnManager()
+		before := s.audit.count(t, s.ns)[createJob]
+		// Right after the Job is there, and most likely before the status says so.
+		require.Eventually(t, func() bool { return s.audit.count(t, s.ns)[createJob] > before }, patience, time.Millisecond)
+		require.NoError(t, manager.kill())
+	}
+	s.startOwnManager()
+	s.eventually(func() bool { return len(s.jobs("c")) == 0 && s.get("c").Status.LastScheduleTime != nil }, "it does not tidy up")
+	s.edit("c", suspend)
+	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonSuspended)
+	s.audit.settle(t, s.ns)
+	s.assertEachTickRanOnce()
+	assert.Empty(t, s.jobs("c"))
+}
+
+func TestTheNextManagerLeadsAsSoonAsTheLeaderStops(t *testing.T) {
+	t.Parallel()
+	s := newSpaceOn(t, plainControlPlane(t), nil)
+	managers := make([]*process, 2)
+	for i := range managers {
+		managers[i] = insideACluster(t, s.ownManager("--leader-elect"))
+		require.NoError(t, managers[i].startReady(t.Context()), "one that does not lead is ready, too")
+	}
+	s.create(s.cronJob("c").Schedule("@every 1s").Obj())
+	s.awaitJobs("c", 1)
+	leader, other := managers[0], managers[1]
+	if leads(other) {
+		leader, other = other, leader
+	}
+	require.True(t, leads(leader))
+	require.False(t, leads(other))
+	before := s.lease()
+
+	stopped := time.Now()
+	require.NoError(t, leader.terminate())
+	assert.Zero(t, leader.cmd.ProcessState.ExitCode(), "%s", leader.tail())
+	s.eventually(func() bool { return leads(other) }, "the other does not take over: %s", other.tail())
+	assert.Less(t, time.Since(stopped), time.Duration(*before.Spec.LeaseDurationSeconds)*time.Second*2/3, "it waited for the lease to run out")
+	assert.NotEqual(t, before.Spec.HolderIdentity, s.lease().Spec.HolderIdentity)
+	s.awaitJobs("c", len(s.jobs("c"))+2)
+	s.assertEachTickRanOnce()
+}
+
+// leads reports whether a manager has become the leader.
+func leads(p *process) bool {
+	return strings.Contains(strings.ToLower(p.stderr()), "successfully acquired lease")
+}
+
+// lease returns what the leader holds.
+func (s *space) lease() *coordinationv1.Lease {
+	s.t.Helper()
+	lease := &coordinationv1.Lease{}
+	key := types.NamespacedName{Namespace: managerNamespace, Name: "cronjob-controller.tutorial.kubebuilder.io"}
+	require.NoError(s.t, s.Client.Get(s.t.Context(), key, lease))
+	return lease
+}
+
+// reconcilesIn adds up the reconciles that metrics tell of.
+func reconcilesIn(t *testing.T, metrics map[string]string) int {
+	t.Helper()
+	total := 0
+	for name, value := range metrics {
+		if strings.HasPrefix(name, "controller_runtime_reconcile_total{") {
+			var count int
+			_, err := fmt.Sscan(value, &count)
+			require.NoError(t, err)
+			total += count
+		}
+	}
+	return total
+}

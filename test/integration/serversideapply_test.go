@@ -1,0 +1,188 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package integration
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// yearly is the same schedule in both versions, as its fields would be written.
+var yearly = map[string]string{
+	"v1": `schedule: 0 0 1 1 *`,
+	"v2": `schedule: {minute: "0", hour: "0", dayOfMonth: "1", month: "1"}`,
+}
+
+// twiceYearly is another.
+var twiceYearly = map[string]string{
+	"v1": `schedule: 0 0 1 1,7 *`,
+	"v2": `schedule: {minute: "0", hour: "0", dayOfMonth: "1", month: "1,7"}`,
+}
+
+// jobTemplate is the shortest there is.
+const jobTemplate = `jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: busybox}]}}}}`
+
+// object makes a CronJob in a version from the lines of its spec.
+func (s *space) object(version, name string, spec ...string) *unstructured.Unstructured {
+	s.t.Helper()
+	u := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "batch.tutorial.kubebuilder.io/" + version,
+		"kind":       "CronJob",
+		"metadata":   map[string]any{"namespace": s.ns, "name": name},
+	}}
+	parsed := map[string]any{}
+	for _, line := range spec {
+		part := map[string]any{}
+		require.NoError(s.t, yaml.Unmarshal([]byte(line), &part), line)
+		maps.Copy(parsed, part)
+	}
+	u.Object["spec"] = parsed
+	return u
+}
+
+// apply applies a part of a CronJob on the server, as one of its managers.
+func (s *space) apply(manager, version, spec string, options ...client.ApplyOption) error {
+	s.t.Helper()
+	options = append(options, client.FieldOwner(manager))
+	return s.Client.Apply(s.t.Context(), client.ApplyConfigurationFromUnstructured(s.object(version, "c", spec)), options...)
+}
+
+// ownersOf returns who owns a field of the spec, as "manager in version".
+func (s *space) ownersOf(specField string) []string {
+	s.t.Helper()
+	var owners []string
+	for _, entry := range s.get("c").ManagedFields {
+		fields := map[string]any{}
+		require.NoError(s.t, json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields))
+		if _, owns, _ := unstructured.NestedFieldNoCopy(fields, "f:spec", "f:"+specField); owns {
+			owners = append(owners, entry.Manager+" in "+strings.TrimPrefix(entry.APIVersion, v1.GroupVersion.Group+"/"))
+		}
+	}
+	return owners
+}
+
+func TestServerSideApplySharesAScheduleThatBothVersionsSayAlike(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"v1", "v2"} {
+		t.Run("first in "+first, func(t *testing.T) {
+			s := newSpace(t)
+			second := map[string]string{"v1": "v2", "v2": "v1"}[first]
+			require.NoError(t, s.apply("one", first, yearly[first]+"\n"+jobTemplate))
+			s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
+			before := s.get("c")
+
+			require.NoError(t, s.apply("two", second, yearly[second]))
+			require.NoError(t, s.apply("one", first, yearly[first]+"\n"+jobTemplate), "and in turn")
+			assert.ElementsMatch(t, []string{"one in " + first, "two in " + second}, s.ownersOf("schedule"))
+			after := s.get("c")
+			assert.Equal(t, before.Spec, after.Spec)
+			assert.Equal(t, before.Generation, after.Generation)
+			assert.Equal(t, before.Status, after.Status, "the status is the manager's")
+		})
+	}
+}
+
+func TestServerSideApplyOfAChangedScheduleInTheOtherVersionConflictsUntilForced(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"v1", "v2"} {
+		t.Run("first in "+first, func(t *testing.T) {
+			s := newSpace(t)
+			second := map[string]string{"v1": "v2", "v2": "v1"}[first]
+			require.NoError(t, s.apply("one", first, yearly[first]+"\n"+jobTemplate))
+			s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
+
+			err := s.apply("two", second, twiceYearly[second])
+			require.True(t, apierrors.IsConflict(err), "got %v", err)
+			assert.ErrorContains(t, err, `conflict with "one"`)
+			assert.ErrorContains(t, err, ".spec.schedule")
+			assert.Equal(t, "0 0 1 1 *", s.get("c").Spec.Schedule)
+
+			require.NoError(t, s.apply("two", second, twiceYearly[second], client.ForceOwnership))
+			assert.Equal(t, "0 0 1 1,7 *", s.get("c").Spec.Schedule)
+			assert.Equal(t, []string{"two in " + second}, s.ownersOf("schedule"))
+			edited := s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
+			assert.EqualValues(t, 2, edited.Generation)
+		})
+	}
+}
+
+func TestServerSideApplyOfAMacroTheFieldsOfWhichAreAppliedInV2KeepsTheMacro(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	require.NoError(t, s.apply("one", "v1", "schedule: '@yearly'\n"+jobTemplate))
+	require.NoError(t, s.apply("two", "v2", yearly["v2"]))
+	require.NoError(t, s.apply("one", "v1", "schedule: '@yearly'\n"+jobTemplate))
+	c := s.get("c")
+	assert.Equal(t, "@yearly", c.Spec.Schedule)
+	assert.EqualValues(t, 1, c.Generation)
+
+	require.NoError(t, s.apply("two", "v2", twiceYearly["v2"], client.ForceOwnership))
+	assert.Equal(t, "0 0 1 1,7 *", s.get("c").Spec.Schedule, "the macro does not come back")
+	assert.Empty(t, s.get("c").Annotations)
+}
+
+func TestC1ServerSideApplyTakesPartialObjectsInEitherVersion(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	require.NoError(t, s.apply("template", "v1", yearly["v1"]+"\n"+jobTemplate))
+	parts := []struct{ owner, version, spec string }{
+		{"pauses", "v2", "suspend: true"},
+		{"schedules", "v2", yearly["v2"]},
+		{"limits", "v1", "failedJobsHistoryLimit: 5"},
+		{"zones", "v2", "timeZone: Europe/Paris"},
+		{"pauses", "v2", "suspend: true"},
+	}
+	for _, part := range parts {
+		require.NoError(t, s.apply(part.owner, part.version, part.spec), "%s in %s", part.spec, part.version)
+	}
+	c := s.awaitReady("c", metav1.ConditionTrue, v1.ReasonSuspended)
+	assert.Equal(t, new(true), c.Spec.Suspend)
+	assert.Equal(t, "0 0 1 1 *", c.Spec.Schedule)
+	assert.Equal(t, new(int32(5)), c.Spec.FailedJobsHistoryLimit)
+	assert.Equal(t, new("Europe/Paris"), c.Spec.TimeZone)
+	assert.Equal(t, []string{"zones in v2"}, s.ownersOf("timeZone"))
+	assert.ElementsMatch(t, []string{"template in v1", "schedules in v2"}, s.ownersOf("schedule"))
+
+	// What only one owned goes when that one lets go of it; what another owns too stays.
+	require.NoError(t, s.apply("zones", "v2", "suspend: true"))
+	require.NoError(t, s.apply("schedules", "v2", "suspend: true"))
+	c = s.get("c")
+	assert.Nil(t, c.Spec.TimeZone)
+	assert.Equal(t, "0 0 1 1 *", c.Spec.Schedule)
+}
+
+func TestC1ServerSideApplyOfAPartWithNothingToJoinIsRefusedAndBreaksNothing(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	for _, version := range []string{"v1", "v2"} {
+		err := s.apply("alone", version, "suspend: true")
+		require.True(t, apierrors.IsInvalid(err), "%s: %v", version, err)
+		assert.ErrorContains(t, err, "spec.schedule: Required value", version)
+	}
+}
