@@ -15,6 +15,12 @@ RUNARGS ?=
 DEMOARGS ?=
 TESTARGS ?=
 
+# 1 has uninstall and undeploy delete the CronJobs there are.
+FORCE ?=
+
+CRD := cronjobs.batch.tutorial.kubebuilder.io
+CRONJOBS_V1 := cronjobs.v1.batch.tutorial.kubebuilder.io
+
 # A recipe fails with the first of its commands, the first of a pipe too.
 SHELL := /usr/bin/env bash -o pipefail
 .SHELLFLAGS := -ec
@@ -109,9 +115,10 @@ TEST_NEEDS := control-plane-test
 endif
 test: export KUBEBUILDER_ASSETS := $(or $(KUBEBUILDER_ASSETS),$(CURDIR)/$(K8S_BIN))
 
+# Never from the cache: Go does not see that a test depends on the manager, which it builds, and on config/.
 .PHONY: test
 test: $(TEST_NEEDS) ## Run the tests, against a real API server where they need one, and print the coverage.
-	go test -coverpkg=./internal/...,./apis/... -coverprofile=cover.all.out $(TESTARGS) ./...
+	go test -count=1 -coverpkg=./internal/...,./apis/... -coverprofile=cover.all.out $(TESTARGS) ./...
 	@grep -v zz_generated cover.all.out >cover.out
 	@go tool cover -func=cover.out | tail -n 1
 
@@ -180,8 +187,10 @@ install: $(BUILT_KUBECTL) ## Install the CRD, with v1 alone: enough for `make ru
 	$(await-crd)
 
 .PHONY: uninstall
-uninstall: $(BUILT_KUBECTL) ## Delete the CRD, and with it every CronJob of the cluster.
+uninstall: $(BUILT_KUBECTL) ## Delete the CRD. While CronJobs exist, which go with it, only with FORCE=1.
 	$(check-cluster)
+	$(check-cronjobs)
+	$(stop-asking-webhooks)
 	$(KUSTOMIZE) build config/crd/without-webhooks | $(KUBECTL) delete --ignore-not-found=$(ignore-not-found) -f -
 
 .PHONY: deploy
@@ -192,16 +201,33 @@ deploy: $(BUILT_KUBECTL) ## Deploy the operator with the image IMG. Needs cert-m
 	$(KUSTOMIZE) build bin/overlay | $(KUBECTL) apply -f -
 	$(await-crd)
 
-# The CRD goes first, while the manager still answers: what reads a CronJob as v2 on its way out would
-# find nobody to convert it.
 .PHONY: undeploy
-undeploy: $(BUILT_KUBECTL) ## Delete the operator, the CRD, and with it every CronJob of the cluster.
+undeploy: $(BUILT_KUBECTL) ## Delete the operator and the CRD. While CronJobs exist, which go with it, only with FORCE=1.
 	$(check-cluster)
+	$(check-cronjobs)
+	$(stop-asking-webhooks)
 	$(KUSTOMIZE) build config/crd | $(KUBECTL) delete --ignore-not-found=$(ignore-not-found) -f -
 	$(KUSTOMIZE) build config/default | $(KUBECTL) delete --ignore-not-found -f -
 
 define check-cluster
 @$(KUBECTL) get --raw /version --request-timeout=10s >/dev/null 2>&1 || { echo "$@: no cluster answers. Is one running, and does KUBECONFIG or the current context of kubectl name it?"; exit 1; }
+endef
+
+# v1 is what is stored: counting needs no conversion, so it works with the manager gone.
+define check-cronjobs
+@count=$$($(KUBECTL) get $(CRONJOBS_V1) --all-namespaces --output=name 2>/dev/null | wc -l); \
+if [ "$$count" -gt 0 ] && [ "$(FORCE)" != 1 ]; then \
+	echo "$@: this would delete the $$count CronJobs there are, and their Jobs. To do so: make $@ FORCE=1"; exit 1; \
+fi
+endef
+
+# With nobody to ask, a deletion is not held up by a manager that is gone: not by the admission of the edits
+# that a deletion makes, and not by v2, which discovery then no longer offers.
+define stop-asking-webhooks
+@$(KUBECTL) delete --ignore-not-found mutatingwebhookconfiguration/project-mutating-webhook-configuration validatingwebhookconfiguration/project-validating-webhook-configuration
+@if $(KUBECTL) get crd $(CRD) >/dev/null 2>&1; then $(KUBECTL) patch crd $(CRD) --type=json --patch='[ \
+	{"op": "add", "path": "/spec/conversion", "value": {"strategy": "None"}}, \
+	{"op": "test", "path": "/spec/versions/1/name", "value": "v2"}, {"op": "replace", "path": "/spec/versions/1/served", "value": false}]'; fi
 endef
 
 # The API server takes a moment to serve a new kind: whoever comes next should find it.

@@ -179,6 +179,7 @@ func managerOptions(opts *options, keeper *certs.Keeper) ctrl.Options {
 		HealthProbeBindAddress:        opts.probeAddress,
 		LeaderElection:                opts.leaderElect,
 		LeaderElectionID:              leaderElectionID,
+		LeaderElectionNamespace:       opts.leaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true, // safe, as the program ends when the manager does
 		Cache: cache.Options{
 			DefaultNamespaces: namespaces(opts.namespaces),
@@ -211,22 +212,23 @@ func namespaces(names []string) map[string]cache.Config {
 
 // options is what the flags say.
 type options struct {
-	metricsAddress  string
-	metricsCertPath string
-	probeAddress    string
-	leaderElect     bool
-	enableWebhooks  bool
-	webhookHost     string
-	webhookPort     int
-	webhookCertPath string
-	trustedIn       certs.Objects
-	enableHTTP2     bool
-	concurrency     int
-	qps             float64
-	burst           int
-	namespaces      []string
-	printVersion    bool
-	zap             zap.Options
+	metricsAddress          string
+	metricsCertPath         string
+	probeAddress            string
+	leaderElect             bool
+	leaderElectionNamespace string
+	enableWebhooks          bool
+	webhookHost             string
+	webhookPort             int
+	webhookCertPath         string
+	trustedIn               certs.Objects
+	enableHTTP2             bool
+	concurrency             int
+	qps                     float64
+	burst                   int
+	namespaces              []string
+	printVersion            bool
+	zap                     zap.Options
 }
 
 // parseFlags reads the command line. Some defaults come from the environment.
@@ -240,6 +242,8 @@ func parseFlags(args []string, getenv func(string) string) (*options, error) {
 		"`directory` of the metrics' tls.crt and tls.key; without it, the certificate is self-signed")
 	flags.StringVar(&opts.probeAddress, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz; 0 for none")
 	flags.BoolVar(&opts.leaderElect, "leader-elect", false, "run beside other replicas, of which one at a time schedules")
+	flags.StringVar(&opts.leaderElectionNamespace, "leader-election-namespace", "",
+		"`namespace` of the Lease that the leader holds; the manager's own when empty, which it knows only in a Pod")
 	flags.BoolVar(&opts.enableWebhooks, "enable-webhooks", getenv("ENABLE_WEBHOOKS") != "false",
 		"serve the admission and conversion webhooks; the default is false if the environment has ENABLE_WEBHOOKS=false")
 	flags.StringVar(&opts.webhookHost, "webhook-host", "", "`host` name or IP address that the webhooks are served on; all when empty")

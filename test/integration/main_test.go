@@ -89,6 +89,9 @@ func testMain(m *testing.M) int {
 	if err == nil {
 		runManyAtOnce()
 		code = m.Run()
+		if code == 0 && ranAll() {
+			err = assertEveryPermissionIsUsed()
+		}
 	}
 	if err = errors.Join(err, tearDown()); err != nil {
 		fmt.Println("FAIL:", err)
@@ -135,6 +138,15 @@ func tearDownWhenInterrupted() {
 		_ = tearDown()
 		os.Exit(1)
 	}()
+}
+
+// ranAll reports whether the command line left no test out.
+func ranAll() bool {
+	chosen := false
+	flag.Visit(func(f *flag.Flag) {
+		chosen = chosen || f.Name == "test.run" || f.Name == "test.skip" || f.Name == "test.list"
+	})
+	return !chosen
 }
 
 // runManyAtOnce raises the number of parallel tests, unless the command line says how many.

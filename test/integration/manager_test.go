@@ -23,9 +23,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -314,26 +312,4 @@ func scrape(t *testing.T, url, token string) map[string]string {
 		}
 	}
 	return metrics
-}
-
-// insideACluster makes a manager believe that it runs in a Pod of the namespace that leader election
-// is to use, which has no flag. It needs a mount namespace of its own; without one the test is skipped.
-func insideACluster(t *testing.T, p *process) *process {
-	t.Helper()
-	path, err := exec.LookPath("unshare")
-	if err != nil {
-		t.Skipf("no mount namespaces here: %v", err)
-	}
-	const script = `mount -t tmpfs tmpfs /var/run && mkdir -p /var/run/secrets/kubernetes.io/serviceaccount &&
-		printf ` + managerNamespace + ` >/var/run/secrets/kubernetes.io/serviceaccount/namespace && exec "$@"`
-	prefix := []string{"--mount", "sh", "-c", script, "sh"}
-	if os.Geteuid() != 0 {
-		prefix = slices.Insert(prefix, 0, "--map-root-user")
-	}
-	if out, err := exec.CommandContext(t.Context(), path, slices.Concat(prefix, []string{"true"})...).CombinedOutput(); err != nil {
-		t.Skipf("no mount namespaces here: %v: %s", err, out)
-	}
-	p.args = slices.Concat(prefix, []string{p.path}, p.args)
-	p.path = path
-	return p
 }

@@ -125,7 +125,7 @@ func TestTheNextManagerLeadsAsSoonAsTheLeaderStops(t *testing.T) {
 	s := newSpaceOn(t, plainControlPlane(t), nil)
 	managers := make([]*process, 2)
 	for i := range managers {
-		managers[i] = insideACluster(t, s.ownManager("--leader-elect"))
+		managers[i] = s.ownManager("--leader-elect", "--leader-election-namespace="+managerNamespace)
 		require.NoError(t, managers[i].startReady(t.Context()), "one that does not lead is ready, too")
 	}
 	s.create(s.cronJob("c").Schedule("@every 1s").Obj())

@@ -1,0 +1,137 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package integration
+
+import (
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	certutil "k8s.io/client-go/util/cert"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"tutorial.kubebuilder.io/project/hack/localcluster"
+)
+
+const (
+	mutatingName   = "mutating-webhook-configuration"
+	validatingName = "validating-webhook-configuration"
+)
+
+func TestTheManagerIsReadyOnceTheAPIServerTrustsItsCertificate(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	dir, authority := newCertificate(t)
+	port, err := localcluster.FreePort()
+	require.NoError(t, err)
+	s.startOwnManager("--enable-webhooks", "--webhook-host=127.0.0.1", fmt.Sprintf("--webhook-port=%d", port), "--webhook-cert-path="+dir,
+		"--mutating-webhook-configuration="+mutatingName, "--validating-webhook-configuration="+validatingName)
+
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	mutating, validating := &admissionv1.MutatingWebhookConfiguration{}, &admissionv1.ValidatingWebhookConfiguration{}
+	for name, object := range map[string]client.Object{crdName: crd, mutatingName: mutating, validatingName: validating} {
+		require.NoError(t, direct(t).Get(t.Context(), client.ObjectKey{Name: name}, object))
+	}
+	for _, bundle := range [][]byte{
+		crd.Spec.Conversion.Webhook.ClientConfig.CABundle, mutating.Webhooks[0].ClientConfig.CABundle, validating.Webhooks[0].ClientConfig.CABundle,
+	} {
+		assert.Contains(t, string(bundle), strings.TrimSpace(authority))
+		certificates, err := certutil.ParseCertsPEM(bundle)
+		require.NoError(t, err)
+		assert.Len(t, certificates, 2, "the one that the shared manager needs is still there")
+	}
+}
+
+// direct is an administrator's client that knows CRDs.
+func direct(t *testing.T) client.Client {
+	t.Helper()
+	scheme, err := localcluster.NewScheme()
+	require.NoError(t, err)
+	require.NoError(t, apiextensionsv1.AddToScheme(scheme))
+	c, err := client.New(shared.Config, client.Options{Scheme: scheme})
+	require.NoError(t, err)
+	return c
+}
+
+// newCertificate makes a serving certificate with an authority of its own, in a directory as the
+// kubelet would. It returns the directory and the authority.
+func newCertificate(t *testing.T) (dir, authority string) {
+	t.Helper()
+	chain, key, err := certutil.GenerateSelfSignedCertKey("localhost", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
+	require.NoError(t, err)
+	leaf, issuer := pem.Decode(chain)
+	dir, authority = t.TempDir(), string(issuer)
+	for name, content := range map[string][]byte{"tls.crt": pem.EncodeToMemory(leaf), "tls.key": key, "ca.crt": issuer} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), content, 0o600))
+	}
+	return dir, authority
+}
+
+// checkedNotAsked are permissions that the API server looks at without being asked for them: whoever
+// sets an owner that blocks deletion has to be able to write that owner's finalizers
+// (OwnerReferencesPermissionEnforcement).
+var checkedNotAsked = []string{"update cronjobs/finalizers"}
+
+// assertEveryPermissionIsUsed compares what the manager's roles let it do with what it did in all tests.
+func assertEveryPermissionIsUsed() error {
+	used := slices.Clone(checkedNotAsked)
+	for _, c := range []*controlPlane{shared, plain.controlPlane} {
+		requests, err := c.audit.read()
+		if err != nil {
+			return err
+		}
+		for _, r := range requests {
+			used = append(used, r.Verb+" "+r.Resource)
+			if r.Verb == "watch" { // which lists too, but for API servers before 1.32
+				used = append(used, "list "+r.Resource)
+			}
+		}
+	}
+	var unused []error
+	for _, file := range []string{"role.yaml", "leader_election_role.yaml"} {
+		raw, err := os.ReadFile(filepath.Join(root, "config", "rbac", file))
+		if err != nil {
+			return err
+		}
+		role := rbacv1.ClusterRole{} // a Role has the same rules
+		if err := yaml.Unmarshal(raw, &role); err != nil {
+			return fmt.Errorf("reading %s: %w", file, err)
+		}
+		for _, rule := range role.Rules {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					if !slices.Contains(used, verb+" "+resource) {
+						unused = append(unused, fmt.Errorf("%s lets the manager %s %s, which it never does", file, verb, resource))
+					}
+				}
+			}
+		}
+	}
+	return errors.Join(unused...)
+}
