@@ -49,7 +49,7 @@ help: ## Show this help.
 
 ##@ Development
 
-# Only manifests, generate, fmt and lint-fix write files that git tracks. Nothing else runs them on the
+# Only manifests, generate, chart, fmt and lint-fix write files that git tracks. Nothing else runs them on the
 # quiet; `make verify` tells when they were forgotten.
 
 .PHONY: manifests
@@ -58,6 +58,12 @@ manifests: ## Generate the CRD, the manager's role and the webhook configuration
 		paths=./apis/... paths=./controllers/... paths=./internal/webhook/... paths=. \
 		output:crd:dir=config/crd/bases output:rbac:dir=config/rbac output:webhook:dir=config/webhook
 	go run ./hack/crdschema config/crd/bases/*.yaml
+
+# The overlays, as they have all that the chart can be told to have.
+.PHONY: chart
+chart: ## Generate the Helm chart charts/project from what kustomize builds.
+	{ $(KUSTOMIZE) build config/overlays/prometheus && echo --- && $(KUSTOMIZE) build config/overlays/network-policy; } \
+		| go run ./hack/chart charts/project
 
 .PHONY: generate
 generate: ## Generate the DeepCopy methods.
@@ -73,7 +79,8 @@ vet: ## Run go vet.
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters.
-	$(GOLANGCI_LINT) run
+	$(GOLANGCI_LINT) run --build-tags=e2e
+	cd hack/chart/helmtest && $(CURDIR)/$(GOLANGCI_LINT) run
 
 .PHONY: lint-fix
 lint-fix: $(GOLANGCI_LINT) ## Run the linters and let them mend what they can.
@@ -91,15 +98,15 @@ verify-generated:
 		| while IFS= read -r -d '' file; do if [ -e "$$file" ]; then printf '%s\0' "$$file"; fi; done \
 		| tar --null --files-from=- -cf - | tar -xf - -C bin/verify/tree
 	@cp -R bin/verify/tree bin/verify/made
-	@$(MAKE) --no-print-directory -C bin/verify/made generate manifests fmt >bin/verify/log 2>&1 || { cat bin/verify/log; exit 1; }
+	@$(MAKE) --no-print-directory -C bin/verify/made generate manifests chart fmt >bin/verify/log 2>&1 || { cat bin/verify/log; exit 1; }
 	@(cd bin/verify && diff -ruN tree made) || { \
-		echo "verify: the difference above is what \`make generate manifests fmt\` would change: run it and commit the result"; exit 1; }
+		echo "verify: the difference above is what \`make generate manifests chart fmt\` would change: run it and commit the result"; exit 1; }
 	@rm -rf bin/verify
 
 .PHONY: verify-tidy
 verify-tidy:
 	@stale=; \
-		for module in . hack/tools hack/controlplane; do \
+		for module in . hack/tools hack/controlplane hack/chart/helmtest; do \
 			echo "Checking $$module/go.mod"; \
 			go -C "$$module" mod tidy -diff || stale="$$stale $$module"; \
 		done; \
@@ -119,8 +126,14 @@ test: export KUBEBUILDER_ASSETS := $(or $(KUBEBUILDER_ASSETS),$(CURDIR)/$(K8S_BI
 .PHONY: test
 test: $(TEST_NEEDS) ## Run the tests, against a real API server where they need one, and print the coverage.
 	go test -count=1 -coverpkg=./internal/...,./apis/... -coverprofile=cover.all.out $(TESTARGS) ./...
+	go -C hack/chart/helmtest test -count=1 ./...
 	@grep -v zz_generated cover.all.out >cover.out
 	@go tool cover -func=cover.out | tail -n 1
+
+.PHONY: test-e2e
+test-e2e: $(BUILT_KUBECTL) ## Test the pushed (for kind: loaded) image IMG on the current cluster, which needs cert-manager and no CronJobs of ours.
+	$(check-cluster)
+	E2E_IMG=$(IMG) go test -tags=e2e -count=1 -timeout=30m -v $(TESTARGS) ./test/e2e
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME.

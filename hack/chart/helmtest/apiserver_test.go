@@ -1,0 +1,79 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package helmtest
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// foreign are the groups whose kinds a mere API server does not know.
+var foreign = []string{"cert-manager.io", "monitoring.coreos.com"}
+
+func TestAnAPIServerTakesTheObjects(t *testing.T) {
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		t.Skip("KUBEBUILDER_ASSETS does not say where etcd and kube-apiserver are; `make test` does")
+	}
+	ctrl.SetLogger(logr.Discard())
+	environment := &envtest.Environment{}
+	config, err := environment.Start()
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, environment.Stop()) })
+	c, err := client.New(config, client.Options{})
+	require.NoError(t, err)
+	for _, name := range []string{"elsewhere", "a", "b"} {
+		require.NoError(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+	}
+	strict := client.WithFieldValidation(client.NewDryRunClient(c), metav1.FieldValidationStrict)
+
+	for name, values := range map[string]string{
+		"as it is":              "{}",
+		"everything":            everything,
+		"a Secret of one's own": ownSecret,
+		"no metrics":            "{metrics: {enabled: false}, networkPolicy: {enabled: true}}",
+		"metrics for everybody": "{networkPolicy: {enabled: true, metricsFrom: []}}",
+		"namespaces":            "{namespaces: [a, b]}",
+		"no CRD":                "{crds: {install: false}}",
+		"one of all":            "{replicas: 1, leaderElection: {enabled: false}}",
+		"a percentage":          "{podDisruptionBudget: {minAvailable: 50%}}",
+		"nothing of one's own":  "{resources: {}, nodeSelector: {}, image: {pullPolicy: Always}}",
+		"much of one's own": `{serviceAccount: {annotations: {a: "1"}}, podAnnotations: {a: "1"}, podLabels: {b: "2"}, priorityClassName: high,
+			tolerations: [{operator: Exists}], affinity: {podAntiAffinity: {}}, image: {pullSecrets: [{name: registry}]},
+			concurrency: 5, kubeAPI: {qps: 5, burst: 10}, logLevel: 3, extraArgs: [--enable-http2]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for key, o := range (release{"other", "elsewhere", values}).render(t) {
+				err := strict.Create(t.Context(), o)
+				if meta.IsNoMatchError(err) && slices.Contains(foreign, o.GroupVersionKind().Group) {
+					continue
+				}
+				assert.NoError(t, err, key)
+			}
+		})
+	}
+}

@@ -1,0 +1,160 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package helmtest renders the chart in charts/project with Helm's own engine, and compares what comes out
+// with what kustomize builds. It is a module of its own, so that nothing else depends on Helm.
+package helmtest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/engine"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	root     = "../../.."
+	chartDir = root + "/charts/project"
+)
+
+// release is a chart's release.
+type release struct {
+	name, namespace string
+	values          string // YAML
+}
+
+// asInConfig is the release that config/default describes.
+var asInConfig = release{name: "project", namespace: "project-system"}
+
+// with returns the release with values.
+func (r release) with(values string) release {
+	r.values = values
+	return r
+}
+
+// objects are objects by their kind, namespace and name.
+type objects map[string]*unstructured.Unstructured
+
+// render returns what Helm would install.
+func (r release) render(t testing.TB) objects {
+	t.Helper()
+	manifests, _, err := r.tryRender(t)
+	require.NoError(t, err)
+	return parse(t, manifests)
+}
+
+// tryRender returns the manifests and the notes, or why Helm refuses.
+func (r release) tryRender(t testing.TB) (manifests []byte, notes string, err error) {
+	t.Helper()
+	chart, err := loader.LoadDir(chartDir)
+	require.NoError(t, err)
+	values := map[string]any{}
+	require.NoError(t, yaml.Unmarshal([]byte(r.values), &values))
+	options := common.ReleaseOptions{Name: r.name, Namespace: r.namespace, Revision: 1, IsInstall: true}
+	all, err := util.ToRenderValues(chart, values, options, common.DefaultCapabilities)
+	if err != nil {
+		return nil, "", err
+	}
+	rendered, err := engine.Render(chart, all)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, path := range slices.Sorted(maps.Keys(rendered)) {
+		switch filepath.Ext(path) {
+		case ".txt":
+			notes = rendered[path]
+		case ".yaml":
+			manifests = append(append(manifests, "\n---\n"...), rendered[path]...)
+		}
+	}
+	return manifests, notes, nil
+}
+
+// build returns what kustomize builds of a directory in config.
+func build(t testing.TB, dir string) objects {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "tool", "kustomize", "build", filepath.Join("config", dir))
+	command.Dir, command.Stderr = root, os.Stderr
+	manifests, err := command.Output()
+	require.NoError(t, err)
+	return parse(t, manifests)
+}
+
+func parse(t testing.TB, manifests []byte) objects {
+	t.Helper()
+	parsed := objects{}
+	for documents := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifests), 4096); ; {
+		o := &unstructured.Unstructured{}
+		err := documents.Decode(&o.Object)
+		if errors.Is(err, io.EOF) {
+			return parsed
+		}
+		require.NoError(t, err)
+		if o.Object == nil {
+			continue
+		}
+		require.NotContains(t, parsed, id(o))
+		parsed[id(o)] = o
+	}
+}
+
+func id(o *unstructured.Unstructured) string {
+	return strings.Join([]string{o.GetKind(), o.GetNamespace(), o.GetName()}, "/")
+}
+
+// ids are the kinds and names, without the prefix that is common to all.
+func (o objects) ids(prefix string) []string {
+	var found []string
+	for _, object := range o {
+		found = append(found, object.GetKind()+"/"+strings.TrimPrefix(object.GetName(), prefix))
+	}
+	slices.Sort(found)
+	return found
+}
+
+// withoutOrigin leaves out what says who installed the objects: Helm or kustomize.
+func (o objects) withoutOrigin() objects {
+	for _, object := range o {
+		object.SetLabels(without(object.GetLabels(),
+			"app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/version", "app.kubernetes.io/managed-by", "helm.sh/chart"))
+		object.SetAnnotations(without(object.GetAnnotations(), "helm.sh/resource-policy"))
+	}
+	return o
+}
+
+// without returns a map without some keys; nil if nothing is left.
+func without(entries map[string]string, keys ...string) map[string]string {
+	maps.DeleteFunc(entries, func(key, _ string) bool { return slices.Contains(keys, key) })
+	if len(entries) == 0 {
+		return nil
+	}
+	return entries
+}
