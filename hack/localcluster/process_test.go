@@ -23,6 +23,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func shell(t *testing.T, script string) *Process {
@@ -38,13 +41,8 @@ func shell(t *testing.T, script string) *Process {
 // awaitLog waits until the process has written a text.
 func awaitLog(t *testing.T, process *Process, text string) {
 	t.Helper()
-	for range 100 {
-		if strings.Contains(process.LogTail(), text) {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatalf("%q is not in the log: %s", text, process.LogTail())
+	require.Eventually(t, func() bool { return strings.Contains(process.LogTail(), text) }, 30*time.Second, 10*time.Millisecond,
+		"%q is not in the log", text)
 }
 
 func TestStop(t *testing.T) {
@@ -79,10 +77,8 @@ func TestStop(t *testing.T) {
 func wantSilence(t *testing.T, process *Process) {
 	t.Helper()
 	before := logSize(t, process)
-	time.Sleep(200 * time.Millisecond)
-	if after := logSize(t, process); after != before {
-		t.Errorf("the log grew from %d to %d bytes after the stop", before, after)
-	}
+	assert.Never(t, func() bool { return logSize(t, process) != before }, 200*time.Millisecond, 20*time.Millisecond,
+		"the log grew after the stop")
 }
 
 func logSize(t *testing.T, process *Process) int64 {
