@@ -203,7 +203,7 @@ install: $(BUILT_KUBECTL) ## Install the CRD, with v1 alone: enough for `make ru
 uninstall: $(BUILT_KUBECTL) ## Delete the CRD. While CronJobs exist, which go with it, only with FORCE=1.
 	$(check-cluster)
 	$(check-cronjobs)
-	$(stop-asking-webhooks)
+	$(delete-cronjobs)
 	$(KUSTOMIZE) build config/crd/without-webhooks | $(KUBECTL) delete --ignore-not-found=$(ignore-not-found) -f -
 
 .PHONY: deploy
@@ -218,7 +218,7 @@ deploy: $(BUILT_KUBECTL) ## Deploy the operator with the image IMG. Needs cert-m
 undeploy: $(BUILT_KUBECTL) ## Delete the operator and the CRD. While CronJobs exist, which go with it, only with FORCE=1.
 	$(check-cluster)
 	$(check-cronjobs)
-	$(stop-asking-webhooks)
+	$(delete-cronjobs)
 	$(KUSTOMIZE) build config/crd | $(KUBECTL) delete --ignore-not-found=$(ignore-not-found) -f -
 	$(KUSTOMIZE) build config/default | $(KUBECTL) delete --ignore-not-found -f -
 
@@ -228,19 +228,28 @@ endef
 
 # v1 is what is stored: counting needs no conversion, so it works with the manager gone.
 define check-cronjobs
-@count=$$($(KUBECTL) get $(CRONJOBS_V1) --all-namespaces --output=name 2>/dev/null | wc -l); \
-if [ "$$count" -gt 0 ] && [ "$(FORCE)" != 1 ]; then \
-	echo "$@: this would delete the $$count CronJobs there are, and their Jobs. To do so: make $@ FORCE=1"; exit 1; \
+@if $(KUBECTL) get crd $(CRD) >/dev/null 2>&1; then \
+	count=$$($(KUBECTL) get $(CRONJOBS_V1) --all-namespaces --output=name | wc -l); \
+	if [ "$$count" -gt 0 ] && [ "$(FORCE)" != 1 ]; then \
+		echo "$@: this would delete the $$count CronJobs there are, and their Jobs. To do so: make $@ FORCE=1"; exit 1; \
+	fi; \
 fi
 endef
 
 # With nobody to ask, a deletion is not held up by a manager that is gone: not by the admission of the edits
-# that a deletion makes, and not by v2, which discovery then no longer offers.
-define stop-asking-webhooks
+# that a deletion makes, and not by v2, which discovery then no longer offers. The CronJobs go while their
+# kind is there: the garbage collector finds no Jobs of a kind that it can't look up. It looks for kinds
+# anew every half minute, so this may take that long.
+define delete-cronjobs
 @$(KUBECTL) delete --ignore-not-found mutatingwebhookconfiguration/project-mutating-webhook-configuration validatingwebhookconfiguration/project-validating-webhook-configuration
-@if $(KUBECTL) get crd $(CRD) >/dev/null 2>&1; then $(KUBECTL) patch crd $(CRD) --type=json --patch='[ \
-	{"op": "add", "path": "/spec/conversion", "value": {"strategy": "None"}}, \
-	{"op": "test", "path": "/spec/versions/1/name", "value": "v2"}, {"op": "replace", "path": "/spec/versions/1/served", "value": false}]'; fi
+@if $(KUBECTL) get crd $(CRD) >/dev/null 2>&1; then \
+	if [ "$$($(KUBECTL) get crd $(CRD) --output=jsonpath='{.spec.versions[1].name}')" = v2 ]; then \
+		$(KUBECTL) patch crd $(CRD) --type=json --patch='[ \
+			{"op": "add", "path": "/spec/conversion", "value": {"strategy": "None"}}, \
+			{"op": "replace", "path": "/spec/versions/1/served", "value": false}]'; \
+	fi; \
+	$(KUBECTL) delete $(CRONJOBS_V1) --all --all-namespaces --cascade=foreground --timeout=5m; \
+fi
 endef
 
 # The API server takes a moment to serve a new kind: whoever comes next should find it.

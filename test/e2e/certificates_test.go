@@ -1,0 +1,195 @@
+//go:build e2e
+
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	servingSecret      = "webhook-server-cert"
+	authoritySecret    = "webhook-ca-cert"
+	servingCertificate = "project-serving-cert"
+	webhookPort        = 9443
+	webhookHost        = "project-webhook-service.project-system.svc"
+)
+
+// A kubelet takes up to a minute and a half to bring new files to its Pods, each at another time.
+func TestNoRequestFailsWhileCertificatesAreReplaced(t *testing.T) {
+	t.Parallel()
+	deployed(t)
+	r := &replicasUnderWatch{t: t, addresses: map[string]string{}}
+	for _, pod := range readyPods(t) {
+		r.addresses[pod.Name] = forward(t, pod.Name, webhookPort)
+	}
+	load := startLoad(t, 0)
+
+	before := r.secret(servingSecret)
+	r.delete(servingSecret)
+	remade := r.awaitNew(servingSecret, before)
+	renewNow(t)
+	r.awaitServed(r.awaitNew(servingSecret, remade))
+
+	authority := r.secret(authoritySecret)
+	before = r.secret(servingSecret)
+	r.delete(authoritySecret)
+	authority = r.awaitNew(authoritySecret, authority)
+	r.delete(servingSecret)
+	signed := r.awaitNew(servingSecret, before)
+	require.Equal(t, string(authority["tls.crt"]), string(signed["ca.crt"]), "signed by the new authority")
+	r.awaitServed(signed)
+
+	load.stop()
+}
+
+// renewNow renews the serving certificate as `cmctl renew` does.
+func renewNow(t *testing.T) {
+	t.Helper()
+	certificate := &unstructured.Unstructured{}
+	certificate.SetAPIVersion("cert-manager.io/v1")
+	certificate.SetKind("Certificate")
+	require.NoError(t, cluster.Get(t.Context(), inOperatorNamespace(servingCertificate), certificate))
+	conditions, _, err := unstructured.NestedSlice(certificate.Object, "status", "conditions")
+	require.NoError(t, err)
+	conditions = append(conditions, map[string]any{
+		"type": "Issuing", "status": "True", "reason": "ManuallyTriggered", "message": "by a test",
+		"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+	})
+	require.NoError(t, unstructured.SetNestedSlice(certificate.Object, conditions, "status", "conditions"))
+	require.NoError(t, cluster.Status().Update(t.Context(), certificate))
+}
+
+// replicasUnderWatch are the replicas, at their addresses by name.
+type replicasUnderWatch struct {
+	t         *testing.T
+	addresses map[string]string
+}
+
+// secret returns what a Secret of the operator's holds.
+func (r *replicasUnderWatch) secret(name string) map[string][]byte {
+	r.t.Helper()
+	secret := &corev1.Secret{}
+	require.NoError(r.t, cluster.Get(r.t.Context(), inOperatorNamespace(name), secret))
+	return secret.Data
+}
+
+// delete deletes a Secret.
+func (r *replicasUnderWatch) delete(name string) {
+	r.t.Helper()
+	secret := &corev1.Secret{}
+	secret.Namespace, secret.Name = operatorNamespace, name
+	require.NoError(r.t, cluster.Delete(r.t.Context(), secret))
+}
+
+// awaitNew waits until a Secret holds another certificate, and returns what it holds then.
+func (r *replicasUnderWatch) awaitNew(name string, before map[string][]byte) map[string][]byte {
+	r.t.Helper()
+	secret := &corev1.Secret{}
+	await(r.t, func(ctx context.Context) error {
+		if err := cluster.Get(ctx, inOperatorNamespace(name), secret); err != nil {
+			return err
+		}
+		if len(secret.Data["tls.crt"]) == 0 || bytes.Equal(secret.Data["tls.crt"], before["tls.crt"]) {
+			return fmt.Errorf("secret %s has no new certificate", name)
+		}
+		return nil
+	})
+	return secret.Data
+}
+
+// awaitServed waits until each replica serves the certificate of a Secret. Until then, the API server has
+// to trust what each serves: it may connect anew at any moment.
+func (r *replicasUnderWatch) awaitServed(secret map[string][]byte) {
+	r.t.Helper()
+	block, _ := pem.Decode(secret["tls.crt"])
+	require.NotNil(r.t, block)
+	begin, arrived := time.Now(), map[string]string{}
+	await(r.t, func(ctx context.Context) error {
+		for name, address := range r.addresses {
+			served, err := r.look(ctx, name, address)
+			if err != nil {
+				return err
+			}
+			if _, known := arrived[name]; !known && bytes.Equal(served.Raw, block.Bytes) {
+				arrived[name] = sinceSeconds(begin)
+			}
+		}
+		if len(arrived) < len(r.addresses) {
+			return fmt.Errorf("of %d replicas, these serve the new certificate: %v", len(r.addresses), arrived)
+		}
+		return nil
+	})
+	r.t.Logf("the replicas served the new certificate after %v", arrived)
+}
+
+// look returns what a replica serves, and fails the test if the API server does not trust it, both
+// by what it went by before and by what it goes by after.
+func (r *replicasUnderWatch) look(ctx context.Context, name, address string) (*x509.Certificate, error) {
+	before, err := trusted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	served, err := servedAt(ctx, address)
+	if err != nil {
+		return nil, fmt.Errorf("asking %s: %w", name, err)
+	}
+	after, err := trusted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, bundles := range []map[string][]byte{before, after} {
+		for where, bundle := range bundles {
+			roots := x509.NewCertPool()
+			roots.AppendCertsFromPEM(bundle)
+			_, err := served.Verify(x509.VerifyOptions{Roots: roots, DNSName: webhookHost})
+			assert.NoError(r.t, err, "the API server does not trust %s by the caBundle of %s", name, where)
+		}
+	}
+	return served, nil
+}
+
+// trusted returns which authorities the API server trusts: the caBundles, by the objects that have them.
+func trusted(ctx context.Context) (map[string][]byte, error) {
+	crd, mutating, validating := &apiextensionsv1.CustomResourceDefinition{}, &admissionv1.MutatingWebhookConfiguration{}, &admissionv1.ValidatingWebhookConfiguration{}
+	for name, object := range map[string]client.Object{crdName: crd, mutatingName: mutating, validatingName: validating} {
+		if err := cluster.Get(ctx, types.NamespacedName{Name: name}, object); err != nil {
+			return nil, err
+		}
+	}
+	return map[string][]byte{
+		"the CRD":                crd.Spec.Conversion.Webhook.ClientConfig.CABundle,
+		"the mutating webhook":   mutating.Webhooks[0].ClientConfig.CABundle,
+		"the validating webhook": validating.Webhooks[0].ClientConfig.CABundle,
+	}, nil
+}

@@ -1,0 +1,136 @@
+//go:build e2e
+
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func TestDeployingAgainChangesNothing(t *testing.T) {
+	deployed(t)
+	state := func() string {
+		var all strings.Builder
+		for _, what := range []string{
+			"crd/" + crdName, "mutatingwebhookconfiguration/" + mutatingName, "validatingwebhookconfiguration/" + validatingName,
+			"deployment,replicaset,pod,service,poddisruptionbudget,certificate,issuer,role,rolebinding",
+		} {
+			all.WriteString(kubectl(t, "-n", operatorNamespace, "get", what,
+				"--no-headers", "--output=custom-columns=:.kind,:.metadata.name,:.metadata.uid,:.metadata.generation"))
+		}
+		return all.String()
+	}
+
+	before := state()
+	out := runMake(t, "deploy", "IMG="+image)
+	assert.Equal(t, before, state(), out)
+	assert.Contains(t, out, "deployment.apps/"+deploymentName+" unchanged")
+	assert.NotContains(t, out, " created")
+}
+
+func TestUndeployRefusesWhileThereAreCronJobsAndTakesThemWithItWhenForced(t *testing.T) {
+	deployed(t)
+	require.NoError(t, clearUp(t.Context())) // for the count
+	s := newSpace(t)
+	s.create(s.cronJob("one").Schedule("@every 1s"))
+	s.create(s.cronJob("two"))
+	s.awaitJobs(1)
+
+	out, err := tryRun(t, makeCommand, []string{"undeploy"})
+	var failed *exec.ExitError
+	require.ErrorAs(t, err, &failed, "%s", out)
+	assert.Regexp(t, `\b2 CronJobs\b`, out)
+	assert.Contains(t, out, "FORCE=1")
+	assert.Len(t, s.list(), 2, "refused, and nothing deleted")
+	deployed(t)
+
+	runMake(t, "undeploy", "FORCE=1")
+	require.NoError(t, isGone(t.Context()))
+	s.awaitNoJobs()
+
+	runMake(t, "undeploy") // there is nothing left, and nothing to refuse
+}
+
+func TestFromNothingOneDeployIsEnoughForBothVersions(t *testing.T) {
+	undeployed(t)
+	deployed(t)
+	newSpace(t).applySamplesAndReadThem()
+}
+
+func TestUndeployWorksWhenTheManagerIsGone(t *testing.T) {
+	deployed(t)
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule("@every 1s"))
+	s.awaitJobs(1)
+	kubectl(t, "-n", operatorNamespace, "delete", "deployment/"+deploymentName)
+	await(t, func(ctx context.Context) error {
+		left, err := pods(ctx)
+		if err == nil && len(left) > 0 {
+			err = fmt.Errorf("%d Pods are left", len(left))
+		}
+		return err
+	})
+
+	_, err := tryRun(t, makeCommand, []string{"undeploy"})
+	assert.Error(t, err, "it still counts the CronJobs")
+
+	runMake(t, "undeploy", "FORCE=1")
+	require.NoError(t, isGone(t.Context()))
+	s.awaitNoJobs()
+	require.NoError(t, clearUp(t.Context()), "namespaces with CronJobs go, too")
+}
+
+func TestTheInstallerIsAllThatKubectlNeeds(t *testing.T) {
+	undeployed(t)
+	runMake(t, "build-installer", "IMG="+image)
+	kubectl(t, "apply", "-f", "dist/install.yaml")
+	require.NoError(t, rollOut(t.Context()))
+	newSpace(t).applySamplesAndReadThem()
+}
+
+func TestTheReplicasRunWithNoMoreRightsThanTheyNeedAndTellTheirVersion(t *testing.T) {
+	deployed(t)
+	running := readyPods(t)
+	for _, pod := range running {
+		require.NotNil(t, pod.Spec.SecurityContext)
+		assert.Equal(t, new(true), pod.Spec.SecurityContext.RunAsNonRoot)
+		for _, container := range pod.Spec.Containers {
+			assert.Equal(t, new(true), container.SecurityContext.ReadOnlyRootFilesystem, container.Name)
+		}
+		version := kubectl(t, "-n", operatorNamespace, "exec", pod.Name, "--", "/manager", "--version")
+		assert.Regexp(t, `^\S+\n$`, version)
+		log := kubectl(t, "-n", operatorNamespace, "logs", pod.Name)
+		assert.Regexp(t, `"msg":"Starting","version":`+regexp.QuoteMeta(fmt.Sprintf("%q", version[:len(version)-1])), log)
+	}
+
+	root := running[0].DeepCopy()
+	root.ObjectMeta = metav1.ObjectMeta{Namespace: operatorNamespace, Name: "root"}
+	root.Spec.NodeName = ""
+	root.Spec.SecurityContext.RunAsNonRoot = new(false)
+	assert.ErrorContains(t, cluster.Create(t.Context(), root, client.DryRunAll), `violates PodSecurity "restricted:`)
+}

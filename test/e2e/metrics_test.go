@@ -1,0 +1,124 @@
+//go:build e2e
+
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	metricsPort = 8443
+	metricsHost = "project-controller-manager-metrics-service.project-system.svc"
+)
+
+func TestMetricsAnswerToThoseWhoAreBoundToTheirReaderAndToNobodyElse(t *testing.T) {
+	deployed(t)
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule("@every 1s"))
+	token := func(account string) string {
+		s.kubectl("create", "serviceaccount", account)
+		return strings.TrimSpace(s.kubectl("create", "token", account))
+	}
+	reader, stranger := token("reader"), token("stranger")
+	binding := s.ns + "-metrics-reader"
+	kubectl(t, "create", "clusterrolebinding", binding, "--clusterrole=project-metrics-reader", "--serviceaccount="+s.ns+":reader")
+	t.Cleanup(func() {
+		assert.NoError(t, kubectlCommand(context.Background(), "delete", "clusterrolebinding", binding).Run())
+	})
+	await(t, func(context.Context) error { // the API server's authorizer hears of the binding, too
+		out, err := tryRun(t, kubectlCommand, []string{"auth", "can-i", "get", "/metrics", "--as=system:serviceaccount:" + s.ns + ":reader"})
+		if err != nil {
+			return errors.New(out)
+		}
+		return nil
+	})
+
+	scraper := newScraper(t, awaitLeader(t, "").Name)
+	for who, test := range map[string]struct {
+		token string
+		want  int
+	}{
+		"nobody":     {"", http.StatusUnauthorized},
+		"a stranger": {stranger, http.StatusForbidden},
+		"the reader": {reader, http.StatusOK},
+	} {
+		code, _ := scraper.scrape(t, test.token)
+		assert.Equal(t, test.want, code, who)
+	}
+	await(t, func(context.Context) error {
+		_, text := scraper.scrape(t, reader)
+		for _, series := range []string{
+			`cronjob_controller_runs_total{result="succeeded"} `,
+			`cronjob_controller_job_creation_skew_duration_seconds_bucket{`,
+			`cronjob_controller_missed_ticks_total{`,
+			`cronjob_controller_jobs_active `,
+		} {
+			if !strings.Contains(text, "\n"+series) {
+				return fmt.Errorf("there is no %s", series)
+			}
+		}
+		return nil
+	})
+}
+
+// scraper reads the metrics of a replica.
+type scraper struct {
+	client *http.Client
+	url    string
+}
+
+// newScraper makes one that trusts the authority of the operator's certificates, and no other.
+func newScraper(t *testing.T, pod string) *scraper {
+	t.Helper()
+	secret := &corev1.Secret{}
+	require.NoError(t, cluster.Get(t.Context(), inOperatorNamespace(servingSecret), secret))
+	roots := x509.NewCertPool()
+	require.True(t, roots.AppendCertsFromPEM(secret.Data["ca.crt"]))
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: metricsHost}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &scraper{client: &http.Client{Transport: transport}, url: "https://" + forward(t, pod, metricsPort) + "/metrics"}
+}
+
+// scrape asks for the metrics with a token, and returns the status and the text of the answer.
+func (s *scraper) scrape(t *testing.T, token string) (code int, text string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url, http.NoBody)
+	require.NoError(t, err)
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := s.client.Do(request)
+	require.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response.StatusCode, string(body)
+}
