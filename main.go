@@ -28,7 +28,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -58,6 +57,7 @@ import (
 	webhookv1 "tutorial.kubebuilder.io/project/internal/webhook/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/webhook/certs"
 	"tutorial.kubebuilder.io/project/internal/webhook/conversion"
+	"tutorial.kubebuilder.io/project/internal/webhook/drain"
 )
 
 // version is stamped by the build.
@@ -101,7 +101,8 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 	if err != nil {
 		return err
 	}
-	mgr, err := ctrl.NewManager(config, managerOptions(opts, keeper))
+	server := drain.NewServer(webhook.NewServer(webhookOptions(opts, keeper)))
+	mgr, err := ctrl.NewManager(config, managerOptions(opts, keeper, server))
 	if err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
@@ -124,7 +125,7 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 		}
 	}
 	ctrl.Log.Info("Starting", "version", version, "webhooks", opts.enableWebhooks)
-	if err := mgr.Start(ctx); err != nil {
+	if err := mgr.Start(server.DrainAfter(ctx, opts.shutdownDelay)); err != nil {
 		return fmt.Errorf("running the manager: %w", err)
 	}
 	return nil
@@ -153,17 +154,28 @@ func newKeeper(opts *options) (*certs.Keeper, error) {
 	return certs.NewKeeper(opts.webhookCertPath, opts.trustedIn, clock.RealClock{})
 }
 
-// managerOptions makes the manager's options of ours.
-func managerOptions(opts *options, keeper *certs.Keeper) ctrl.Options {
-	var tlsOptions []func(*tls.Config)
-	if !opts.enableHTTP2 {
-		// HTTP/2 is off because of its rapid-reset attacks (CVE-2023-44487, CVE-2023-39325).
-		tlsOptions = append(tlsOptions, func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} })
+// tlsOptions is how the manager serves TLS.
+func tlsOptions(opts *options) []func(*tls.Config) {
+	if opts.enableHTTP2 {
+		return nil
 	}
-	webhooks := webhook.Options{Host: opts.webhookHost, Port: opts.webhookPort, CertDir: opts.webhookCertPath, TLSOpts: tlsOptions}
+	// HTTP/2 is off because of its rapid-reset attacks (CVE-2023-44487, CVE-2023-39325).
+	return []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
+}
+
+// webhookOptions makes the webhook server's options of ours.
+func webhookOptions(opts *options, keeper *certs.Keeper) webhook.Options {
+	webhooks := webhook.Options{Host: opts.webhookHost, Port: opts.webhookPort, CertDir: opts.webhookCertPath, TLSOpts: tlsOptions(opts)}
+	if keeper != nil {
+		webhooks.TLSOpts = append(webhooks.TLSOpts, func(c *tls.Config) { c.GetCertificate = keeper.GetCertificate })
+	}
+	return webhooks
+}
+
+// managerOptions makes the manager's options of ours.
+func managerOptions(opts *options, keeper *certs.Keeper, server webhook.Server) ctrl.Options {
 	cached := map[client.Object]cache.ByObject{&batchv1.Job{}: {Transform: cache.TransformStripManagedFields()}}
 	if keeper != nil {
-		webhooks.TLSOpts = append(slices.Clone(tlsOptions), func(c *tls.Config) { c.GetCertificate = keeper.GetCertificate })
 		maps.Copy(cached, opts.trustedIn.ByObject())
 	}
 	return ctrl.Options{
@@ -173,9 +185,9 @@ func managerOptions(opts *options, keeper *certs.Keeper) ctrl.Options {
 			SecureServing:  true,
 			FilterProvider: filters.WithAuthenticationAndAuthorization,
 			CertDir:        opts.metricsCertPath,
-			TLSOpts:        tlsOptions,
+			TLSOpts:        tlsOptions(opts),
 		},
-		WebhookServer:                 webhook.NewServer(webhooks),
+		WebhookServer:                 server,
 		HealthProbeBindAddress:        opts.probeAddress,
 		LeaderElection:                opts.leaderElect,
 		LeaderElectionID:              leaderElectionID,
@@ -223,6 +235,7 @@ type options struct {
 	webhookCertPath         string
 	trustedIn               certs.Objects
 	enableHTTP2             bool
+	shutdownDelay           time.Duration
 	concurrency             int
 	qps                     float64
 	burst                   int
@@ -256,6 +269,9 @@ func parseFlags(args []string, getenv func(string) string) (*options, error) {
 	flags.StringVar(&opts.trustedIn.Validating, "validating-webhook-configuration", "",
 		"`name` of the ValidatingWebhookConfiguration, likewise; without both, the caBundle is somebody else's to keep")
 	flags.BoolVar(&opts.enableHTTP2, "enable-http2", false, "let metrics and webhooks speak HTTP/2")
+	flags.DurationVar(&opts.shutdownDelay, "shutdown-delay-duration", 0,
+		"how long, a `duration` such as 3s, the manager goes on after it is told to end: "+
+			"it answers, and closes each connection to a webhook after the next answer, so that no request is lost when it shuts down")
 	flags.IntVar(&opts.concurrency, "concurrency", 10, "`number` of CronJobs that are reconciled at once")
 	flags.Float64Var(&opts.qps, "kube-api-qps", -1,
 		"requests a second to the API server, a `number`; negative for no limit but the API server's own priority and fairness")
@@ -290,6 +306,8 @@ func (o *options) validate() error {
 	switch {
 	case o.webhookPort < 1 || o.webhookPort > 65535:
 		return fmt.Errorf("--webhook-port=%d: want a port from 1 to 65535", o.webhookPort)
+	case o.shutdownDelay < 0:
+		return fmt.Errorf("--shutdown-delay-duration=%s: want 0 or more", o.shutdownDelay)
 	case o.concurrency < 1:
 		return fmt.Errorf("--concurrency=%d: want 1 or more", o.concurrency)
 	case o.qps == 0:
