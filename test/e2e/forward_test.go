@@ -41,14 +41,13 @@ var forwarding = regexp.MustCompile(`^Forwarding from (127\.0\.0\.1:\d+) `)
 // returns the address: the tests may run where the cluster's own addresses can't be reached.
 func forward(t *testing.T, pod string, port int) string {
 	t.Helper()
-	command := kubectlCommand(t.Context(), "-n", operatorNamespace, "port-forward", "--address=127.0.0.1", "pod/"+pod, fmt.Sprintf(":%d", port))
-	command.WaitDelay = time.Second
-	stdout, err := command.StdoutPipe()
+	forwarder := kubectlCommand(t.Context(), "-n", operatorNamespace, "port-forward", "--address=127.0.0.1", "pod/"+pod, fmt.Sprintf(":%d", port))
+	stdout, err := forwarder.StdoutPipe()
 	require.NoError(t, err)
-	require.NoError(t, command.Start())
+	require.NoError(t, forwarder.Start())
 	t.Cleanup(func() { // the context has ended: kubectl is killed
 		var killed *exec.ExitError
-		if err := command.Wait(); err != nil && !errors.As(err, &killed) {
+		if err := forwarder.Wait(); err != nil && !errors.As(err, &killed) {
 			t.Log("kubectl port-forward: ", err)
 		}
 	})

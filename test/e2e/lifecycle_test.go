@@ -22,6 +22,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -111,6 +112,23 @@ func TestTheInstallerIsAllThatKubectlNeeds(t *testing.T) {
 	kubectl(t, "apply", "-f", "dist/install.yaml")
 	require.NoError(t, rollOut(t.Context()))
 	newSpace(t).applySamplesAndReadThem()
+}
+
+func TestTheChartIsAllThatHelmNeeds(t *testing.T) {
+	undeployed(t)
+	kubectl(t, "create", "namespace", operatorNamespace)
+	separator := strings.LastIndexAny(image, ":")
+	rendered := run(t, helmCommand, []string{
+		"template", "project", filepath.Join(root, "charts", "project"), "--namespace=" + operatorNamespace,
+		"--set=image.repository=" + image[:separator], "--set=image.tag=" + image[separator+1:],
+	})
+	apply := kubectlCommand(t.Context(), "apply", "-f", "-")
+	apply.Stdin = strings.NewReader(rendered)
+	out, err := apply.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.NoError(t, rollOut(t.Context()))
+	newSpace(t).applySamplesAndReadThem()
+	undeployed(t) // what the other tests need is `make deploy`'s
 }
 
 func TestTheReplicasRunWithNoMoreRightsThanTheyNeedAndTellTheirVersion(t *testing.T) {

@@ -25,6 +25,7 @@ import (
 	"os/exec"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -180,16 +181,26 @@ func isReady(pod *corev1.Pod) bool {
 
 // makeCommand is a make in the project's directory.
 func makeCommand(ctx context.Context, args ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, "make", append([]string{"--no-print-directory"}, args...)...)
-	command.Dir = root
-	return command
+	return command(ctx, "make", append([]string{"--no-print-directory"}, args...))
 }
 
 // kubectlCommand is a kubectl in the project's directory.
 func kubectlCommand(ctx context.Context, args ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, kubectlPath, args...)
-	command.Dir = root
-	return command
+	return command(ctx, kubectlPath, args)
+}
+
+// helmCommand is the helm that the chart's tests use, too.
+func helmCommand(ctx context.Context, args ...string) *exec.Cmd {
+	return command(ctx, "go", append([]string{"-C", "hack/chart/helmtest", "tool", "helm"}, args...))
+}
+
+// command is a command in the project's directory. When the context ends, it is killed, and nobody
+// waits for long for its children.
+func command(ctx context.Context, path string, args []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = root
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
 }
 
 // runMake runs make and returns what it printed.
@@ -205,19 +216,19 @@ func kubectl(t *testing.T, args ...string) string {
 }
 
 // run runs a command that has to succeed, and returns what it printed.
-func run(t *testing.T, command func(context.Context, ...string) *exec.Cmd, args []string) string {
+func run(t *testing.T, commandOf func(context.Context, ...string) *exec.Cmd, args []string) string {
 	t.Helper()
-	out, err := tryRun(t, command, args)
+	out, err := tryRun(t, commandOf, args)
 	require.NoError(t, err, "%s: %s", args, out)
 	return out
 }
 
 // tryRun runs a command, for no longer than patience, and returns what it printed.
-func tryRun(t *testing.T, command func(context.Context, ...string) *exec.Cmd, args []string) (string, error) {
+func tryRun(t *testing.T, commandOf func(context.Context, ...string) *exec.Cmd, args []string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	out, err := command(ctx, args...).CombinedOutput()
+	out, err := commandOf(ctx, args...).CombinedOutput()
 	if ctx.Err() != nil {
 		err = fmt.Errorf("it does not end: %w", err)
 	}

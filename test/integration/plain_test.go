@@ -18,6 +18,7 @@ package integration
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,19 @@ func TestA6BothCRDsApplyOverEachOtherWithClientSideApply(t *testing.T) {
 		out := plane.kubectlWithInput(t, manifests, "apply", "--dry-run=server", "-f", "-")
 		assert.Contains(t, out, crdName+" "+outcome, dir)
 	}
+}
+
+func TestDeployWithoutCertManagerSaysSoInOneLineAndAppliesNothing(t *testing.T) {
+	t.Parallel()
+	plane := plainControlPlane(t)
+	kubectl := plane.Kubectl(t.Context())
+	deploy := exec.CommandContext(t.Context(), "make", "--no-print-directory", "deploy", "KUBECTL="+kubectl.Path)
+	deploy.Dir, deploy.Env = kubectl.Dir, kubectl.Env
+	out, err := deploy.Output()
+	var failed *exec.ExitError
+	require.ErrorAs(t, err, &failed, "%s", out)
+	assert.Regexp(t, `^deploy: the cluster has no cert-manager\b.* kubectl apply -f https://\S+\n$`, string(out))
+	assert.Empty(t, plane.kubectl(t, "get", "namespace/project-system", "--ignore-not-found"))
 }
 
 func TestWithoutWebhooksV1IsScheduledAndV2IsNotOffered(t *testing.T) {
