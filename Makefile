@@ -237,15 +237,20 @@ fi
 endef
 
 # With nobody to ask, a deletion is not held up by a manager that is gone: not by the admission of the edits
-# that a deletion makes, and not by the conversion to v2, in which the garbage collector reads whatever there
-# is of it. All it wants is metadata, which is the same in both versions; what it does not edit is not
-# validated again. v2 stays served: the collector does not let go of objects that it knows in a version that
-# is gone. The CronJobs go while their kind is there, as it finds no Jobs of a kind that it can't look up; it
-# looks for kinds anew every half minute, so this may take that long.
+# that a deletion makes, and not by the conversion to v2, in which the garbage collector reads and edits
+# whatever there is of it. All it wants is metadata, which is the same in both versions: so v2 takes for a
+# schedule whatever v1 has. It stays served, as the collector does not let go of an object that it knows in
+# a version that is gone. The CronJobs go while their kind is there, as it finds no Jobs of a kind that it
+# can't look up; it looks for kinds anew every half minute, so this may take that long.
 define delete-cronjobs
 @$(KUBECTL) delete --ignore-not-found mutatingwebhookconfiguration/project-mutating-webhook-configuration validatingwebhookconfiguration/project-validating-webhook-configuration
 @if $(KUBECTL) get crd $(CRD) >/dev/null 2>&1; then \
-	$(KUBECTL) patch crd $(CRD) --type=json --patch='[{"op": "add", "path": "/spec/conversion", "value": {"strategy": "None"}}]'; \
+	if [ "$$($(KUBECTL) get crd $(CRD) --output=jsonpath='{.spec.versions[1].name}')" = v2 ]; then \
+		$(KUBECTL) patch crd $(CRD) --type=json --patch='[ \
+			{"op": "add", "path": "/spec/conversion", "value": {"strategy": "None"}}, \
+			{"op": "replace", "path": "/spec/versions/1/schema/openAPIV3Schema/properties/spec/properties/schedule", \
+				"value": {"x-kubernetes-preserve-unknown-fields": true}}]'; \
+	fi; \
 	$(KUBECTL) delete $(CRONJOBS_V1) --all --all-namespaces --cascade=foreground --timeout=5m; \
 fi
 endef
