@@ -18,6 +18,8 @@ limitations under the License.
 //
 //   - It drops the descriptions below jobTemplate. They are Kubernetes' own, take most of the file,
 //     and would push it past the 256 KiB of annotations that client-side apply can carry.
+//   - It drops the rules there about what an edit may change. They are for a Job, which runs; a template
+//     may become any other.
 //   - It narrows what the schema lets in to what the Go types can decode. A value that passes the
 //     one and fails the other, once stored, would fail every list and watch that meets it.
 package main
@@ -25,6 +27,8 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -67,6 +71,7 @@ func finish(path string) error {
 		narrow(crd.Spec.Versions[i].Schema.OpenAPIV3Schema)
 		template := crd.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"].Properties["jobTemplate"]
 		eachChild(&template, dropDescriptions)
+		eachChild(&template, dropTransitionRules)
 	}
 	out, err := marshal(crd)
 	if err != nil {
@@ -102,6 +107,13 @@ func narrow(schema *apiextensionsv1.JSONSchemaProps) {
 func dropDescriptions(schema *apiextensionsv1.JSONSchemaProps) {
 	schema.Description = ""
 	eachChild(schema, dropDescriptions)
+}
+
+func dropTransitionRules(schema *apiextensionsv1.JSONSchemaProps) {
+	schema.XValidations = slices.DeleteFunc(schema.XValidations, func(rule apiextensionsv1.ValidationRule) bool {
+		return strings.Contains(rule.Rule, "oldSelf")
+	})
+	eachChild(schema, dropTransitionRules)
 }
 
 // eachChild calls visit for each schema directly below this one.

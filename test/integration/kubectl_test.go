@@ -193,6 +193,12 @@ func TestA6EveryFieldOfOursIsDescribedInTheSchema(t *testing.T) {
 	}
 }
 
+func TestAnEditMayMakeAnyTemplateOfATemplate(t *testing.T) {
+	t.Parallel()
+	crd := shared.kubectl(t, "get", "crd", crdName, "-o", "json")
+	assert.NotContains(t, crd, "oldSelf", "what may not change in a Job that runs may change in a template")
+}
+
 // undescribedBelow returns the paths of the fields without a description. What is below jobTemplate
 // is Kubernetes' own.
 func undescribedBelow(schema *apiextensionsv1.JSONSchemaProps, path string) []string {
