@@ -23,7 +23,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
@@ -48,25 +47,31 @@ type Ended struct {
 // sortedJobs has a CronJob's Jobs by what they do, oldest first.
 type sortedJobs struct {
 	active, succeeded, failed []*batchv1.Job
+
+	// ended has those that failed and those that succeeded.
+	ended []*batchv1.Job
 }
 
 // sortJobs tells the Jobs that run from those that have ended.
 func sortJobs(jobs []*batchv1.Job) sortedJobs {
-	byAge := slices.SortedFunc(slices.Values(jobs), func(a, b *batchv1.Job) int {
-		return cmp.Or(orderOf(a).Compare(orderOf(b)), cmp.Compare(a.Name, b.Name))
+	sorted := slices.Clone(jobs)
+	slices.SortFunc(sorted, func(a, b *batchv1.Job) int {
+		// In the order of the letters: "", failed, succeeded.
+		return cmp.Or(cmp.Compare(ResultOf(a), ResultOf(b)), orderOf(a).Compare(orderOf(b)), cmp.Compare(a.Name, b.Name))
 	})
-	sorted := sortedJobs{}
-	for _, job := range byAge {
-		switch ResultOf(job) {
-		case Succeeded:
-			sorted.succeeded = append(sorted.succeeded, job)
-		case Failed:
-			sorted.failed = append(sorted.failed, job)
-		default:
-			sorted.active = append(sorted.active, job)
-		}
+	firstWith := func(result Result) int {
+		i, _ := slices.BinarySearchFunc(sorted, result, func(job *batchv1.Job, result Result) int {
+			return cmp.Compare(ResultOf(job), result)
+		})
+		return i
 	}
-	return sorted
+	failed, succeeded := firstWith(Failed), firstWith(Succeeded)
+	return sortedJobs{
+		active:    sorted[:failed],
+		failed:    sorted[failed:succeeded],
+		succeeded: sorted[succeeded:],
+		ended:     sorted[failed:],
+	}
 }
 
 // ResultOf returns how a Job ended, or "" while it runs.
@@ -101,21 +106,24 @@ func orderOf(job *batchv1.Job) time.Time {
 
 // observe brings the status up to date with the Jobs there are.
 func (p *Plan) observe(in Input, jobs sortedJobs) {
-	running := map[types.UID]bool{} // as the status has it
-	for _, ref := range in.CronJob.Status.Active {
-		running[ref.UID] = true
-	}
+	running := in.CronJob.Status.Active // as the status has it
+	p.Vanished = len(running)
 	p.Status.Active = nil
 	for _, job := range jobs.active {
-		delete(running, job.UID)
+		if isAmong(running, job) {
+			p.Vanished--
+		}
 		p.Status.Active = append(p.Status.Active, Reference(job))
 		p.noteTick(in, job)
 	}
-	for _, job := range slices.Concat(jobs.succeeded, jobs.failed) {
-		if running[job.UID] || !isAccounted(in.CronJob, job) {
+	for _, job := range jobs.ended {
+		ran := isAmong(running, job)
+		if ran {
+			p.Vanished--
+		}
+		if ran || !isAccounted(in.CronJob, job) {
 			p.Ended = append(p.Ended, Ended{Job: job, Result: ResultOf(job)})
 		}
-		delete(running, job.UID)
 		p.noteTick(in, job)
 	}
 	for _, job := range jobs.succeeded {
@@ -123,7 +131,11 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 			p.Status.LastSuccessfulTime = maxTime(p.Status.LastSuccessfulTime, job.Status.CompletionTime.Time)
 		}
 	}
-	p.Vanished = len(running)
+}
+
+// isAmong reports whether a Job is one of those that the status lists.
+func isAmong(refs []corev1.ObjectReference, job *batchv1.Job) bool {
+	return slices.ContainsFunc(refs, func(ref corev1.ObjectReference) bool { return ref.UID == job.UID })
 }
 
 // noteTick takes a Job's tick as run, which it is even if the status could not be written then.

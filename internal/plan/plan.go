@@ -60,8 +60,9 @@ type Input struct {
 // NewInput makes the input of a decision about a CronJob as it is stored: it fills in the defaults
 // and parses the schedule. It does not change the CronJob.
 func NewInput(stored *v1.CronJob, jobs []*batchv1.Job, now, editedAt time.Time) Input {
-	in := Input{CronJob: stored.DeepCopy(), Jobs: jobs, Now: now, EditedAt: editedAt}
-	in.CronJob.Default()
+	defaulted := *stored // Default sets fields, and changes nothing that they point to
+	defaulted.Default()
+	in := Input{CronJob: &defaulted, Jobs: jobs, Now: now, EditedAt: editedAt}
 	zone := ""
 	if stored.Spec.TimeZone != nil {
 		zone = *stored.Spec.TimeZone
