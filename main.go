@@ -31,7 +31,6 @@ import (
 	"strings"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -43,7 +42,6 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -106,10 +104,15 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 	if err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
+	recorder, stopRecorder, err := batch.NewRecorder(context.WithoutCancel(ctx), config, mgr.GetHTTPClient(), mgr.GetScheme())
+	if err != nil {
+		return fmt.Errorf("setting up the events: %w", err)
+	}
+	defer stopRecorder()
 	reconciler := &batch.CronJobReconciler{
 		Client:      mgr.GetClient(),
 		Live:        mgr.GetAPIReader(),
-		Recorder:    mgr.GetEventRecorder("cronjob-controller"),
+		Recorder:    recorder,
 		Clock:       clock.RealClock{},
 		Concurrency: opts.concurrency,
 	}
@@ -174,7 +177,7 @@ func webhookOptions(opts *options, keeper *certs.Keeper) webhook.Options {
 
 // managerOptions makes the manager's options of ours.
 func managerOptions(opts *options, keeper *certs.Keeper, server webhook.Server) ctrl.Options {
-	cached := map[client.Object]cache.ByObject{&batchv1.Job{}: {Transform: cache.TransformStripManagedFields()}}
+	cached := batch.Cached()
 	if keeper != nil {
 		maps.Copy(cached, opts.trustedIn.ByObject())
 	}
@@ -189,6 +192,7 @@ func managerOptions(opts *options, keeper *certs.Keeper, server webhook.Server) 
 		},
 		WebhookServer:                 server,
 		HealthProbeBindAddress:        opts.probeAddress,
+		PprofBindAddress:              opts.pprofAddress,
 		LeaderElection:                opts.leaderElect,
 		LeaderElectionID:              leaderElectionID,
 		LeaderElectionNamespace:       opts.leaderElectionNamespace,
@@ -227,6 +231,7 @@ type options struct {
 	metricsAddress          string
 	metricsCertPath         string
 	probeAddress            string
+	pprofAddress            string
 	leaderElect             bool
 	leaderElectionNamespace string
 	enableWebhooks          bool
@@ -254,6 +259,8 @@ func parseFlags(args []string, getenv func(string) string) (*options, error) {
 	flags.StringVar(&opts.metricsCertPath, "metrics-cert-path", "",
 		"`directory` of the metrics' tls.crt and tls.key; without it, the certificate is self-signed")
 	flags.StringVar(&opts.probeAddress, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz; 0 for none")
+	flags.StringVar(&opts.pprofAddress, "pprof-bind-address", "0", "`address` of /debug/pprof, such as localhost:6060; 0 for none. "+
+		"Whoever reaches it can read the manager's memory")
 	flags.BoolVar(&opts.leaderElect, "leader-elect", false, "run beside other replicas, of which one at a time schedules")
 	flags.StringVar(&opts.leaderElectionNamespace, "leader-election-namespace", "",
 		"`namespace` of the Lease that the leader holds; the manager's own when empty, which it knows only in a Pod")
@@ -342,6 +349,7 @@ func clusterConfig(opts *options) (*rest.Config, error) {
 		return nil, fmt.Errorf("no cluster is configured: %w", err)
 	}
 	config.QPS, config.Burst = float32(opts.qps), opts.burst
+	config.DisableCompression = true // the API server is near: to compress a list takes longer than to send it
 	probe := rest.CopyConfig(config)
 	probe.Timeout = 10 * time.Second
 	discoverer, err := discovery.NewDiscoveryClientForConfig(probe)

@@ -98,11 +98,13 @@ func (r *CronJobReconciler) delete(ctx context.Context, done *outcome, job *batc
 
 // start creates the Job of the tick.
 func (r *CronJobReconciler) start(ctx context.Context, seen *observed, p *plan.Plan, done *outcome) {
-	job := p.Start.Job.DeepCopy()
+	job := p.Start.Job
 	err := r.Create(ctx, job)
 	switch {
 	case err == nil:
 		done.started = job
+		creationSkew.Observe(r.Clock.Since(p.Start.Tick).Seconds())
+		ctrl.LoggerFrom(ctx).Info("Started a Job", "job", klog.KObj(job), "tick", p.Start.Tick)
 		p.Started(seen.Input, job)
 	case apierrors.IsAlreadyExists(err):
 		r.adopt(ctx, seen, p, done)

@@ -20,10 +20,12 @@ import (
 	"context"
 	"time"
 
+	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -59,9 +61,10 @@ type CronJobReconciler struct {
 	// Concurrency is how many CronJobs are reconciled at once; 1 if less.
 	Concurrency int
 
-	written writes
-	active  activeJobs
-	retries workqueue.TypedRateLimiter[types.NamespacedName]
+	written  writes
+	unbooked unbookedRuns
+	active   activeJobs
+	retries  workqueue.TypedRateLimiter[types.NamespacedName]
 }
 
 // +kubebuilder:rbac:groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=list;watch
@@ -78,8 +81,12 @@ func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	}
 	p := plan.Decide(seen.Input)
 	done := r.apply(ctx, seen, &p)
+	if r.postponesBooks(seen, &p, &done) {
+		return keepBooksLater(), nil
+	}
 	done.written, err = r.writeStatus(ctx, seen, p.Status)
 	r.report(ctx, seen, p, done)
+	r.closeBooks(seen, &p, &done)
 	switch {
 	case done.err != nil:
 		return ctrl.Result{}, done.err
@@ -95,7 +102,7 @@ func (r *CronJobReconciler) sleepUntil(wake time.Time) ctrl.Result {
 	if wake.IsZero() {
 		return ctrl.Result{}
 	}
-	return ctrl.Result{RequeueAfter: max(wake.Sub(r.Clock.Now()), time.Millisecond)}
+	return ctrl.Result{RequeueAfter: max(wake.Sub(r.Clock.Now()), time.Millisecond), Priority: new(tickPriority)}
 }
 
 // ownerIndex is the field index of Jobs by the UID of the CronJob that controls them. By UID, so that
@@ -128,5 +135,17 @@ func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		For(&v1.CronJob{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Owns(&batchv1.Job{}, builder.WithPredicates(jobEvents)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1)}).
+		WithLogConstructor(logConstructor(mgr.GetLogger())).
 		Complete(r)
+}
+
+// logConstructor makes the loggers of reconciles. There are two for each run: they have what tells the
+// CronJob, and no more.
+func logConstructor(log logr.Logger) func(*ctrl.Request) logr.Logger {
+	return func(req *ctrl.Request) logr.Logger {
+		if req == nil {
+			return log.WithValues("controller", "cronjob")
+		}
+		return log.WithValues("cronjob", klog.KRef(req.Namespace, req.Name))
+	}
 }

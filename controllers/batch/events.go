@@ -81,8 +81,8 @@ var missedBecause = map[plan.MissedReason]string{
 // report says what was done, in events, metrics and one log line. What the status says too is
 // reported only once that is written, so that it is reported once.
 func (r *CronJobReconciler) report(ctx context.Context, seen *observed, p plan.Plan, done outcome) {
-	notices := aboutActs(p, done)
-	r.measureActs(p, done)
+	notices := aboutActs(p, done, seen.unbooked)
+	runs.WithLabelValues(resultReplaced).Add(float64(len(done.replaced)))
 	if done.written {
 		notices = append(notices, aboutStatus(p)...)
 		measureStatus(p)
@@ -90,17 +90,14 @@ func (r *CronJobReconciler) report(ctx context.Context, seen *observed, p plan.P
 	for _, n := range notices {
 		r.Recorder.Eventf(seen.CronJob, n.related, n.kind, n.reason, n.action, "%s", n.note)
 	}
-	log := ctrl.LoggerFrom(ctx)
-	if done.started != nil {
-		log.Info("Started a Job", "job", klog.KObj(done.started), "tick", p.Start.Tick)
-	}
 	if done.refused != nil {
-		log.Error(done.refused, "Could not start a Job", "job", klog.KObj(p.Start.Job), "tick", p.Start.Tick)
+		ctrl.LoggerFrom(ctx).Error(done.refused, "Could not start a Job", "job", klog.KObj(p.Start.Job), "tick", p.Start.Tick)
 	}
 }
 
-// aboutActs returns the notices of what was done, whether or not the status could be written.
-func aboutActs(p plan.Plan, done outcome) []notice {
+// aboutActs returns the notices of what was done, by this reconcile and by the one that has started the
+// unbooked run, whether or not the status could be written.
+func aboutActs(p plan.Plan, done outcome, unbooked *run) []notice {
 	var notices []notice
 	for _, failed := range done.undeleted {
 		notices = append(notices, warning(EventFailedDelete, actionDelete, failed.job,
@@ -109,8 +106,11 @@ func aboutActs(p plan.Plan, done outcome) []notice {
 	for _, job := range done.replaced {
 		notices = append(notices, normal(EventSuccessfulDelete, actionDelete, job, "Deleted job "+job.Name))
 	}
+	if unbooked != nil && !unbooked.told {
+		notices = append(notices, created(unbooked.job))
+	}
 	if done.started != nil {
-		notices = append(notices, normal(EventSuccessfulCreate, actionStart, done.started, "Created job "+done.started.Name))
+		notices = append(notices, created(done.started))
 	}
 	if done.refused != nil {
 		notices = append(notices, warning(EventFailedCreate, actionStart, nil,
@@ -121,6 +121,11 @@ func aboutActs(p plan.Plan, done outcome) []notice {
 			fmt.Sprintf("Error creating job %s: a Job of that name exists that this CronJob does not control", p.Start.Job.Name)))
 	}
 	return notices
+}
+
+// created returns the notice of a Job that was created.
+func created(job *batchv1.Job) notice {
+	return normal(EventSuccessfulCreate, actionStart, job, "Created job "+job.Name)
 }
 
 // aboutStatus returns the notices of what the status has begun to say.

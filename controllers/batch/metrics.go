@@ -63,14 +63,6 @@ func init() { //nolint:gochecknoinits // as controller-runtime registers its own
 	}
 }
 
-// measureActs counts what was done.
-func (r *CronJobReconciler) measureActs(p plan.Plan, done outcome) {
-	if done.started != nil {
-		creationSkew.Observe(r.Clock.Since(p.Start.Tick).Seconds())
-	}
-	runs.WithLabelValues(resultReplaced).Add(float64(len(done.replaced)))
-}
-
 // measureStatus counts what the status has begun to say.
 func measureStatus(p plan.Plan) {
 	for _, ended := range p.Ended {

@@ -19,6 +19,7 @@ package batch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -36,44 +37,55 @@ type observed struct {
 	plan.Input
 	key types.NamespacedName
 
-	// stored is the CronJob as it is stored: without defaults.
+	// stored is the CronJob as it is stored: without defaults. It may be shared with the cache: nobody changes it.
 	stored *v1.CronJob
+
+	// unbooked is the run that the stored status does not tell of yet; nil if there is none. If its Job
+	// is not in the cache, that lags, or the Job is gone.
+	unbooked  *run
+	notCached bool
 }
 
 // observe gathers what a plan is made from. It returns nil when the CronJob is gone.
 func (r *CronJobReconciler) observe(ctx context.Context, key types.NamespacedName) (*observed, error) {
 	stored := &v1.CronJob{}
-	if err := r.Get(ctx, key, stored); err != nil {
+	// A plan only reads, so that nothing need be copied out of the cache.
+	if err := r.Get(ctx, key, stored, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.forget(key)
 		}
 		return nil, client.IgnoreNotFound(err)
 	}
 	stored = r.written.newest(key, stored)
-	jobs, err := r.jobsOf(ctx, stored)
+	seen := &observed{key: key, stored: stored, unbooked: r.unbooked.of(key, stored)}
+	jobs, err := r.jobsOf(ctx, seen)
 	if err != nil {
 		return nil, err
 	}
-	return &observed{Input: plan.NewInput(stored, jobs, r.Clock.Now(), editedAt(stored)), key: key, stored: stored}, nil
+	seen.Input = plan.NewInput(stored, jobs, r.Clock.Now(), editedAt(stored))
+	return seen, nil
 }
 
 // jobsOf returns the Jobs that a CronJob controls. The cache may not have those yet that were started
-// a moment ago: what the status says runs is looked up live before it is believed to be gone.
-func (r *CronJobReconciler) jobsOf(ctx context.Context, c *v1.CronJob) ([]*batchv1.Job, error) {
+// a moment ago: the one that is not in the status yet is remembered, and what the status says runs is looked
+// up live before it is believed to be gone.
+func (r *CronJobReconciler) jobsOf(ctx context.Context, seen *observed) ([]*batchv1.Job, error) {
+	c := seen.stored
 	list := &batchv1.JobList{}
-	// The plan only reads Jobs, so that they need not be copied out of the cache.
 	if err := r.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingFields{ownerIndex: string(c.UID)},
 		client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing the Jobs: %w", err)
 	}
-	jobs := make([]*batchv1.Job, 0, len(list.Items))
-	known := make(map[types.UID]bool, len(list.Items))
+	jobs := make([]*batchv1.Job, 0, len(list.Items)+1)
 	for i := range list.Items {
 		jobs = append(jobs, &list.Items[i])
-		known[list.Items[i].UID] = true
+	}
+	if seen.unbooked != nil && !hasUID(jobs, seen.unbooked.job.UID) {
+		jobs = append(jobs, seen.unbooked.job)
+		seen.notCached = true
 	}
 	for _, ref := range c.Status.Active {
-		if known[ref.UID] {
+		if hasUID(jobs, ref.UID) {
 			continue
 		}
 		job := &batchv1.Job{}
@@ -87,6 +99,11 @@ func (r *CronJobReconciler) jobsOf(ctx context.Context, c *v1.CronJob) ([]*batch
 		}
 	}
 	return jobs, nil
+}
+
+// hasUID reports whether a Job of that UID is among some. They are few: as many as the history limits let be.
+func hasUID(jobs []*batchv1.Job, uid types.UID) bool {
+	return slices.ContainsFunc(jobs, func(job *batchv1.Job) bool { return job.UID == uid })
 }
 
 // editedAt returns when something other than the status was last edited, as the managed fields say.
@@ -103,6 +120,7 @@ func editedAt(c *v1.CronJob) time.Time {
 // forget drops what was kept of a CronJob that is gone.
 func (r *CronJobReconciler) forget(key types.NamespacedName) {
 	r.written.forget(key)
+	r.unbooked.forget(key)
 	r.active.set(key, 0)
 	r.retries.Forget(key)
 }

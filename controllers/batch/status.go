@@ -17,13 +17,16 @@ limitations under the License.
 package batch
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -45,17 +48,58 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, sta
 	if apiequality.Semantic.DeepEqual(seen.stored.Status, status) {
 		return true, nil
 	}
-	updated := seen.stored.DeepCopy()
-	updated.Status = status
-	patch := client.MergeFromWithOptions(seen.stored, client.MergeFromWithOptimisticLock{})
-	if err := r.Status().Patch(ctx, updated, patch); err != nil {
+	patch, err := statusPatch(seen.stored, status)
+	if err != nil {
+		return false, err
+	}
+	// Of the answer, the metadata is enough, and much less to read than all of the CronJob.
+	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: seen.key.Namespace, Name: seen.key.Name}}
+	answer.SetGroupVersionKind(v1.GroupVersion.WithKind("CronJob"))
+	if err := r.Status().Patch(ctx, answer, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		if apierrors.IsNotFound(err) {
 			return false, nil // deleted meanwhile; its status is nobody's concern any more
 		}
 		return false, fmt.Errorf("writing the status: %w", err)
 	}
-	r.written.remember(seen.key, updated)
+	updated := *seen.stored // what it points to is shared, and nobody changes it
+	updated.ObjectMeta = answer.ObjectMeta
+	updated.Status = status
+	r.written.remember(seen.key, &updated)
 	return true, nil
+}
+
+// statusPatch returns the merge patch from the status that is stored to another.
+func statusPatch(stored *v1.CronJob, status v1.CronJobStatus) ([]byte, error) {
+	before, err := members(stored.Status)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := members(status)
+	if err != nil {
+		return nil, err
+	}
+	for name, was := range before {
+		switch is, ok := changed[name]; {
+		case !ok:
+			changed[name] = json.RawMessage("null")
+		case bytes.Equal(was, is):
+			delete(changed, name)
+		}
+	}
+	return json.Marshal(map[string]any{
+		"metadata": map[string]string{"resourceVersion": stored.ResourceVersion},
+		"status":   changed,
+	})
+}
+
+// members returns the members of a status as JSON.
+func members(status v1.CronJobStatus) (map[string]json.RawMessage, error) {
+	raw, err := json.Marshal(status)
+	if err != nil {
+		return nil, err
+	}
+	parts := map[string]json.RawMessage{}
+	return parts, json.Unmarshal(raw, &parts)
 }
 
 // retryIfConflict makes a conflict what it is, a wait for the cache, and not an error.
@@ -94,7 +138,7 @@ func (w *writes) newest(key types.NamespacedName, cached *v1.CronJob) *v1.CronJo
 	}
 	order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, written.ResourceVersion)
 	if err == nil && order < 0 && cached.UID == written.UID {
-		return written.DeepCopy()
+		return written
 	}
 	delete(w.objects, key)
 	return cached

@@ -1,0 +1,129 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// When many CronJobs are due at once, as at midnight, the Jobs of all are created before the books are
+// kept of any: a Job that is late is late for its user, a status for nobody. Until its status is written, a
+// run is remembered here, so that it is not started again; after a crash, the Job itself tells of it.
+
+// The priorities in the queue. Those of the initial list, lower than both, are controller-runtime's.
+const (
+	// tickPriority is that of a CronJob with a tick that comes due.
+	tickPriority = 0
+
+	// bookkeepingPriority is that of one whose status has yet to tell of a run.
+	bookkeepingPriority = -10
+)
+
+// lookAgain is when a run is looked at again whose Job the cache did not have when the books were kept: had
+// it been deleted by then, nothing else would tell.
+const lookAgain = time.Second
+
+// run is a run that the status does not tell of yet.
+type run struct {
+	owner types.UID
+	job   *batchv1.Job
+
+	// told says that there has been an event about it.
+	told bool
+}
+
+// postponesBooks reports whether the status and the events of a plan can wait until other CronJobs have had
+// their turn: those of a Job that was started, and of nothing else. It waits once at most, so that in a
+// cluster too busy for its ticks the status does not fall behind for good.
+func (r *CronJobReconciler) postponesBooks(seen *observed, p *plan.Plan, done *outcome) bool {
+	if done.started == nil || seen.unbooked != nil || done.err != nil ||
+		len(p.Replace)+len(p.Ended)+len(p.Missed)+p.Vanished > 0 {
+		return false
+	}
+	r.unbooked.remember(seen.key, &run{owner: seen.stored.UID, job: done.started})
+	return true
+}
+
+// keepBooksLater asks for the reconcile that keeps the books.
+func keepBooksLater() ctrl.Result {
+	return ctrl.Result{RequeueAfter: time.Nanosecond, Priority: new(bookkeepingPriority)}
+}
+
+// closeBooks notes that there has been an event about the run that the status did not tell of, and, if the
+// status does by now, that there is nothing left to do about it.
+func (r *CronJobReconciler) closeBooks(seen *observed, p *plan.Plan, done *outcome) {
+	if seen.unbooked == nil {
+		return
+	}
+	seen.unbooked.told = true
+	if done.written {
+		r.unbooked.forget(seen.key)
+	}
+	if seen.notCached {
+		p.WakeAt = earliest(p.WakeAt, seen.Now.Add(lookAgain))
+	}
+}
+
+// earliest returns the earlier of two instants; zero is never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// unbookedRuns remembers the runs that the status does not tell of yet. The zero value is ready for use.
+type unbookedRuns struct {
+	mu   sync.Mutex
+	runs map[types.NamespacedName]*run
+}
+
+// remember keeps a run of a CronJob.
+func (u *unbookedRuns) remember(key types.NamespacedName, started *run) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.runs == nil {
+		u.runs = map[types.NamespacedName]*run{}
+	}
+	u.runs[key] = started
+}
+
+// of returns the run of a CronJob, and nil if there is none: one of another of its name, which is gone,
+// does not count.
+func (u *unbookedRuns) of(key types.NamespacedName, c *v1.CronJob) *run {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if started := u.runs[key]; started != nil && started.owner == c.UID {
+		return started
+	}
+	return nil
+}
+
+// forget drops the run of a CronJob: the status tells of it, or the CronJob is gone.
+func (u *unbookedRuns) forget(key types.NamespacedName) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.runs, key)
+}

@@ -1,0 +1,74 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// Cached says how a manager is to cache what the reconciler reads: without what it never reads, which is
+// most of an object.
+func Cached() map[client.Object]cache.ByObject {
+	return map[client.Object]cache.ByObject{
+		&v1.CronJob{}:  {Transform: trimCronJob},
+		&batchv1.Job{}: {Transform: trimJob},
+	}
+}
+
+// trimCronJob drops the annotations of a CronJob, in which kubectl keeps another copy of it, and what its
+// managed fields say beside who wrote when.
+func trimCronJob(object any) (any, error) {
+	if c, ok := object.(*v1.CronJob); ok {
+		c.Annotations = nil
+		for i := range c.ManagedFields {
+			c.ManagedFields[i].FieldsV1 = nil
+		}
+	}
+	return object, nil // else a tombstone, or nothing of ours
+}
+
+// trimJob leaves of a Job whose it is, its tick, and how it ended. Of the Jobs of others not even that is read,
+// but they can't be told by a selector.
+func trimJob(object any) (any, error) {
+	job, ok := object.(*batchv1.Job)
+	if !ok {
+		return object, nil
+	}
+	trimmed := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+		Namespace: job.Namespace, Name: job.Name, UID: job.UID, ResourceVersion: job.ResourceVersion,
+		CreationTimestamp: job.CreationTimestamp, DeletionTimestamp: job.DeletionTimestamp,
+	}}
+	if len(ownerUID(job)) == 0 {
+		return trimmed, nil
+	}
+	trimmed.OwnerReferences = job.OwnerReferences
+	if tick, ok := job.Annotations[v1.ScheduledAtAnnotation]; ok {
+		trimmed.Annotations = map[string]string{v1.ScheduledAtAnnotation: tick}
+	}
+	trimmed.Status.CompletionTime = job.Status.CompletionTime
+	trimmed.Status.Conditions = slices.DeleteFunc(job.Status.Conditions, func(condition batchv1.JobCondition) bool {
+		return condition.Type != batchv1.JobComplete && condition.Type != batchv1.JobFailed
+	})
+	return trimmed, nil
+}
