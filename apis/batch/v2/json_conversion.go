@@ -17,9 +17,11 @@ limitations under the License.
 package v2
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
@@ -50,13 +52,14 @@ func ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("converting from %q to %q: want %s and %s", from, apiVersion, hub, spoke)
 	}
-	return parts.assemble(apiVersion)
+	return parts.assemble(apiVersion), nil
 }
 
 // rawObject is a CronJob as far as a conversion has to look into it.
 type rawObject struct {
-	top, metadata, spec map[string]json.RawMessage
-	annotations         map[string]string
+	top, metadata, spec jsonObject
+	// annotations are those to write, and stored those that were read.
+	annotations, stored map[string]string
 	// whole says that the parts above are as a CronJob's should be. Where they are not, there is
 	// no schedule to convert, or no place to keep one.
 	whole bool
@@ -64,20 +67,44 @@ type rawObject struct {
 
 // takeApart splits an object into the parts that a conversion looks at.
 func takeApart(object []byte) (*rawObject, error) {
-	o := &rawObject{}
-	if err := json.Unmarshal(object, &o.top); err != nil {
-		return nil, fmt.Errorf("reading the object: %w", err)
+	if !json.Valid(object) {
+		var nothing any
+		return nil, fmt.Errorf("reading the object: %w", json.Unmarshal(object, &nothing))
 	}
-	o.whole = decodeObject(o.top["spec"], &o.spec) &&
-		(o.top["metadata"] == nil || decodeObject(o.top["metadata"], &o.metadata)) &&
-		(o.metadata["annotations"] == nil || json.Unmarshal(o.metadata["annotations"], &o.annotations) == nil)
+	o := &rawObject{}
+	var ok bool
+	if o.top, ok = readObject(object); !ok {
+		return nil, errors.New("reading the object: it is JSON, but no object")
+	}
+	o.whole = o.takeParts()
 	return o, nil
+}
+
+// takeParts takes out what lies deeper, and reports whether it is all as a CronJob's should be.
+func (o *rawObject) takeParts() bool {
+	var ok bool
+	if o.spec, ok = readObject(o.top.get("spec")); !ok {
+		return false
+	}
+	metadata := o.top.get("metadata")
+	if metadata == nil {
+		return true
+	}
+	if o.metadata, ok = readObject(metadata); !ok {
+		return false
+	}
+	annotations := o.metadata.get("annotations")
+	if annotations != nil && json.Unmarshal(annotations, &o.stored) != nil {
+		return false
+	}
+	o.annotations = o.stored
+	return true
 }
 
 // text returns a member that is a string; "" if it is not.
 func (o *rawObject) text(member string) string {
 	text := ""
-	if json.Unmarshal(o.top[member], &text) != nil {
+	if json.Unmarshal(o.top.get(member), &text) != nil {
 		return ""
 	}
 	return text
@@ -91,14 +118,14 @@ func decodeObject[V any](raw json.RawMessage, into *map[string]V) bool {
 // fromHub converts the schedule to v2.
 func (o *rawObject) fromHub() {
 	text, isText := "", true
-	if raw, ok := o.spec["schedule"]; ok {
+	if raw := o.spec.get("schedule"); raw != nil {
 		isText = json.Unmarshal(raw, &text) == nil && string(raw) != "null"
 	}
 	if !o.whole || !isText {
 		return
 	}
 	if kept, ok := o.annotations[ScheduleV2Annotation]; ok && text == "" && isUnreadable(json.RawMessage(kept)) {
-		o.spec["schedule"] = json.RawMessage(kept)
+		o.spec.set("schedule", json.RawMessage(kept))
 		o.annotations = withoutSchedules(o.annotations)
 		return
 	}
@@ -114,12 +141,13 @@ func (o *rawObject) toHub() {
 	if !o.whole {
 		return
 	}
-	raw, isSet := o.spec["schedule"]
+	raw := o.spec.get("schedule")
+	isSet := raw != nil
 	if isSet && isUnreadable(raw) && !o.keepsText(raw) {
 		// Kept as it is, so that v2's schema, which is asked after the defaulting webhook of v1, sees
 		// what the user wrote, such as {minute: 0}, and can say what is wrong with it.
 		o.annotations = withSchedule(o.annotations, ScheduleV2Annotation, string(raw))
-		delete(o.spec, "schedule")
+		o.spec.delete("schedule")
 		return
 	}
 	schedule, ok := readSchedule(raw)
@@ -141,54 +169,44 @@ func (o *rawObject) keepsText(raw json.RawMessage) bool {
 // setSchedule puts a schedule into the spec, or takes it out if there is none.
 func (o *rawObject) setSchedule(schedule any, none bool) {
 	if none {
-		delete(o.spec, "schedule")
+		o.spec.delete("schedule")
 		return
 	}
-	o.spec["schedule"] = encode(schedule)
+	o.spec.set("schedule", encode(schedule))
 }
 
 // assemble puts the parts together again.
-func (o *rawObject) assemble(apiVersion string) ([]byte, error) {
-	o.top["apiVersion"] = encode(apiVersion)
+func (o *rawObject) assemble(apiVersion string) []byte {
+	o.top.set("apiVersion", encode(apiVersion))
 	if o.whole {
-		o.top["spec"] = encode(o.spec)
-		if len(o.annotations) > 0 {
-			if o.metadata == nil {
-				o.metadata = map[string]json.RawMessage{}
-			}
-			o.metadata["annotations"] = encode(o.annotations)
-		} else {
-			delete(o.metadata, "annotations")
-		}
-		if o.metadata != nil {
-			o.top["metadata"] = encode(o.metadata)
+		o.top.set("spec", o.spec.write())
+		if !maps.Equal(o.annotations, o.stored) {
+			o.setAnnotations()
 		}
 	}
-	return json.Marshal(o.top)
+	return o.top.write()
 }
 
-// readSchedule reads a v2 schedule, and reports whether the fields of a CronSchedule say all of it.
+// setAnnotations puts the annotations into the metadata, or takes them out if there are none.
+func (o *rawObject) setAnnotations() {
+	if len(o.annotations) == 0 {
+		o.metadata.delete("annotations")
+	} else {
+		o.metadata.set("annotations", encode(o.annotations))
+	}
+	o.top.set("metadata", o.metadata.write())
+}
+
+// readSchedule reads a v2 schedule, valid JSON, and reports whether the fields of a CronSchedule say all of it.
 func readSchedule(raw json.RawMessage) (CronSchedule, bool) {
-	var values map[string]string
-	if !decodeObject(raw, &values) || len(values) == 0 {
-		return CronSchedule{}, false
-	}
+	members, ok := readObject(raw)
 	schedule := CronSchedule{}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.DisallowUnknownFields()
-	if decoder.Decode(&schedule) != nil {
+	if !ok || len(members) == 0 || json.Unmarshal(raw, &schedule) != nil {
 		return CronSchedule{}, false
 	}
-	var again map[string]string
-	if !decodeObject(encode(schedule), &again) || len(again) != len(values) {
-		return CronSchedule{}, false
-	}
-	for key := range values {
-		if _, ok := again[key]; !ok {
-			return CronSchedule{}, false
-		}
-	}
-	return schedule, true
+	again, _ := readObject(encode(schedule))
+	lost := slices.ContainsFunc(members, func(member jsonMember) bool { return again.get(member.unquoted()) == nil })
+	return schedule, !lost && len(again) == len(members)
 }
 
 // isUnreadable reports whether this is what users write for a v2 schedule by mistake: an object whose

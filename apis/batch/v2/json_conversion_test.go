@@ -103,7 +103,8 @@ func TestConvertJSONNamesWhatItCanNotConvert(t *testing.T) {
 	for name, tc := range map[string]struct{ object, to, want string }{
 		"no JSON":         {`{"apiVersion":`, hubVersion, "reading the object"},
 		"a list":          {`[]`, hubVersion, "reading the object"},
-		"null":            {`null`, hubVersion, `converting kind "": want CronJob`},
+		"null":            {`null`, hubVersion, "reading the object"},
+		"no kind":         {`{}`, hubVersion, `converting kind "": want CronJob`},
 		"another kind":    {`{"apiVersion":"v1","kind":"Pod"}`, hubVersion, `converting kind "Pod": want CronJob`},
 		"another group":   {`{"apiVersion":"batch/v1","kind":"CronJob"}`, hubVersion, `converting from "batch/v1" to "` + hubVersion},
 		"another version": {hubJSON(``, ``), "batch.tutorial.kubebuilder.io/v3", "want " + hubVersion + " and " + spokeVersion},

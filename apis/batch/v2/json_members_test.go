@@ -1,0 +1,65 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v2
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestObjectsAreReadAsTheyAreWritten(t *testing.T) {
+	for text, want := range map[string]jsonObject{
+		`{}`:                          {},
+		" \n{ } ":                     {},
+		`{"a":1}`:                     {{[]byte(`"a"`), []byte(`1`)}},
+		` { "a" : -1.5e3 , "b":null}`: {{[]byte(`"a"`), []byte(`-1.5e3`)}, {[]byte(`"b"`), []byte(`null`)}},
+		`{"a":{"b":[1,{"c":"}"}]},"d":"\"]"}`: {
+			{[]byte(`"a"`), []byte(`{"b":[1,{"c":"}"}]}`)}, {[]byte(`"d"`), []byte(`"\"]"`)},
+		},
+		`{"a":true,"b":[ ],"a":false}`:    {{[]byte(`"a"`), []byte(`false`)}, {[]byte(`"b"`), []byte(`[ ]`)}},
+		`{"\u0061":1,"\\":2}`:             {{[]byte(`"a"`), []byte(`1`)}, {[]byte(`"\\"`), []byte(`2`)}},
+		"{\"a\"\t:\r\n[\n1\n]\n,\"\":{}}": {{[]byte(`"a"`), []byte("[\n1\n]")}, {[]byte(`""`), []byte(`{}`)}},
+	} {
+		got, ok := readObject([]byte(text))
+		require.True(t, ok, text)
+		assert.Equal(t, want, got, text)
+	}
+	for _, text := range []string{``, ` `, `null`, `[]`, `"{}"`, `1`} {
+		_, ok := readObject([]byte(text))
+		assert.False(t, ok, text)
+	}
+}
+
+func FuzzObjectsAreWrittenAsTheyAreRead(f *testing.F) {
+	for _, seed := range []string{`{"a":{"b":[1,"}"]},"c":"\\\""}`, `{"a":1,"a":2}`, `{"\u0061":[{}]}`, ` {"a" : 1.5e3 } `} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var want map[string]any
+		if !json.Valid(text) || json.Unmarshal(text, &want) != nil || want == nil {
+			return
+		}
+		object, ok := readObject(text)
+		require.True(t, ok)
+		var got map[string]any
+		require.NoError(t, json.Unmarshal(object.write(), &got))
+		assert.Equal(t, want, got)
+	})
+}
