@@ -20,7 +20,8 @@ limitations under the License.
 //  1. observe: read the CronJob, the Jobs it controls and the clock, all from the cache, once.
 //  2. decide: plan.Decide makes a plan of it, as a pure function. All policy is there.
 //  3. apply: delete the Jobs the history has no room for, delete those to be replaced, create the
-//     Job of the tick that is due. The Job's name is the tick's, so that it can't run twice.
+//     Job of the tick that is due. The Job's name is the tick's, so that it can't run twice. What
+//     follows then waits, in another reconcile, until all that is due has been created.
 //  4. status: write it, once, if it changed.
 //  5. report: events, metrics and one log line, about what was done and what is written.
 //  6. sleep until the next tick, or until something happens.
