@@ -4,8 +4,10 @@ IMG ?= controller:latest
 CONTAINER_TOOL ?= docker
 # What `make docker-buildx` builds for.
 PLATFORMS ?= linux/amd64,linux/arm64
-# What the binary and the image say to --version.
+# What the binaries and the image say to --version.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# Below which URL the archives of `make build-krew` are going to be.
+RELEASE_URL ?=
 # How long `make fuzz` spends on each fuzz target.
 FUZZTIME ?= 1m
 # Whether uninstall and undeploy take what is gone already for a success.
@@ -154,6 +156,15 @@ demo: control-plane build ## Run the operator against a control plane on this ma
 .PHONY: build
 build: ## Build the manager: bin/manager.
 	CGO_ENABLED=0 go build -ldflags "$(LDFLAGS)" -o bin/manager .
+
+.PHONY: build-plugin
+build-plugin: ## Build the kubectl plugin: bin/kubectl-cronjob, and bin/kubectl_complete-cronjob for completion.
+	CGO_ENABLED=0 go build -ldflags "$(LDFLAGS)" -o bin/kubectl-cronjob ./cmd/kubectl-cronjob
+	install -m 755 cmd/kubectl-cronjob/kubectl_complete-cronjob bin/kubectl_complete-cronjob
+
+.PHONY: build-krew
+build-krew: ## Write the plugin's release for krew to dist/krew: archives, to be put at RELEASE_URL, and a manifest.
+	go run ./hack/krew -version='$(VERSION)' -url='$(RELEASE_URL)' -out=dist/krew
 
 .PHONY: run
 run: $(BUILT_KUBECTL) ## Run the manager from here against the current cluster. Without certificates: make run ENABLE_WEBHOOKS=false

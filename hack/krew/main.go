@@ -1,0 +1,109 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Command krew makes a release of the plugin for krew, kubectl's plugin manager: an archive for each
+// platform, their SHA256SUMS, and the manifest cronjob.yaml that tells krew of them. It is run from the
+// project's directory.
+//
+// The same source makes the same bytes.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// source is the plugin's package, with the script by which kubectl completes it.
+const source = "./cmd/kubectl-cronjob"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "krew:", err)
+		os.Exit(1)
+	}
+}
+
+// run makes the release that the command line asks for.
+func run(ctx context.Context) error {
+	r := release{build: goBuild}
+	flag.StringVar(&r.version, "version", "", "the version of the release, such as v1.2.3")
+	flag.StringVar(&r.url, "url", "", "the URL below which the archives are going to be, such as https://example.com/download/v1.2.3")
+	out := flag.String("out", "dist/krew", "the directory to write to")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flag.Arg(0))
+	}
+	if err := r.check(); err != nil {
+		return err
+	}
+	license, err := os.ReadFile("LICENSE")
+	if err != nil {
+		return err
+	}
+	completion, err := os.ReadFile(filepath.Join(source, "kubectl_complete-cronjob"))
+	if err != nil {
+		return err
+	}
+	r.common = []file{{name: "LICENSE", content: license}}
+	r.unix = []file{{name: "kubectl_complete-cronjob", executable: true, content: completion}}
+	if err := os.MkdirAll(*out, 0o755); err != nil { //nolint:gosec // for all to read
+		return err
+	}
+	return r.write(ctx, *out)
+}
+
+// check says what is wrong with the command line.
+func (r *release) check() error {
+	if _, err := version.ParseSemantic(r.version); err != nil || !strings.HasPrefix(r.version, "v") {
+		return fmt.Errorf("-version %q: krew wants a semantic version, such as v1.2.3", r.version)
+	}
+	if u, err := url.Parse(r.url); err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return fmt.Errorf("-url %q: give the https URL below which the archives are going to be", r.url)
+	}
+	return nil
+}
+
+// goBuild builds the plugin for a platform, stamped with a version, and returns the executable.
+func goBuild(ctx context.Context, p platform, stamp string) (executable []byte, err error) {
+	dir, err := os.MkdirTemp("", "krew-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, p.executable())
+	//nolint:gosec // the version is checked, and there is no shell
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+stamp,
+		"-o", path, source)
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch)
+	command.Stdout, command.Stderr = os.Stdout, os.Stderr
+	if err := command.Run(); err != nil {
+		return nil, fmt.Errorf("building for %s/%s: %w", p.os, p.arch, err)
+	}
+	return os.ReadFile(path)
+}

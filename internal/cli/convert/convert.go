@@ -1,0 +1,209 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package convert is the command that converts manifests on disk from one version to the other.
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/manifest"
+)
+
+// The exit codes are those of kubectl diff.
+const (
+	exitChanges = 1
+	exitTrouble = 2
+)
+
+// builtIn is what --from takes.
+const builtIn = "batch/v1"
+
+const (
+	long = `Convert the CronJobs in manifests to another version. It needs no cluster.
+
+Only what has to change is changed: apiVersion and schedule. Comments, blank lines, the order of keys,
+quotes, indentation, line ends and other documents stay byte for byte. A file may have several documents,
+lists of objects, or patches with a part of an object; JSON stays JSON. Files without CronJobs of ours
+are not touched.
+
+What was converted is read again, and compared with what the API server would make of the object, before
+it is written. A file that can't be converted safely is left alone as a whole, and named with the line
+and the reason: one that is a template, one with an alias or a merge key in the place of a schedule, one
+with a schedule that is none. The others are converted.
+
+Manifests carry their schedule in the fields of their version alone. What v2 can't spell, such as @hourly,
+is converted to what means the same, and a note tells what converting back would give.
+
+In a patch, which lacks jobTemplate, a v2 schedule is merged field by field with that of the object. So a
+patch gets all five fields, and one that has only some of them is not converted to v1. JSON patches,
+lists of operations on paths, do not name what they change: look for /spec/schedule in them yourself.
+
+The built-in CronJobs of batch/v1 are left as they are, but with --from batch/v1, which converts them and
+nothing else, or with --import, which converts both kinds. An apiVersion that changes its group makes
+another object: applied, it runs beside the built-in one. To take over CronJobs of a cluster without a
+tick lost or run twice, see kubectl cronjob import.
+
+Exit codes: 0, there was nothing to convert or it was converted; 1, with --check or --diff, there are files
+to convert; 2, some file could not be converted, or the command line is wrong.`
+
+	example = `  # Show a manifest as v2
+  kubectl cronjob convert -f cronjob.yaml --to v2
+
+  # See what would change in all manifests below a directory
+  kubectl cronjob convert -f manifests/ -R --to v2 --diff
+
+  # Convert them in place
+  kubectl cronjob convert -f manifests/ -R --to v2 --in-place
+
+  # In CI: fail if there are CronJobs of another version left
+  kubectl cronjob convert -f manifests/ -R --to v2 --check
+
+  # Turn built-in CronJobs into ours, in a pipe
+  kustomize build . | kubectl cronjob convert -f - --from batch/v1 --to v2`
+)
+
+// command is the command line.
+type command struct {
+	*env.Env
+
+	filenames []string
+	recursive bool
+
+	to        string
+	from      string
+	importing bool
+
+	inPlace bool
+	diff    bool
+	check   bool
+}
+
+// NewCommand returns the command convert.
+func NewCommand(e *env.Env) *cobra.Command {
+	c := &command{Env: e}
+	cmd := &cobra.Command{
+		Use:                   "convert -f FILENAME --to v1|v2 [--in-place | --diff | --check]",
+		DisableFlagsInUseLine: true,
+		Short:                 "Convert manifests between the versions",
+		Long:                  long,
+		Example:               example,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return trouble(fmt.Errorf("unexpected argument %q: name files with -f", args[0]))
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options, err := c.options()
+			if err != nil {
+				return trouble(err)
+			}
+			return c.run(cmd.Context(), options)
+		},
+	}
+	// 1 means that there are files to convert.
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return trouble(err) })
+	c.addFlags(cmd)
+	return cmd
+}
+
+func (c *command) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	files := genericclioptions.FileNameFlags{
+		Usage:     "Files or directories with manifests, or - for the standard input. Of directories, .yaml, .yml and .json files.",
+		Filenames: &c.filenames,
+		Recursive: &c.recursive,
+	}
+	files.AddFlags(flags)
+	flags.Lookup("recursive").Usage = "Go into the directories below those that -f names, but for .git and its like."
+	flags.StringVar(&c.to, "to", "", "The version to convert to: v1 or v2.")
+	flags.StringVar(&c.from, "from", "", "batch/v1 converts the built-in CronJobs, and nothing else.")
+	flags.BoolVar(&c.importing, "import", false, "Convert the built-in CronJobs of batch/v1 as well as ours.")
+	flags.BoolVarP(&c.inPlace, "in-place", "i", false, "Write the files rather than the standard output.")
+	flags.BoolVar(&c.diff, "diff", false, "Print what changes, as a unified diff that patch -p1 and git apply take, and not the files.")
+	flags.BoolVar(&c.check, "check", false, "Print the names of the files that have something to convert, and not the files.")
+	for flag, values := range map[string][]cobra.Completion{
+		"to":   {"v1\tthe schedule as a text", "v2\tthe schedule in fields"},
+		"from": {builtIn + "\tthe built-in CronJobs"},
+	} {
+		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+			panic(err) // the flag is there
+		}
+	}
+}
+
+// options checks the command line, and says what is to be converted to what.
+func (c *command) options() (manifest.Options, error) {
+	options := manifest.Options{To: manifest.Version(c.to)}
+	switch c.from {
+	case "":
+	case builtIn:
+		options.From = manifest.BuiltIn
+	default:
+		return options, fmt.Errorf("--from %s: want %s; which of our versions is converted follows from --to", c.from, builtIn)
+	}
+	switch {
+	case len(c.filenames) == 0:
+		return options, errors.New("name files with -f")
+	case c.to == "":
+		return options, errors.New("--to is missing: want v1 or v2")
+	case options.To != manifest.V1 && options.To != manifest.V2:
+		return options, fmt.Errorf("--to %s: want v1 or v2", c.to)
+	case c.importing && c.from != "":
+		return options, errors.New("give --from batch/v1 to convert the built-in CronJobs alone, or --import to convert ours as well, not both")
+	case c.inPlace && c.check:
+		return options, errors.New("--check writes nothing: leave out --in-place")
+	}
+	if c.importing {
+		options.From = manifest.Both
+	}
+	return options, nil
+}
+
+// trouble ends the program with the code that says so.
+func trouble(err error) error { return &env.ExitError{Code: exitTrouble, Err: err} }
+
+// run converts the files, several at a time, and tells what became of them in their order.
+func (c *command) run(ctx context.Context, options manifest.Options) error {
+	files, err := expand(c.filenames, c.recursive)
+	if err != nil {
+		return trouble(err)
+	}
+	if c.inPlace {
+		for _, f := range files {
+			if f.isStdin {
+				return trouble(errors.New("--in-place can't write the standard input: leave it out, or name files"))
+			}
+		}
+	}
+	report := newReport(c)
+	for outcome := range c.convertAll(ctx, files, options) {
+		report.add(outcome)
+	}
+	err = report.end()
+	if ctx.Err() != nil {
+		return trouble(ctx.Err())
+	}
+	return err
+}

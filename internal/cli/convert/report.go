@@ -1,0 +1,126 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package convert
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+)
+
+// report tells what became of the files.
+type report struct {
+	*command
+
+	// out is what is written to the standard output, and joined the documents that went there.
+	out    *bufio.Writer
+	joined joiner
+
+	files, changed, failed int
+}
+
+func newReport(c *command) *report {
+	out := bufio.NewWriter(c.Out)
+	return &report{command: c, out: out, joined: joiner{to: out}}
+}
+
+// add tells of one file.
+func (r *report) add(o outcome) {
+	r.files++
+	for _, finding := range o.result.Findings {
+		fmt.Fprintf(r.ErrOut, "%s:%s\n", o.file.name, finding)
+	}
+	if o.err != nil {
+		fmt.Fprintf(r.ErrOut, "%s: %v\n", o.file.name, o.err)
+	}
+	switch {
+	case o.err != nil || o.result.LeftAlone():
+		r.failed++
+	case o.changed:
+		r.changed++
+	}
+	r.print(o)
+}
+
+// print writes to the standard output what was asked for. Errors of it are kept until the end.
+func (r *report) print(o outcome) {
+	switch {
+	case r.diff:
+		_, _ = r.out.WriteString(o.diff)
+	case r.check && o.changed:
+		_, _ = fmt.Fprintln(r.out, o.file.name)
+	case r.inPlace && o.changed && o.err == nil:
+		_, _ = fmt.Fprintf(r.out, "%s converted to %s\n", o.file.name, r.to)
+	case !r.check && !r.inPlace:
+		// Also what has nothing to convert, or could not be: nothing gets lost in a pipe.
+		r.joined.add(o.result.Text)
+	}
+}
+
+// end returns the error that tells the exit code.
+func (r *report) end() error {
+	if err := r.out.Flush(); err != nil {
+		return trouble(fmt.Errorf("writing the output: %w", err))
+	}
+	switch {
+	case r.failed == 1 && r.files == 1:
+		return trouble(errors.New("the file was not converted"))
+	case r.failed > 0:
+		return trouble(fmt.Errorf("%d of %d files were not converted", r.failed, r.files))
+	case r.changed > 0 && !r.inPlace && (r.check || r.diff):
+		return &env.ExitError{Code: exitChanges}
+	}
+	return nil
+}
+
+// joiner writes files one after the other, so that their documents stay apart. A single file is
+// written as it is.
+type joiner struct {
+	to *bufio.Writer
+
+	// last is the last byte that was written; 0 if nothing was.
+	last byte
+}
+
+// add writes a file.
+func (j *joiner) add(text []byte) {
+	if j.last != 0 {
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+		j.separate(text)
+	}
+	if len(text) > 0 {
+		_, _ = j.to.Write(text)
+		j.last = text[len(text)-1]
+	}
+}
+
+// separate writes what has to be between the files that were written and this one.
+func (j *joiner) separate(text []byte) {
+	if len(text) > 0 && j.last != '\n' {
+		_ = j.to.WriteByte('\n')
+	}
+	switch {
+	case len(text) == 0, bytes.HasPrefix(text, []byte("---")):
+	case bytes.HasPrefix(text, []byte("%")): // a directive, which has to follow the end of a document
+		_, _ = j.to.WriteString("...\n")
+	default:
+		_, _ = j.to.WriteString("---\n")
+	}
+}

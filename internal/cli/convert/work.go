@@ -1,0 +1,140 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package convert
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+	"github.com/google/renameio/v2/maybe"
+
+	"tutorial.kubebuilder.io/project/internal/manifest"
+)
+
+// outcome is what became of a file.
+type outcome struct {
+	file   file
+	result manifest.Result
+
+	// changed says that the file has something to convert, and that it can be.
+	changed bool
+
+	// diff is what changes, if it was asked for.
+	diff string
+
+	// err is why the file was not read or written.
+	err error
+}
+
+// convertAll converts files, several at a time, and yields what became of them in their order.
+func (c *command) convertAll(ctx context.Context, files []file, options manifest.Options) iter.Seq[outcome] {
+	return func(yield func(outcome) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		// Each file has a slot for its outcome; the queue of slots has them in their order. Its length
+		// bounds how far the work is ahead of the output, and thereby the memory.
+		queue := make(chan chan outcome, 8*runtime.GOMAXPROCS(0))
+		go func() {
+			defer close(queue)
+			for _, f := range files {
+				slot := make(chan outcome, 1)
+				select {
+				case queue <- slot:
+					go func() { slot <- c.convertOne(f, options) }()
+				case <-ctx.Done():
+					return
+				}
+			}
+		}()
+		for slot := range queue {
+			if !yield(<-slot) {
+				return
+			}
+		}
+	}
+}
+
+// convertOne reads a file, converts it and writes it, as far as that was asked for.
+func (c *command) convertOne(f file, options manifest.Options) outcome {
+	o := outcome{file: f, err: f.err}
+	if o.err != nil {
+		return o
+	}
+	before, err := c.read(f)
+	if err != nil {
+		o.err = err
+		return o
+	}
+	o.result = manifest.Convert(before, options)
+	o.changed = !bytes.Equal(before, o.result.Text)
+	if !o.changed {
+		return o
+	}
+	if c.diff {
+		o.diff = unified(f, before, o.result.Text)
+	}
+	if c.inPlace {
+		o.err = replace(f, before, o.result.Text)
+	}
+	return o
+}
+
+// read returns what is in a file.
+func (c *command) read(f file) ([]byte, error) {
+	if f.isStdin {
+		return io.ReadAll(c.In)
+	}
+	text, err := os.ReadFile(f.path)
+	return text, unwrapPath(err)
+}
+
+// replace writes a file anew, as a whole or not at all, with the mode that it has.
+func replace(f file, before, after []byte) error {
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return unwrapPath(err)
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("is not a regular file, and not written in place")
+	}
+	now, err := os.ReadFile(f.path)
+	if err != nil {
+		return unwrapPath(err)
+	}
+	if !bytes.Equal(now, before) {
+		return errors.New("was changed by somebody else meanwhile, and is not written")
+	}
+	return maybe.WriteFile(f.path, after, info.Mode().Perm())
+}
+
+// unified is the difference as patch -p1 and git apply read it.
+func unified(f file, before, after []byte) string {
+	name := "stdin"
+	if !f.isStdin {
+		name = strings.TrimPrefix(filepath.ToSlash(filepath.Clean(f.name)), "/")
+	}
+	return udiff.Unified(path.Join("a", name), path.Join("b", name), string(before), string(after))
+}

@@ -1,0 +1,110 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cronjobs
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+)
+
+// completionTimeout is how long a shell waits for the names that complete a word.
+const completionTimeout = 3 * time.Second
+
+// CompleteNames completes the first limit arguments with the names of the namespace's CronJobs that
+// are not given yet; all arguments if limit is 0. Where no cluster answers it completes nothing.
+func CompleteNames(e *env.Env, limit int) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if limit > 0 && len(args) >= limit {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names, err := namesOf(cmd.Context(), e)
+		if err != nil {
+			cobra.CompErrorln(err.Error())
+			return nil, cobra.ShellCompDirectiveError
+		}
+		names = slices.DeleteFunc(names, func(name string) bool {
+			return !strings.HasPrefix(name, begun) || slices.Contains(args, name)
+		})
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// namesOf returns the names of the namespace's CronJobs.
+func namesOf(ctx context.Context, e *env.Env) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
+	defer cancel()
+	namespace, err := e.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	c, err := e.Client()
+	if err != nil {
+		return nil, err
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(v1.GroupVersion.WithKind("CronJobList"))
+	if err := c.List(ctx, list, client.InNamespace(namespace), client.Limit(PageSize)); err != nil {
+		return nil, err
+	}
+	names := make([]string, len(list.Items))
+	for i := range list.Items {
+		names[i] = list.Items[i].Name
+	}
+	return names, nil
+}
+
+// zoneDir is where most systems keep the IANA database. The copy in the binary can't be listed.
+const zoneDir = "/usr/share/zoneinfo"
+
+// CompleteZones completes the name of a time zone, where the system has a list of them.
+func CompleteZones(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return zonesOf(os.DirFS(zoneDir), begun), cobra.ShellCompDirectiveNoFileComp
+}
+
+// zonesOf returns the names in a directory of zones that begin so. One that can't be read has none.
+func zonesOf(dir fs.FS, begun string) []string {
+	var zones []string
+	_ = fs.WalkDir(dir, ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fs.SkipDir
+		case entry.IsDir() && (path == "posix" || path == "right"):
+			return fs.SkipDir
+		case !entry.IsDir() && strings.HasPrefix(path, begun) && isZoneName(path):
+			zones = append(zones, path)
+		}
+		return nil
+	})
+	return zones
+}
+
+// isZoneName tells names such as Europe/Paris from the directory's other files, which have lower case
+// names, or a dot in them.
+func isZoneName(path string) bool {
+	return path[0] >= 'A' && path[0] <= 'Z' && !strings.Contains(path, ".")
+}

@@ -1,0 +1,143 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package cronjobs is what the commands about CronJobs in the cluster share: how they are named on
+// the command line and completed, how they and their Jobs are read, and when they fire.
+package cronjobs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+)
+
+// PageSize is how many objects a list asks for at a time.
+const PageSize = 500
+
+// Resource is the resource as kubectl names it.
+const Resource = "cronjobs.batch.tutorial.kubebuilder.io"
+
+// ParseName returns the name in an argument, which is NAME or, as `kubectl get -o name` prints it,
+// cronjob.batch.tutorial.kubebuilder.io/NAME.
+func ParseName(arg string) (string, error) {
+	kind, name, ok := strings.Cut(arg, "/")
+	if !ok {
+		kind, name = "cronjob", arg
+	}
+	switch strings.TrimSuffix(strings.ToLower(kind), "."+v1.GroupVersion.Group) {
+	case "cronjob", "cronjobs", "tcj":
+	default:
+		return "", fmt.Errorf("%q is no CronJob of %s: give its NAME, or cronjob/NAME", arg, v1.GroupVersion.Group)
+	}
+	if name == "" || strings.Contains(name, "/") {
+		return "", fmt.Errorf("%q is not the name of a CronJob", arg)
+	}
+	return name, nil
+}
+
+// Get reads a CronJob. It asks for v1, which is always served.
+func Get(ctx context.Context, c client.Reader, namespace, name string) (*v1.CronJob, error) {
+	cronJob := &v1.CronJob{}
+	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, cronJob); err != nil {
+		return nil, Explain(err)
+	}
+	cronJob.SetGroupVersionKind(v1.GroupVersion.WithKind("CronJob"))
+	return cronJob, nil
+}
+
+// Explain says of an error that comes of a missing CRD what is missing; others stay as they are.
+func Explain(err error) error {
+	if meta.IsNoMatchError(err) {
+		return fmt.Errorf("the cluster has no %s in version v1: is the operator's CRD installed? %w", Resource, err)
+	}
+	return err
+}
+
+// JobsOf returns the Jobs that a CronJob controls, by UID as the controller counts them, oldest first:
+// by their tick, or by their creation if they have none.
+func JobsOf(ctx context.Context, c client.Reader, cronJob *v1.CronJob) ([]*batchv1.Job, error) {
+	var jobs []*batchv1.Job
+	list := &batchv1.JobList{}
+	for more := true; more; more = list.Continue != "" {
+		err := c.List(ctx, list, client.InNamespace(cronJob.Namespace), client.Limit(PageSize), client.Continue(list.Continue))
+		if err != nil {
+			return nil, fmt.Errorf("listing the Jobs of %s: %w", cronJob.Name, err)
+		}
+		for i := range list.Items {
+			if metav1.IsControlledBy(&list.Items[i], cronJob) {
+				jobs = append(jobs, list.Items[i].DeepCopy())
+			}
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b *batchv1.Job) int {
+		return cmp.Or(startOf(a).Compare(startOf(b)), cmp.Compare(a.Name, b.Name))
+	})
+	return jobs, nil
+}
+
+// startOf returns the time that orders Jobs.
+func startOf(job *batchv1.Job) time.Time {
+	if tick, ok := plan.TickOf(job); ok {
+		return tick
+	}
+	return job.CreationTimestamp.Time
+}
+
+// Schedule returns when a CronJob fires; intervals are anchored as the controller does it, to the
+// last run or else to the creation. An error names the field that is wrong.
+func Schedule(c *v1.CronJob) (schedule.Schedule, error) {
+	spec := field.NewPath("spec")
+	if c.Spec.Schedule == "" {
+		return schedule.Schedule{}, field.Required(spec.Child("schedule"), `such as "0 9 * * 1-5", "@daily" or "@every 90m"`)
+	}
+	zone := ptr.Deref(c.Spec.TimeZone, "")
+	parsed, err := schedule.Parse(c.Spec.Schedule, zone)
+	switch {
+	case errors.Is(err, schedule.ErrTimeZone):
+		return schedule.Schedule{}, field.Invalid(spec.Child("timeZone"), zone, err.Error())
+	case err != nil:
+		return schedule.Schedule{}, field.Invalid(spec.Child("schedule"), c.Spec.Schedule, err.Error())
+	}
+	anchor := c.CreationTimestamp.Time
+	if c.Status.LastScheduleTime != nil {
+		anchor = c.Status.LastScheduleTime.Time
+	}
+	return parsed.Anchored(anchor), nil
+}
+
+// Zone returns the time zone of a CronJob, UTC if it names none or one that there is not.
+func Zone(c *v1.CronJob) *time.Location {
+	zone, err := time.LoadLocation(ptr.Deref(c.Spec.TimeZone, ""))
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}

@@ -1,0 +1,94 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cronjobs
+
+import (
+	"errors"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/assert"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+func TestACronJobIsNamedAsKubectlPrintsIt(t *testing.T) {
+	for arg, want := range map[string]string{
+		"a":         "a",
+		"cronjob/a": "a", "cronjobs/a": "a", "CronJob/a": "a", "tcj/a": "a",
+		"cronjob.batch.tutorial.kubebuilder.io/a": "a",
+	} {
+		name, err := ParseName(arg)
+		assert.NoError(t, err, arg)
+		assert.Equal(t, want, name)
+	}
+	for _, arg := range []string{"", "cronjob/", "job/a", "cronjob.batch/a", "cronjob/a/b"} {
+		_, err := ParseName(arg)
+		assert.Error(t, err, arg)
+	}
+}
+
+func TestAnErrorNamesTheFieldThatIsWrong(t *testing.T) {
+	for name, tc := range map[string]struct {
+		builder *builders.CronJob
+		want    string
+	}{
+		"none":         {builders.MakeCronJob("c").Schedule(""), "spec.schedule: Required value"},
+		"not one":      {builders.MakeCronJob("c").Schedule("often"), `spec.schedule: Invalid value: "often": not a schedule`},
+		"no such zone": {builders.MakeCronJob("c").TimeZone("Mars"), `spec.timeZone: Invalid value: "Mars": unknown time zone`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Schedule(tc.builder.Obj())
+			assert.ErrorContains(t, err, tc.want)
+		})
+	}
+}
+
+func TestSeveralErrorsAreALineEach(t *testing.T) {
+	streams, _, _, errOut := genericiooptions.NewTestIOStreams()
+	e := env.New(streams)
+	one := errors.New("one")
+	assert.NoError(t, Fail(e, nil))
+	assert.Equal(t, one, Fail(e, []error{one}))
+	assert.Empty(t, errOut.String(), "the program prints it")
+	err := Fail(e, []error{one, errors.New("two")})
+	assert.Equal(t, 1, env.ExitCode(err))
+	assert.Empty(t, err.Error(), "nothing is left to print")
+	assert.Equal(t, "error: one\nerror: two\n", errOut.String())
+}
+
+func TestZonesAreCompletedFromTheSystemsList(t *testing.T) {
+	files := fstest.MapFS{}
+	for _, path := range []string{"Europe/Paris", "Europe/Prague", "UTC", "posix/Europe/Paris", "zone1970.tab", "leapseconds", "Europe.txt"} {
+		files[path] = &fstest.MapFile{}
+	}
+	assert.Equal(t, []string{"Europe/Paris", "Europe/Prague"}, zonesOf(files, "Eu"))
+	assert.Equal(t, []string{"Europe/Paris", "Europe/Prague", "UTC"}, zonesOf(files, ""))
+	assert.Empty(t, zonesOf(fstest.MapFS{}, ""))
+}
+
+func TestAMissingCRDIsSaidToBeMissing(t *testing.T) {
+	missing := &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "batch.tutorial.kubebuilder.io", Kind: "CronJob"}}
+	assert.ErrorContains(t, Explain(missing), "is the operator's CRD installed?")
+	other := errors.New("other")
+	assert.Equal(t, other, Explain(other))
+	assert.NoError(t, Explain(nil))
+}

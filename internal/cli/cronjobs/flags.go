@@ -1,0 +1,136 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cronjobs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// DryRun is the value of kubectl's flag --dry-run.
+type DryRun string
+
+// The values of --dry-run: to do it, to print what would be sent, and to have the API server check
+// it without storing it.
+const (
+	DryRunNone   DryRun = "none"
+	DryRunClient DryRun = "client"
+	DryRunServer DryRun = "server"
+)
+
+// AddFlag adds the flag --dry-run.
+func (d *DryRun) AddFlag(cmd *cobra.Command) {
+	*d = DryRunNone
+	cmd.Flags().StringVar((*string)(d), "dry-run", string(DryRunNone),
+		`Must be "none", "server", or "client". If client, only print what would be sent, without sending it. `+
+			`If server, send it without storing anything.`)
+	complete(cmd, "dry-run", string(DryRunNone), string(DryRunClient), string(DryRunServer))
+}
+
+// Check says what is wrong with the value.
+func (d *DryRun) Check() error {
+	switch *d {
+	case DryRunNone, DryRunClient, DryRunServer:
+		return nil
+	}
+	return fmt.Errorf(`invalid --dry-run value (%s): must be "none", "server", or "client"`, *d)
+}
+
+// Done appends to what was done that it was only tried.
+func (d *DryRun) Done(operation string) string {
+	switch *d {
+	case DryRunClient:
+		return operation + " (dry run)"
+	case DryRunServer:
+		return operation + " (server dry run)"
+	}
+	return operation
+}
+
+// Values is what to put into the DryRun of a request's options.
+func (d *DryRun) Values() []string {
+	if *d == DryRunServer {
+		return []string{metav1.DryRunAll}
+	}
+	return nil
+}
+
+// Output is a flag -o whose formats are of values of our own, not of objects. Format is "" for what
+// is meant to be read.
+type Output struct {
+	Format  string
+	formats []string
+}
+
+// AddFlag adds the flag -o with the formats it may have.
+func (o *Output) AddFlag(cmd *cobra.Command, formats ...string) {
+	o.formats = formats
+	cmd.Flags().StringVarP(&o.Format, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(formats, ", ")))
+	complete(cmd, "output", formats...)
+}
+
+// Check says what is wrong with the format.
+func (o *Output) Check() error {
+	if o.Format == "" || slices.Contains(o.formats, o.Format) {
+		return nil
+	}
+	return fmt.Errorf("unable to match a printer suitable for the output format %q, allowed formats are: %s",
+		o.Format, strings.Join(o.formats, ","))
+}
+
+// Write writes a value as JSON or YAML.
+func (o *Output) Write(to io.Writer, value any) error {
+	var text []byte
+	var err error
+	if o.Format == "yaml" {
+		text, err = yaml.Marshal(value)
+	} else {
+		text, err = json.MarshalIndent(value, "", "    ")
+		text = append(text, '\n')
+	}
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(text)
+	return err
+}
+
+// complete completes a flag with some words.
+func complete(cmd *cobra.Command, flag string, words ...string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag was added a line before
+	}
+}
+
+// OneName is the check of arguments that are one CronJob's name.
+func OneName(_ *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return errors.New("name the CronJob")
+	case len(args) > 1:
+		return fmt.Errorf("one CronJob at a time: %q is one too many", args[1])
+	}
+	return nil
+}

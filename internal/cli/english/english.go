@@ -1,0 +1,335 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package english says in plain English when a schedule fires.
+//
+// The libraries there are for this describe the text of an expression, as other cron dialects read
+// it: they join day of month and day of week by "and", and take */7 for every seven minutes. Here it
+// is the parsed sets that are put into words, the same ones that decide when a Job starts, so that
+// two schedules have the same description if and only if they fire at the same times.
+package english
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"tutorial.kubebuilder.io/project/internal/schedule"
+)
+
+// star is the bit that the parser sets in a field that is "*" or "?".
+const star = 1 << 63
+
+// Describe returns one sentence, without the full stop, such as "At 09:00, Monday to Friday". It
+// fails for what schedule.Parse refuses, with the same error.
+func Describe(text string) (string, error) {
+	if _, err := schedule.Parse(text, ""); err != nil {
+		return "", err
+	}
+	parsed, err := cron.ParseStandard(text)
+	if err != nil {
+		return "", err
+	}
+	switch s := parsed.(type) {
+	case cron.ConstantDelaySchedule:
+		return "Every " + interval(s.Delay) + ", counted from the last run", nil
+	case *cron.SpecSchedule:
+		return capitalise(expression(s)), nil
+	}
+	return text, nil
+}
+
+// expression describes five cron fields.
+func expression(s *cron.SpecSchedule) string {
+	times, isPart := timesOfDay(valuesOf(s.Minute), valuesOf(s.Hour))
+	days := days(s)
+	switch {
+	case days != "":
+		return times + ", " + days
+	case isPart:
+		return times + ", every day"
+	}
+	return times
+}
+
+// timesOfDay describes at which times of a day, and reports whether these are in some of its hours only.
+func timesOfDay(minutes, hours values) (text string, isPart bool) {
+	const few, several = 3, 6
+	allDay, count := len(hours) == 24, len(minutes)*len(hours)
+	every, isRhythm := minutes.rhythm(60)
+	switch {
+	case count <= few:
+		return "at " + and(times(minutes, hours)), true
+	case isRhythm && allDay:
+		return "every " + counted(every, "minute"), false
+	case isRhythm && hours.isRange():
+		return fmt.Sprintf("every %s from %s to %s", counted(every, "minute"),
+			clockTime(hours[0], minutes[0]), clockTime(hours.last(), minutes.last())), true
+	case count <= several && len(minutes) > 1:
+		return "at " + and(times(minutes, hours)), true
+	case isRhythm:
+		return fmt.Sprintf("every %s of %s", counted(every, "minute"), hourList(hours)), true
+	case len(minutes) == 1 && allDay && minutes[0] == 0:
+		return "every hour", false
+	case len(minutes) == 1 && allDay:
+		return fmt.Sprintf("at minute %d of every hour", minutes[0]), false
+	}
+	if step, ok := hours.progression(); ok && len(minutes) == 1 && len(hours) > 3 {
+		return fmt.Sprintf("every %s from %s to %s", counted(step, "hour"),
+			clockTime(hours[0], minutes[0]), clockTime(hours.last(), minutes[0])), true
+	}
+	if len(minutes) == 1 {
+		return "at " + and(times(minutes, hours)), true
+	}
+	if allDay {
+		return "at " + minuteList(minutes) + " of every hour", false
+	}
+	return "at " + minuteList(minutes) + " of " + hourList(hours), true
+}
+
+// times lists all times of a day.
+func times(minutes, hours values) []string {
+	var list []string
+	for _, hour := range hours {
+		for _, minute := range minutes {
+			list = append(list, clockTime(hour, minute))
+		}
+	}
+	return list
+}
+
+// minuteList names minutes of an hour.
+func minuteList(minutes values) string {
+	if step, ok := minutes.progression(); ok && step > 1 && len(minutes) > 3 {
+		return fmt.Sprintf("every %s minute from %d to %d", ordinal(step), minutes[0], minutes.last())
+	}
+	return plural(len(minutes), "minute") + " " + and(minutes.runs(strconv.Itoa))
+}
+
+// hourList names hours of a day.
+func hourList(hours values) string {
+	if step, ok := hours.progression(); ok && step > 1 && len(hours) > 3 {
+		return fmt.Sprintf("every %s hour from %d to %d", ordinal(step), hours[0], hours.last())
+	}
+	return "the " + plural(len(hours), "hour") + " " + and(hours.runs(strconv.Itoa))
+}
+
+// days describes on which days; "" for every day.
+//
+// Where neither day of month nor day of week is "*", a day has to match one of them, not both.
+func days(s *cron.SpecSchedule) string {
+	monthDays, weekdays, months := valuesOf(s.Dom), valuesOf(s.Dow), valuesOf(s.Month)
+	either := (s.Dom|s.Dow)&star == 0
+	anyMonthDay, anyWeekday := len(monthDays) == 31, len(weekdays) == 7
+	switch {
+	case anyMonthDay && anyWeekday, either && (anyMonthDay || anyWeekday):
+		if len(months) == 12 {
+			return ""
+		}
+		return "every day in " + monthList(months)
+	case anyWeekday:
+		return onMonthDays(monthDays, months)
+	case anyMonthDay:
+		return onWeekdays(weekdays) + inMonths(months)
+	}
+	return onMonthDays(monthDays, months) + ", and also " + onWeekdays(weekdays) + inMonths(months)
+}
+
+// onMonthDays says on which days of which months.
+func onMonthDays(days, months values) string {
+	of := "the month"
+	if len(months) < 12 {
+		of = monthList(months)
+	}
+	if step, ok := days.progression(); ok && step > 1 && len(days) > 3 {
+		return fmt.Sprintf("every %s day of %s from the %s to the %s", ordinal(step), of, ordinal(days[0]), ordinal(days.last()))
+	}
+	return "on the " + and(days.runs(ordinal)) + " of " + of
+}
+
+// onWeekdays says on which days of the week.
+func onWeekdays(days values) string {
+	name := func(day int) string { return time.Weekday(day % 7).String() }
+	if first, ok := days.weekRange(); ok {
+		return name(first) + " to " + name(first+len(days)-1)
+	}
+	var names []string
+	for i := range 7 { // from Monday on
+		if day := (i + 1) % 7; days.has(day) {
+			names = append(names, name(day)+"s")
+		}
+	}
+	return "on " + and(names)
+}
+
+// inMonths says in which months, if not in all.
+func inMonths(months values) string {
+	if len(months) == 12 {
+		return ""
+	}
+	return " in " + monthList(months)
+}
+
+func monthList(months values) string {
+	return and(months.runs(func(month int) string { return time.Month(month).String() }))
+}
+
+// interval names a duration of whole seconds: that of 90 minutes is "1 hour and 30 minutes".
+func interval(d time.Duration) string {
+	units := []struct {
+		name string
+		size time.Duration
+	}{{"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}}
+	var parts []string
+	for _, unit := range units {
+		n := int(d / unit.size)
+		if n > 0 && d%unit.size == 0 && len(parts) == 0 {
+			return counted(n, unit.name)
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, plural(n, unit.name)))
+		}
+		d %= unit.size
+	}
+	return and(parts)
+}
+
+// values are the members of a set of small numbers, ascending; at least one.
+type values []int
+
+// valuesOf returns what a field of the parser holds.
+func valuesOf(field uint64) values {
+	var list values
+	for rest := field &^ star; rest != 0; rest &= rest - 1 {
+		list = append(list, bits.TrailingZeros64(rest))
+	}
+	return list
+}
+
+func (v values) last() int { return v[len(v)-1] }
+
+func (v values) has(n int) bool { return slices.Contains(v, n) }
+
+// progression returns the step of an arithmetic progression.
+func (v values) progression() (int, bool) {
+	if len(v) < 2 {
+		return 0, false
+	}
+	step := v[1] - v[0]
+	for i := range v[1:] {
+		if v[i+1]-v[i] != step {
+			return 0, false
+		}
+	}
+	return step, true
+}
+
+// isRange reports whether no number is left out between the first and the last.
+func (v values) isRange() bool { return v.last()-v[0] == len(v)-1 }
+
+// rhythm returns the step of a progression that starts with 0 and goes on evenly in the next cycle.
+func (v values) rhythm(cycle int) (int, bool) {
+	step, ok := v.progression()
+	return step, ok && v[0] == 0 && v.last()+step == cycle
+}
+
+// weekRange returns the first of at least three weekdays that follow each other, over the end of the
+// week if need be; not of all seven.
+func (v values) weekRange() (int, bool) {
+	if len(v) < 3 || len(v) == 7 {
+		return 0, false
+	}
+	for _, first := range v {
+		if v.has((first + 6) % 7) {
+			continue
+		}
+		for i := range v {
+			if !v.has((first + i) % 7) {
+				return 0, false
+			}
+		}
+		return first, true
+	}
+	return 0, false
+}
+
+// runs names the numbers, three and more in a row as "a to b".
+func (v values) runs(name func(int) string) []string {
+	var parts []string
+	for i := 0; i < len(v); {
+		end := i
+		for end+1 < len(v) && v[end+1] == v[end]+1 {
+			end++
+		}
+		if end-i >= 2 {
+			parts = append(parts, name(v[i])+" to "+name(v[end]))
+			i = end + 1
+			continue
+		}
+		parts = append(parts, name(v[i]))
+		i++
+	}
+	return parts
+}
+
+// clockTime writes a time of day.
+func clockTime(hour, minute int) string { return fmt.Sprintf("%02d:%02d", hour, minute) }
+
+// counted names what comes every so many units: every "5 minutes", every "minute".
+func counted(n int, unit string) string {
+	if n == 1 {
+		return unit
+	}
+	return fmt.Sprintf("%d %s", n, plural(n, unit))
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+// ordinal writes 1 as 1st.
+func ordinal(n int) string {
+	suffix := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return strconv.Itoa(n) + suffix
+}
+
+// and joins words as in a sentence.
+func and(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+func capitalise(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -1,0 +1,104 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package env is what the commands of the plugin share: streams, a clock, the cluster that kubectl's
+// flags name, and how a command tells its exit code.
+package env
+
+import (
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+)
+
+// FieldManager is the name under which the plugin writes.
+const FieldManager = "kubectl-cronjob"
+
+// Env is where a command runs.
+type Env struct {
+	genericiooptions.IOStreams
+
+	// Flags are kubectl's: --kubeconfig, --context, --namespace and so on.
+	Flags *genericclioptions.ConfigFlags
+
+	// Clock tells the time.
+	Clock clock.Clock
+}
+
+// New returns the surroundings of a program that was started from a shell.
+func New(streams genericiooptions.IOStreams) *Env {
+	return &Env{
+		IOStreams: streams,
+		Flags:     genericclioptions.NewConfigFlags(true),
+		Clock:     clock.RealClock{},
+	}
+}
+
+// Namespace is the namespace that the flags or the kubeconfig name, or else default.
+func (e *Env) Namespace() (string, error) {
+	namespace, _, err := e.Flags.ToRawKubeConfigLoader().Namespace()
+	return namespace, e.nameFlag(err)
+}
+
+// RESTConfig says where the cluster is; that nothing names one is an error. Requests are not limited but by
+// the API server's priority and fairness.
+func (e *Env) RESTConfig() (*rest.Config, error) {
+	config, err := e.Flags.ToRESTConfig()
+	if err != nil {
+		return nil, e.nameFlag(err)
+	}
+	if err := e.checkNamed(config); err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	return config, nil
+}
+
+// Client returns a client of the cluster, which knows both versions of ours, the built-in kinds and
+// CustomResourceDefinitions. It writes as FieldManager.
+func (e *Env) Client() (client.WithWatch, error) {
+	config, err := e.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: newScheme(), FieldOwner: FieldManager})
+	if err != nil {
+		return nil, fmt.Errorf("no cluster answers at %s: %w", config.Host, err)
+	}
+	return c, nil
+}
+
+// newScheme has the types that the commands work with.
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
+	utilruntime.Must(v1.AddToScheme(scheme))
+	utilruntime.Must(v2.AddToScheme(scheme))
+	return scheme
+}

@@ -1,0 +1,68 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package env
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
+)
+
+// unnamedCluster is the address that client-go takes when nothing names one. Hardly ever is a cluster there.
+const unnamedCluster = "http://localhost:8080"
+
+// checkNamed returns an error if nothing has named the cluster that config leads to.
+func (e *Env) checkNamed(config *rest.Config) error {
+	if config.Host != unnamedCluster {
+		return nil
+	}
+	for _, flag := range []*string{e.Flags.APIServer, e.Flags.Context, e.Flags.ClusterName} {
+		if ptr.Deref(flag, "") != "" {
+			return nil
+		}
+	}
+	loader := e.Flags.ToRawKubeConfigLoader()
+	kubeconfig, err := loader.RawConfig()
+	if err != nil {
+		return err
+	}
+	files := strings.Join(loader.ConfigAccess().GetLoadingPrecedence(), ", ")
+	switch {
+	case clientcmdapi.IsConfigEmpty(&kubeconfig):
+		return fmt.Errorf("nothing says where the cluster is: the kubeconfig %s is missing or empty; "+
+			"name another with --kubeconfig or in KUBECONFIG", files)
+	case kubeconfig.CurrentContext == "":
+		return fmt.Errorf("nothing says which cluster to use: the kubeconfig %s has no current context; "+
+			"choose one with --context or kubectl config use-context, or name another kubeconfig with --kubeconfig or in KUBECONFIG", files)
+	}
+	return nil
+}
+
+// nameFlag has an error about a kubeconfig that is not there say which flag named it. What is wrong
+// inside of one is said by client-go, with the name of the file.
+func (e *Env) nameFlag(err error) error {
+	var missing *fs.PathError
+	if errors.As(err, &missing) && missing.Path == ptr.Deref(e.Flags.KubeConfig, "") {
+		return fmt.Errorf("--kubeconfig: %w", err)
+	}
+	return err
+}

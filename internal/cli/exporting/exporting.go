@@ -1,0 +1,253 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package exporting is the command export: it makes built-in CronJobs from ours, and undoes an import.
+package exporting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/cli/handover"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+)
+
+const long = `Hand over from CronJobs of batch.tutorial.kubebuilder.io to built-in ones (batch/v1) of the same name. It is the way
+back from kubectl cronjob import.
+
+Ours is suspended, and the built-in starts when ours is known to have stopped; no tick runs twice. The
+CronJob that ours was imported from, if it is still there, is resumed as it was before; else one is
+created. It stays suspended if it was before, or if ours is. Ours stays, suspended, until you delete it.
+
+Where the spec of ours was changed since the import, say with --spec whose the built-in shall have.
+
+Resuming takes the right to patch cronjobs/status of batch: without it, the built-in would at once run the
+last tick, which ours has run.`
+
+const example = `  # Go back
+  kubectl cronjob export backup
+
+  # Go back with what was changed since the import
+  kubectl cronjob export backup --spec=ours
+
+  # Print the manifest of the built-in CronJob, and touch nothing
+  kubectl cronjob export backup -o yaml`
+
+// Whose spec a built-in CronJob gets.
+const (
+	specOurs     = "ours"
+	specOriginal = "original"
+)
+
+// NewCommand returns the command.
+func NewCommand(e *env.Env) *cobra.Command {
+	options, spec := &handover.Options{}, ""
+	command := &cobra.Command{
+		Use:     "export NAME...",
+		Short:   "Hand over from CronJobs of ours to the built-in ones",
+		Long:    long,
+		Example: example,
+		RunE: func(command *cobra.Command, names []string) error {
+			if len(names) == 0 && options.Selector == "" && !options.AllNamespaces {
+				return errors.New("name the CronJobs to export, or use --selector or --all-namespaces")
+			}
+			if spec != "" && spec != specOurs && spec != specOriginal {
+				return fmt.Errorf("--spec=%s: use %s or %s", spec, specOurs, specOriginal)
+			}
+			batch, err := handover.NewBatch(e, options, names)
+			if err != nil {
+				return err
+			}
+			x := &exporter{Batch: batch, spec: spec}
+			return batch.Each(command.Context(), builtin.OursGVK, names, x.run)
+		},
+	}
+	command.Flags().StringVar(&spec, "spec", "",
+		`whose spec the built-in shall have where they differ: "ours", or "original" for what it had when it was imported`)
+	options.AddFlags(command, "export")
+	return command
+}
+
+// exporter exports one CronJob after the other.
+type exporter struct {
+	*handover.Batch
+	spec string
+}
+
+// run exports one.
+func (x *exporter) run(ctx context.Context, object *unstructured.Unstructured) error {
+	ours := &v1.CronJob{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, ours); err != nil {
+		return fmt.Errorf("not a CronJob of %s: %w", v1.GroupVersion, err)
+	}
+	exported, notes := builtin.Export(ours)
+	metav1.SetMetaDataAnnotation(&exported.ObjectMeta, handover.ExportedFromAnnotation, string(ours.UID))
+	if x.PrintsManifests() {
+		return x.PrintManifest(exported)
+	}
+	existing := &batchv1.CronJob{}
+	found, err := x.Find(ctx, existing)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return x.create(ctx, handover.Ours(ours), exported, notes)
+	case !handover.ArePair(existing, ours):
+		return fmt.Errorf("%s is there already and has nothing to do with this one: it is left alone", handover.BuiltIn(existing))
+	default:
+		return x.goBack(ctx, ours, existing)
+	}
+}
+
+// create exports one that has no counterpart yet.
+func (x *exporter) create(ctx context.Context, ours *handover.Side, exported *batchv1.CronJob, notes []builtin.Note) error {
+	if err := ours.RefuseKeeper(); err != nil {
+		return err
+	}
+	if err := x.Check(ctx, exported); err != nil {
+		return err
+	}
+	missed, err := x.HandOver(ctx, ours, func(ctx context.Context, _ time.Time, suspended bool) (*handover.Side, error) {
+		exported.Spec.Suspend = &suspended
+		return x.Create(ctx, exported)
+	})
+	if err != nil {
+		return err
+	}
+	if ours.SuspendedByOthers() {
+		x.Done("exported, suspended as ours is")
+	} else {
+		x.Done("exported and running, ours is suspended")
+	}
+	for _, note := range notes {
+		x.Note(note.String())
+	}
+	x.NoteMissed(missed)
+	return nil
+}
+
+// goBack hands over to one that is there.
+func (x *exporter) goBack(ctx context.Context, c *v1.CronJob, original *batchv1.CronJob) error {
+	ours, to := handover.Ours(c), handover.BuiltIn(original)
+	if ours.Suspended() && !to.Held() {
+		x.Done("already exported, ours is suspended")
+		return nil
+	}
+	if err := ours.RefuseKeeper(); err != nil {
+		return err
+	}
+	wanted, changed, err := x.specFor(ctx, c, original)
+	if err != nil {
+		return err
+	}
+	suspended := ours.SuspendedByOthers() || to.SuspendedByOthers()
+	resume := func(ctx context.Context, stoppedAt time.Time, suspended bool) (*handover.Side, error) {
+		return x.resume(ctx, original, wanted, stoppedAt, suspended)
+	}
+	missed, err := x.HandOver(ctx, ours, resume)
+	if err != nil {
+		return err
+	}
+	if suspended {
+		x.Done("handed back; the built-in stays suspended, as it was before or as ours is")
+	} else {
+		x.Done("handed back, the built-in runs and ours is suspended")
+	}
+	if len(changed) > 0 {
+		x.Note(fmt.Sprintf("%s: as of %s", strings.Join(changed, ", "), x.spec))
+	}
+	x.NoteMissed(missed)
+	return nil
+}
+
+// specFor returns the original with the spec that it shall have, and the fields in which that of ours differs.
+func (x *exporter) specFor(ctx context.Context, ours *v1.CronJob, original *batchv1.CronJob) (*batchv1.CronJob, []string, error) {
+	wanted := builtin.Onto(original, ours)
+	if !x.OnClient() {
+		// The API server fills in defaults, which are no difference.
+		if err := x.Client.Patch(ctx, wanted, client.MergeFrom(original.DeepCopy()), client.DryRunAll); err != nil {
+			return nil, nil, fmt.Errorf("updating %s: %w", handover.BuiltIn(original), err)
+		}
+	}
+	changed := builtin.ChangedFields(&original.Spec, &wanted.Spec)
+	switch {
+	case len(changed) == 0 || x.spec == specOriginal:
+		return original, changed, nil
+	case x.spec == "":
+		return nil, nil, fmt.Errorf("ours was changed since the import: %s; say with --spec=%s or --spec=%s which the built-in shall have",
+			strings.Join(changed, ", "), specOurs, specOriginal)
+	}
+	return wanted, changed, nil
+}
+
+// resume has the built-in take over: with the wanted spec, and with all ticks behind it that were ours.
+// It would run the newest of them otherwise.
+func (x *exporter) resume(ctx context.Context, original, wanted *batchv1.CronJob, stoppedAt time.Time, suspended bool,
+) (*handover.Side, error) {
+	to := handover.BuiltIn(original)
+	if !to.Held() {
+		return to, nil
+	}
+	if len(builtin.ChangedFields(&original.Spec, &wanted.Spec)) > 0 {
+		changed := original.DeepCopy()
+		changed.Spec = *wanted.Spec.DeepCopy()
+		if err := x.Client.Patch(ctx, changed, client.MergeFrom(original)); err != nil {
+			return nil, fmt.Errorf("updating %s: %w", to, err)
+		}
+		original = changed
+	}
+	if tick := lastTick(original, stoppedAt); !tick.IsZero() {
+		changed := original.DeepCopy()
+		changed.Status.LastScheduleTime = &metav1.Time{Time: tick}
+		if err := x.Client.Status().Patch(ctx, changed, client.MergeFrom(original)); err != nil {
+			return nil, fmt.Errorf("setting status.lastScheduleTime of %s: %w", to, err)
+		}
+		original = changed
+	}
+	return x.Switch().Resume(handover.BuiltIn(original))(ctx, stoppedAt, suspended)
+}
+
+// lastTick is the newest tick that is not the built-in's any more; zero if it has run that itself.
+func lastTick(original *batchv1.CronJob, stoppedAt time.Time) time.Time {
+	spec, _ := builtin.Import(original)
+	zone := ""
+	if spec.Spec.TimeZone != nil {
+		zone = *spec.Spec.TimeZone
+	}
+	ticks, err := schedule.Parse(spec.Spec.Schedule, zone)
+	if err != nil {
+		return time.Time{}
+	}
+	after := original.CreationTimestamp.Time
+	if last := original.Status.LastScheduleTime; last != nil {
+		after = last.Time
+	}
+	tick, _ := ticks.Anchored(after).Last(after, stoppedAt)
+	return tick
+}

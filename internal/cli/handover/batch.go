@@ -1,0 +1,278 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package handover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+)
+
+// What --dry-run takes beside its default.
+const (
+	dryRunNone   = "none"
+	dryRunClient = "client"
+	dryRunServer = "server"
+)
+
+// Options are the flags that import and export share.
+type Options struct {
+	AllNamespaces bool
+	Selector      string
+	DryRun        string
+	Output        string
+	Wait          bool
+	Timeout       time.Duration
+	Grace         time.Duration
+}
+
+// AddFlags has a command take the options. The verb is what it does to CronJobs.
+func (o *Options) AddFlags(command *cobra.Command, verb string) {
+	flags := command.Flags()
+	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, verb+" those of all namespaces")
+	flags.StringVarP(&o.Selector, "selector", "l", "", verb+" those with these labels, such as app=shop,tier!=cache")
+	flags.StringVar(&o.DryRun, "dry-run", dryRunNone,
+		`"client" only says what would be done; "server" also has the API server say whether it would allow it`)
+	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
+	flags.StringVarP(&o.Output, "output", "o", "", `"yaml" or "json": print the manifests, and touch nothing`)
+	flags.BoolVar(&o.Wait, "wait", false,
+		"wait for Jobs that run when the concurrency policy is Forbid or Replace; ticks that pass meanwhile are missed")
+	flags.DurationVar(&o.Timeout, "timeout", 10*time.Minute, "how long --wait waits, for each CronJob; 0 for as long as it takes")
+	flags.DurationVar(&o.Grace, "grace", 5*time.Second,
+		"how long after its suspension a controller may not have heard of it yet; nothing is handed over so soon before a tick")
+}
+
+// validate says what is wrong with the options.
+func (o *Options) validate(names []string) error {
+	switch {
+	case o.DryRun != dryRunNone && o.DryRun != dryRunClient && o.DryRun != dryRunServer:
+		return fmt.Errorf("--dry-run=%s: use none, client or server", o.DryRun)
+	case o.AllNamespaces && len(names) > 0:
+		return errors.New("--all-namespaces goes without names: use --namespace")
+	case o.Selector != "" && len(names) > 0:
+		return errors.New("--selector goes without names")
+	case o.Grace < 0:
+		return fmt.Errorf("--grace=%s: use 0 or more", o.Grace)
+	case o.Timeout < 0:
+		return fmt.Errorf("--timeout=%s: use 0 or more", o.Timeout)
+	}
+	return nil
+}
+
+// Batch is a run over some CronJobs, of which each is handled whatever happens to the others.
+type Batch struct {
+	*Options
+	Env    *env.Env
+	Client client.Client
+
+	printer printers.ResourcePrinter
+	current client.ObjectKey
+}
+
+// NewBatch prepares a run.
+func NewBatch(e *env.Env, o *Options, names []string) (*Batch, error) {
+	if err := o.validate(names); err != nil {
+		return nil, err
+	}
+	b := &Batch{Options: o, Env: e}
+	var err error
+	if o.Output != "" {
+		if b.printer, err = genericclioptions.NewJSONYamlPrintFlags().ToPrinter(o.Output); err != nil {
+			return nil, fmt.Errorf("--output=%s: use yaml or json", o.Output)
+		}
+	}
+	b.Client, err = e.Client()
+	return b, err
+}
+
+// Each calls back for each CronJob of a kind: those with the names, or all of the namespace that the
+// options ask for. Errors are printed, and counted in the error that it returns.
+func (b *Batch) Each(ctx context.Context, gvk schema.GroupVersionKind, names []string,
+	handle func(context.Context, *unstructured.Unstructured) error,
+) error {
+	keys, err := b.find(ctx, gvk, names)
+	if err != nil {
+		return err
+	}
+	if len(keys) == 0 {
+		b.print("no CronJobs of " + gvk.GroupVersion().String() + " found")
+	}
+	failed := 0
+	for _, key := range keys {
+		if err := context.Cause(ctx); err != nil {
+			return fmt.Errorf("interrupted before %s: %w", b.name(key), err)
+		}
+		b.current = key
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(gvk)
+		err := b.Client.Get(ctx, key, object)
+		if err == nil {
+			err = handle(ctx, object)
+		}
+		if err != nil {
+			failed++
+			_, _ = fmt.Fprintf(b.Env.ErrOut, "error: %s: %v\n", b.name(key), err)
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d failed", failed, len(keys))
+	}
+	return nil
+}
+
+// find returns the keys of the CronJobs to handle.
+func (b *Batch) find(ctx context.Context, gvk schema.GroupVersionKind, names []string) ([]client.ObjectKey, error) {
+	namespace, err := b.Env.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	var keys []client.ObjectKey
+	if len(names) > 0 {
+		for _, name := range names {
+			keys = append(keys, client.ObjectKey{Namespace: namespace, Name: name})
+		}
+		return keys, nil
+	}
+	if b.AllNamespaces {
+		namespace = ""
+	}
+	selector, err := labels.Parse(b.Selector)
+	if err != nil {
+		return nil, fmt.Errorf("--selector: %w", err)
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(gvk)
+	if err := b.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return nil, fmt.Errorf("listing CronJobs of %s: %w", gvk.GroupVersion(), explain(err))
+	}
+	for i := range list.Items {
+		keys = append(keys, client.ObjectKeyFromObject(&list.Items[i]))
+	}
+	return keys, nil
+}
+
+// explain says what to do when the cluster does not know our kind.
+func explain(err error) error {
+	if meta.IsNoMatchError(err) {
+		return fmt.Errorf("%w: is the operator installed?", err)
+	}
+	return err
+}
+
+// Find gets the other CronJob of the same name and reports whether it is there.
+func (b *Batch) Find(ctx context.Context, other client.Object) (bool, error) {
+	err := b.Client.Get(ctx, b.current, other)
+	if err != nil && client.IgnoreNotFound(err) == nil {
+		return false, nil
+	}
+	return err == nil, explain(err)
+}
+
+// strict has the API server refuse fields that it would drop.
+var strict = client.FieldValidation(metav1.FieldValidationStrict)
+
+// Check finds out, before anything is done, whether an object could be created.
+func (b *Batch) Check(ctx context.Context, object client.Object) error {
+	if b.OnClient() {
+		return nil
+	}
+	tried := object.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy of the same type
+	if err := b.Client.Create(ctx, tried, strict, client.DryRunAll); err != nil {
+		return fmt.Errorf("creating %s: %w", sideOf(object), err)
+	}
+	return nil
+}
+
+// Create creates a CronJob of either kind.
+func (b *Batch) Create(ctx context.Context, object client.Object) (*Side, error) {
+	if err := b.Client.Create(ctx, object, strict); err != nil {
+		return nil, fmt.Errorf("creating %s: %w", sideOf(object), err)
+	}
+	return sideOf(object), nil
+}
+
+// HandOver hands over, unless nothing is to be changed.
+func (b *Batch) HandOver(ctx context.Context, from *Side, start Start) (missed time.Time, err error) {
+	if b.Dry() {
+		return time.Time{}, nil
+	}
+	return b.Switch().HandOver(ctx, from, start)
+}
+
+// NoteMissed says which tick nobody runs, if there is one.
+func (b *Batch) NoteMissed(tick time.Time) {
+	if !tick.IsZero() {
+		b.Note(fmt.Sprintf("the tick of %s is missed: it came during the hand-over", tick.Format(time.RFC3339)))
+	}
+}
+
+// Switch returns what hands over.
+func (b *Batch) Switch() *Switch {
+	return &Switch{
+		Client: b.Client, Clock: b.Env.Clock, Grace: b.Grace, Wait: b.Wait, Timeout: b.Timeout,
+		Say: func(text string) { _, _ = fmt.Fprintf(b.Env.ErrOut, "%s: %s\n", b.name(b.current), text) },
+	}
+}
+
+// OnClient reports whether the API server is not to be asked.
+func (b *Batch) OnClient() bool { return b.DryRun == dryRunClient }
+
+// Dry reports whether nothing is to be changed.
+func (b *Batch) Dry() bool { return b.DryRun != dryRunNone }
+
+// PrintsManifests reports whether manifests are asked for.
+func (b *Batch) PrintsManifests() bool { return b.printer != nil }
+
+// PrintManifest prints an object.
+func (b *Batch) PrintManifest(object runtime.Object) error {
+	return b.printer.PrintObj(object, b.Env.Out)
+}
+
+// Done says what was done to the present CronJob, or would be.
+func (b *Batch) Done(text string) {
+	if b.Dry() {
+		text += " (" + b.DryRun + " dry run)"
+	}
+	b.print(b.name(b.current) + ": " + text)
+}
+
+// Note says more about the present CronJob.
+func (b *Batch) Note(text string) { b.print("  " + text) }
+
+func (b *Batch) print(text string) { _, _ = fmt.Fprintln(b.Env.Out, text) }
+
+// name names a CronJob as far as is needed to tell it from the others.
+func (b *Batch) name(key client.ObjectKey) string {
+	if b.AllNamespaces {
+		return key.String()
+	}
+	return key.Name
+}

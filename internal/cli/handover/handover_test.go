@@ -1,0 +1,237 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package handover
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+var created = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+
+// jumpingClock is a clock that is there already when it is waited for, and tells whom it concerns.
+type jumpingClock struct {
+	*clocktesting.FakeClock
+	onStep func(time.Time)
+}
+
+func (c *jumpingClock) After(d time.Duration) <-chan time.Time {
+	c.Step(d)
+	if c.onStep != nil {
+		c.onStep(c.Now())
+	}
+	there := make(chan time.Time, 1)
+	there <- c.Now()
+	return there
+}
+
+// scene is a cluster in which nobody but the test acts, at a time of day.
+type scene struct {
+	*Switch
+	clock *jumpingClock
+	said  []string
+}
+
+func newScene(t *testing.T, now string, objects ...client.Object) *scene {
+	t.Helper()
+	at, err := time.Parse(time.TimeOnly, now)
+	require.NoError(t, err)
+	at = created.Truncate(24 * time.Hour).Add(at.Sub(at.Truncate(24 * time.Hour)))
+	scheme := runtime.NewScheme()
+	require.NoError(t, errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)))
+	s := &scene{clock: &jumpingClock{FakeClock: clocktesting.NewFakeClock(at)}}
+	s.Switch = &Switch{
+		Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&batchv1.CronJob{}).Build(),
+		Clock:  s.clock, Grace: 5 * time.Second, Say: func(text string) { s.said = append(s.said, text) },
+	}
+	return s
+}
+
+// originalAt is a built-in CronJob that has run last at a time of day.
+func originalAt(schedule, lastRun string) *batchv1.CronJob {
+	c := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c", UID: "u", CreationTimestamp: metav1.NewTime(created)}}
+	c.Spec.Schedule, c.Spec.Suspend = schedule, new(false)
+	if lastRun != "" {
+		at, _ := time.Parse(time.TimeOnly, lastRun)
+		c.Status.LastScheduleTime = &metav1.Time{Time: created.Truncate(24 * time.Hour).Add(at.Sub(at.Truncate(24 * time.Hour)))}
+	}
+	return c
+}
+
+// handOver hands over from the original to one of ours, which is created as start says.
+func (s *scene) handOver(t *testing.T, original *batchv1.CronJob, fail error) (time.Time, *time.Time, error) {
+	t.Helper()
+	var startedAt *time.Time
+	missed, err := s.HandOver(t.Context(), s.side(t, original), func(_ context.Context, _ time.Time, suspended bool) (*Side, error) {
+		assert.True(t, s.side(t, original).Suspended(), "ours is started, and the original runs")
+		if fail != nil {
+			return nil, fail
+		}
+		startedAt = new(s.clock.Now())
+		return Ours(builders.MakeCronJob("c").Created(s.clock.Now().Truncate(time.Second)).Suspend(suspended).Obj()), nil
+	})
+	return missed, startedAt, err
+}
+
+// side reads the original.
+func (s *scene) side(t *testing.T, original *batchv1.CronJob) *Side {
+	t.Helper()
+	last := &batchv1.CronJob{}
+	require.NoError(t, s.Client.Get(t.Context(), client.ObjectKeyFromObject(original), last))
+	return BuiltIn(last)
+}
+
+func TestAMomentIsChosenAtWhichNoTickIsLost(t *testing.T) {
+	for name, test := range map[string]struct {
+		schedule, now, lastRun string
+		runsItsTicks           bool
+		wantStarted            string
+		wantMissed             string
+	}{
+		"between two ticks": {
+			schedule: "*/10 * * * *", now: "10:43:00", lastRun: "10:40:00", runsItsTicks: true, wantStarted: "10:43:00",
+		},
+		"right before a tick, which is left to run": {
+			schedule: "*/10 * * * *", now: "10:49:57", lastRun: "10:40:00", runsItsTicks: true, wantStarted: "10:50:00",
+		},
+		"right before a tick that does not run: the grace is over first": {
+			schedule: "*/10 * * * *", now: "10:49:57", lastRun: "10:40:00", wantStarted: "10:50:10", wantMissed: "10:50:00",
+		},
+		"a tick that has not run yet": {
+			schedule: "*/10 * * * *", now: "10:50:01", lastRun: "10:40:00", wantStarted: "10:50:06", wantMissed: "10:50:00",
+		},
+		"a schedule that is too dense: the grace is waited for": {
+			schedule: "@every 2s", now: "10:50:01", lastRun: "10:50:00", runsItsTicks: false, wantStarted: "10:50:12", wantMissed: "10:50:12",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			original := originalAt(test.schedule, test.lastRun)
+			s := newScene(t, test.now, original)
+			if test.runsItsTicks {
+				s.clock.onStep = func(now time.Time) {
+					last := s.side(t, original).Object.(*batchv1.CronJob)
+					if tick := now.Truncate(10 * time.Minute); !last.Status.LastScheduleTime.Time.Equal(tick) && !*last.Spec.Suspend {
+						last.Status.LastScheduleTime = &metav1.Time{Time: tick}
+						require.NoError(t, s.Client.Status().Update(t.Context(), last))
+					}
+				}
+			}
+			missedAt, started, err := s.handOver(t, original, nil)
+			require.NoError(t, err)
+			require.NotNil(t, started)
+			assert.Equal(t, test.wantStarted, started.Truncate(time.Second).Format(time.TimeOnly))
+			missed := ""
+			if !missedAt.IsZero() {
+				missed = missedAt.Format(time.TimeOnly)
+			}
+			assert.Equal(t, test.wantMissed, missed)
+			assert.True(t, s.side(t, original).Held())
+		})
+	}
+}
+
+func TestAfterAFailureNeverBothRun(t *testing.T) {
+	resource := schema.GroupResource{Resource: "cronjobs"}
+	for name, test := range map[string]struct {
+		fail        error
+		wantResumed bool
+		want        string
+	}{
+		"refused":         {apierrors.NewForbidden(resource, "c", errors.New("quota")), true, "cronjob.batch/c is as it was"},
+		"invalid":         {apierrors.NewInvalid(schema.GroupKind{}, "c", nil), true, "cronjob.batch/c is as it was"},
+		"somebody's else": {apierrors.NewAlreadyExists(resource, "c"), false, "repeat the command"},
+		"a timeout":       {apierrors.NewTimeoutError("slow", 1), false, "repeat the command"},
+		"no connection":   {errors.New("connection lost"), false, "cronjob.batch/c stays suspended, as the other may run"},
+		"interrupted":     {context.Canceled, false, "repeat the command"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			original := originalAt("@hourly", "10:00:00")
+			s := newScene(t, "10:30:00", original)
+			_, _, err := s.handOver(t, original, test.fail)
+			require.ErrorIs(t, err, test.fail)
+			require.ErrorContains(t, err, test.want)
+			last := s.side(t, original)
+			assert.Equal(t, test.wantResumed, !last.Suspended())
+			assert.Equal(t, test.wantResumed, last.before() == "")
+
+			// Either way a repeat gets there.
+			_, started, err := s.handOver(t, original, nil)
+			require.NoError(t, err)
+			assert.NotNil(t, started)
+		})
+	}
+}
+
+func TestAnInterruptionWhileWaitingLeavesTheOriginalAsItWas(t *testing.T) {
+	original := originalAt("@hourly", "10:00:00")
+	original.Spec.ConcurrencyPolicy = batchv1.ForbidConcurrent
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "j", OwnerReferences: []metav1.OwnerReference{
+		*metav1.NewControllerRef(original, batchv1.SchemeGroupVersion.WithKind("CronJob")),
+	}}}
+	s := newScene(t, "10:30:00", original, job)
+	s.Wait = true
+	ctx, cancel := context.WithCancel(t.Context())
+	s.Say = func(text string) {
+		assert.Equal(t, "waiting for job.batch/j to end", text)
+		assert.True(t, s.side(t, original).Held())
+		cancel()
+	}
+	_, err := s.HandOver(ctx, s.side(t, original), nil)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.False(t, s.side(t, original).Suspended())
+}
+
+func TestWhetherItIsSuspendedIsOnesOwn(t *testing.T) {
+	for name, test := range map[string]struct {
+		suspend                 bool
+		annotation              string
+		wantHeld, wantSuspended bool
+	}{
+		"it runs":                       {false, "", false, false},
+		"it is suspended":               {true, "", false, true},
+		"it is held":                    {true, "false", true, false},
+		"it is held, and was suspended": {true, "true", true, true},
+		"it was resumed, with the annotation left": {false, "false", false, false},
+		"what can't be read is not resumed":        {true, "?", true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := builders.MakeCronJob("c").Suspend(test.suspend).Obj()
+			if test.annotation != "" {
+				c.Annotations = map[string]string{SuspendBeforeAnnotation: test.annotation}
+			}
+			assert.Equal(t, test.wantHeld, Ours(c).Held())
+			assert.Equal(t, test.wantSuspended, Ours(c).SuspendedByOthers())
+		})
+	}
+}

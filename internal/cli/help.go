@@ -1,0 +1,81 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// newOptionsCommand returns the command that lists kubectl's flags, which all commands take and whose help
+// would drown in them.
+func newOptionsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "options",
+		Short:             "List the flags that all commands take",
+		Long:              "List the flags that all commands take. They are kubectl's own.",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Run: func(cmd *cobra.Command, _ []string) {
+			cmd.Print("The following flags can be passed to any command:\n\n", cmd.InheritedFlags().FlagUsages())
+		},
+	}
+}
+
+// leaveOutGlobalFlags has the help of all commands name the command options in the place of the flags of root
+// that all take. They are hidden only while the help is written: completion offers them still.
+func leaveOutGlobalFlags(root *cobra.Command) {
+	usage := root.UsageFunc()
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		hide := func(hidden bool) {
+			root.PersistentFlags().VisitAll(func(flag *pflag.Flag) { flag.Hidden = hidden })
+		}
+		hide(true)
+		defer hide(false)
+		if err := usage(cmd); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStderr(), "\nUse %q for the flags that all commands take.\n", root.DisplayName()+" options")
+		return err
+	})
+}
+
+// pointToHelp has a mistake on the command line of a command, or of one below it, be followed by where to
+// read what is right.
+func pointToHelp(cmd *cobra.Command) {
+	// Those below first: they would inherit, and point twice.
+	for _, below := range cmd.Commands() {
+		pointToHelp(below)
+	}
+	explain := cmd.FlagErrorFunc()
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return explain(cmd, withHelp(cmd, err)) })
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return withHelp(cmd, err)
+			}
+			return nil
+		}
+	}
+}
+
+// withHelp adds to an error which help to read.
+func withHelp(cmd *cobra.Command, err error) error {
+	return fmt.Errorf("%w\nSee '%s --help' for usage", err, cmd.CommandPath())
+}

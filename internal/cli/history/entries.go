@@ -1,0 +1,231 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package history
+
+import (
+	"regexp"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/english"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// State says what became of a tick.
+type State string
+
+// The states of a tick.
+const (
+	// Succeeded and Failed are of Jobs that are over, Running of those that are not.
+	Succeeded State = "Succeeded"
+	Failed    State = "Failed"
+	Running   State = "Running"
+
+	// Missed is of ticks that never run.
+	Missed State = "Missed"
+
+	// Waiting is of the tick that is due, but has not started: for a Job to end, or for a quota.
+	Waiting State = "Waiting"
+
+	// Coming is of ticks of the future.
+	Coming State = "Coming"
+)
+
+// History is the runs of a CronJob, and what its schedule is. It is what -o json and yaml print.
+// Times are RFC 3339, in the zone of the schedule.
+type History struct {
+	Namespace   string `json:"namespace"`
+	Name        string `json:"name"`
+	Schedule    string `json:"schedule"`
+	TimeZone    string `json:"timeZone"`
+	Description string `json:"description,omitempty"`
+	Suspended   bool   `json:"suspended,omitempty"`
+
+	// Problem says why the schedule can't be followed, and nothing is to come.
+	Problem string `json:"problem,omitempty"`
+
+	// Now is the time at which all this is so.
+	Now string `json:"now"`
+
+	// Entries are the ticks and the runs that were started by hand, oldest first.
+	Entries []Entry `json:"entries"`
+
+	now time.Time
+}
+
+// Entry is a tick, or a run that was started by hand.
+type Entry struct {
+	State State `json:"state"`
+
+	// Tick is what started it; "" if somebody did by hand.
+	Tick string `json:"tick,omitempty"`
+
+	// Job is the name of the Job, Start and End when it did.
+	Job   string `json:"job,omitempty"`
+	Start string `json:"start,omitempty"`
+	End   string `json:"end,omitempty"`
+
+	// DelaySeconds is from the tick to the start, DurationSeconds from there to the end, or to now.
+	DelaySeconds    *int64 `json:"delaySeconds,omitempty"`
+	DurationSeconds *int64 `json:"durationSeconds,omitempty"`
+
+	// Message says why it failed, was missed, or waits.
+	Message string `json:"message,omitempty"`
+
+	// at is what puts entries in order: the tick, or else the start.
+	at time.Time
+}
+
+// delay and duration are what the entry says in seconds; 0 if it does not.
+func (e Entry) delay() time.Duration {
+	return time.Duration(ptr.Deref(e.DelaySeconds, 0)) * time.Second
+}
+
+func (e Entry) duration() time.Duration {
+	return time.Duration(ptr.Deref(e.DurationSeconds, 0)) * time.Second
+}
+
+// makeHistory puts together what is known of a CronJob at an instant, and so many ticks to come.
+func makeHistory(c *v1.CronJob, jobs []*batchv1.Job, missed []corev1.Event, now time.Time, coming int) History {
+	zone := cronjobs.Zone(c)
+	h := History{
+		Namespace: c.Namespace, Name: c.Name, Schedule: c.Spec.Schedule, TimeZone: zone.String(),
+		Suspended: ptr.Deref(c.Spec.Suspend, false), Now: now.In(zone).Format(time.RFC3339), Entries: []Entry{}, now: now.In(zone),
+	}
+	for _, job := range jobs {
+		h.Entries = append(h.Entries, entryOf(job, h.now))
+	}
+	for i := range missed {
+		h.Entries = append(h.Entries, missedEntry(&missed[i], zone))
+	}
+	h.look(c, coming)
+	slices.SortStableFunc(h.Entries, func(a, b Entry) int { return a.at.Compare(b.at) })
+	return h
+}
+
+// look appends the tick that waits, if there is one, and those to come.
+func (h *History) look(c *v1.CronJob, coming int) {
+	ticks, err := cronjobs.Schedule(c)
+	if err != nil {
+		h.Problem = err.Error()
+		return
+	}
+	h.Description, _ = english.Describe(c.Spec.Schedule) // it can be described, as it is a schedule
+	if h.Suspended || !c.DeletionTimestamp.IsZero() {
+		return
+	}
+	if waiting := c.Status.NextScheduleTime; waiting != nil && !waiting.After(h.now) && !h.has(waiting.Time) {
+		h.Entries = append(h.Entries, tickEntry(Waiting, waiting.In(h.now.Location()), whyWaiting(c)))
+	}
+	after := h.now
+	for range coming {
+		tick, ok := ticks.Next(after)
+		if !ok {
+			break
+		}
+		h.Entries = append(h.Entries, tickEntry(Coming, tick.In(h.now.Location()), ""))
+		after = tick
+	}
+}
+
+// has reports whether a tick has its Job already: then the status is about to say so, too.
+func (h *History) has(tick time.Time) bool {
+	return slices.ContainsFunc(h.Entries, func(e Entry) bool { return e.Tick != "" && e.at.Equal(tick) })
+}
+
+// whyWaiting returns what the Ready condition says.
+func whyWaiting(c *v1.CronJob) string {
+	for _, condition := range c.Status.Conditions {
+		if condition.Type == v1.ConditionReady {
+			return condition.Message
+		}
+	}
+	return ""
+}
+
+// tickEntry is of a tick without a Job.
+func tickEntry(state State, tick time.Time, message string) Entry {
+	return Entry{State: state, Tick: tick.Format(time.RFC3339), Message: message, at: tick}
+}
+
+// entryOf tells of a Job, in the zone of now.
+func entryOf(job *batchv1.Job, now time.Time) Entry {
+	start := job.CreationTimestamp.In(now.Location())
+	if job.Status.StartTime != nil {
+		start = job.Status.StartTime.In(now.Location())
+	}
+	e := Entry{State: Running, Job: job.Name, Start: start.Format(time.RFC3339), at: start}
+	if tick, ok := plan.TickOf(job); ok {
+		e.at = tick.In(now.Location())
+		e.Tick = e.at.Format(time.RFC3339)
+		e.DelaySeconds = seconds(start.Sub(tick))
+	}
+	end, condition := endOf(job)
+	switch plan.ResultOf(job) {
+	case plan.Succeeded:
+		e.State = Succeeded
+	case plan.Failed:
+		e.State, e.Message = Failed, condition.Reason+": "+condition.Message
+	default:
+		e.DurationSeconds = seconds(now.Sub(start))
+		if !job.DeletionTimestamp.IsZero() {
+			e.Message = "It is being deleted."
+		}
+		return e
+	}
+	e.End = end.In(now.Location()).Format(time.RFC3339)
+	e.DurationSeconds = seconds(end.Sub(start))
+	return e
+}
+
+// endOf returns when a Job has ended, and the condition that says so; zero while it runs.
+func endOf(job *batchv1.Job) (time.Time, batchv1.JobCondition) {
+	for _, condition := range job.Status.Conditions {
+		isEnd := condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed
+		if !isEnd || condition.Status != corev1.ConditionTrue {
+			continue
+		}
+		if job.Status.CompletionTime != nil {
+			return job.Status.CompletionTime.Time, condition
+		}
+		return condition.LastTransitionTime.Time, condition
+	}
+	return time.Time{}, batchv1.JobCondition{}
+}
+
+func seconds(d time.Duration) *int64 { return new(int64(d / time.Second)) }
+
+// timeInNote is the first tick in the note of an event.
+var timeInNote = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// missedEntry tells of missed ticks. Where the note names none, it is the time of the event.
+func missedEntry(event *corev1.Event, zone *time.Location) Entry {
+	tick, err := time.Parse(time.RFC3339, timeInNote.FindString(event.Message))
+	if err != nil {
+		tick = event.EventTime.Time
+	}
+	if tick.IsZero() {
+		tick = event.CreationTimestamp.Time
+	}
+	return tickEntry(Missed, tick.In(zone), event.Message)
+}

@@ -1,0 +1,153 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package history is the command that shows what a CronJob has run, runs, and is going to run.
+package history
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+)
+
+const (
+	long = `Show the runs of a CronJob as a timeline: those that are over, those that go on, the ticks that were
+missed, and those to come. Of each run it tells the result, how long after its tick it started, and
+how long it took.
+
+Runs that are over are shown as long as their Jobs exist (see successfulJobsHistoryLimit and
+failedJobsHistoryLimit), missed ticks as long as their events do, most often an hour.
+
+When the output is no terminal it is a table whose cells are separated by tabs, with times as in
+RFC 3339 and "-" for what there is not. Colours are left away if NO_COLOR is set.`
+
+	example = `  # Show the runs of the CronJob "backup", and the next three ticks
+  kubectl cronjob history backup
+
+  # Show the next ten ticks, too
+  kubectl cronjob history backup -c 10
+
+  # The jobs that failed, for a script
+  kubectl cronjob history backup --no-headers | awk -F'\t' '$3 == "Failed" {print $2}'`
+
+	defaultComing = 3
+	maxComing     = 10_000
+
+	// missSchedule is the reason of the controller's events about missed ticks.
+	missSchedule = "MissSchedule"
+)
+
+// command is the command line.
+type command struct {
+	*env.Env
+
+	coming    int
+	noHeaders bool
+	output    cronjobs.Output
+}
+
+// NewCommand returns the command history.
+func NewCommand(e *env.Env) *cobra.Command {
+	c := &command{Env: e}
+	cmd := &cobra.Command{
+		Use:                   "history NAME",
+		DisableFlagsInUseLine: true,
+		Short:                 "Show what a CronJob has run, runs, and is going to run",
+		Long:                  long,
+		Example:               example,
+		Args:                  cronjobs.OneName,
+		ValidArgsFunction:     cronjobs.CompleteNames(e, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.check(); err != nil {
+				return err
+			}
+			return c.run(cmd.Context(), args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVarP(&c.coming, "count", "c", defaultComing, "How many of the ticks to come to show.")
+	flags.BoolVar(&c.noHeaders, "no-headers", false, "Leave out the headers of the table, when the output is no terminal.")
+	c.output.AddFlag(cmd, "json", "yaml")
+	return cmd
+}
+
+// check says what is wrong with the command line.
+func (c *command) check() error {
+	if c.coming < 0 || c.coming > maxComing {
+		return fmt.Errorf("--count must be from 0 to %d, not %d", maxComing, c.coming)
+	}
+	return c.output.Check()
+}
+
+// run shows the history of a CronJob.
+func (c *command) run(ctx context.Context, arg string) error {
+	name, err := cronjobs.ParseName(arg)
+	if err != nil {
+		return err
+	}
+	namespace, err := c.Namespace()
+	if err != nil {
+		return err
+	}
+	cluster, err := c.Client()
+	if err != nil {
+		return err
+	}
+	cronJob, err := cronjobs.Get(ctx, cluster, namespace, name)
+	if err != nil {
+		return err
+	}
+	jobs, err := cronjobs.JobsOf(ctx, cluster, cronJob)
+	if err != nil {
+		return err
+	}
+	events, err := missEvents(ctx, cluster, cronJob)
+	if err != nil {
+		// They are an extra, which not all who may read CronJobs may read.
+		fmt.Fprintln(c.ErrOut, "warning: missed ticks are not shown:", err)
+	}
+	return c.print(c.Out, makeHistory(cronJob, jobs, events, c.Clock.Now(), c.coming))
+}
+
+// missEvents returns the events of missed ticks.
+func missEvents(ctx context.Context, cluster client.Reader, cronJob *v1.CronJob) ([]corev1.Event, error) {
+	list := &corev1.EventList{}
+	ofMissedTicks := fields.Set{"involvedObject.uid": string(cronJob.UID), "reason": missSchedule}
+	err := cluster.List(ctx, list, client.InNamespace(cronJob.Namespace), client.MatchingFieldsSelector{Selector: ofMissedTicks.AsSelector()})
+	return list.Items, err
+}
+
+// print prints a history in the format that is asked for, or that suits the output.
+func (c *command) print(out io.Writer, h History) error {
+	if c.output.Format != "" {
+		return c.output.Write(out, h)
+	}
+	if s, ok := screenOf(out); ok {
+		_, err := io.WriteString(out, s.timeline(h))
+		return err
+	}
+	_, err := io.WriteString(out, table(h, !c.noHeaders))
+	return err
+}

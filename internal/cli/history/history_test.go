@@ -1,0 +1,220 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package history
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+// at returns a time on the day of the tests, in UTC.
+func at(clock string) time.Time {
+	t, err := time.Parse(time.DateTime, "2027-03-28 "+clock)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// started sets when a Job has started, which is also when it was made.
+func started(job *batchv1.Job, start time.Time) *batchv1.Job {
+	job.CreationTimestamp = metav1.NewTime(start)
+	job.Status.StartTime = &metav1.Time{Time: start}
+	return job
+}
+
+// aDay is a CronJob in the middle of a day on which a lot has happened.
+func aDay() (c *v1.CronJob, jobs []*batchv1.Job, missed []corev1.Event) {
+	c = builders.MakeCronJob("c").Schedule("0 * * * *").TimeZone("Asia/Tokyo").Created(at("00:00:00")).Obj()
+	failed := builders.MakeJob(c, at("02:00:00")).Failed(at("02:02:00")).Obj()
+	failed.Status.Conditions[0].Reason, failed.Status.Conditions[0].Message = "BackoffLimitExceeded", "Job has\treached it\x1b"
+	manual := builders.MakeJob(c, at("03:30:00")).Manual().Succeeded(at("03:31:00")).Obj()
+	manual.Name = "c-manual-x"
+	jobs = []*batchv1.Job{
+		started(builders.MakeJob(c, at("01:00:00")).Succeeded(at("01:10:00")).Obj(), at("01:00:01")),
+		started(failed, at("02:01:00")),
+		started(manual, at("03:30:00")),
+		started(builders.MakeJob(c, at("05:00:00")).Obj(), at("05:00:00")),
+	}
+	missed = []corev1.Event{{Message: "Missed scheduled time 2027-03-28T04:00:00Z: they could not start"}}
+	return c, jobs, missed
+}
+
+func TestTheTimelineShowsWhatWasIsAndComes(t *testing.T) {
+	c, jobs, missed := aDay()
+	h := makeHistory(c, jobs, missed, at("05:05:00"), 2)
+	assert.Equal(t, strings.TrimPrefix(`
+CronJob c: Every hour (Asia/Tokyo)
+✔ 2027-03-28 10:00  c-1806195600  Succeeded  1s       9m59s  ██████████████████
+✘ 2027-03-28 11:00  c-1806199200  Failed     60s      60s    ··██
+  BackoffLimitExceeded: Job has reached it
+✔ 2027-03-28 12:30  c-manual-x    Succeeded  by hand  60s    ██
+! 2027-03-28 13:00  Missed scheduled time 2027-03-28T04:00:00Z: they could not…
+▶ 2027-03-28 14:00  c-1806210000  Running    0s       5m     ▒▒▒▒▒▒▒▒▒
+── now, 2027-03-28 14:05 ──
+○ 2027-03-28 15:00  in 55m
+○ 2027-03-28 16:00  in 115m
+`, "\n"), screen{width: 79}.timeline(h))
+}
+
+func TestTheTimelineFitsTheTerminal(t *testing.T) {
+	c, jobs, missed := aDay()
+	h := makeHistory(c, jobs, missed, at("05:05:00"), 2)
+	for _, width := range []int{1, 20, 40, 80, 200} {
+		for row := range strings.Lines(screen{width: width}.timeline(h)) {
+			assert.LessOrEqual(t, len([]rune(row)), width+1, "width %d: %q", width, row)
+		}
+	}
+	assert.NotContains(t, screen{width: 70}.timeline(h), "█", "there is no room for bars")
+}
+
+func TestColoursAreOnlyForTerminalsThatShowThem(t *testing.T) {
+	c, jobs, _ := aDay()
+	h := makeHistory(c, jobs, nil, at("05:05:00"), 1)
+	assert.NotContains(t, screen{width: 80}.timeline(h), "\x1b")
+	colored := screen{width: 80, colored: true}.timeline(h)
+	assert.Contains(t, colored, "\x1b[32m✔", "green")
+	assert.Contains(t, colored, "\x1b[31m✘", "red")
+}
+
+func TestATerminalIsKnownByWhatItIs(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here:", err)
+	}
+	defer func() { assert.NoError(t, terminal.Close()) }()
+	for name, tc := range map[string]struct {
+		noColor, term string
+		wantColored   bool
+	}{
+		"colours":                 {"", "xterm", true},
+		"NO_COLOR":                {"1", "xterm", false},
+		"one that shows no other": {"", "dumb", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("NO_COLOR", tc.noColor)
+			t.Setenv("TERM", tc.term)
+			s, ok := screenOf(terminal)
+			assert.True(t, ok)
+			assert.Equal(t, screen{width: defaultWidth, colored: tc.wantColored}, s)
+		})
+	}
+}
+
+func TestWhatIsNoTerminalGetsATable(t *testing.T) {
+	file, err := os.Create(t.TempDir() + "/out")
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, file.Close()) }()
+	_, ok := screenOf(file)
+	assert.False(t, ok, "a file")
+	_, ok = screenOf(&strings.Builder{})
+	assert.False(t, ok, "no file")
+
+	c, jobs, missed := aDay()
+	h := makeHistory(c, jobs, missed, at("05:05:00"), 1)
+	assert.Equal(t, strings.TrimPrefix(`
+TICK	JOB	RESULT	START	DELAY	DURATION	MESSAGE
+2027-03-28T10:00:00+09:00	c-1806195600	Succeeded	2027-03-28T10:00:01+09:00	1s	9m59s	-
+2027-03-28T11:00:00+09:00	c-1806199200	Failed	2027-03-28T11:01:00+09:00	1m0s	1m0s	BackoffLimitExceeded: Job has reached it
+-	c-manual-x	Succeeded	2027-03-28T12:30:00+09:00	-	1m0s	-
+2027-03-28T13:00:00+09:00	-	Missed	-	-	-	Missed scheduled time 2027-03-28T04:00:00Z: they could not start
+2027-03-28T14:00:00+09:00	c-1806210000	Running	2027-03-28T14:00:00+09:00	0s	5m0s	-
+2027-03-28T15:00:00+09:00	-	Coming	-	-	-	-
+`, "\n"), table(h, true))
+	assert.NotContains(t, table(h, false), "TICK")
+}
+
+func TestTheHistorySaysWhyNothingComes(t *testing.T) {
+	waiting := builders.MakeCronJob("c").Schedule("0 * * * *").Obj()
+	waiting.Status.NextScheduleTime = &metav1.Time{Time: at("05:00:00")}
+	waiting.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Message: "The tick waits."}}
+	for name, tc := range map[string]struct {
+		cronJob *v1.CronJob
+		want    string
+	}{
+		"it is suspended": {
+			cronJob: builders.MakeCronJob("c").Suspend(true).Obj(),
+			want: "CronJob c: Every minute (UTC)\nIt is suspended: nothing starts until it is resumed.\n" +
+				"It has no runs yet, and none to come.\n",
+		},
+		"its schedule is none": {
+			cronJob: builders.MakeCronJob("c").Schedule("61 * * * *").Obj(),
+			want: `CronJob c: spec.schedule: Invalid value: "61 * * * *": not a schedule: end of range (61) above maximum (59): 61 (UTC)` +
+				"\nIt has no runs yet, and none to come.\n",
+		},
+		"a tick waits": {
+			cronJob: waiting,
+			want: "CronJob c: Every hour (UTC)\n… 2027-03-28 05:00  The tick waits.\n── now, 2027-03-28 05:05 ──\n" +
+				"○ 2027-03-28 06:00  in 55m\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := makeHistory(tc.cronJob, nil, nil, at("05:05:00"), 1)
+			assert.Equal(t, tc.want, screen{width: 200}.timeline(h))
+		})
+	}
+}
+
+func TestATickThatHasItsJobDoesNotWait(t *testing.T) {
+	c := builders.MakeCronJob("c").Schedule("0 * * * *").Obj()
+	c.Status.NextScheduleTime = &metav1.Time{Time: at("05:00:00")} // the status is not written yet
+	job := started(builders.MakeJob(c, at("05:00:00")).Obj(), at("05:00:00"))
+	h := makeHistory(c, []*batchv1.Job{job}, nil, at("05:00:00"), 0)
+	require.Len(t, h.Entries, 1)
+	assert.Equal(t, Running, h.Entries[0].State)
+}
+
+func TestWhatIsOddIsShownAllTheSame(t *testing.T) {
+	c := builders.MakeCronJob("c").Schedule("@every 90s").Created(at("00:00:00")).TimeZone("Mars").Obj()
+	never := builders.MakeJob(c, at("01:00:00")).Obj() // has not started
+	before := started(builders.MakeJob(c, at("02:00:30")).Succeeded(at("02:00:00")).Obj(), at("02:00:10"))
+	deleting := builders.MakeJob(c, at("03:00:00")).Deleting(at("03:00:01")).Obj()
+	event := corev1.Event{Message: "no time in it", EventTime: metav1.NewMicroTime(at("02:30:00"))}
+	h := makeHistory(c, []*batchv1.Job{never, before, deleting}, []corev1.Event{event}, at("05:05:00"), 3)
+	var states []State
+	for _, e := range h.Entries {
+		states = append(states, e.State)
+	}
+	assert.Equal(t, []State{Running, Succeeded, Missed, Running}, states)
+	assert.Contains(t, h.Problem, "spec.timeZone")
+	assert.Equal(t, int64(-20), *h.Entries[1].DelaySeconds)
+	assert.NotPanics(t, func() { screen{width: 100}.timeline(h) })
+	assert.Equal(t, "It is being deleted.", h.Entries[3].Message)
+}
+
+var errClosed = errors.New("closed")
+
+type closedPipe struct{}
+
+func (closedPipe) Write([]byte) (int, error) { return 0, errClosed }
+
+func TestAnOutputThatIsClosedIsAnError(t *testing.T) {
+	c := &command{}
+	assert.ErrorIs(t, c.print(closedPipe{}, History{}), errClosed)
+}

@@ -1,0 +1,253 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fatih/color"
+	"golang.org/x/term"
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+const (
+	// minBar is the least room for a bar that says something, maxBar the most that is looked at.
+	minBar, maxBar = 10, 60
+
+	// defaultWidth is for terminals that don't tell theirs.
+	defaultWidth = 80
+)
+
+// screen is a terminal.
+type screen struct {
+	// width in columns.
+	width int
+
+	// colored says that it shows colours.
+	colored bool
+}
+
+// screenOf returns the terminal that an output is, and reports whether it is one.
+func screenOf(out io.Writer) (screen, bool) {
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return screen{}, false
+	}
+	s := screen{width: defaultWidth, colored: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"} // https://no-color.org
+	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+		s.width = width
+	}
+	return s, true
+}
+
+// look is how a state is shown.
+type look struct {
+	symbol string
+	color  color.Attribute
+}
+
+var looks = map[State]look{
+	Succeeded: {"✔", color.FgGreen},
+	Failed:    {"✘", color.FgRed},
+	Running:   {"▶", color.FgCyan},
+	Missed:    {"!", color.FgYellow},
+	Waiting:   {"…", color.FgYellow},
+	Coming:    {"○", color.Faint},
+}
+
+// line is an entry as it is shown: a run in cells that stand one below the other, a tick without one
+// in words.
+type line struct {
+	Entry
+	when  string
+	cells []string
+	words string
+}
+
+// timeline is the history for people. Time goes down the lines; the bars show, at one scale, how long
+// after its tick each run has started, and how long it took:
+//
+//	✔ 2027-03-27 02:30  backup-1806111000  Succeeded  2s       4m10s  ·██████
+//	✘ 2027-03-28 02:30  backup-1806197400  Failed     1s       10m    ·██████████████
+//	── now, 2027-03-28 12:00 ──
+//	○ 2027-03-29 02:30  in 14h
+func (s screen) timeline(h History) string {
+	text := &strings.Builder{}
+	s.head(text, h)
+	lines := linesOf(h)
+	widths := make([]int, 4)
+	for _, l := range lines {
+		for i, cell := range l.cells {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	ahead := false
+	for _, l := range lines {
+		if !ahead && l.at.After(h.now) {
+			ahead = true
+			s.write(text, color.Faint, "── now, "+h.now.Format(timeFormat(h))+" ──")
+		}
+		s.writeLine(text, l, widths, longest(lines))
+	}
+	return text.String()
+}
+
+// head writes what comes before the entries.
+func (s screen) head(text *strings.Builder, h History) {
+	what := h.Description
+	if h.Problem != "" {
+		what = h.Problem
+	}
+	s.write(text, color.Bold, fmt.Sprintf("CronJob %s: %s (%s)", h.Name, what, h.TimeZone))
+	if h.Suspended {
+		s.write(text, color.FgYellow, "It is suspended: nothing starts until it is resumed.")
+	}
+	if len(h.Entries) == 0 {
+		s.write(text, color.Faint, "It has no runs yet, and none to come.")
+	}
+}
+
+// write writes a line in a colour, no longer than the screen is wide.
+func (s screen) write(text *strings.Builder, attribute color.Attribute, line string) {
+	text.WriteString(s.paint(attribute, s.cut(line)) + "\n")
+}
+
+// cut shortens a line to the width of the screen. Messages may be of anybody: what controls a
+// terminal is taken out.
+func (s screen) cut(line string) string {
+	line = strings.TrimRight(strings.Map(printable, line), " ")
+	if runes := []rune(line); len(runes) > s.width {
+		return string(runes[:max(0, s.width-1)]) + "…"
+	}
+	return line
+}
+
+func printable(r rune) rune {
+	if !unicode.IsPrint(r) {
+		return ' '
+	}
+	return r
+}
+
+func (s screen) paint(attribute color.Attribute, line string) string {
+	if !s.colored {
+		return line
+	}
+	painter := color.New(attribute)
+	painter.EnableColor()
+	return painter.Sprint(line)
+}
+
+// linesOf makes the lines of the entries.
+func linesOf(h History) []line {
+	format := timeFormat(h)
+	lines := make([]line, 0, len(h.Entries))
+	for _, e := range h.Entries {
+		l := line{Entry: e, when: e.at.Format(format)}
+		switch {
+		case e.Job != "":
+			delay := "by hand"
+			if e.DelaySeconds != nil {
+				delay = human(e.delay())
+			}
+			l.cells = []string{e.Job, string(e.State), delay, human(e.duration())}
+		case e.State == Coming:
+			l.words = "in " + human(e.at.Sub(h.now))
+		default:
+			l.words = cmp.Or(e.Message, string(e.State))
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// timeFormat shows seconds only where there are some.
+func timeFormat(h History) string {
+	for _, e := range h.Entries {
+		if e.Tick != "" && e.at.Second() != 0 {
+			return time.DateTime
+		}
+	}
+	return "2006-01-02 15:04"
+}
+
+// human writes a duration as kubectl does.
+func human(d time.Duration) string {
+	if d < 0 { // clocks that differ
+		return d.String()
+	}
+	return duration.HumanDuration(d)
+}
+
+// longest returns the longest time from a tick to the end of its run.
+func longest(lines []line) time.Duration {
+	most := time.Duration(0)
+	for _, l := range lines {
+		most = max(most, l.delay()+l.duration())
+	}
+	return most
+}
+
+// writeLine writes a line, its cells as wide as widths, with a bar if there is room for one.
+func (s screen) writeLine(text *strings.Builder, l line, widths []int, scale time.Duration) {
+	look := looks[l.State]
+	row := look.symbol + " " + l.when + aligned(l.cells, widths)
+	if l.Job == "" {
+		s.write(text, look.color, row+"  "+l.words)
+		return
+	}
+	s.write(text, look.color, row+"  "+bar(l, min(s.width-utf8.RuneCountInString(row)-2, maxBar), scale))
+	if l.Message != "" {
+		s.write(text, look.color, "  "+l.Message)
+	}
+}
+
+// aligned sets cells as wide as widths, each after two blanks.
+func aligned(cells []string, widths []int) string {
+	row := &strings.Builder{}
+	for i, cell := range cells {
+		row.WriteString("  " + cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)))
+	}
+	return row.String()
+}
+
+// bar shows a delay and a duration: all of width is scale. There is none where there is no room.
+func bar(l line, width int, scale time.Duration) string {
+	if width < minBar || scale <= 0 {
+		return ""
+	}
+	columns := func(d time.Duration) int {
+		return int(math.Round(float64(width) * float64(max(0, d)) / float64(scale)))
+	}
+	block := "█"
+	if l.State == Running {
+		block = "▒"
+	}
+	start, end := columns(l.delay()), columns(l.delay()+l.duration())
+	if end <= start {
+		start, end = max(0, end-1), max(1, end) // not nothing
+	}
+	return strings.Repeat("·", start) + strings.Repeat(block, end-start)
+}

@@ -1,0 +1,181 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package next
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"k8s.io/utils/ptr"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/english"
+)
+
+// Forecast says when a CronJob fires. It is what -o json and yaml print.
+type Forecast struct {
+	// Source is the file that the CronJob is from; Namespace and Name are its own. An expression has none.
+	Source    string `json:"source,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+
+	// Schedule is the text, TimeZone the name of its zone, Description what the text means.
+	Schedule    string `json:"schedule"`
+	TimeZone    string `json:"timeZone"`
+	Description string `json:"description"`
+
+	// Suspended says that nothing will start at these times unless it is resumed before.
+	Suspended bool `json:"suspended,omitempty"`
+
+	// Waiting is a tick that is due, but has not started, RFC 3339 in UTC.
+	Waiting string `json:"waiting,omitempty"`
+
+	// Ticks are the times, in order.
+	Ticks []Tick `json:"ticks"`
+}
+
+// Tick is a time at which a CronJob fires.
+type Tick struct {
+	// Time is in the zone of the schedule, LocalTime in that of the terminal, both RFC 3339.
+	Time      string `json:"time"`
+	LocalTime string `json:"localTime"`
+
+	// Job is the name of the Job that starts then.
+	Job string `json:"job,omitempty"`
+
+	// Notes tell of clocks that shift, in words.
+	Notes []string `json:"notes,omitempty"`
+
+	// at and here are the same instant in the two zones.
+	at, here time.Time
+}
+
+// makeForecast tells the ticks of a CronJob from an instant on. An error names the field that is wrong.
+func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int) (Forecast, error) {
+	ticks, err := cronjobs.Schedule(c)
+	if err != nil {
+		return Forecast{}, err
+	}
+	description, err := english.Describe(c.Spec.Schedule)
+	if err != nil {
+		return Forecast{}, err
+	}
+	zone := cronjobs.Zone(c)
+	f := Forecast{
+		Namespace: c.Namespace, Name: c.Name,
+		Schedule: c.Spec.Schedule, TimeZone: zone.String(), Description: description,
+		Suspended: ptr.Deref(c.Spec.Suspend, false),
+		Ticks:     make([]Tick, 0, count),
+	}
+	wall := newWall(c.Spec.Schedule, zone)
+	before, after := from, from.Add(-time.Nanosecond) // a tick at that instant counts
+	for range count {
+		at, ok := ticks.Next(after)
+		if !ok {
+			break
+		}
+		tick := Tick{
+			Time: at.In(zone).Format(time.RFC3339), LocalTime: at.In(here).Format(time.RFC3339),
+			Notes: wall.notes(before, at, here),
+			at:    at.In(zone), here: at.In(here),
+		}
+		if c.Name != "" {
+			tick.Job = fmt.Sprintf("%s-%d", c.Name, at.Unix())
+		}
+		f.Ticks = append(f.Ticks, tick)
+		before, after = at, at
+	}
+	return f, nil
+}
+
+// wall tells how the ticks of a schedule stand to the clock on the wall of its zone.
+type wall struct {
+	zone *time.Location
+
+	// fields are those of a cron expression; nil for an interval.
+	fields *cron.SpecSchedule
+}
+
+// newWall takes a text that is known to be a schedule.
+func newWall(text string, zone *time.Location) wall {
+	parsed, _ := cron.ParseStandard(text)
+	fields, _ := parsed.(*cron.SpecSchedule)
+	return wall{zone: zone, fields: fields}
+}
+
+// notes says what clocks did between two ticks: those of the schedule's zone, and those here.
+func (w wall) notes(before, at time.Time, here *time.Location) []string {
+	var notes []string
+	if skipped, ok := w.skipped(at); ok {
+		notes = append(notes, fmt.Sprintf("instead of %s, which the clocks skip: %s", skipped.Format("15:04"), shift(at.In(w.zone))))
+	} else if isShifted(before, at, w.zone) {
+		notes = append(notes, "first after the clocks went "+shift(at.In(w.zone)))
+	}
+	if !sameOffset(at, w.zone, here) && isShifted(before, at, here) {
+		notes = append(notes, "first after your clocks went "+shift(at.In(here)))
+	}
+	return notes
+}
+
+// skipped returns the civil time, as UTC, in place of which a tick fires after a gap; false if the tick
+// fires at a time that the expression names.
+func (w wall) skipped(at time.Time) (time.Time, bool) {
+	if w.fields == nil {
+		return time.Time{}, false
+	}
+	civil := civilOf(at, w.zone)
+	if w.fields.Next(civil.Add(-time.Second)).Equal(civil) {
+		return time.Time{}, false
+	}
+	return w.fields.Next(civilOf(at.Add(-time.Second), w.zone)), true
+}
+
+// civilOf returns what the wall shows at an instant, as UTC.
+func civilOf(at time.Time, zone *time.Location) time.Time {
+	return at.UTC().Add(offset(at, zone))
+}
+
+func offset(at time.Time, zone *time.Location) time.Duration {
+	_, seconds := at.In(zone).Zone()
+	return time.Duration(seconds) * time.Second
+}
+
+// isShifted reports whether the clocks of a zone stand otherwise at the one instant than at the other.
+func isShifted(before, at time.Time, zone *time.Location) bool {
+	return offset(before, zone) != offset(at, zone)
+}
+
+func sameOffset(at time.Time, a, b *time.Location) bool { return offset(at, a) == offset(at, b) }
+
+// shift describes the last shift of the clocks before an instant, in its zone: "forward from 02:00 to
+// 03:00", and on which day, if that is another.
+func shift(at time.Time) string {
+	start, _ := at.ZoneBounds()
+	from := civilOf(start.Add(-time.Second), at.Location()).Add(time.Second)
+	to := civilOf(start, at.Location())
+	direction := "forward"
+	if to.Before(from) {
+		direction = "back"
+	}
+	text := fmt.Sprintf("%s from %s to %s", direction, from.Format("15:04"), to.Format("15:04"))
+	if to.Format(time.DateOnly) != at.Format(time.DateOnly) {
+		text += " on " + to.Format(dayFormat)
+	}
+	return text
+}

@@ -1,0 +1,215 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package next is the command that tells when a schedule fires next.
+package next
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/utils/ptr"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+)
+
+const (
+	defaultCount = 10
+
+	// maxCount keeps a slip of the finger from filling the memory.
+	maxCount = 10_000
+)
+
+const (
+	long = `Tell when a CronJob, a manifest or a cron expression fires next: in the schedule's time zone and in
+yours, with a sentence that says what the schedule means.
+
+An argument with a blank in it, or that starts with @, is an expression; it and manifests need no
+cluster. Manifests may be of either version of ours, or of the built-in CronJob, whose times are
+those it would have as one of ours.
+
+Where clocks shift, notes say so: a time of day that a spring night skips fires when the night has
+skipped it, and one that an autumn night has twice fires the first time.
+
+With -o name it prints the Jobs that the CronJob would start, job.batch/NAME-UNIXTIME, one a line;
+with -o json or yaml an object, and for -f one whose items are these objects.`
+
+	example = `  # The next ten times at which the CronJob "backup" fires
+  kubectl cronjob next backup
+
+  # The next three times of an expression, at night in Paris
+  kubectl cronjob next "30 2 * * 1-5" -c 3 --tz Europe/Paris
+
+  # What a manifest will do at the end of March
+  kubectl cronjob next -f cronjob.yaml --from 2027-03-27
+
+  # The same for all manifests of a directory, as JSON
+  kubectl cronjob next -f manifests/ -R -o json`
+)
+
+// command is the command line.
+type command struct {
+	*env.Env
+
+	files     []string
+	recursive bool
+	count     int
+	zone      string
+	from      string
+	output    cronjobs.Output
+}
+
+// NewCommand returns the command next.
+func NewCommand(e *env.Env) *cobra.Command {
+	c := &command{Env: e}
+	cmd := &cobra.Command{
+		Use:                   `next (NAME | "EXPRESSION" | -f FILE)`,
+		DisableFlagsInUseLine: true,
+		Short:                 "Tell when a schedule fires next",
+		Long:                  long,
+		Example:               example,
+		Args:                  cobra.ArbitraryArgs,
+		ValidArgsFunction:     cronjobs.CompleteNames(e, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.check(args); err != nil {
+				return err
+			}
+			return c.run(cmd.Context(), args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&c.files, "filename", "f", nil, "Files, directories or URLs with CronJobs, or - for the standard input.")
+	flags.BoolVarP(&c.recursive, "recursive", "R", false, "Go into the directories below those that -f names.")
+	flags.IntVarP(&c.count, "count", "c", defaultCount, "How many times to tell.")
+	flags.StringVar(&c.zone, "tz", "", "The time zone to read the schedule in, such as Europe/Paris, in place of the CronJob's own. "+
+		"An expression is read in UTC if none is given.")
+	flags.StringVar(&c.from, "from", "", "Tell the times from then on, rather than from now: "+
+		"2027-03-28T01:00:00+01:00 (RFC 3339), or a date such as 2027-03-28 for midnight in the schedule's time zone.")
+	c.output.AddFlag(cmd, "json", "yaml", "name")
+	err := errors.Join(cmd.RegisterFlagCompletionFunc("tz", cronjobs.CompleteZones), cmd.MarkFlagFilename("filename", "json", "yaml", "yml"))
+	if err != nil {
+		panic(err) // the flags are there
+	}
+	return cmd
+}
+
+// check says what is wrong with the command line.
+func (c *command) check(args []string) error {
+	if err := c.output.Check(); err != nil {
+		return err
+	}
+	switch {
+	case len(args) > 0 && len(c.files) > 0:
+		return errors.New("give a NAME, an EXPRESSION or -f, not two of them")
+	case len(args) == 0 && len(c.files) == 0:
+		return errors.New(`give the NAME of a CronJob, a cron EXPRESSION such as "0 9 * * 1-5", or -f FILE`)
+	case len(args) > 1:
+		return fmt.Errorf(`got %d arguments, want one: quote an expression, as in kubectl cronjob next "0 9 * * 1-5"`, len(args))
+	case len(args) == 1 && c.output.Format == "name" && isExpression(args[0]):
+		return errors.New("-o name prints the names of Jobs, and an expression has none: use -o json or yaml")
+	case c.count < 1 || c.count > maxCount:
+		return fmt.Errorf("--count must be from 1 to %d, not %d", maxCount, c.count)
+	}
+	if _, err := schedule.Parse("@daily", c.zone); err != nil {
+		return fmt.Errorf("--tz: %w", err)
+	}
+	if _, err := parseFrom(c.from, time.UTC); err != nil {
+		return err
+	}
+	return nil
+}
+
+// isExpression tells a cron expression from the name of a CronJob.
+func isExpression(arg string) bool {
+	return arg == "" || strings.HasPrefix(arg, "@") || strings.ContainsAny(arg, " \t\n")
+}
+
+// parseFrom reads the value of --from. A date is midnight in the zone.
+func parseFrom(text string, zone *time.Location) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if date, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
+		return date, nil
+	}
+	from, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("--from %q is neither a time as in RFC 3339, such as 2027-03-28T01:00:00+01:00, "+
+			"nor a date such as 2027-03-28", text)
+	}
+	return from, nil
+}
+
+// run tells the times of each CronJob that the command line names. One that has none is an error, and
+// does not keep the others from being told.
+func (c *command) run(ctx context.Context, args []string) error {
+	now := c.Clock.Now()
+	subjects, errs := c.subjects(ctx, args)
+	var forecasts []Forecast
+	for _, subject := range subjects {
+		forecast, err := c.forecast(subject, now)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		forecasts = append(forecasts, forecast)
+	}
+	if err := c.print(forecasts, now); err != nil {
+		return err
+	}
+	return cronjobs.Fail(c.Env, errs)
+}
+
+// forecast tells the times of one CronJob.
+func (c *command) forecast(s subject, now time.Time) (Forecast, error) {
+	cronJob := s.cronJob.DeepCopy()
+	if c.zone != "" {
+		cronJob.Spec.TimeZone = &c.zone
+	}
+	from, err := parseFrom(c.from, cronjobs.Zone(cronJob))
+	if err != nil {
+		return Forecast{}, err
+	}
+	if from.IsZero() {
+		from = now
+	}
+	if cronJob.CreationTimestamp.IsZero() {
+		cronJob.CreationTimestamp.Time = from // an interval counts from somewhere
+	}
+	f, err := makeForecast(cronJob, from, now.Location(), c.count)
+	if err != nil {
+		return f, s.explain(err)
+	}
+	f.Source = s.source
+	f.Waiting = waiting(s.cronJob, now)
+	return f, nil
+}
+
+// waiting returns the tick that is due and has not started, if the status tells of one.
+func waiting(c *v1.CronJob, now time.Time) string {
+	tick := c.Status.NextScheduleTime
+	if tick == nil || tick.After(now) || ptr.Deref(c.Spec.Suspend, false) {
+		return ""
+	}
+	return tick.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,427 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package next
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	testingclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/yaml"
+
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+// terminal is where the tests look at the output: in Delhi, at noon of a winter's day.
+type terminal struct {
+	env         *env.Env
+	out, errOut *bytes.Buffer
+}
+
+func newTerminal(t *testing.T, zone, input string) *terminal {
+	t.Helper()
+	location, err := time.LoadLocation(zone)
+	require.NoError(t, err)
+	streams, _, out, errOut := genericiooptions.NewTestIOStreams()
+	streams.In = strings.NewReader(input)
+	e := env.New(streams)
+	e.Clock = testingclock.NewFakeClock(time.Date(2027, 1, 15, 12, 0, 0, 0, location))
+	return &terminal{env: e, out: out, errOut: errOut}
+}
+
+func (tt *terminal) run(args ...string) error {
+	cmd := NewCommand(tt.env)
+	cmd.SetArgs(args)
+	cmd.SetOut(io.Discard)
+	cmd.SetErr(io.Discard)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	return cmd.ExecuteContext(context.Background())
+}
+
+// columns drops the blanks at the ends of lines, which align what is left.
+func columns(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestAnExpressionIsToldInItsZoneAndInYours(t *testing.T) {
+	for name, tc := range map[string]struct {
+		here string
+		args []string
+		want string
+	}{
+		"both zones": {
+			here: "Asia/Kolkata",
+			args: []string{"0 9 * * 1-5", "--tz", "Europe/Paris", "-c", "2"},
+			want: `
+At 09:00, Monday to Friday (Europe/Paris).
+
+EUROPE/PARIS                  YOUR TIME                     IN
+Fri 2027-01-15 09:00 +01:00   Fri 2027-01-15 13:30 +05:30   90m
+Mon 2027-01-18 09:00 +01:00   Mon 2027-01-18 13:30 +05:30   3d1h
+`,
+		},
+		"one column where both are the same": {
+			here: "Europe/Berlin",
+			args: []string{"0 9 * * 1-5", "--tz", "Europe/Paris", "-c", "1"},
+			want: `
+At 09:00, Monday to Friday (Europe/Paris).
+
+EUROPE/PARIS                  IN
+Mon 2027-01-18 09:00 +01:00   2d21h
+`,
+		},
+		"UTC, if no zone is given": {
+			here: "UTC",
+			args: []string{"@daily", "-c", "1"},
+			want: `
+At 00:00, every day (UTC).
+
+UTC                           IN
+Sat 2027-01-16 00:00 +00:00   12h
+`,
+		},
+		"a tick at the very time counts": {
+			here: "UTC",
+			args: []string{"0 12 * * *", "-c", "1"},
+			want: `
+At 12:00, every day (UTC).
+
+UTC                           IN
+Fri 2027-01-15 12:00 +00:00   0s
+`,
+		},
+		"an interval shows its seconds": {
+			here: "UTC",
+			args: []string{"@every 45s", "-c", "2"},
+			want: `
+Every 45 seconds, counted from the last run (UTC).
+
+UTC                              IN
+Fri 2027-01-15 12:00:45 +00:00   45s
+Fri 2027-01-15 12:01:30 +00:00   90s
+`,
+		},
+		"from a date, which is midnight in the schedule's zone": {
+			here: "UTC",
+			args: []string{"0 * * * *", "--tz", "Asia/Tokyo", "-c", "1", "--from", "2027-05-01"},
+			want: `
+Every hour (Asia/Tokyo).
+
+ASIA/TOKYO                    YOUR TIME
+Sat 2027-05-01 00:00 +09:00   Fri 2027-04-30 15:00 +00:00
+`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt := newTerminal(t, tc.here, "")
+			require.NoError(t, tt.run(tc.args...))
+			assert.Equal(t, strings.TrimPrefix(tc.want, "\n"), columns(tt.out.String()))
+		})
+	}
+}
+
+func TestShiftsOfTheClocksAreMarked(t *testing.T) {
+	for name, tc := range map[string]struct {
+		expression, zone, here, from string
+		count                        int
+		want                         string
+	}{
+		"a time that spring skips": {
+			expression: "30 2 * * *", zone: "Europe/Paris", here: "Europe/Paris", from: "2027-03-27", count: 3,
+			want: `
+EUROPE/PARIS                  NOTE
+Sat 2027-03-27 02:30 +01:00
+Sun 2027-03-28 03:00 +02:00   instead of 02:30, which the clocks skip: forward from 02:00 to 03:00
+Mon 2027-03-29 02:30 +02:00
+`,
+		},
+		"a time that autumn has twice": {
+			expression: "30 2 * * *", zone: "Europe/Paris", here: "Europe/Paris", from: "2027-10-30", count: 3,
+			want: `
+EUROPE/PARIS                  NOTE
+Sat 2027-10-30 02:30 +02:00
+Sun 2027-10-31 02:30 +02:00
+Mon 2027-11-01 02:30 +01:00   first after the clocks went back from 03:00 to 02:00 on Sun 2027-10-31
+`,
+		},
+		"a rhythm goes on": {
+			expression: "*/30 * * * *", zone: "Europe/Paris", here: "Europe/Paris", from: "2027-10-31T02:30:00+02:00", count: 3,
+			want: `
+EUROPE/PARIS                  NOTE
+Sun 2027-10-31 02:30 +02:00
+Sun 2027-10-31 02:00 +01:00   first after the clocks went back from 03:00 to 02:00
+Sun 2027-10-31 02:30 +01:00
+`,
+		},
+		"half an hour on Lord Howe": {
+			expression: "15 2 * * *", zone: "Australia/Lord_Howe", here: "Australia/Lord_Howe", from: "2027-10-02", count: 2,
+			want: `
+AUSTRALIA/LORD_HOWE           NOTE
+Sat 2027-10-02 02:15 +10:30
+Sun 2027-10-03 02:30 +11:00   instead of 02:15, which the clocks skip: forward from 02:00 to 02:30
+`,
+		},
+		"an interval is moved by no clock, and its wall time is": {
+			expression: "@every 24h", zone: "Europe/Paris", here: "Europe/Paris", from: "2027-03-27T12:00:00+01:00", count: 2,
+			want: `
+EUROPE/PARIS                  NOTE
+Sun 2027-03-28 13:00 +02:00   first after the clocks went forward from 02:00 to 03:00
+Mon 2027-03-29 13:00 +02:00
+`,
+		},
+		"your own clocks": {
+			expression: "0 12 * * *", zone: "Asia/Tokyo", here: "America/New_York", from: "2027-03-14", count: 2,
+			want: `
+ASIA/TOKYO                    YOUR TIME                     NOTE
+Sun 2027-03-14 12:00 +09:00   Sat 2027-03-13 22:00 -05:00
+Mon 2027-03-15 12:00 +09:00   Sun 2027-03-14 23:00 -04:00   first after your clocks went forward from 02:00 to 03:00
+`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt := newTerminal(t, tc.here, "")
+			require.NoError(t, tt.run(tc.expression, "--tz", tc.zone, "--from", tc.from, "-c", string(rune('0'+tc.count))))
+			_, got, _ := strings.Cut(columns(tt.out.String()), "\n\n")
+			assert.Equal(t, strings.TrimPrefix(tc.want, "\n"), got)
+		})
+	}
+}
+
+const manifests = `# ours, v2
+apiVersion: batch.tutorial.kubebuilder.io/v2
+kind: CronJob
+metadata: {name: two, namespace: team}
+spec: {schedule: {minute: "30", hour: "2"}, timeZone: Asia/Tokyo}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: other}
+---
+apiVersion: v1
+kind: List
+items:
+- apiVersion: batch.tutorial.kubebuilder.io/v1
+  kind: CronJob
+  metadata: {name: one}
+  spec: {schedule: "@hourly", suspend: true}
+- apiVersion: batch/v1
+  kind: CronJob
+  metadata: {name: builtin}
+  spec: {schedule: 0 0 * * 0}
+`
+
+func TestManifestsOfEachKindAreTold(t *testing.T) {
+	tt := newTerminal(t, "UTC", manifests)
+	require.NoError(t, tt.run("-f", "-", "-c", "1"))
+	assert.Equal(t, strings.TrimPrefix(`
+CronJob two: At 02:30, every day (Asia/Tokyo).
+
+ASIA/TOKYO                    YOUR TIME                     IN
+Sat 2027-01-16 02:30 +09:00   Fri 2027-01-15 17:30 +00:00   5h30m
+
+CronJob one: Every hour (UTC).
+It is suspended: nothing starts at these times unless it is resumed before.
+
+UTC                           IN
+Fri 2027-01-15 12:00 +00:00   0s
+
+CronJob builtin: At 00:00, on Sundays (UTC).
+
+UTC                           IN
+Sun 2027-01-17 00:00 +00:00   36h
+`, "\n"), columns(tt.out.String()))
+}
+
+func TestOutputForPrograms(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"an expression is an object": {
+			args: []string{"@daily", "-c", "1", "-o", "json"},
+			want: `{"schedule": "@daily", "timeZone": "UTC", "description": "At 00:00, every day",
+				"ticks": [{"time": "2027-01-16T00:00:00Z", "localTime": "2027-01-16T05:30:00+05:30"}]}`,
+		},
+		"manifests are items": {
+			args: []string{"-f", "-", "-c", "1", "-o", "yaml", "--tz", "Europe/Paris"},
+			want: `{"items": [
+				{"source": "standard input", "namespace": "team", "name": "two", "schedule": "30 2 * * *", "timeZone": "Europe/Paris",
+				 "description": "At 02:30, every day",
+				 "ticks": [{"time": "2027-01-16T02:30:00+01:00", "localTime": "2027-01-16T07:00:00+05:30", "job": "two-1800063000"}]},
+				{"source": "standard input", "name": "one", "schedule": "@hourly", "timeZone": "Europe/Paris", "suspended": true,
+				 "description": "Every hour",
+				 "ticks": [{"time": "2027-01-15T08:00:00+01:00", "localTime": "2027-01-15T12:30:00+05:30", "job": "one-1799996400"}]},
+				{"source": "standard input", "name": "builtin", "schedule": "0 0 * * 0", "timeZone": "Europe/Paris",
+				 "description": "At 00:00, on Sundays",
+				 "ticks": [{"time": "2027-01-17T00:00:00+01:00", "localTime": "2027-01-17T04:30:00+05:30", "job": "builtin-1800140400"}]}
+			]}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt := newTerminal(t, "Asia/Kolkata", manifests)
+			require.NoError(t, tt.run(tc.args...))
+			got, err := yaml.YAMLToJSON(tt.out.Bytes())
+			require.NoError(t, err)
+			assert.JSONEq(t, tc.want, string(got))
+		})
+	}
+	t.Run("names are those of the Jobs", func(t *testing.T) {
+		tt := newTerminal(t, "UTC", manifests)
+		require.NoError(t, tt.run("-f", "-", "-c", "1", "-o", "name"))
+		assert.Equal(t, "job.batch/two-1800034200\njob.batch/one-1800014400\njob.batch/builtin-1800144000\n", tt.out.String())
+	})
+}
+
+func TestAMistakeIsNamedAndTheOthersAreTold(t *testing.T) {
+	tt := newTerminal(t, "UTC", `
+apiVersion: batch.tutorial.kubebuilder.io/v2
+kind: CronJob
+metadata: {name: minute}
+spec: {schedule: {minute: "61", hour: "2"}}
+---
+apiVersion: batch.tutorial.kubebuilder.io/v2
+kind: CronJob
+metadata: {name: never}
+spec: {schedule: {dayOfMonth: "30", month: "2"}}
+---
+apiVersion: batch.tutorial.kubebuilder.io/v2
+kind: CronJob
+metadata: {name: number}
+spec: {schedule: {minute: 0}}
+---
+apiVersion: batch.tutorial.kubebuilder.io/v2
+kind: CronJob
+metadata: {name: both}
+spec: {schedule: {minute: "0", every: 1h}}
+---
+apiVersion: batch.tutorial.kubebuilder.io/v2
+kind: CronJob
+metadata: {name: every}
+spec: {schedule: {every: often}}
+---
+apiVersion: batch.tutorial.kubebuilder.io/v1
+kind: CronJob
+metadata: {name: none}
+spec: {}
+---
+apiVersion: batch.tutorial.kubebuilder.io/v1
+kind: CronJob
+metadata: {name: zone}
+spec: {schedule: "@daily", timeZone: Mars}
+---
+apiVersion: batch.tutorial.kubebuilder.io/v1
+kind: CronJob
+metadata: {name: good}
+spec: {schedule: "@daily"}
+`)
+	err := tt.run("-f", "-", "-c", "1", "-o", "name")
+	assert.Equal(t, 1, env.ExitCode(err))
+	assert.Equal(t, "job.batch/good-1800057600\n", tt.out.String())
+	for _, want := range []string{
+		`CronJob minute: spec.schedule.minute: Invalid value: "61": not a schedule: end of range (61) above maximum (59)`,
+		`CronJob never: spec.schedule: Invalid value: "* * 30 2 *": never fires`,
+		`CronJob number: json: cannot unmarshal number`,
+		`CronJob both: spec.schedule: Invalid value: "minute": every and minute can't be set together`,
+		`CronJob every: spec.schedule.every: Invalid value: "often": not a schedule: `,
+		`CronJob none: spec.schedule: Required value`,
+		`CronJob zone: spec.timeZone: Invalid value: "Mars": unknown time zone "Mars"`,
+	} {
+		assert.Contains(t, tt.errOut.String(), "error: standard input: "+want)
+	}
+}
+
+func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{nil, `give the NAME of a CronJob, a cron EXPRESSION such as "0 9 * * 1-5", or -f FILE`},
+		{[]string{"0", "9", "*", "*", "1-5"}, `quote an expression, as in kubectl cronjob next "0 9 * * 1-5"`},
+		{[]string{"@daily", "-f", "-"}, "give a NAME, an EXPRESSION or -f, not two of them"},
+		{[]string{"@daily", "-c", "0"}, "--count must be from 1 to 10000, not 0"},
+		{[]string{"@daily", "--tz", "Local"}, `--tz: unknown time zone "Local"`},
+		{[]string{"@daily", "--from", "tomorrow"}, `--from "tomorrow" is neither a time as in RFC 3339`},
+		{[]string{"@daily", "-o", "wide"}, `output format "wide", allowed formats are: json,yaml,name`},
+		{[]string{"@daily", "-o", "name"}, "an expression has none: use -o json or yaml"},
+		{[]string{"61 * * * *"}, `the expression "61 * * * *": not a schedule: end of range (61) above maximum (59)`},
+		{[]string{""}, `the expression "": such as "0 9 * * 1-5"`},
+		{[]string{"CRON_TZ=UTC 0 0 * * *"}, "use timeZone"},
+		{[]string{"-f", "/no/such/file"}, "does not exist"},
+		{[]string{"-f", "-"}, "no CronJob in it"},
+		{[]string{"job/x"}, `"job/x" is no CronJob`},
+	} {
+		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
+			tt := newTerminal(t, "UTC", "")
+			err := tt.run(tc.args...)
+			assert.ErrorContains(t, err, tc.want)
+			assert.Empty(t, tt.out.String())
+		})
+	}
+}
+
+func TestYearsOfFiveDigitsAreToldToo(t *testing.T) {
+	tt := newTerminal(t, "UTC", "")
+	require.NoError(t, tt.run("0 0 29 2 *", "--from", "9996-03-01", "-c", "3", "-o", "json"))
+	assert.Contains(t, tt.out.String(), `"time": "10000-02-29T00:00:00Z"`)
+}
+
+func TestAnIntervalCountsFromTheLastRun(t *testing.T) {
+	c := builders.MakeCronJob("c").Schedule("@every 90m").Created(time.Date(2027, 1, 1, 0, 10, 0, 0, time.UTC)).Obj()
+	now := time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)
+	f, err := makeForecast(c, now, time.UTC, 1)
+	require.NoError(t, err)
+	assert.Equal(t, "2027-01-15T12:10:00Z", f.Ticks[0].Time, "or from the creation")
+	c.Status.LastScheduleTime = &metav1.Time{Time: now.Add(-time.Minute)}
+	f, err = makeForecast(c, now, time.UTC, 1)
+	require.NoError(t, err)
+	assert.Equal(t, "2027-01-15T13:29:00Z", f.Ticks[0].Time)
+}
+
+func TestATickThatIsDueAndHasNotStartedIsTold(t *testing.T) {
+	now := time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		next    time.Time
+		suspend bool
+		want    string
+	}{
+		"it waits":          {next: now.Add(-time.Minute), want: "2027-01-15T11:59:00Z"},
+		"it is yet to be":   {next: now.Add(time.Minute)},
+		"it is suspended":   {next: now.Add(-time.Minute), suspend: true},
+		"nobody has looked": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := builders.MakeCronJob("c").Suspend(tc.suspend).Obj()
+			if !tc.next.IsZero() {
+				c.Status.NextScheduleTime = &metav1.Time{Time: tc.next}
+			}
+			assert.Equal(t, tc.want, waiting(c, now))
+		})
+	}
+}

@@ -1,0 +1,127 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package next
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/cli-runtime/pkg/printers"
+)
+
+// dayFormat is how days are printed.
+const dayFormat = "Mon 2006-01-02"
+
+// print prints the forecasts in the format that is asked for.
+func (c *command) print(forecasts []Forecast, now time.Time) error {
+	switch {
+	case c.output.Format == "name":
+		return printNames(c.Out, forecasts)
+	case c.output.Format != "" && len(c.files) > 0:
+		return c.output.Write(c.Out, struct {
+			Items []Forecast `json:"items"`
+		}{append([]Forecast{}, forecasts...)})
+	case c.output.Format != "" && len(forecasts) == 1:
+		return c.output.Write(c.Out, forecasts[0])
+	}
+	if c.from != "" {
+		now = time.Time{} // how far from now is not the question
+	}
+	for i, f := range forecasts {
+		if i > 0 {
+			fmt.Fprintln(c.Out)
+		}
+		if err := printForecast(c.Out, f, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printNames prints the Jobs that start.
+func printNames(out io.Writer, forecasts []Forecast) error {
+	for _, f := range forecasts {
+		for _, tick := range f.Ticks {
+			if _, err := fmt.Fprintf(out, "job.batch/%s\n", tick.Job); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// printForecast prints a forecast for a reader; how far the ticks are, only if now is known.
+func printForecast(out io.Writer, f Forecast, now time.Time) error {
+	if f.Name != "" {
+		fmt.Fprintf(out, "CronJob %s: ", f.Name)
+	}
+	fmt.Fprintf(out, "%s (%s).\n", f.Description, f.TimeZone)
+	if f.Suspended {
+		fmt.Fprintln(out, "It is suspended: nothing starts at these times unless it is resumed before.")
+	}
+	if f.Waiting != "" {
+		fmt.Fprintf(out, "The tick of %s is due and has not started; kubectl describe tells why.\n", f.Waiting)
+	}
+	fmt.Fprintln(out)
+	w := printers.GetNewTabWriter(out)
+	for _, row := range rows(f, now) {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	return w.Flush()
+}
+
+// rows is the table of the ticks, with a header and without the columns that have nothing to say.
+func rows(f Forecast, now time.Time) [][]string {
+	inBothZones, withSeconds, withNotes := false, false, false
+	for _, tick := range f.Ticks {
+		inBothZones = inBothZones || !sameOffset(tick.at, tick.at.Location(), tick.here.Location())
+		withSeconds = withSeconds || tick.at.Second() != 0
+		withNotes = withNotes || len(tick.Notes) > 0
+	}
+	format := dayFormat + " 15:04 -07:00"
+	if withSeconds {
+		format = dayFormat + " 15:04:05 -07:00"
+	}
+	header := []string{strings.ToUpper(f.TimeZone)}
+	if inBothZones {
+		header = append(header, "YOUR TIME")
+	}
+	if !now.IsZero() {
+		header = append(header, "IN")
+	}
+	if withNotes {
+		header = append(header, "NOTE")
+	}
+	table := [][]string{header}
+	for _, tick := range f.Ticks {
+		row := []string{tick.at.Format(format)}
+		if inBothZones {
+			row = append(row, tick.here.Format(format))
+		}
+		if !now.IsZero() {
+			row = append(row, duration.HumanDuration(tick.at.Sub(now)))
+		}
+		if withNotes {
+			row = append(row, strings.Join(tick.Notes, "; "))
+		}
+		table = append(table, row)
+	}
+	return table
+}

@@ -1,0 +1,220 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package next
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/cli-runtime/pkg/resource"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+)
+
+// subject is a CronJob whose times are asked for.
+type subject struct {
+	// source is the file it is from; "" for none.
+	source string
+
+	// cronJob is it, as v1. That of an expression has no name.
+	cronJob *v1.CronJob
+
+	// fields is its schedule if it was written as v2.
+	fields *v2.CronSchedule
+}
+
+// subjects returns the CronJobs that the command line names, and what could not be read.
+func (c *command) subjects(ctx context.Context, args []string) ([]subject, []error) {
+	if len(args) == 0 {
+		return c.fromFiles()
+	}
+	if isExpression(args[0]) {
+		return []subject{{cronJob: &v1.CronJob{Spec: v1.CronJobSpec{Schedule: args[0]}}}}, nil
+	}
+	cronJob, err := c.fromCluster(ctx, args[0])
+	if err != nil {
+		return nil, []error{err}
+	}
+	return []subject{{cronJob: cronJob}}, nil
+}
+
+// fromCluster reads a CronJob from the cluster.
+func (c *command) fromCluster(ctx context.Context, arg string) (*v1.CronJob, error) {
+	name, err := cronjobs.ParseName(arg)
+	if err != nil {
+		return nil, err
+	}
+	namespace, err := c.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	reader, err := c.Client()
+	if err != nil {
+		return nil, err
+	}
+	return cronjobs.Get(ctx, reader, namespace, name)
+}
+
+// fromFiles reads the CronJobs of manifests. Objects of other kinds are passed over.
+func (c *command) fromFiles() ([]subject, []error) {
+	builder := resource.NewLocalBuilder().Unstructured().ContinueOnError().Flatten()
+	files := slices.DeleteFunc(slices.Clone(c.files), func(name string) bool { return name == "-" })
+	if len(files) < len(c.files) {
+		builder = builder.Stream(io.NopCloser(c.In), "standard input")
+	}
+	if len(files) > 0 {
+		builder = builder.FilenameParam(false, &resource.FilenameOptions{Filenames: files, Recursive: c.recursive})
+	}
+	var subjects []subject
+	err := builder.Do().Visit(func(info *resource.Info, err error) error {
+		if err != nil {
+			return err
+		}
+		s, isCronJob, err := read(info)
+		if err == nil && isCronJob {
+			subjects = append(subjects, s)
+		}
+		return err
+	})
+	errs := flatten(err)
+	if len(subjects) == 0 && len(errs) == 0 {
+		errs = append(errs, fmt.Errorf("-f %v: no CronJob in it, of %s or of batch/v1", c.files, v1.GroupVersion.Group))
+	}
+	return subjects, errs
+}
+
+// flatten returns the errors that are in one.
+func flatten(err error) []error {
+	switch e := err.(type) { //nolint:errorlint // the list itself is meant, not one in the chain
+	case nil:
+		return nil
+	case utilerrors.Aggregate:
+		return utilerrors.Flatten(e).Errors()
+	}
+	return []error{err}
+}
+
+// read reads an object of a file, and reports whether it is a CronJob.
+func read(info *resource.Info) (subject, bool, error) {
+	s := subject{source: info.Source, cronJob: &v1.CronJob{}}
+	object, ok := info.Object.(*unstructured.Unstructured)
+	if !ok || object.GetKind() != "CronJob" {
+		return s, false, nil
+	}
+	var err error
+	switch object.GetAPIVersion() {
+	case v1.GroupVersion.String():
+		err = decode(object, s.cronJob)
+	case v2.GroupVersion.String():
+		spoke := &v2.CronJob{}
+		if err = decode(object, spoke); err == nil {
+			s.fields = &spoke.Spec.Schedule
+			err = spoke.ConvertTo(s.cronJob)
+		}
+	case batchv1.SchemeGroupVersion.String():
+		builtin := &batchv1.CronJob{}
+		if err = decode(object, builtin); err == nil {
+			s.cronJob = fromBuiltin(builtin)
+		}
+	default:
+		return s, false, nil
+	}
+	if err != nil {
+		return s, true, fmt.Errorf("%s: CronJob %s: %w", info.Source, object.GetName(), err)
+	}
+	return s, true, nil
+}
+
+// decode decodes an object into its type.
+func decode(object *unstructured.Unstructured, into runtime.Object) error {
+	raw, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
+}
+
+// fromBuiltin takes from a built-in CronJob what says when it fires.
+func fromBuiltin(c *batchv1.CronJob) *v1.CronJob {
+	return &v1.CronJob{
+		ObjectMeta: c.ObjectMeta,
+		Spec:       v1.CronJobSpec{Schedule: c.Spec.Schedule, TimeZone: c.Spec.TimeZone, Suspend: c.Spec.Suspend},
+		Status:     v1.CronJobStatus{LastScheduleTime: c.Status.LastScheduleTime},
+	}
+}
+
+// explain says where an invalid schedule is: in which file, in which object, and if it was written
+// as v2, in which of its fields.
+func (s subject) explain(err error) error {
+	if s.fields != nil {
+		err = explainFields(s.fields, err)
+	}
+	switch {
+	case s.cronJob.Name == "" && s.source == "":
+		return fmt.Errorf("the expression %q: %w", s.cronJob.Spec.Schedule, withoutField(err))
+	case s.source == "":
+		return fmt.Errorf("CronJob %s: %w", s.cronJob.Name, err)
+	}
+	return fmt.Errorf("%s: CronJob %s: %w", s.source, s.cronJob.Name, err)
+}
+
+// withoutField returns what is wrong with a field's value alone.
+func withoutField(err error) error {
+	if invalid, ok := err.(*field.Error); ok { //nolint:errorlint // it is not wrapped
+		return fmt.Errorf("%s", invalid.Detail)
+	}
+	return err
+}
+
+// explainFields names the field of a v2 schedule that is wrong by itself; if it is only all of them
+// together, the error stays as it is.
+func explainFields(s *v2.CronSchedule, err error) error {
+	path := field.NewPath("spec", "schedule")
+	for i, f := range []struct {
+		name  string
+		value *v2.CronField
+	}{
+		{"minute", s.Minute}, {"hour", s.Hour}, {"dayOfMonth", s.DayOfMonth}, {"month", s.Month}, {"dayOfWeek", s.DayOfWeek},
+	} {
+		if f.value == nil {
+			continue
+		}
+		if s.Every != "" {
+			return field.Invalid(path, f.name, "every and "+f.name+" can't be set together")
+		}
+		fields := []string{"*", "*", "*", "*", "*"}
+		fields[i] = string(*f.value)
+		if _, wrong := schedule.Parse(fmt.Sprintf("%s %s %s %s %s", fields[0], fields[1], fields[2], fields[3], fields[4]), ""); wrong != nil {
+			return field.Invalid(path.Child(f.name), string(*f.value), wrong.Error())
+		}
+	}
+	if s.Every != "" {
+		return field.Invalid(path.Child("every"), s.Every, withoutField(err).Error())
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package cli is the kubectl plugin, kubectl cronjob: its commands put together.
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"tutorial.kubebuilder.io/project/internal/cli/convert"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/cli/exporting"
+	"tutorial.kubebuilder.io/project/internal/cli/history"
+	"tutorial.kubebuilder.io/project/internal/cli/importing"
+	"tutorial.kubebuilder.io/project/internal/cli/next"
+	"tutorial.kubebuilder.io/project/internal/cli/run"
+	"tutorial.kubebuilder.io/project/internal/cli/storage"
+	"tutorial.kubebuilder.io/project/internal/cli/suspend"
+)
+
+// NewCommand returns the plugin's root command.
+func NewCommand(e *env.Env, version string) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "cronjob",
+		Short: "Work with CronJobs of batch.tutorial.kubebuilder.io",
+		Long: "Work with CronJobs of batch.tutorial.kubebuilder.io: convert manifests between the versions, " +
+			"move from the built-in CronJob and back, and see and run what is scheduled.",
+		Version: version,
+		// Errors are printed once, by main; the usage only when it was asked for.
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		// kubectl runs the plugin as kubectl-cronjob, and people call it kubectl cronjob.
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl cronjob"},
+		// What kubectl itself completes covers the plugin, through kubectl_complete-cronjob.
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetIn(e.In)
+	root.SetOut(e.Out)
+	root.SetErr(e.ErrOut)
+	e.Flags.AddFlags(root.PersistentFlags())
+	root.AddCommand(
+		convert.NewCommand(e),
+		exporting.NewCommand(e),
+		importing.NewCommand(e),
+		next.NewCommand(e),
+		run.NewCommand(e),
+		storage.NewCommand(e),
+		suspend.NewSuspendCommand(e),
+		suspend.NewResumeCommand(e),
+		history.NewCommand(e),
+		newOptionsCommand(),
+	)
+	leaveOutGlobalFlags(root)
+	pointToHelp(root)
+	return root
+}

@@ -1,0 +1,104 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+)
+
+// execute runs the plugin, and returns what it prints.
+func execute(args ...string) (string, error) {
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	cmd := NewCommand(env.New(streams), "v1.2.3")
+	cmd.SetArgs(args)
+	err := cmd.Execute()
+	return out.String(), err
+}
+
+// eachCommand calls do with the root, and with each command below it.
+func eachCommand(cmd *cobra.Command, do func(*cobra.Command)) {
+	do(cmd)
+	for _, below := range cmd.Commands() {
+		eachCommand(below, do)
+	}
+}
+
+func TestTheHelpOfEachCommandIsThatOfAPluginAndLeavesOutKubectlsFlags(t *testing.T) {
+	eachCommand(NewCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()), "v1.2.3"), func(cmd *cobra.Command) {
+		name := strings.TrimPrefix(cmd.CommandPath(), "kubectl cronjob")
+		t.Run("kubectl cronjob"+name, func(t *testing.T) {
+			help, err := execute(append(strings.Fields(name), "--help")...)
+			require.NoError(t, err)
+			assert.NotEmpty(t, cmd.Short)
+			assert.Contains(t, help, "Usage:\n  kubectl cronjob"+name)
+			assert.Contains(t, help, `Use "kubectl cronjob options" for the flags that all commands take.`)
+			assert.NotContains(t, help, "--certificate-authority")
+		})
+	})
+}
+
+func TestOptionsListsKubectlsFlags(t *testing.T) {
+	out, err := execute("options")
+	require.NoError(t, err)
+	for _, flag := range []string{"--kubeconfig", "--context", "-n, --namespace", "--as-group", "-s, --server"} {
+		assert.Contains(t, out, flag)
+	}
+}
+
+func TestKubectlsFlagsAreCompletedThoughTheHelpLeavesThemOut(t *testing.T) {
+	out, err := execute("__complete", "next", "--kube")
+	require.NoError(t, err)
+	assert.Contains(t, out, "--kubeconfig\t")
+}
+
+func TestTheVersionIsTheBuilds(t *testing.T) {
+	out, err := execute("--version")
+	require.NoError(t, err)
+	assert.Equal(t, "kubectl cronjob version v1.2.3\n", out)
+}
+
+func TestAMistakeOnTheCommandLineIsNamedWithWhereToReadWhatIsRight(t *testing.T) {
+	for line, tc := range map[string]struct {
+		wantError string
+		wantCode  int
+	}{
+		"foo":          {`unknown command "foo" for "kubectl cronjob"`, 1},
+		"hist backup":  {"Did you mean this?\n\thistory\n", 1},
+		"next --foo":   {"unknown flag: --foo\nSee 'kubectl cronjob next --help' for usage", 1},
+		"--foo":        {"unknown flag: --foo\nSee 'kubectl cronjob --help' for usage", 1},
+		"convert --to": {"flag needs an argument: --to\nSee 'kubectl cronjob convert --help' for usage", 2},
+		"convert file": {"name files with -f\nSee 'kubectl cronjob convert --help' for usage", 2},
+		"run":          {"See 'kubectl cronjob run --help' for usage", 1},
+		"storage foo":  {"unknown command \"foo\" for \"kubectl cronjob storage\"\nSee 'kubectl cronjob storage --help' for usage", 1},
+	} {
+		t.Run(line, func(t *testing.T) {
+			out, err := execute(strings.Fields(line)...)
+			assert.ErrorContains(t, err, tc.wantError)
+			assert.Equal(t, tc.wantCode, env.ExitCode(err))
+			assert.Empty(t, out, "no usage, in which the error would drown")
+			assert.LessOrEqual(t, strings.Count(err.Error(), "--help"), 1)
+		})
+	}
+}

@@ -1,0 +1,220 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package run
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+)
+
+// lastWords is how long the Pods of a Job that has ended may take to say the rest.
+const lastWords = 10 * time.Second
+
+// follower prints what the Pods of a Job log.
+//
+//	Pods, watched ──► see ──► a stream for each container that has started ──► out, line by line
+//	                   └────► why others have not ────────────────────────────► errOut
+type follower struct {
+	cluster   kubernetes.Interface
+	namespace string
+	selector  string
+
+	// prefixed says that several containers may log at once, so that each line says which it is of.
+	prefixed bool
+
+	// stopWatching ends the watch of the Pods, stopStreams the streams as well.
+	stopWatching, stopStreams context.CancelFunc
+	watched                   chan struct{}
+	streams                   sync.WaitGroup
+
+	mu          sync.Mutex // guards what follows
+	out, errOut io.Writer
+	seen        map[string]bool
+}
+
+// follow begins to print what the Pods of a Job log, until finish is called or the context ends.
+func follow(ctx context.Context, cluster kubernetes.Interface, job *batchv1.Job, out, errOut io.Writer) *follower {
+	pod := job.Spec.Template.Spec
+	f := &follower{
+		cluster: cluster, namespace: job.Namespace, selector: metav1.FormatLabelSelector(job.Spec.Selector),
+		prefixed: ptr.Deref(job.Spec.Parallelism, 1) > 1 || len(pod.Containers)+len(pod.InitContainers) > 1,
+		watched:  make(chan struct{}),
+		out:      out, errOut: errOut, seen: map[string]bool{},
+	}
+	streaming, stopStreams := context.WithCancel(ctx)
+	watching, stopWatching := context.WithCancel(streaming)
+	f.stopStreams, f.stopWatching = stopStreams, stopWatching
+	go f.watch(watching, streaming)
+	return f
+}
+
+// watch sees each Pod when it changes, until its context ends. Streams have one of their own.
+func (f *follower) watch(ctx, streaming context.Context) {
+	defer close(f.watched)
+	pods := cache.NewFilteredListWatchFromClient(f.cluster.CoreV1().RESTClient(), "pods", f.namespace,
+		func(options *metav1.ListOptions) { options.LabelSelector = f.selector })
+	_, _, watcher, stopped := watchtools.NewIndexerInformerWatcherWithLogger(klog.FromContext(ctx), pods, &corev1.Pod{})
+	defer func() {
+		watcher.Stop()
+		<-stopped
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case event, ok := <-watcher.ResultChan():
+			if !ok {
+				return
+			}
+			if pod, ok := event.Object.(*corev1.Pod); ok && event.Type != watch.Deleted {
+				f.see(streaming, pod)
+			}
+		}
+	}
+}
+
+// finish prints the rest of what the Pods have logged, if the context has not ended, and returns when
+// nothing more is printed.
+func (f *follower) finish(ctx context.Context) {
+	f.stopWatching()
+	<-f.watched
+	defer f.stopStreams()
+	ending, cancel := context.WithTimeout(ctx, lastWords)
+	defer cancel()
+	defer context.AfterFunc(ending, f.stopStreams)()
+	// Pods that ended together with the Job may not have been seen yet.
+	pods, err := f.cluster.CoreV1().Pods(f.namespace).List(ending, metav1.ListOptions{LabelSelector: f.selector})
+	switch {
+	case err == nil:
+		for i := range pods.Items {
+			f.see(ending, &pods.Items[i])
+		}
+	case ctx.Err() == nil:
+		f.say("error: some of the log may be missing: listing the Pods: %v", err)
+	}
+	f.streams.Wait()
+}
+
+// see begins to print what the containers of a Pod log that have started since, and says what keeps
+// the others from it.
+func (f *follower) see(ctx context.Context, pod *corev1.Pod) {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
+			f.warn(pod, "", condition.Reason, condition.Message)
+		}
+	}
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		switch waiting := status.State.Waiting; {
+		case status.State.Running != nil, status.State.Terminated != nil:
+			if f.isNew("log", pod, status.Name, fmt.Sprint(status.RestartCount)) {
+				f.streams.Go(func() { f.stream(ctx, pod, status.Name) })
+			}
+		case waiting != nil && waiting.Reason != "ContainerCreating" && waiting.Reason != "PodInitializing":
+			f.warn(pod, status.Name, waiting.Reason, waiting.Message)
+		}
+	}
+}
+
+// isNew reports whether something about a container has not been seen before.
+func (f *follower) isNew(kind string, pod *corev1.Pod, container, what string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key := fmt.Sprint(kind, "/", pod.UID, "/", container, "/", what)
+	isNew := !f.seen[key]
+	f.seen[key] = true
+	return isNew
+}
+
+// warn says, once, why a Pod or one of its containers does not start.
+func (f *follower) warn(pod *corev1.Pod, container, reason, message string) {
+	if reason != "" && f.isNew("warning", pod, container, reason) {
+		f.say("%s does not start: %s: %s", nameOf(pod, container), reason, message)
+	}
+}
+
+func (f *follower) say(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fmt.Fprintf(f.errOut, format+"\n", args...)
+}
+
+// stream prints what a container logs until it ends.
+func (f *follower) stream(ctx context.Context, pod *corev1.Pod, container string) {
+	request := f.cluster.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, Follow: true})
+	log, err := request.Stream(ctx)
+	if err == nil {
+		err = errors.Join(f.copy(log, pod, container), log.Close())
+	}
+	if err != nil && ctx.Err() == nil {
+		f.say("error: the log of %s: %v", nameOf(pod, container), err)
+	}
+}
+
+// copy prints lines as they come.
+func (f *follower) copy(log io.Reader, pod *corev1.Pod, container string) error {
+	prefix := ""
+	if f.prefixed {
+		prefix = "[" + nameOf(pod, container) + "] "
+	}
+	lines := bufio.NewReader(log)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			f.printLine(prefix + line)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+func (f *follower) printLine(line string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.prefixed && !strings.HasSuffix(line, "\n") {
+		line += "\n" // so that the next container's line begins a new one
+	}
+	_, _ = io.WriteString(f.out, line) // if nobody reads any more, the Job's end is told all the same
+}
+
+// nameOf names a container as kubectl logs --prefix does; a Pod, if container is "".
+func nameOf(pod *corev1.Pod, container string) string {
+	if container == "" {
+		return "pod/" + pod.Name
+	}
+	return "pod/" + pod.Name + "/" + container
+}

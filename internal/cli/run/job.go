@@ -1,0 +1,60 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package run
+
+import (
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+const (
+	// instantiateAnnotation marks Jobs that were started by hand; so does kubectl create job --from.
+	instantiateAnnotation = "cronjob.kubernetes.io/instantiate"
+	manually              = "manual"
+
+	// maxJobName is how long a Job's name may be, as it labels the Job's Pods.
+	maxJobName = 63
+)
+
+// newJob makes a Job from the template that is not one of a tick: without the annotation of its tick
+// the controller counts it, and leaves lastScheduleTime and the ticks alone.
+func newJob(c *v1.CronJob) *batchv1.Job {
+	job := plan.NewJob(c, time.Time{})
+	job.TypeMeta = metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"}
+	job.Name = jobName(c.Name)
+	delete(job.Annotations, v1.ScheduledAtAnnotation)
+	delete(job.Spec.Template.Annotations, v1.ScheduledAtAnnotation)
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, instantiateAnnotation, manually)
+	// To block the owner's deletion takes the right to update its finalizers, on clusters that enforce
+	// it, which who may create Jobs need not have.
+	job.OwnerReferences[0].BlockOwnerDeletion = nil
+	return job
+}
+
+// jobName makes a name that no tick's Job has: those end with a number of ten digits.
+func jobName(owner string) string {
+	suffix := "-" + manually + "-" + rand.String(5)
+	owner = owner[:min(len(owner), maxJobName-len(suffix))]
+	return strings.TrimRight(owner, "-.") + suffix
+}

@@ -1,0 +1,253 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package run is the command that starts a Job of a CronJob now.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+const (
+	long = `Start a Job of a CronJob now, from its template, whether or not it is suspended.
+
+The CronJob owns the Job and counts it like any other: among those that are active, in its
+concurrency policy, and in its history limits. The schedule goes on as if nothing had been: the run
+takes no tick's place. The Job has the annotation cronjob.kubernetes.io/instantiate: manual.
+
+If concurrencyPolicy is Forbid and a Job runs, nothing is started, unless with --force. If it is
+Replace, the Jobs that run are deleted first.
+
+With --wait or --follow the exit code is 0 when the Job has completed, and 1 when it has failed, is
+gone, or --timeout is over. An interrupt leaves the Job running.`
+
+	example = `  # Start a Job of the CronJob "backup" now
+  kubectl cronjob run backup
+
+  # Show what its Pods log, and fail if it fails
+  kubectl cronjob run backup --follow
+
+  # Wait for it at most ten minutes
+  kubectl cronjob run backup --wait --timeout=10m
+
+  # See the Job that would be started
+  kubectl cronjob run backup --dry-run=server -o yaml`
+)
+
+// interrupted is the exit code after an interrupt, as shells have it.
+const interrupted = 130
+
+// command is the command line.
+type command struct {
+	*env.Env
+
+	force   bool
+	wait    bool
+	follow  bool
+	timeout time.Duration
+	dryRun  cronjobs.DryRun
+	print   *genericclioptions.PrintFlags
+}
+
+// NewCommand returns the command run.
+func NewCommand(e *env.Env) *cobra.Command {
+	c := &command{Env: e, print: genericclioptions.NewPrintFlags("created")}
+	cmd := &cobra.Command{
+		Use:                   "run NAME",
+		DisableFlagsInUseLine: true,
+		Short:                 "Start a Job of a CronJob now",
+		Long:                  long,
+		Example:               example,
+		Args:                  cronjobs.OneName,
+		ValidArgsFunction:     cronjobs.CompleteNames(e, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.check(); err != nil {
+				return err
+			}
+			return c.run(cmd.Context(), args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&c.force, "force", false, "Start it even if concurrencyPolicy is Forbid and a Job runs.")
+	flags.BoolVar(&c.wait, "wait", false, "Wait until the Job has ended.")
+	flags.BoolVar(&c.follow, "follow", false, "Print what the Job's Pods log as it comes, until the Job has ended.")
+	flags.DurationVar(&c.timeout, "timeout", 0, "How long to wait, such as 90s or 10m; 0 for as long as it takes.")
+	c.dryRun.AddFlag(cmd)
+	c.print.AddFlags(cmd)
+	return cmd
+}
+
+// check says what is wrong with the command line.
+func (c *command) check() error {
+	awaits := c.wait || c.follow
+	switch {
+	case c.dryRun != cronjobs.DryRunNone && awaits:
+		return errors.New("--wait and --follow need a Job that runs: leave --dry-run away")
+	case c.follow && *c.print.OutputFormat != "":
+		return errors.New("-o prints the Job, and --follow what it logs: use one of them")
+	case c.timeout < 0:
+		return fmt.Errorf("--timeout must not be negative: %v", c.timeout)
+	case c.timeout > 0 && !awaits:
+		return errors.New("--timeout goes with --wait or --follow")
+	}
+	return c.dryRun.Check()
+}
+
+// run starts the Job.
+func (c *command) run(ctx context.Context, arg string) error {
+	printer, err := c.printer()
+	if err != nil {
+		return err
+	}
+	name, err := cronjobs.ParseName(arg)
+	if err != nil {
+		return err
+	}
+	namespace, err := c.Namespace()
+	if err != nil {
+		return err
+	}
+	cluster, err := c.Client()
+	if err != nil {
+		return err
+	}
+	cronJob, err := cronjobs.Get(ctx, cluster, namespace, name)
+	if err != nil {
+		return err
+	}
+	job, err := c.start(ctx, cluster, cronJob)
+	if err != nil {
+		return err
+	}
+	if err := printer.PrintObj(job, c.objects()); err != nil {
+		return err
+	}
+	if c.wait || c.follow {
+		return c.await(ctx, job)
+	}
+	return nil
+}
+
+// printer prints the Job that was started.
+func (c *command) printer() (printers.ResourcePrinter, error) {
+	c.print.NamePrintFlags.Operation = c.dryRun.Done("created")
+	return c.print.ToPrinter()
+}
+
+// objects is where the Job goes that was started: not among what it logs.
+func (c *command) objects() io.Writer {
+	if c.follow {
+		return c.ErrOut
+	}
+	return c.Out
+}
+
+// messages is where it is said what became of other Jobs, and of this one: not among what is asked for.
+func (c *command) messages() io.Writer {
+	if c.follow || *c.print.OutputFormat != "" {
+		return c.ErrOut
+	}
+	return c.Out
+}
+
+// start creates the Job, after what the concurrency policy asks for.
+func (c *command) start(ctx context.Context, cluster client.Client, cronJob *v1.CronJob) (*batchv1.Job, error) {
+	if !cronJob.DeletionTimestamp.IsZero() {
+		return nil, fmt.Errorf("CronJob %s is being deleted: it starts nothing any more", cronJob.Name)
+	}
+	jobs, err := cronjobs.JobsOf(ctx, cluster, cronJob)
+	if err != nil {
+		return nil, err
+	}
+	active := activeOf(jobs)
+	job := newJob(cronJob)
+	if len(active) > 0 {
+		switch cronJob.Spec.ConcurrencyPolicy {
+		case v1.ForbidConcurrent:
+			if !c.force {
+				return nil, fmt.Errorf("concurrencyPolicy of CronJob %s is Forbid, and job.batch/%s runs: "+
+					"wait until it has ended, or use --force to start another beside it", cronJob.Name, active[0].Name)
+			}
+		case v1.ReplaceConcurrent:
+			if err := c.replace(ctx, cluster, active, job); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if c.dryRun != cronjobs.DryRunClient {
+		if err := cluster.Create(ctx, job, &client.CreateOptions{DryRun: c.dryRun.Values()}); err != nil {
+			return nil, fmt.Errorf("creating the Job: %w", err)
+		}
+	}
+	job.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("Job")) // which the client takes away
+	return job, nil
+}
+
+// activeOf returns the Jobs that run, as the controller counts them.
+func activeOf(jobs []*batchv1.Job) []*batchv1.Job {
+	var active []*batchv1.Job
+	for _, job := range jobs {
+		if plan.ResultOf(job) == "" {
+			active = append(active, job)
+		}
+	}
+	return active
+}
+
+// replace deletes the Jobs that run, and their Pods in the background, as the controller does. If one
+// can't be deleted, or the new one would be refused, the new one is not started.
+func (c *command) replace(ctx context.Context, cluster client.Client, active []*batchv1.Job, job *batchv1.Job) error {
+	if c.dryRun == cronjobs.DryRunNone {
+		if err := cluster.Create(ctx, job.DeepCopy(), client.DryRunAll); err != nil {
+			return fmt.Errorf("creating the Job, so nothing was replaced: %w", err)
+		}
+	}
+	for _, old := range active {
+		if !old.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if c.dryRun != cronjobs.DryRunClient {
+			background := metav1.DeletePropagationBackground
+			err := cluster.Delete(ctx, old, &client.DeleteOptions{
+				DryRun: c.dryRun.Values(), PropagationPolicy: &background,
+				Preconditions: &metav1.Preconditions{UID: &old.UID},
+			})
+			// A conflict is about the UID: the name is another's by now, and this Job gone.
+			if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+				return fmt.Errorf("deleting job.batch/%s, which is to be replaced: %w", old.Name, err)
+			}
+		}
+		fmt.Fprintf(c.messages(), "job.batch/%s %s\n", old.Name, c.dryRun.Done("deleted"))
+	}
+	return nil
+}

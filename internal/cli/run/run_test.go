@@ -1,0 +1,158 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+func TestAJobStartedByHandIsOwnedAndIsNoTicks(t *testing.T) {
+	c := builders.MakeCronJob("c").Obj()
+	stray := map[string]string{v1.ScheduledAtAnnotation: "2027-01-01T00:00:00Z", "note": "kept"}
+	c.Spec.JobTemplate.Annotations = stray
+	c.Spec.JobTemplate.Spec.Template.Annotations = stray
+	c.Spec.JobTemplate.Labels = map[string]string{"app": "c"}
+	job := newJob(c)
+	assert.True(t, metav1.IsControlledBy(job, c))
+	_, isTicks := plan.TickOf(job)
+	assert.False(t, isTicks, "%v", job.Annotations)
+	assert.Equal(t, map[string]string{"cronjob.kubernetes.io/instantiate": "manual", "note": "kept"}, job.Annotations)
+	assert.Equal(t, map[string]string{"note": "kept"}, job.Spec.Template.Annotations)
+	assert.Equal(t, map[string]string{"app": "c"}, job.Labels)
+	assert.Nil(t, job.OwnerReferences[0].BlockOwnerDeletion)
+	assert.Equal(t, "2027-01-01T00:00:00Z", c.Spec.JobTemplate.Annotations[v1.ScheduledAtAnnotation], "the CronJob is left alone")
+}
+
+func TestTheNameIsAJobsWhateverTheCronJobIsCalled(t *testing.T) {
+	for _, owner := range []string{
+		"c", strings.Repeat("a", 52), strings.Repeat("a", 253), strings.Repeat("a.", 26), strings.Repeat("a-", 100) + "a",
+	} {
+		name := jobName(owner)
+		assert.Empty(t, validation.IsDNS1123Subdomain(name), name)
+		assert.LessOrEqual(t, len(name), 63, name)
+		assert.Regexp(t, `^a?c?.*-manual-[a-z0-9]{5}$`, name)
+		assert.NotEqual(t, name, jobName(owner), "two runs have two names")
+	}
+}
+
+func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "name the CronJob"},
+		{[]string{"a", "b"}, `one CronJob at a time: "b" is one too many`},
+		{[]string{"a", "--wait", "--dry-run=client"}, "leave --dry-run away"},
+		{[]string{"a", "--follow", "-o", "yaml"}, "use one of them"},
+		{[]string{"a", "--timeout", "5s"}, "--timeout goes with --wait or --follow"},
+		{[]string{"a", "--wait", "--timeout=-5s"}, "must not be negative"},
+		{[]string{"a", "--dry-run=maybe"}, `must be "none", "server", or "client"`},
+		{[]string{"a", "-o", "wide"}, `unable to match a printer suitable for the output format "wide"`},
+		{[]string{"pod/a"}, `"pod/a" is no CronJob of batch.tutorial.kubebuilder.io: give its NAME, or cronjob/NAME`},
+	} {
+		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
+			cmd := NewCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()))
+			cmd.SilenceErrors, cmd.SilenceUsage = true, true
+			cmd.SetArgs(append([]string{}, tc.args...))
+			assert.ErrorContains(t, cmd.ExecuteContext(t.Context()), tc.want)
+		})
+	}
+}
+
+func TestTheExitCodeTellsWhatBecameOfTheJob(t *testing.T) {
+	c := builders.MakeCronJob("c").Obj()
+	tick := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+	running := builders.MakeJob(c, tick).Obj()
+	failed := builders.MakeJob(c, tick).Failed(tick).Obj()
+	failed.Status.Conditions[0].Reason, failed.Status.Conditions[0].Message = "DeadlineExceeded", "It took too long."
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, tc := range map[string]struct {
+		ctx, waiting context.Context
+		ended        *batchv1.Job
+		err          error
+		wantCode     int
+		want         string
+	}{
+		"completed":   {ended: builders.MakeJob(c, tick).Succeeded(tick).Obj()},
+		"failed":      {ended: failed, wantCode: 1, want: "failed: DeadlineExceeded: It took too long."},
+		"deleted":     {err: errGone, wantCode: 1, want: "was deleted"},
+		"timed out":   {waiting: ended, err: errors.New("x"), wantCode: 1, want: "has not ended after 5s; it runs on"},
+		"interrupted": {ctx: ended, waiting: ended, err: errors.New("x"), wantCode: 130, want: "runs on: kubectl logs -n default -f job/c-1798761600"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			streams, _, _, _ := genericiooptions.NewTestIOStreams()
+			cmd := &command{Env: env.New(streams), timeout: 5 * time.Second, print: genericclioptions.NewPrintFlags("")}
+			if tc.ctx == nil {
+				tc.ctx = t.Context()
+			}
+			if tc.waiting == nil {
+				tc.waiting = t.Context()
+			}
+			err := cmd.verdict(tc.ctx, tc.waiting, running, tc.ended, tc.err)
+			assert.Equal(t, tc.wantCode, env.ExitCode(err))
+			if tc.want != "" {
+				assert.ErrorContains(t, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestLogsOfSeveralContainersSayWhoseTheyAre(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+	for name, tc := range map[string]struct {
+		prefixed bool
+		want     string
+	}{
+		"one alone does not": {false, "one\ntwo"},
+		"several do":         {true, "[pod/p/main] one\n[pod/p/main] two\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := &bytes.Buffer{}
+			f := &follower{prefixed: tc.prefixed, out: out}
+			assert.NoError(t, f.copy(strings.NewReader("one\ntwo"), pod, "main"))
+			assert.Equal(t, tc.want, out.String())
+		})
+	}
+}
+
+func TestDryRunSaysThatItIsOne(t *testing.T) {
+	for value, want := range map[cronjobs.DryRun]string{
+		cronjobs.DryRunNone: "created", cronjobs.DryRunClient: "created (dry run)", cronjobs.DryRunServer: "created (server dry run)",
+	} {
+		assert.Equal(t, want, value.Done("created"))
+	}
+}

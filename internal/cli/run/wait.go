@@ -1,0 +1,114 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// errGone is for a Job that was deleted while it was waited for.
+var errGone = errors.New("was deleted")
+
+// await waits until the Job has ended, and prints meanwhile what its Pods log, if that is asked for.
+// It fails if the Job did.
+func (c *command) await(ctx context.Context, job *batchv1.Job) error {
+	config, err := c.RESTConfig()
+	if err != nil {
+		return err
+	}
+	cluster, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	waiting, cancel := watchtools.ContextWithOptionalTimeout(ctx, c.timeout)
+	defer cancel()
+	var logs *follower
+	if c.follow {
+		logs = follow(waiting, cluster, job, c.Out, c.ErrOut)
+	}
+	ended, err := awaitEnd(waiting, cluster, job)
+	if logs != nil {
+		logs.finish(waiting)
+	}
+	return c.verdict(ctx, waiting, job, ended, err)
+}
+
+// awaitEnd waits until a Job has ended, and returns it as it is then.
+func awaitEnd(ctx context.Context, cluster kubernetes.Interface, job *batchv1.Job) (*batchv1.Job, error) {
+	jobs := cache.NewListWatchFromClient(cluster.BatchV1().RESTClient(), "jobs", job.Namespace,
+		fields.OneTermEqualSelector("metadata.name", job.Name))
+	isThere := func(store cache.Store) (bool, error) {
+		if len(store.List()) == 0 {
+			return false, errGone
+		}
+		return false, nil
+	}
+	var ended *batchv1.Job
+	hasEnded := func(event watch.Event) (bool, error) {
+		current, ok := event.Object.(*batchv1.Job)
+		if !ok {
+			return false, nil
+		}
+		if event.Type == watch.Deleted || current.UID != job.UID {
+			return false, errGone
+		}
+		ended = current
+		return plan.ResultOf(current) != "", nil
+	}
+	_, err := watchtools.UntilWithSync(ctx, jobs, &batchv1.Job{}, isThere, hasEnded)
+	return ended, err
+}
+
+// verdict says what became of the Job, and makes the exit code of it.
+func (c *command) verdict(ctx, waiting context.Context, job, ended *batchv1.Job, err error) error {
+	switch {
+	case err == nil && plan.ResultOf(ended) == plan.Succeeded:
+		fmt.Fprintf(c.messages(), "job.batch/%s completed\n", job.Name)
+		return nil
+	case err == nil:
+		return fmt.Errorf("job.batch/%s failed: %s", job.Name, whyFailed(ended))
+	case ctx.Err() != nil:
+		return &env.ExitError{Code: interrupted, Err: fmt.Errorf("interrupted: job.batch/%[1]s runs on: "+
+			"kubectl logs -n %[2]s -f job/%[1]s shows what it logs, kubectl delete -n %[2]s job/%[1]s ends it", job.Name, job.Namespace)}
+	case waiting.Err() != nil:
+		return fmt.Errorf("job.batch/%s has not ended after %v; it runs on", job.Name, c.timeout)
+	}
+	return fmt.Errorf("waiting for job.batch/%s: %w", job.Name, err)
+}
+
+// whyFailed returns the reason and the message of the condition Failed.
+func whyFailed(job *batchv1.Job) string {
+	for _, condition := range job.Status.Conditions {
+		if condition.Type == batchv1.JobFailed && condition.Status == corev1.ConditionTrue {
+			return condition.Reason + ": " + condition.Message
+		}
+	}
+	return "no reason is given"
+}

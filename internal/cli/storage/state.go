@@ -1,0 +1,280 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package storage
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	svmv1 "k8s.io/api/storagemigration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/printers"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// resource is what is stored.
+var resource = metav1.GroupResource{Group: v1.GroupVersion.Group, Resource: "cronjobs"}
+
+// crdName is the name of the CRD.
+const crdName = "cronjobs.batch.tutorial.kubebuilder.io"
+
+// lag is how long after a change of the CRD some API server may still store as before.
+const lag = 10 * time.Second
+
+// State is what can be known of how objects are stored.
+type State struct {
+	CRD string `json:"crd"`
+
+	// Objects is how many there are.
+	Objects int `json:"objects"`
+
+	// Versions are those of the CRD.
+	Versions []VersionState `json:"versions"`
+
+	// UnservedManagedFields is how many objects have managedFields about versions that are not served.
+	UnservedManagedFields int `json:"unservedManagedFields"`
+
+	// Migration is the cluster's newest StorageVersionMigration of them; nil for none.
+	Migration *MigrationState `json:"migration,omitempty"`
+}
+
+// VersionState is how much is stored as a version. No API tells how an object is stored; but it can't be
+// in a version that status.storedVersions does not list, and it is in the storage version if it was
+// written since the CRD was last changed.
+type VersionState struct {
+	Name    string `json:"name"`
+	Served  bool   `json:"served"`
+	Storage bool   `json:"storage"`
+
+	// Stored is whether status.storedVersions has it.
+	Stored bool `json:"stored"`
+
+	// AtLeast and AtMost bound the number of objects that are stored as it.
+	AtLeast int `json:"objectsAtLeast"`
+	AtMost  int `json:"objectsAtMost"`
+}
+
+// MigrationState is how far a StorageVersionMigration is.
+type MigrationState struct {
+	Name   string `json:"name"`
+	State  string `json:"state"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// String is the state on a line.
+func (m *MigrationState) String() string {
+	if m.Detail == "" {
+		return m.State
+	}
+	return m.State + ": " + m.Detail
+}
+
+// getCRD reads the CRD.
+func getCRD(ctx context.Context, c client.Client) (*apiextensionsv1.CustomResourceDefinition, error) {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := c.Get(ctx, client.ObjectKey{Name: crdName}, crd); err != nil {
+		return nil, fmt.Errorf("reading the CRD: %w", err)
+	}
+	return crd, nil
+}
+
+// storageVersion is the version in which objects are stored when they are written.
+func storageVersion(crd *apiextensionsv1.CustomResourceDefinition) (string, error) {
+	for i := range crd.Spec.Versions {
+		version := &crd.Spec.Versions[i]
+		if version.Storage && !version.Served {
+			return "", fmt.Errorf("the CRD stores %s, which it does not serve: have it serve %s", version.Name, version.Name)
+		}
+		if version.Storage {
+			return version.Name, nil
+		}
+	}
+	return "", fmt.Errorf("the CRD %s stores no version", crd.Name)
+}
+
+// servedVersions are those that clients can use.
+func servedVersions(crd *apiextensionsv1.CustomResourceDefinition) []string {
+	var served []string
+	for i := range crd.Spec.Versions {
+		if crd.Spec.Versions[i].Served {
+			served = append(served, crd.Spec.Versions[i].Name)
+		}
+	}
+	return served
+}
+
+// gather finds out what can be known.
+func gather(ctx context.Context, c client.Client) (*State, error) {
+	crd, err := getCRD(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	storage, err := storageVersion(crd)
+	if err != nil {
+		return nil, err
+	}
+	state, since, served := &State{CRD: crd.Name}, 0, servedVersions(crd)
+	changed := changedAt(crd)
+	pages := &pages{client: c, version: storage, limit: defaultPage}
+	err = pages.each(ctx, func(object *metav1.PartialObjectMetadata) error {
+		state.Objects++
+		if !changed.IsZero() && writtenAt(object).After(changed.Add(lag)) {
+			since++
+		}
+		if _, n := cleanManagedFields(object.ManagedFields, served, storage); n > 0 {
+			state.UnservedManagedFields++
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	state.Versions = bounds(crd, state.Objects, since)
+	state.Migration, err = newestMigration(ctx, c)
+	return state, err
+}
+
+// bounds says how many objects are stored as each version, of which so many were written since the CRD
+// was changed.
+func bounds(crd *apiextensionsv1.CustomResourceDefinition, objects, since int) []VersionState {
+	stored := crd.Status.StoredVersions
+	versions := make([]VersionState, 0, len(crd.Spec.Versions))
+	for i := range crd.Spec.Versions {
+		version := &crd.Spec.Versions[i]
+		state := VersionState{
+			Name: version.Name, Served: version.Served, Storage: version.Storage, Stored: slices.Contains(stored, version.Name),
+		}
+		switch {
+		case state.Storage && len(stored) <= 1:
+			state.AtLeast, state.AtMost = objects, objects
+		case state.Storage:
+			state.AtLeast, state.AtMost = since, objects
+		case state.Stored:
+			state.AtMost = objects - since
+		}
+		versions = append(versions, state)
+	}
+	return versions
+}
+
+// changedAt is when the spec of the CRD was changed last, as far as its managedFields tell; zero if they don't.
+func changedAt(crd *apiextensionsv1.CustomResourceDefinition) time.Time {
+	last := time.Time{}
+	for _, entry := range crd.ManagedFields {
+		if entry.Subresource == "" && entry.Time != nil && entry.Time.After(last) {
+			last = entry.Time.Time
+		}
+	}
+	return last
+}
+
+// writtenAt is when an object was written last, as far as is known. Every write stores all of it, those
+// of the status as well.
+func writtenAt(object *metav1.PartialObjectMetadata) time.Time {
+	last := object.CreationTimestamp.Time
+	for _, entry := range object.ManagedFields {
+		if entry.Time != nil && entry.Time.After(last) {
+			last = entry.Time.Time
+		}
+	}
+	return last
+}
+
+// newestMigration is the cluster's newest migration of our objects; nil if there is none, or the cluster
+// does not know of migrations.
+func newestMigration(ctx context.Context, c client.Client) (*MigrationState, error) {
+	list := &svmv1.StorageVersionMigrationList{}
+	switch err := c.List(ctx, list); {
+	case meta.IsNoMatchError(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("listing StorageVersionMigrations: %w", err)
+	}
+	var newest *svmv1.StorageVersionMigration
+	for i := range list.Items {
+		m := &list.Items[i]
+		if m.Spec.Resource == resource && (newest == nil || newest.CreationTimestamp.Before(&m.CreationTimestamp)) {
+			newest = m
+		}
+	}
+	if newest == nil {
+		return nil, nil
+	}
+	return migrationState(newest), nil
+}
+
+// migrationState reads the conditions of a migration.
+func migrationState(m *svmv1.StorageVersionMigration) *MigrationState {
+	for _, kind := range []svmv1.MigrationConditionType{svmv1.MigrationFailed, svmv1.MigrationSucceeded, svmv1.MigrationRunning} {
+		condition := meta.FindStatusCondition(m.Status.Conditions, string(kind))
+		if condition != nil && condition.Status == metav1.ConditionTrue {
+			return &MigrationState{Name: m.Name, State: string(kind), Detail: condition.Message}
+		}
+	}
+	return &MigrationState{Name: m.Name, State: "Pending"}
+}
+
+// print writes the state for people.
+func (s *State) print(out io.Writer) error {
+	w := printers.GetNewTabWriter(out)
+	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+	line("VERSION\tSERVED\tSTORAGE\tSTORED\tOBJECTS")
+	for _, version := range s.Versions {
+		line("%s\t%t\t%t\t%t\t%s", version.Name, version.Served, version.Storage, version.Stored, version.objects())
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, remark := range s.remarks() {
+		_, _ = fmt.Fprintln(out, remark)
+	}
+	return nil
+}
+
+// objects is how many objects are stored as the version.
+func (v VersionState) objects() string {
+	if v.AtLeast == v.AtMost {
+		return fmt.Sprint(v.AtLeast)
+	}
+	return fmt.Sprintf("%d to %d", v.AtLeast, v.AtMost)
+}
+
+// remarks say what the table does not.
+func (s *State) remarks() []string {
+	var remarks []string
+	for _, version := range s.Versions {
+		if version.Stored && !version.Storage {
+			remarks = append(remarks, "status.storedVersions of "+s.CRD+" lists "+version.Name+
+				": kubectl cronjob storage migrate rewrites what is stored as it, and takes it off the list")
+		}
+	}
+	if s.UnservedManagedFields > 0 {
+		remarks = append(remarks, fmt.Sprintf("objects with managedFields about versions that are not served: %d; "+
+			"once the CRD drops these versions, server-side apply fails: kubectl cronjob storage migrate cleans them", s.UnservedManagedFields))
+	}
+	if m := s.Migration; m != nil {
+		remarks = append(remarks, "storageversionmigration.storagemigration.k8s.io/"+m.Name+" "+m.String())
+	}
+	return remarks
+}

@@ -1,0 +1,156 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package storage
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const group = "batch.tutorial.kubebuilder.io/"
+
+// owns is an entry of managedFields.
+func owns(manager, version, fields string) metav1.ManagedFieldsEntry {
+	return metav1.ManagedFieldsEntry{
+		Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: group + version,
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
+	}
+}
+
+func TestManagedFieldsAreMovedToAVersionThatIsServed(t *testing.T) {
+	const v2Fields = `{"f:spec":{"f:suspend":{},"f:schedule":{"f:minute":{}}}}`
+	for name, test := range map[string]struct {
+		entries     []metav1.ManagedFieldsEntry
+		served      []string
+		to          string
+		want        []metav1.ManagedFieldsEntry
+		wantCleaned int
+	}{
+		"what is served stays": {
+			entries: []metav1.ManagedFieldsEntry{owns("m", "v2", v2Fields)}, served: []string{"v1", "v2"}, to: "v1",
+			want: []metav1.ManagedFieldsEntry{owns("m", "v2", v2Fields)},
+		},
+		"a part of the schedule in v2 is all of it in v1": {
+			entries: []metav1.ManagedFieldsEntry{owns("m", "v2", v2Fields)}, served: []string{"v1"}, to: "v1", wantCleaned: 1,
+			want: []metav1.ManagedFieldsEntry{owns("m", "v1", `{"f:spec":{"f:schedule":{},"f:suspend":{}}}`)},
+		},
+		"the schedule of v1 is none of the fields of v2": {
+			entries: []metav1.ManagedFieldsEntry{owns("m", "v1", `{"f:spec":{"f:schedule":{},"f:suspend":{}}}`)}, served: []string{"v2"}, to: "v2",
+			wantCleaned: 1,
+			want:        []metav1.ManagedFieldsEntry{owns("m", "v2", `{"f:spec":{"f:suspend":{}}}`)},
+		},
+		"what the same manager owns is put together": {
+			entries: []metav1.ManagedFieldsEntry{owns("m", "v2", v2Fields), owns("m", "v1", `{"f:spec":{"f:timeZone":{}}}`)},
+			served:  []string{"v1"}, to: "v1", wantCleaned: 1,
+			want: []metav1.ManagedFieldsEntry{owns("m", "v1", `{"f:spec":{"f:schedule":{},"f:suspend":{},"f:timeZone":{}}}`)},
+		},
+		"other managers are others": {
+			entries: []metav1.ManagedFieldsEntry{owns("m", "v2", v2Fields), owns("n", "v1", `{"f:spec":{"f:timeZone":{}}}`)},
+			served:  []string{"v1"}, to: "v1", wantCleaned: 1,
+			want: []metav1.ManagedFieldsEntry{
+				owns("n", "v1", `{"f:spec":{"f:timeZone":{}}}`), owns("m", "v1", `{"f:spec":{"f:schedule":{},"f:suspend":{}}}`),
+			},
+		},
+		"a version that nobody knows is dropped": {
+			entries: []metav1.ManagedFieldsEntry{owns("m", "v3", v2Fields)}, served: []string{"v1"}, to: "v1", wantCleaned: 1,
+		},
+		"what can't be read is dropped": {
+			entries: []metav1.ManagedFieldsEntry{owns("m", "v2", `nonsense`), {APIVersion: group + "v2"}}, served: []string{"v1"}, to: "v1",
+			wantCleaned: 2,
+		},
+		"other groups are not ours": {
+			entries: []metav1.ManagedFieldsEntry{{Manager: "m", APIVersion: "example.com/v9"}}, served: []string{"v1"}, to: "v1",
+			want: []metav1.ManagedFieldsEntry{{Manager: "m", APIVersion: "example.com/v9"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, cleaned := cleanManagedFields(test.entries, test.served, test.to)
+			assert.Equal(t, test.wantCleaned, cleaned)
+			assert.Equal(t, test.want, got)
+		})
+	}
+}
+
+func TestWhatCanBeKnownOfHowObjectsAreStored(t *testing.T) {
+	for name, test := range map[string]struct {
+		stored         []string
+		objects, since int
+		want           []string
+	}{
+		"one version was ever stored": {[]string{"v2"}, 12, 3, []string{"v1 0", "v2 12"}},
+		"two, and nothing is known":   {[]string{"v1", "v2"}, 12, 0, []string{"v1 0 to 12", "v2 0 to 12"}},
+		"two, and some were written":  {[]string{"v1", "v2"}, 12, 5, []string{"v1 0 to 7", "v2 5 to 12"}},
+		"two, and all were written":   {[]string{"v1", "v2"}, 12, 12, []string{"v1 0", "v2 12"}},
+		"no objects":                  {[]string{"v1", "v2"}, 0, 0, []string{"v1 0", "v2 0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			crd := &apiextensionsv1.CustomResourceDefinition{}
+			crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true}, {Name: "v2", Served: true, Storage: true}}
+			crd.Status.StoredVersions = test.stored
+			var got []string
+			for _, version := range bounds(crd, test.objects, test.since) {
+				got = append(got, version.Name+" "+version.objects())
+			}
+			assert.Equal(t, test.want, got)
+		})
+	}
+}
+
+func TestWhenTheCRDWasChangedIsNotWhenItsStatusWas(t *testing.T) {
+	spec, status := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	assert.True(t, changedAt(crd).IsZero())
+	crd.ManagedFields = []metav1.ManagedFieldsEntry{{Time: &metav1.Time{Time: spec}}, {Time: &metav1.Time{Time: status}, Subresource: "status"}}
+	assert.Equal(t, spec, changedAt(crd))
+}
+
+func TestATokenIsForTheCRDAsItWas(t *testing.T) {
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{UID: "u", Generation: 3}}
+	m := &migrator{crd: crd, last: "ns/c"}
+	m.goOn = m.token()
+	after, err := m.readToken()
+	require.NoError(t, err)
+	assert.Equal(t, "ns/c", after)
+
+	crd.Generation++
+	_, err = m.readToken()
+	require.ErrorContains(t, err, "the CRD was changed since")
+	m.goOn = "nonsense!"
+	_, err = m.readToken()
+	assert.ErrorContains(t, err, "--continue: not what an interrupted run has printed")
+}
+
+func TestWrongFlagsAreNamed(t *testing.T) {
+	good := options{method: methodAuto, qps: 1, page: 1}
+	require.NoError(t, good.validate())
+	for want, change := range map[string]func(*options){
+		"--method=x":    func(o *options) { o.method = "x" },
+		"--qps=0":       func(o *options) { o.qps = 0 },
+		"--page-size=0": func(o *options) { o.page = 0 },
+		"--timeout=-1s": func(o *options) { o.deadline = -time.Second },
+		"--continue":    func(o *options) { o.goOn, o.method = "x", methodCluster },
+	} {
+		o := good
+		change(&o)
+		assert.ErrorContains(t, o.validate(), want)
+	}
+}

@@ -1,0 +1,54 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package suspend
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+)
+
+func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "say which CronJobs: NAME..., -l SELECTOR or --all"},
+		{[]string{"-A"}, "say which CronJobs"},
+		{[]string{"a", "--all"}, "not two of them"},
+		{[]string{"a", "-l", "b"}, "not two of them"},
+		{[]string{"--all", "-l", "b"}, "not two of them"},
+		{[]string{"a", "-A"}, "-A goes with -l or --all"},
+		{[]string{"-l", "a in ("}, `-l "a in ("`},
+		{[]string{"a", "--dry-run=maybe"}, `must be "none", "server", or "client"`},
+		{[]string{"a", "-o", "wide"}, `unable to match a printer suitable for the output format "wide"`},
+	} {
+		for _, newCommand := range []func(*env.Env) *cobra.Command{NewSuspendCommand, NewResumeCommand} {
+			cmd := newCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()))
+			t.Run(cmd.Name()+" "+strings.Join(tc.args, " "), func(t *testing.T) {
+				cmd.SilenceErrors, cmd.SilenceUsage = true, true
+				cmd.SetArgs(append([]string{}, tc.args...))
+				assert.ErrorContains(t, cmd.ExecuteContext(t.Context()), tc.want)
+			})
+		}
+	}
+}

@@ -1,0 +1,160 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// conversion is the work on one document.
+type conversion struct {
+	*source
+
+	options Options
+	isJSON  bool
+	aliased map[*yaml.Node]bool
+
+	edits   edits
+	remarks []remark
+}
+
+// note tells something worth knowing.
+func (c *conversion) note(at int, message string) {
+	c.remarks = append(c.remarks, remark{at: at, message: message})
+}
+
+// convertPart converts a document, and says how many CronJobs were in it. With trouble the text is
+// the same as before.
+func convertPart(p part, options Options) ([]byte, int, []remark) {
+	if !options.mayConcern(p.body) {
+		return p.body, 0, nil
+	}
+	c := &conversion{source: newSource(p.body), options: options, isJSON: p.isJSON}
+	converted, count, err := c.convert()
+	if err != nil {
+		t := &trouble{reason: err.Error()}
+		errors.As(err, &t)
+		return p.body, 0, append(c.remarks, remark{at: t.at, trouble: true, message: t.reason})
+	}
+	return converted, count, c.remarks
+}
+
+// convert returns the document converted and verified.
+func (c *conversion) convert() ([]byte, int, error) {
+	root, err := c.parse(c.isJSON)
+	if err != nil {
+		return c.text, 0, c.unreadable(err)
+	}
+	if root == nil {
+		return c.text, 0, nil
+	}
+	if alias := findLoop(root, map[*yaml.Node]bool{}); alias != nil {
+		return c.text, 0, c.unreadable(troublef(c.offset(alias), "alias %q is part of what it stands for", alias.Value))
+	}
+	c.aliased = aliasTargets(root, map[*yaml.Node]bool{})
+	objects, err := c.find(root, typeMeta{})
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(objects) == 0 {
+		c.noteMentions(root)
+		return c.text, 0, nil
+	}
+	converted, err := c.splice(root, objects)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := c.verify(converted); err != nil {
+		return nil, 0, troublef(c.offset(objects[0].node), "it can't be converted safely: %v", err)
+	}
+	c.noteWayBack(root, objects, converted)
+	return converted, countCronJobs(objects), nil
+}
+
+// splice makes the edits that convert the objects.
+func (c *conversion) splice(root *yaml.Node, objects []object) ([]byte, error) {
+	if key := findDuplicate(root); key != nil {
+		return nil, troublef(c.offset(key), "key %q is there twice", key.Value)
+	}
+	if err := c.refuseTemplates(root, objects); err != nil {
+		return nil, err
+	}
+	for _, o := range objects {
+		if err := c.convertObject(o); err != nil {
+			return nil, err
+		}
+	}
+	return c.edits.apply(c.text)
+}
+
+// countCronJobs counts the objects that are no lists.
+func countCronJobs(objects []object) int {
+	count := 0
+	for _, o := range objects {
+		if o.kind == cronJobKind {
+			count++
+		}
+	}
+	return count
+}
+
+// Where a document can't be parsed, these find out whether it has CronJobs.
+var (
+	apiVersionText = regexp.MustCompile(`(?m)["']?apiVersion["']?[ \t]*:[ \t]*["']?([^\s"',}]+)`)
+	kindText       = regexp.MustCompile(`(?m)["']?kind["']?[ \t]*:[ \t]*["']?CronJob(List)?\b`)
+	errorLine      = regexp.MustCompile(`line (\d+): `)
+)
+
+// unreadable is the error for a document that can't be parsed, or none if it has nothing to convert.
+func (c *conversion) unreadable(err error) error {
+	if !c.looksConcerned() {
+		return nil
+	}
+	if at := templateAction.FindIndex(c.text); at != nil {
+		return troublef(at[0], "it is a template: convert what it renders, or edit it by hand")
+	}
+	t := &trouble{}
+	if errors.As(err, &t) {
+		return err
+	}
+	at := 0
+	if match := errorLine.FindStringSubmatch(err.Error()); match != nil {
+		if line, err := strconv.Atoi(match[1]); err == nil && line <= len(c.lines) {
+			at = c.lines[line-1]
+		}
+	}
+	return troublef(at, "it can't be read: %s", errorLine.ReplaceAllString(err.Error(), ""))
+}
+
+// looksConcerned reports whether a text that can't be parsed seems to have a CronJob to convert.
+func (c *conversion) looksConcerned() bool {
+	if !kindText.Match(c.text) {
+		return false
+	}
+	for _, match := range apiVersionText.FindAllSubmatch(bytes.ReplaceAll(c.text, []byte(`\/`), []byte("/")), -1) {
+		wanted, unknown := c.options.wants(typeMeta{string(match[1]), cronJobKind})
+		if wanted || unknown != "" {
+			return true
+		}
+	}
+	return false
+}

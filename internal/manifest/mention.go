@@ -1,0 +1,67 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package manifest
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+
+	"go.yaml.in/yaml/v3"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// betaAPIVersion is what the built-in CronJobs had before batch/v1. Kubernetes 1.25 has dropped it.
+const betaAPIVersion = "batch/v1beta1"
+
+// mention is our group and a version of it, in whatever a manifest has.
+var mention = regexp.MustCompile(regexp.QuoteMeta(v1.GroupVersion.Group) + `\\?/(v[12])\b`)
+
+// noteMentions tells where a document that has nothing to convert names what is converted elsewhere:
+// a kustomization's patches, an owner, a text in a ConfigMap. Whether to change that is for its author to say.
+func (c *conversion) noteMentions(root *yaml.Node) {
+	meta := typeMeta{text(root, "apiVersion"), text(root, "kind")}
+	if meta.apiVersion == betaAPIVersion && meta.kind == cronJobKind && c.options.From != Ours {
+		c.note(c.offset(root), fmt.Sprintf("apiVersion %s is not converted: change it to %s first", betaAPIVersion, builtInAPIVersion))
+	}
+	if meta.isCronJob() || meta.isList() || c.options.From == BuiltIn {
+		return
+	}
+	other := c.options.To.other()
+	for _, match := range mention.FindAllSubmatchIndex(c.text, -1) {
+		line := bytes.TrimSpace(c.text[c.lineStart(match[0]):match[0]])
+		if string(c.text[match[2]:match[3]]) == string(other) && !bytes.HasPrefix(line, []byte("#")) {
+			c.note(match[0], fmt.Sprintf("%s is named here, and left as it is", other.apiVersion()))
+		}
+	}
+	c.noteTargets(root, other)
+}
+
+// noteTargets tells where a group and a version are named one beside the other, as in the target of a kustomization's patch.
+func (c *conversion) noteTargets(n *yaml.Node, other Version) {
+	if n.Kind == yaml.MappingNode {
+		group, ok := lookup(n, "group")
+		version, has := lookup(n, "version")
+		if ok && has && group.value.Value == v1.GroupVersion.Group && version.value.Value == string(other) {
+			c.note(c.offset(version.key), fmt.Sprintf("%s is named here, and left as it is", other.apiVersion()))
+		}
+	}
+	for _, child := range n.Content {
+		c.noteTargets(child, other)
+	}
+}

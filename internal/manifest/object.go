@@ -1,0 +1,268 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package manifest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+)
+
+// cronJob is an object as far as its conversion looks into it.
+type cronJob struct {
+	object
+
+	// specKey and spec are set if there is a spec that is the object's own.
+	specKey, spec *yaml.Node
+
+	// annotations are those in which a version carries what its schedule can't say.
+	annotations map[string]string
+}
+
+// convertObject makes the edits for one object.
+func (c *conversion) convertObject(o object) error {
+	if err := c.replaceAPIVersion(o); err != nil || o.kind != cronJobKind {
+		return err
+	}
+	job := cronJob{object: o}
+	if err := c.readAnnotations(&job); err != nil {
+		return err
+	}
+	if err := c.readSpec(&job); err != nil || job.spec == nil {
+		return err
+	}
+	schedule, ok := lookup(job.spec, "schedule")
+	if !ok || isNull(schedule.value) {
+		return nil
+	}
+	if err := c.refuseShared(schedule); err != nil {
+		return err
+	}
+	if c.options.To == V1 && o.apiVersion == V2.apiVersion() {
+		return c.scheduleToText(job, schedule)
+	}
+	return c.scheduleToFields(job, schedule)
+}
+
+// replaceAPIVersion makes the edit of the apiVersion, and changes no more of it than it has to.
+func (c *conversion) replaceAPIVersion(o object) error {
+	version, ok := lookup(o.node, "apiVersion")
+	if !ok {
+		return nil // an item that is what its list says
+	}
+	if err := c.refuseShared(version); err != nil {
+		return err
+	}
+	start := c.offset(version.value)
+	end, err := c.scalarEnd(version.value)
+	if err != nil {
+		return err
+	}
+	quotes := quoteOf(version.value)
+	last := end
+	if quotes != plain {
+		last--
+	}
+	from, to := c.options.To.other(), c.options.To
+	switch suffix := "/" + string(from); {
+	case o.isBuiltIn():
+		c.edits.replace(start, end, write(to.apiVersion(), quotes, false))
+	case strings.HasSuffix(string(c.text[start:last]), suffix):
+		c.edits.replace(last-len(from), last, string(to))
+	default:
+		return troublef(start, "apiVersion is not written on one line")
+	}
+	return nil
+}
+
+// refuseShared refuses a value that is not the object's own alone, or that an edit would lose something of.
+func (c *conversion) refuseShared(e entry) error {
+	switch at := c.offset(e.value); {
+	case e.merged:
+		return troublef(c.offset(e.key), "%s is merged in with <<: write it out", e.key.Value)
+	case e.value.Kind == yaml.AliasNode:
+		return troublef(at, "%s is the alias *%s: write it out", e.key.Value, e.value.Value)
+	case e.value.Anchor != "":
+		return troublef(at, "%s has the anchor &%s: write it without", e.key.Value, e.value.Anchor)
+	case e.value.Style&yaml.TaggedStyle != 0:
+		return troublef(at, "%s has the tag %s: write it without", e.key.Value, e.value.Tag)
+	}
+	return nil
+}
+
+// readSpec finds the spec. One that comes from elsewhere is all right as long as there is nothing to change in it.
+func (c *conversion) readSpec(job *cronJob) error {
+	spec, ok := lookup(job.node, "spec")
+	if !ok || isNull(spec.value) {
+		return nil
+	}
+	mapping := resolve(spec.value)
+	if mapping.Kind != yaml.MappingNode {
+		return troublef(c.offset(spec.value), "spec is not a mapping")
+	}
+	if _, hasSchedule := lookup(mapping, "schedule"); !hasSchedule {
+		return nil
+	}
+	if spec.merged || spec.value.Kind == yaml.AliasNode || c.aliased[mapping] {
+		return troublef(c.offset(spec.value), "spec, with the schedule in it, is an alias or is used by one: write it out")
+	}
+	job.specKey, job.spec = spec.key, mapping
+	return nil
+}
+
+// readAnnotations finds the annotations that carry a schedule, and takes them out: the conversion
+// makes use of them, and leaves none of them in a manifest.
+func (c *conversion) readAnnotations(job *cronJob) error {
+	metadata, ok := lookup(job.node, "metadata")
+	if !ok {
+		return nil
+	}
+	if resolve(metadata.value).Kind != yaml.MappingNode {
+		return troublef(c.offset(metadata.value), "metadata is not a mapping")
+	}
+	annotations, ok := lookup(resolve(metadata.value), "annotations")
+	if !ok || isNull(annotations.value) {
+		return nil
+	}
+	mapping := resolve(annotations.value)
+	if mapping.Kind != yaml.MappingNode {
+		return troublef(c.offset(annotations.value), "metadata.annotations is not a mapping")
+	}
+	var carriers []entry
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		key, value := mapping.Content[i], mapping.Content[i+1]
+		if key.Tag != mergeTag && !isString(resolve(value)) && !isNull(value) {
+			return troublef(c.offset(value), "annotation %s is not a string: put it in quotes", key.Value)
+		}
+		if key.Value == v2.ScheduleV1Annotation || key.Value == v2.ScheduleV2Annotation {
+			carriers = append(carriers, entry{key: key, value: value})
+		}
+	}
+	if len(carriers) == 0 {
+		return nil
+	}
+	nodes := []*yaml.Node{metadata.value, annotations.value, resolve(metadata.value), mapping}
+	shared := func(n *yaml.Node) bool { return n.Kind == yaml.AliasNode || c.aliased[n] }
+	if metadata.merged || annotations.merged || slices.ContainsFunc(nodes, shared) {
+		return troublef(c.offset(carriers[0].key), "%s would have to go, and is shared by an alias: remove it by hand", carriers[0].key.Value)
+	}
+	return c.dropCarriers(job, resolve(metadata.value), annotations, carriers)
+}
+
+// dropCarriers remembers the annotations and takes them out of the text.
+func (c *conversion) dropCarriers(job *cronJob, metadata *yaml.Node, annotations entry, carriers []entry) error {
+	job.annotations = map[string]string{}
+	for _, carrier := range carriers {
+		if err := c.refuseShared(carrier); err != nil {
+			return err
+		}
+		job.annotations[carrier.key.Value] = carrier.value.Value
+		c.note(c.offset(carrier.key), fmt.Sprintf("%s is left out: %s has no use for it", carrier.key.Value, c.options.To))
+	}
+	if len(carriers)*2 == len(annotations.value.Content) {
+		return c.drop(metadata, annotations)
+	}
+	for _, carrier := range carriers {
+		if err := c.drop(annotations.value, carrier); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop takes an entry out of a mapping that has others.
+func (c *conversion) drop(mapping *yaml.Node, e entry) error {
+	i := slices.Index(mapping.Content, e.key)
+	start := c.offset(e.key)
+	end, err := c.valueEnd(e.value)
+	if err != nil {
+		return err
+	}
+	flow := mapping.Style&yaml.FlowStyle != 0
+	from, to := c.lineStart(start), c.nextLine(end)
+	switch last := i+2 == len(mapping.Content); {
+	case last && i == 0:
+		return troublef(start, "%s would have to go, and nothing would be left: remove it by hand", e.key.Value)
+	case flow && last:
+		to = end
+		if from, err = c.valueEnd(mapping.Content[i-1]); err != nil {
+			return err
+		}
+	case flow:
+		from, to = start, c.offset(mapping.Content[i+2])
+	case !c.isFirst(start):
+		return troublef(start, "%s would have to go, and is not on a line of its own: remove it by hand", e.key.Value)
+	}
+	if strings.Contains(string(c.text[from:start])+string(c.text[end:to]), "#") ||
+		e.value.Kind == yaml.MappingNode && strings.Contains(string(c.text[start:end]), "#") {
+		return troublef(start, "%s would have to go, and has a comment: remove it by hand", e.key.Value)
+	}
+	c.edits.replace(from, to, "")
+	return nil
+}
+
+// valueEnd is where a value ends that is a scalar or a mapping.
+func (c *conversion) valueEnd(n *yaml.Node) (int, error) {
+	switch {
+	case n.Kind == yaml.ScalarNode:
+		return c.scalarEnd(n)
+	case n.Kind == yaml.AliasNode:
+		return c.offset(n) + len("*") + len(n.Value), nil
+	case n.Style&yaml.FlowStyle != 0:
+		return c.flowEnd(c.offset(n))
+	case n.Kind == yaml.MappingNode && len(n.Content) > 0:
+		return c.valueEnd(n.Content[len(n.Content)-1])
+	}
+	return 0, troublef(c.offset(n), "it can't be told where this ends")
+}
+
+// flowEnd is behind the bracket that closes the one at the start.
+func (c *conversion) flowEnd(start int) (int, error) {
+	depth := 0
+	for at := start; at < len(c.text); at++ {
+		end, ok := at+1, true
+		switch char := c.text[at]; {
+		case char == '{' || char == '[':
+			depth++
+		case char == '}' || char == ']':
+			depth--
+			if depth == 0 {
+				return at + 1, nil
+			}
+		case char == '"' && c.startsScalar(at):
+			end, ok = c.doubleQuotedEnd(at)
+		case char == '\'' && c.startsScalar(at):
+			end, ok = c.singleQuotedEnd(at)
+		case char == '#' && strings.ContainsRune(" \t\n", rune(c.text[at-1])):
+			end = c.lineEnd(at)
+		}
+		if !ok {
+			break
+		}
+		at = end - 1
+	}
+	return 0, troublef(start, "it can't be told where this ends")
+}
+
+// startsScalar reports whether a quote opens a scalar rather than being part of a plain one.
+func (c *conversion) startsScalar(at int) bool {
+	return strings.ContainsRune("{[,: \t\n", rune(c.text[at-1]))
+}

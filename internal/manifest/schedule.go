@@ -1,0 +1,221 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package manifest
+
+import (
+	"errors"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+)
+
+// everyName is the field of an interval.
+const everyName = "every"
+
+// field is a field of a v2 schedule as a manifest writes it.
+type field struct{ name, text string }
+
+// fieldsOf returns the fields that are set, in their order.
+func fieldsOf(s v2.CronSchedule) []field {
+	var fields []field
+	for _, f := range cronFields(&s) {
+		if *f.value != nil {
+			fields = append(fields, field{f.name, string(**f.value)})
+		}
+	}
+	if s.Every != "" {
+		fields = append(fields, field{everyName, s.Every})
+	}
+	return fields
+}
+
+// cronField is one of the five fields by its name.
+type cronField struct {
+	name  string
+	value **v2.CronField
+}
+
+// cronFields returns the five fields of a schedule.
+func cronFields(s *v2.CronSchedule) []cronField {
+	return []cronField{
+		{"minute", &s.Minute},
+		{"hour", &s.Hour},
+		{"dayOfMonth", &s.DayOfMonth},
+		{"month", &s.Month},
+		{"dayOfWeek", &s.DayOfWeek},
+	}
+}
+
+// writtenOut sets the fields that are not set to "*", which means the same. In a patch, which is
+// merged field by field, it says the same whatever it is merged into.
+func writtenOut(s v2.CronSchedule) v2.CronSchedule {
+	if s.Every != "" {
+		return s
+	}
+	for _, f := range cronFields(&s) {
+		if *f.value == nil {
+			*f.value = new(v2.CronField("*"))
+		}
+	}
+	return s
+}
+
+// toFields splits a v1 schedule, as the typed conversion does.
+func toFields(text string, annotations map[string]string) (v2.CronSchedule, error) {
+	spoke := &v2.CronJob{}
+	hub := &v1.CronJob{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}, Spec: v1.CronJobSpec{Schedule: text}}
+	err := spoke.ConvertFrom(hub)
+	return spoke.Spec.Schedule, err
+}
+
+// toText joins a v2 schedule, as the typed conversion does.
+func toText(fields v2.CronSchedule, annotations map[string]string) (string, error) {
+	hub := &v1.CronJob{}
+	spoke := &v2.CronJob{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}, Spec: v2.CronJobSpec{Schedule: fields}}
+	err := spoke.ConvertTo(hub)
+	return hub.Spec.Schedule, err
+}
+
+// readText reads a v1 schedule and checks that it is one. The zone is "" unless the text of a built-in CronJob has it.
+func (c *conversion) readText(job cronJob, e entry) (text, zone string, err error) {
+	at := c.offset(e.value)
+	if !isString(e.value) {
+		return "", "", troublef(at, "spec.schedule: want a text such as \"*/5 * * * *\"")
+	}
+	if text = e.value.Value; job.isBuiltIn() {
+		if text, zone, err = c.imported(job, e); err != nil {
+			return "", "", err
+		}
+	}
+	if _, err := schedule.Parse(text, zone); err != nil {
+		return "", "", troublef(at, "spec.schedule: %v", err)
+	}
+	if zone != "" {
+		c.note(at, "the time zone in spec.schedule becomes timeZone: "+zone)
+	}
+	return text, zone, nil
+}
+
+// scheduleToFields converts the schedule of a v1 or built-in CronJob.
+func (c *conversion) scheduleToFields(job cronJob, e entry) error {
+	text, zone, err := c.readText(job, e)
+	if err != nil {
+		return err
+	}
+	if c.options.To == V1 {
+		if zone == "" && text == e.value.Value {
+			return nil
+		}
+		return c.spliceText(job, e, text, zone)
+	}
+	fields, err := toFields(text, job.annotations)
+	if err != nil {
+		return troublef(c.offset(e.value), "spec.schedule: %v", err)
+	}
+	if isPartial(job.spec) {
+		fields = writtenOut(fields)
+		c.note(c.offset(e.value), "without jobTemplate this is a patch: "+patchAdvice(fields))
+	}
+	return c.spliceFields(job, e, fieldsOf(fields), zone)
+}
+
+// scheduleToText converts the schedule of a v2 CronJob.
+func (c *conversion) scheduleToText(job cronJob, e entry) error {
+	at := c.offset(e.value)
+	fields, err := c.readFields(e.value)
+	if err != nil {
+		return err
+	}
+	if isPartial(job.spec) && fields.Every == "" && len(fieldsOf(fields)) < len(cronFields(&fields)) {
+		return troublef(at, "spec.schedule: a patch sets some of the fields, and those of what it patches are not known here: "+
+			"write out all five")
+	}
+	text, err := toText(fields, job.annotations)
+	if err == nil {
+		err = checkFields(fields, text)
+	}
+	if err != nil {
+		return troublef(at, "spec.schedule: %v", err)
+	}
+	return c.joinFields(job, e, text)
+}
+
+// checkFields says what is wrong with a v2 schedule, of which this is the text.
+func checkFields(fields v2.CronSchedule, text string) error {
+	switch set := fieldsOf(fields); {
+	case len(set) == 0:
+		return errors.New("set at least one of minute, hour, dayOfMonth, month, dayOfWeek or every")
+	case fields.Every != "" && len(set) > 1:
+		return errors.New("every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek")
+	}
+	_, err := schedule.Parse(text, "")
+	return err
+}
+
+// patchAdvice says what to know about a schedule in a patch, whose fields are merged with others.
+func patchAdvice(fields v2.CronSchedule) string {
+	if fields.Every != "" {
+		return "if what it patches sets other fields than every, set them to null here"
+	}
+	return "all five fields are written out, so that it says the same whatever it is merged with"
+}
+
+// readFields reads a v2 schedule.
+func (c *conversion) readFields(mapping *yaml.Node) (v2.CronSchedule, error) {
+	fields := v2.CronSchedule{}
+	if mapping.Kind != yaml.MappingNode {
+		return fields, troublef(c.offset(mapping), "spec.schedule: want fields such as {minute: \"*/5\"}")
+	}
+	known := cronFields(&fields)
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		key, value := mapping.Content[i], mapping.Content[i+1]
+		at, name := c.offset(key), "spec.schedule."+key.Value
+		if err := c.refuseShared(entry{key: key, value: value}); err != nil {
+			return fields, err
+		}
+		switch {
+		case isNull(value):
+			return fields, troublef(at, "%s: is null, which v1 can't say: leave it out", name)
+		case value.Kind == yaml.ScalarNode && !isString(value):
+			return fields, troublef(at, "%s: want a string: put %s in quotes", name, write(value.Value, double, false))
+		case !isString(value):
+			return fields, troublef(at, "%s: want a string", name)
+		case value.Value == "":
+			return fields, troublef(at, "%s: is empty", name)
+		case key.Value == everyName:
+			fields.Every = value.Value
+			continue
+		}
+		n := slices.IndexFunc(known, func(f cronField) bool { return f.name == key.Value })
+		if n < 0 {
+			return fields, troublef(at, "%s: is no field of a schedule", name)
+		}
+		*known[n].value = new(v2.CronField(value.Value))
+	}
+	return fields, nil
+}
+
+// isPartial reports whether a spec is part of a patch: it lacks what every CronJob has.
+func isPartial(spec *yaml.Node) bool {
+	_, ok := lookup(spec, "jobTemplate")
+	return !ok
+}

@@ -1,0 +1,214 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// source is the text of a document, in which the parser's nodes can be found again.
+type source struct {
+	text []byte
+
+	// lines are the offsets at which the lines start that the parser counts.
+	lines []int
+}
+
+// newSource indexes a text.
+func newSource(text []byte) *source {
+	s := &source{text: text, lines: []int{0}}
+	for at := 0; at < len(text); {
+		if size := lineBreak(text[at:]); size > 0 {
+			at += size
+			s.lines = append(s.lines, at)
+			continue
+		}
+		at++
+	}
+	return s
+}
+
+// lineBreak is the length of the line break that a text starts with; 0 if it is none. YAML 1.1, which
+// the parser speaks, knows three besides those of Unix, Windows and old Macs.
+func lineBreak(text []byte) int {
+	for _, mark := range []string{"\r\n", "\n", "\r", "\u0085", "\u2028", "\u2029"} {
+		if text[0] == mark[0] && bytes.HasPrefix(text, []byte(mark)) {
+			return len(mark)
+		}
+	}
+	return 0
+}
+
+// escape is an escape sequence of JSON.
+var escape = regexp.MustCompile(`\\(u[0-9a-fA-F]{4}|.)`)
+
+// maskedSlash stands for JSON's escaped slash.
+const maskedSlash = "/\u2060"
+
+// maskJSON replaces what JSON has and the YAML parser does not take, by as many characters, so that
+// positions stay the same: escapes of half a character, and escaped slashes.
+func maskJSON(text []byte) []byte {
+	return escape.ReplaceAllFunc(text, func(sequence []byte) []byte {
+		switch {
+		case string(sequence) == `\/`:
+			return []byte(maskedSlash)
+		case len(sequence) == len(`\ud83d`) && (sequence[2]|0x20) == 'd' && sequence[3] >= '8':
+			return []byte(`\u0020`)
+		}
+		return sequence
+	})
+}
+
+// unmask puts slashes back into the scalars of a document.
+func unmask(n *yaml.Node) {
+	n.Value = strings.ReplaceAll(n.Value, maskedSlash, "/")
+	for _, child := range n.Content {
+		unmask(child)
+	}
+}
+
+// parse returns the root of the document; nil if it is empty.
+func (s *source) parse(isJSON bool) (*yaml.Node, error) {
+	text := s.text
+	if isJSON {
+		text = maskJSON(text)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var document, further yaml.Node
+	if err := decoder.Decode(&document); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, nil //nolint:nilnil // an empty document is neither a node nor an error
+		}
+		return nil, err
+	}
+	if !errors.Is(decoder.Decode(&further), io.EOF) {
+		return nil, errors.New("yaml: more than one document without a line --- between them")
+	}
+	if len(document.Content) == 0 {
+		return nil, nil //nolint:nilnil // as above
+	}
+	if isJSON {
+		unmask(&document)
+	}
+	return document.Content[0], nil
+}
+
+// offset is where a node starts. Columns are counted in characters.
+func (s *source) offset(n *yaml.Node) int {
+	at := s.lines[min(max(n.Line, 1), len(s.lines))-1]
+	for range n.Column - 1 {
+		if at >= len(s.text) {
+			break
+		}
+		_, size := utf8.DecodeRune(s.text[at:])
+		at += size
+	}
+	return at
+}
+
+// lineStart is where the line of an offset starts.
+func (s *source) lineStart(at int) int { return bytes.LastIndexByte(s.text[:at], '\n') + 1 }
+
+// lineEnd is where the line of an offset ends, before the line break.
+func (s *source) lineEnd(at int) int {
+	end := len(s.text)
+	if i := bytes.IndexByte(s.text[at:], '\n'); i >= 0 {
+		end = at + i
+	}
+	if end > at && s.text[end-1] == '\r' {
+		end--
+	}
+	return end
+}
+
+// nextLine is where the line after that of an offset starts, or the text ends.
+func (s *source) nextLine(at int) int { return at + lineLength(s.text[at:]) }
+
+// newline is the line break of the text.
+func (s *source) newline() string {
+	if i := bytes.IndexByte(s.text, '\n'); i > 0 && s.text[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// indent returns the blanks that a line starts with.
+func (s *source) indent(at int) string {
+	line := s.text[s.lineStart(at):]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+}
+
+// isFirst reports whether nothing but blanks is before an offset on its line.
+func (s *source) isFirst(at int) bool {
+	return len(bytes.Trim(s.text[s.lineStart(at):at], " \t")) == 0
+}
+
+// skipBlanks is the offset of the first character from here on, on this line, that is no blank.
+func (s *source) skipBlanks(at int) int {
+	for at < len(s.text) && (s.text[at] == ' ' || s.text[at] == '\t') {
+		at++
+	}
+	return at
+}
+
+// afterColon is the offset behind the colon of a key.
+func (s *source) afterColon(key *yaml.Node) (int, error) {
+	start := s.offset(key)
+	end, err := s.scalarEnd(key)
+	if err != nil {
+		return 0, err
+	}
+	if at := s.skipBlanks(end); at < len(s.text) && s.text[at] == ':' && !s.isExplicit(start) {
+		return at + 1, nil
+	}
+	return 0, troublef(start, "%s is not written as a key and a colon", key.Value)
+}
+
+// isExplicit reports whether a key is written with YAML's question mark.
+func (s *source) isExplicit(at int) bool {
+	before := bytes.TrimRight(s.text[s.lineStart(at):at], " \t")
+	return bytes.HasSuffix(before, []byte("?"))
+}
+
+// comments returns the comments in a stretch of text that has nothing else but blanks and marks.
+func (s *source) comments(from, to int) []comment {
+	var found []comment
+	for at := from; at < to; at++ {
+		if s.text[at] == '#' {
+			end := min(s.lineEnd(at), to)
+			found = append(found, comment{at: at, text: string(bytes.TrimRight(s.text[at:end], " \t")), ownLine: s.isFirst(at)})
+			at = end
+		}
+	}
+	return found
+}
+
+// comment is a comment, from its "#" to the end of the line.
+type comment struct {
+	at   int
+	text string
+
+	// ownLine says that nothing else is on its line.
+	ownLine bool
+}
