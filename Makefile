@@ -12,9 +12,11 @@ RELEASE_URL ?=
 FUZZTIME ?= 1m
 # Whether uninstall and undeploy take what is gone already for a success.
 ignore-not-found ?= true
-# Further arguments for the manager of `make run`, for `make demo`, and for the `go test` of `make test`.
+# Further arguments for the manager of `make run`, for `make demo`, for `make bench` (such as -stages=ticks -n=1000),
+# and for the `go test` of `make test`.
 RUNARGS ?=
 DEMOARGS ?=
+BENCHARGS ?=
 TESTARGS ?=
 
 # 1 has uninstall and undeploy delete the CronJobs there are.
@@ -82,7 +84,7 @@ vet: ## Run go vet.
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters.
 	$(GOLANGCI_LINT) run --build-tags=e2e
-	cd hack/chart/helmtest && $(CURDIR)/$(GOLANGCI_LINT) run
+	for module in hack/chart/helmtest test/bench/plots; do (cd "$$module" && $(CURDIR)/$(GOLANGCI_LINT) run); done
 
 .PHONY: lint-fix
 lint-fix: $(GOLANGCI_LINT) ## Run the linters and let them mend what they can.
@@ -108,7 +110,7 @@ verify-generated:
 .PHONY: verify-tidy
 verify-tidy:
 	@stale=; \
-		for module in . hack/tools hack/controlplane hack/chart/helmtest; do \
+		for module in . hack/tools hack/controlplane hack/chart/helmtest test/bench/plots; do \
 			echo "Checking $$module/go.mod"; \
 			go -C "$$module" mod tidy -diff || stale="$$stale $$module"; \
 		done; \
@@ -144,6 +146,17 @@ fuzz: ## Run each fuzz target for FUZZTIME.
 			echo "$$dir $$target"; \
 			go test -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZTIME) "$$dir" </dev/null; \
 		done
+
+# Built and then run in make's place, as below.
+.PHONY: bench
+bench: control-plane build ## Measure the operator beside the built-in CronJob controller into docs/performance.md: about 90 minutes.
+	go build -o bin/bench/bench ./test/bench
+	@exec bin/bench/bench $(BENCHARGS)
+
+.PHONY: bench-smoke
+bench-smoke: control-plane build ## A short form, which fails on counts and never on times: under 2 minutes.
+	go build -o bin/bench/bench ./test/bench
+	@exec bin/bench/bench -stages=ticks,idle -contenders=operator -n=200 -objects=200 -idle=20s -results=bin/bench/smoke.json
 
 # Built and then run in make's place, so that Ctrl-C and kill reach it and it cleans up behind itself.
 .PHONY: demo

@@ -23,6 +23,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,6 +49,9 @@ type Cluster struct {
 	// WebhookPort and WebhookCertDir are where the API server expects the webhooks.
 	WebhookPort    int
 	WebhookCertDir string
+
+	// EtcdURL is where etcd serves its clients, in the clear.
+	EtcdURL string
 
 	options   Options
 	env       *envtest.Environment
@@ -106,6 +110,7 @@ func (c *Cluster) startControlPlane() error {
 		err = fmt.Errorf("starting etcd and kube-apiserver: %w", err)
 		return c.describe(APIServer, c.describe(Etcd, err))
 	}
+	c.EtcdURL = env.ControlPlane.Etcd.URL.String()
 	c.WebhookPort = env.WebhookInstallOptions.LocalServingPort
 	c.WebhookCertDir = env.WebhookInstallOptions.LocalServingCertDir
 	if err := c.checkConversion(env.CRDs); err != nil {
@@ -222,6 +227,12 @@ func (c *Cluster) Run(ctx context.Context, command Command) (*Process, error) {
 	return process, process.awaitReady(ctx)
 }
 
+// End ends a process that [Cluster.Run] has started, before the cluster does.
+func (c *Cluster) End(process *Process) error {
+	c.processes = slices.DeleteFunc(c.processes, func(p *Process) bool { return p == process })
+	return process.stop(stopTimeout)
+}
+
 func (c *Cluster) launch(command Command) (*Process, error) {
 	process, err := launch(command, filepath.Join(c.Dir, "log"))
 	if err != nil {
@@ -261,6 +272,11 @@ func (c *Cluster) Stop() error {
 		err = errors.Join(err, fmt.Errorf("removing the cluster's directory: %w", removeErr))
 	}
 	return err
+}
+
+// Binary returns the path of a component's program.
+func (c *Cluster) Binary(component Component) string {
+	return c.options.binary(component)
 }
 
 func (c *Cluster) logPath(component Component) string {

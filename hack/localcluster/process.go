@@ -147,6 +147,11 @@ func healthy(ctx context.Context, url string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
+// PID returns the process's id.
+func (p *Process) PID() int {
+	return p.cmd.Process.Pid
+}
+
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} {
 	return p.done

@@ -21,6 +21,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -88,6 +89,23 @@ func logSize(t *testing.T, process *Process) int64 {
 		t.Fatal(err)
 	}
 	return info.Size()
+}
+
+func TestAProcessCanEndBeforeItsCluster(t *testing.T) {
+	c := &Cluster{Dir: t.TempDir()}
+	require.NoError(t, c.makeDirs("log"))
+	var processes []*Process
+	for _, name := range []string{"first", "second"} {
+		process, err := c.Run(t.Context(), Command{Name: name, Path: "/bin/sleep", Args: []string{"60"}})
+		require.NoError(t, err)
+		require.NoError(t, syscall.Kill(process.PID(), 0), "it runs")
+		processes = append(processes, process)
+	}
+	require.NoError(t, c.End(processes[0]))
+	assert.Error(t, processes[0].Err())
+	assert.NoError(t, processes[1].Err(), "the other goes on")
+	require.NoError(t, c.Stop())
+	assert.Error(t, processes[1].Err())
 }
 
 func TestAwaitReadyShowsTheLogOfAProcessThatEnds(t *testing.T) {

@@ -1,0 +1,45 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package plan
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+// BenchmarkDecideAtATickWithFourJobs starts a Job, which it builds from the template.
+func BenchmarkDecideAtATickWithFourJobs(b *testing.B) {
+	c := cron().Obj()
+	in := inputOf(c, at("09:59:00"))
+	in.CronJob.Status = Decide(in).Status
+	in.CronJob.Status.LastScheduleTime = &metav1.Time{Time: at("10:15:00")}
+	in.CronJob.Status.NextScheduleTime = &metav1.Time{Time: at("10:20:00")}
+	for _, clock := range []string{"10:00:00", "10:05:00", "10:10:00", "10:15:00"} {
+		in.Jobs = append(in.Jobs, builders.MakeJob(c, at(clock)).Succeeded(at("10:16:00")).Obj())
+	}
+	in.Now = at("10:20:00")
+	if Decide(in).Start == nil {
+		b.Fatal("no Job is started")
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		Decide(in)
+	}
+}

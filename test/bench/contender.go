@@ -1,0 +1,165 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"tutorial.kubebuilder.io/project/hack/localcluster"
+	"tutorial.kubebuilder.io/project/test/bench/measure"
+	"tutorial.kubebuilder.io/project/test/bench/results"
+)
+
+// contender is a controller of CronJobs, or what stands in for one.
+type contender struct {
+	id results.Contender
+
+	// kind is that of the CronJobs it runs.
+	kind kind
+
+	// needsItself says that it has to run for its CronJobs to be created: they pass its webhooks.
+	needsItself bool
+
+	// command is how to start it with a kubeconfig. It has no leader to elect, as there is but one.
+	command func(p *plane, kubeconfig string) (localcluster.Command, error)
+}
+
+// contenders in the order in which they are measured.
+var contenders = []contender{
+	{id: results.Bare, kind: builtin, command: bareCommand},
+	{id: results.Operator, kind: operatorV1, needsItself: true, command: operatorCommand},
+	{id: results.Tuned, kind: builtin, command: builtinCommand(
+		"--kube-api-qps=2000", "--kube-api-burst=4000", "--concurrent-cron-job-syncs=20")},
+	{id: results.Shipped, kind: builtin, command: builtinCommand()},
+}
+
+// contenderOf returns the one with an id.
+func contenderOf(id results.Contender) (contender, error) {
+	names := make([]string, 0, len(contenders))
+	for _, c := range contenders {
+		if c.id == id {
+			return c, nil
+		}
+		names = append(names, string(c.id))
+	}
+	return contender{}, fmt.Errorf("--contenders: there is no %q: want some of %s", id, strings.Join(names, ","))
+}
+
+// builtinCommand runs the built-in controller, and no other, in kube-controller-manager.
+func builtinCommand(flags ...string) func(*plane, string) (localcluster.Command, error) {
+	return func(p *plane, kubeconfig string) (localcluster.Command, error) {
+		port, err := localcluster.FreePort()
+		return localcluster.Command{
+			Name: string(localcluster.ControllerManager), Path: p.Binary(localcluster.ControllerManager),
+			Args: append([]string{
+				"--kubeconfig=" + kubeconfig, "--controllers=cronjob-controller", "--leader-elect=false",
+				"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
+			}, flags...),
+			HealthURL: fmt.Sprintf("https://127.0.0.1:%d/healthz", port),
+		}, err
+	}
+}
+
+// operatorCommand runs the manager as `make build` made it. All that decides about its speed is as it is by default.
+func operatorCommand(p *plane, kubeconfig string) (localcluster.Command, error) {
+	health, err := localcluster.FreePort()
+	if err != nil {
+		return localcluster.Command{}, err
+	}
+	return localcluster.Command{
+		Name: "manager", Path: p.manager,
+		Args: []string{
+			"--kubeconfig=" + kubeconfig,
+			"--webhook-host=127.0.0.1", fmt.Sprintf("--webhook-port=%d", p.WebhookPort), "--webhook-cert-path=" + p.WebhookCertDir,
+			fmt.Sprintf("--health-probe-bind-address=127.0.0.1:%d", health),
+		},
+		HealthURL: fmt.Sprintf("http://127.0.0.1:%d/readyz", health),
+	}, nil
+}
+
+// bareCommand runs this program again, as the bare client.
+func bareCommand(_ *plane, kubeconfig string) (localcluster.Command, error) {
+	self, err := os.Executable()
+	return localcluster.Command{Name: "bare-client", Path: self, Args: []string{bareClient, "--kubeconfig=" + kubeconfig}}, err
+}
+
+// running is a contender that runs.
+type running struct {
+	measure.Process
+	child *localcluster.Process
+	end   func() error
+}
+
+// start starts a contender, with flags of its own, and returns when it says that it is ready. All contenders are
+// administrators, whom the API server's priority and fairness lets through as fast as they ask.
+func (p *plane) start(ctx context.Context, c contender, flags ...string) (*running, error) {
+	kubeconfig, err := p.AddAdmin("bench-" + string(c.id))
+	if err != nil {
+		return nil, err
+	}
+	command, err := c.command(p, kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	command.Args = append(command.Args, flags...)
+	command.Env = append(command.Env, "TZ=UTC") // by which the built-in reads a schedule without a time zone
+	process, err := p.Run(ctx, command)
+	if err != nil {
+		return nil, err
+	}
+	measured, err := measure.ProcessOf(process.PID())
+	if err != nil {
+		return nil, err
+	}
+	return &running{Process: measured, child: process, end: func() error { return p.End(process) }}, nil
+}
+
+// settled starts a contender and waits until it has read all there is and made up its mind.
+func (p *plane) settled(ctx context.Context, c contender, flags ...string) (*running, error) {
+	r, err := p.start(ctx, c, flags...)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.AwaitIdle(ctx); err != nil {
+		return nil, fmt.Errorf("%w%s", err, suffix(r.child.Err()))
+	}
+	return r, nil
+}
+
+// populate creates CronJobs for a contender, and leaves them as they are when it has taken note of them. It
+// returns how long the creation took.
+func (p *plane) populate(ctx context.Context, c contender, prefix string, count int, schedule string) (time.Duration, error) {
+	if !c.needsItself {
+		return p.create(ctx, c.kind, prefix, count, schedule)
+	}
+	r, err := p.start(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	took, err := p.create(ctx, c.kind, prefix, count, schedule)
+	if err != nil {
+		return 0, fmt.Errorf("%w%s", err, suffix(r.child.Err()))
+	}
+	if err := r.AwaitIdle(ctx); err != nil {
+		return 0, err
+	}
+	return took, r.end()
+}

@@ -1,0 +1,173 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// kind is a kind of CronJobs.
+type kind struct {
+	apiVersion string
+	// path is the collection's, with a place for "namespaces/<name>" or nothing.
+	path string
+	// schedule is how the kind writes a schedule of five fields.
+	schedule func(text string) any
+}
+
+var (
+	builtin    = kind{"batch/v1", "/apis/batch/v1/%s/cronjobs", asText}
+	operatorV1 = kind{"batch.tutorial.kubebuilder.io/v1", "/apis/batch.tutorial.kubebuilder.io/v1/%s/cronjobs", asText}
+	operatorV2 = kind{"batch.tutorial.kubebuilder.io/v2", "/apis/batch.tutorial.kubebuilder.io/v2/%s/cronjobs", asFields}
+)
+
+func asText(text string) any { return text }
+
+func asFields(text string) any {
+	fields := map[string]string{}
+	for i, value := range strings.Fields(text) {
+		if value != "*" {
+			fields[[]string{"minute", "hour", "dayOfMonth", "month", "dayOfWeek"}[i]] = value
+		}
+	}
+	return fields
+}
+
+// in returns the collection's path in a namespace.
+func (k kind) in(namespace string) string { return fmt.Sprintf(k.path, "namespaces/"+namespace) }
+
+// everywhere returns the collection's path in all namespaces.
+func (k kind) everywhere() string { return strings.Replace(fmt.Sprintf(k.path, ""), "//", "/", 1) }
+
+// daily is the schedule of a tick that comes once a day.
+func daily(tick time.Time) string {
+	return fmt.Sprintf("%d %d * * *", tick.UTC().Minute(), tick.UTC().Hour())
+}
+
+// notSoon is a schedule that is not due for ten months.
+func notSoon(now time.Time) string {
+	return fmt.Sprintf("0 0 1 %d *", (int(now.UTC().Month())+9)%12+1)
+}
+
+// jobTemplate is what every CronJob and every Job here is made of: of the size that people write.
+func jobTemplate() batchv1.JobTemplateSpec {
+	backoffLimit := int32(2)
+	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("64Mi")}
+	return batchv1.JobTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "bench"}},
+		Spec: batchv1.JobSpec{
+			BackoffLimit: &backoffLimit,
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "bench"}},
+				Spec: corev1.PodSpec{
+					RestartPolicy: corev1.RestartPolicyOnFailure,
+					Containers: []corev1.Container{{
+						Name: "main", Image: "registry.example/team/report:v1.2.3",
+						Command:   []string{"/bin/sh", "-c", "report --since=24h --to=archive"},
+						Env:       []corev1.EnvVar{{Name: "TARGET", Value: "archive"}, {Name: "VERBOSE", Value: "0"}},
+						Resources: corev1.ResourceRequirements{Requests: amounts, Limits: amounts},
+					}},
+				},
+			},
+		},
+	}
+}
+
+// manifest returns a CronJob as JSON.
+func (k kind) manifest(namespace, name, schedule string) ([]byte, error) {
+	return json.Marshal(map[string]any{
+		"apiVersion": k.apiVersion, "kind": "CronJob",
+		"metadata": metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": "bench"}},
+		"spec":     map[string]any{"schedule": k.schedule(schedule), "jobTemplate": jobTemplate()},
+	})
+}
+
+// create creates so many CronJobs, spread over the namespaces, and returns how long it took.
+func (p *plane) create(ctx context.Context, k kind, prefix string, count int, schedule string) (time.Duration, error) {
+	manifests := make([][]byte, count)
+	for i := range manifests {
+		var err error
+		if manifests[i], err = k.manifest(p.namespaceOf(i), nameOf(prefix, i), schedule); err != nil {
+			return 0, err
+		}
+	}
+	begin := time.Now()
+	err := inParallel(ctx, count, func(ctx context.Context, i int) error {
+		request := p.json.Post().AbsPath(k.in(p.namespaceOf(i))).SetHeader("Content-Type", "application/json").Body(manifests[i])
+		if err := request.Do(ctx).Error(); err != nil {
+			return fmt.Errorf("creating CronJob %d of %s: %w", i, k.apiVersion, err)
+		}
+		return nil
+	})
+	return time.Since(begin), err
+}
+
+func (p *plane) namespaceOf(i int) string { return p.namespaces[i%len(p.namespaces)] }
+
+func nameOf(prefix string, i int) string { return fmt.Sprintf("%s-%05d", prefix, i) }
+
+// inParallel does something for each number below count, with 32 workers, until one fails.
+func inParallel(ctx context.Context, count int, do func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(workers)
+	for i := range count {
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() error { return do(ctx, i) })
+	}
+	return group.Wait()
+}
+
+// cronJob is what the bench reads of a CronJob of either kind.
+type cronJob struct {
+	Metadata struct {
+		Namespace, Name string
+		UID             types.UID
+	} `json:"metadata"`
+	Status struct {
+		LastScheduleTime *time.Time `json:"lastScheduleTime"`
+	} `json:"status"`
+}
+
+// cronJobs returns all CronJobs of a kind.
+func (p *plane) cronJobs(ctx context.Context, k kind) ([]cronJob, error) {
+	body, err := p.json.Get().AbsPath(k.everywhere()).Stream(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing the CronJobs of %s: %w", k.apiVersion, err)
+	}
+	defer func() { _ = body.Close() }()
+	var list struct {
+		Items []cronJob `json:"items"`
+	}
+	if err := json.NewDecoder(body).Decode(&list); err != nil {
+		return nil, fmt.Errorf("listing the CronJobs of %s: %w", k.apiVersion, err)
+	}
+	return list.Items, nil
+}

@@ -1,0 +1,57 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package measure
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const exposition = `# HELP apiserver_request_total Counter of apiserver requests.
+# TYPE apiserver_request_total counter
+apiserver_request_total{code="201",group="batch",resource="jobs",subresource="",verb="POST",version="v1"} 3
+apiserver_request_total{code="409",group="batch",resource="jobs",subresource="",verb="POST",version="v1"} 1
+apiserver_request_total{code="200",group="batch",resource="cronjobs",subresource="status",verb="PUT",version="v1"} 4
+apiserver_request_total{code="200",group="other",resource="cronjobs",subresource="status",verb="PUT",version="v1"} 5
+apiserver_request_total{code="200",group="",resource="events",subresource="",verb="LIST",version="v1"} 6
+apiserver_request_total{code="200",group="",resource="pods",subresource="",verb="LIST",version="v1"} 7
+apiserver_request_totally_different{code="200"} 8
+`
+
+func TestRequestsAreNamedByVerbAndResource(t *testing.T) {
+	got, err := requestsIn(strings.NewReader(exposition))
+	require.NoError(t, err)
+	assert.Equal(t, Requests{"create jobs": 3, "create jobs (409)": 1, "update cronjobs/status": 9, "list events": 6}, got)
+	assert.InDelta(t, 13, got.Writes(), 0)
+}
+
+func TestSinceHasOnlyWhatWasAdded(t *testing.T) {
+	before := Requests{"create jobs": 3, "list events": 6}
+	assert.Equal(t, Requests{"create jobs": 2, "get jobs": 1}, Requests{"create jobs": 5, "list events": 6, "get jobs": 1}.Since(before))
+}
+
+func TestSumOfAddsUpAllLabels(t *testing.T) {
+	got, err := SumOf(strings.NewReader(exposition), requestsMetric)
+	require.NoError(t, err)
+	assert.InDelta(t, 26, got, 0)
+	got, err = SumOf(strings.NewReader(exposition), "no_such_metric")
+	require.NoError(t, err)
+	assert.Zero(t, got)
+}

@@ -1,0 +1,213 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/bench/measure"
+	"tutorial.kubebuilder.io/project/test/bench/results"
+)
+
+const (
+	// jobsEach is how many finished Jobs each CronJob has: as many as the default history limit keeps.
+	jobsEach = 3
+
+	// due is how many CronJobs are due, each minute, among those that are not; and how they are called.
+	due       = 20
+	duePrefix = "due"
+
+	// restarts is how often a contender is started; the median counts.
+	restarts = 3
+
+	// repose is how long after all is done its memory is looked at.
+	repose = 30 * time.Second
+)
+
+// restart sees how controllers come back to many CronJobs and Jobs.
+func (b *bench) restart(ctx context.Context) error {
+	for _, c := range b.contenders {
+		if !slices.Contains(resting, c.id) {
+			continue
+		}
+		result, err := b.comeBack(ctx, c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.id, err)
+		}
+		b.results.AddRestart(*result)
+		logf("%s", result.Summary())
+		if err := b.save(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// comeBack restarts a contender several times.
+func (b *bench) comeBack(ctx context.Context, c contender) (*results.Restart, error) {
+	result := &results.Restart{Contender: c.id, CronJobs: b.objects + due, Jobs: b.objects * jobsEach}
+	if err := b.furnish(ctx, c); err != nil {
+		return nil, err
+	}
+	var first, last []time.Duration
+	for i := range restarts {
+		r, took, err := b.comeBackOnce(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		first, last = append(first, took[0]), append(last, took[len(took)-1])
+		logf("%s: the first Job after %.2fs, the last after %.2fs", c.id, took[0].Seconds(), took[len(took)-1].Seconds())
+		if i == restarts-1 {
+			if err := r.AwaitIdle(ctx); err != nil {
+				return nil, err
+			}
+			if err := sleepUntil(ctx, time.Now().Add(repose)); err != nil {
+				return nil, err
+			}
+			if result.Resident, err = r.Resident(); err != nil {
+				return nil, err
+			}
+			if result.Peak, err = r.PeakResident(); err != nil {
+				return nil, err
+			}
+		}
+		if err := r.end(); err != nil {
+			return nil, err
+		}
+	}
+	result.First, result.Last = median(first).Seconds(), median(last).Seconds()
+	return result, nil
+}
+
+// furnish creates the CronJobs and Jobs, and lets the contender take note of them.
+func (b *bench) furnish(ctx context.Context, c contender) error {
+	if err := b.plane.clear(ctx); err != nil {
+		return err
+	}
+	if _, err := b.plane.populate(ctx, c, "bench", b.objects, notSoon(time.Now())); err != nil {
+		return err
+	}
+	begin := time.Now()
+	if err := b.plane.createFinishedJobs(ctx, c.kind); err != nil {
+		return err
+	}
+	logf("%s: %d CronJobs and %d finished Jobs (%.0fs)", c.id, b.objects, b.objects*jobsEach, time.Since(begin).Seconds())
+	if _, err := b.plane.populate(ctx, c, duePrefix, due, "* * * * *"); err != nil {
+		return err
+	}
+	r, err := b.plane.settled(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := r.end(); err != nil {
+		return err
+	}
+	return b.plane.compact(ctx)
+}
+
+// comeBackOnce starts a contender a second after a tick, and returns when the Jobs of the tick were there, counted
+// from the start of the process.
+func (b *bench) comeBackOnce(ctx context.Context, c contender) (*running, []time.Duration, error) {
+	tick := time.Now().Truncate(time.Minute).Add(time.Minute)
+	if err := sleepUntil(ctx, tick.Add(time.Second)); err != nil {
+		return nil, nil, err
+	}
+	starts, err := measure.WatchStarts(ctx, b.plane.typed)
+	if err != nil {
+		return nil, nil, err
+	}
+	begin := starts.Now()
+	r, err := b.plane.start(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := b.awaitStarts(ctx, r, starts, due, tick)
+	if err != nil {
+		return nil, nil, err
+	}
+	var took []time.Duration
+	for _, start := range starts.Stop() {
+		took = append(took, start.Seen.Sub(begin))
+	}
+	if !all {
+		return nil, nil, fmt.Errorf("%d of %d CronJobs that were due had no Job %v after the tick", due-len(took), due, b.cut)
+	}
+	return r, took, nil
+}
+
+// createFinishedJobs gives each CronJob that is not due its Jobs, which have completed.
+func (p *plane) createFinishedJobs(ctx context.Context, k kind) error {
+	cronJobs, err := p.cronJobs(ctx, k)
+	if err != nil {
+		return err
+	}
+	latest := time.Now().Truncate(time.Hour)
+	return inParallel(ctx, len(cronJobs)*jobsEach, func(ctx context.Context, i int) error {
+		owner := &cronJobs[i/jobsEach]
+		job := finishedJob(k, owner, latest.Add(-time.Duration(i%jobsEach)*time.Hour))
+		created, err := p.typed.BatchV1().Jobs(job.Namespace).Create(ctx, job, metav1.CreateOptions{})
+		if err != nil {
+			return fmt.Errorf("creating Job %s: %w", job.Name, err)
+		}
+		created.Status = completed(created.CreationTimestamp)
+		if _, err := p.typed.BatchV1().Jobs(job.Namespace).UpdateStatus(ctx, created, metav1.UpdateOptions{}); err != nil {
+			return fmt.Errorf("ending Job %s: %w", job.Name, err)
+		}
+		return nil
+	})
+}
+
+// finishedJob makes a Job of a CronJob for a tick, as its controller would.
+func finishedJob(k kind, owner *cronJob, tick time.Time) *batchv1.Job {
+	template := jobTemplate()
+	annotation, suffix := batchv1.CronJobScheduledTimestampAnnotation, tick.Unix()/60
+	if strings.HasPrefix(k.apiVersion, "batch.tutorial") {
+		annotation, suffix = v1.ScheduledAtAnnotation, tick.Unix()
+	}
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: owner.Metadata.Namespace, Name: fmt.Sprintf("%s-%d", owner.Metadata.Name, suffix),
+			Labels:      template.Labels,
+			Annotations: map[string]string{annotation: tick.UTC().Format(time.RFC3339)},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: k.apiVersion, Kind: "CronJob", Name: owner.Metadata.Name, UID: owner.Metadata.UID,
+				Controller: new(true), BlockOwnerDeletion: new(true),
+			}},
+		},
+		Spec: template.Spec,
+	}
+}
+
+// completed is the status of a Job that has completed.
+func completed(at metav1.Time) batchv1.JobStatus {
+	status := batchv1.JobStatus{StartTime: &at, CompletionTime: &at, Succeeded: 1}
+	for _, condition := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
+		status.Conditions = append(status.Conditions, batchv1.JobCondition{
+			Type: condition, Status: corev1.ConditionTrue, LastProbeTime: at, LastTransitionTime: at, Reason: "CompletionsReached",
+		})
+	}
+	return status
+}

@@ -1,0 +1,237 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package results is what the bench found, how it is kept, and what is made of it: verdicts and a page.
+package results
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Contender names what was measured.
+type Contender string
+
+// The contenders.
+const (
+	Bare     Contender = "bare"
+	Operator Contender = "operator"
+	Tuned    Contender = "tuned"
+	Shipped  Contender = "shipped"
+)
+
+// Results are those of a run, or of several whose stages were run one by one. Times are in seconds unless the
+// name says otherwise, memory is in bytes.
+type Results struct {
+	Environment Environment `json:"environment"`
+	Ticks       []Tick      `json:"ticks,omitempty"`
+	Idle        []Idle      `json:"idle,omitempty"`
+	Versions    *Versions   `json:"versions,omitempty"`
+	Restart     []Restart   `json:"restart,omitempty"`
+	Micro       []Micro     `json:"micro,omitempty"`
+}
+
+// Environment is what the figures depend on.
+type Environment struct {
+	Kubernetes string `json:"kubernetes"`
+	Go         string `json:"go"`
+	Platform   string `json:"platform"`
+	CPUs       int    `json:"cpus"`
+	CPU        string `json:"cpu"`
+	Memory     uint64 `json:"memoryBytes"`
+	Operator   string `json:"operator"`
+	Namespaces int    `json:"namespaces"`
+}
+
+// Tick is what happened when all of N CronJobs were due at once.
+type Tick struct {
+	Contender Contender `json:"contender"`
+	N         int       `json:"n"`
+
+	// Delay is from the tick until a watch saw the Job. A quantile that lies in the part that was cut off is null.
+	Delay Quantiles `json:"delay"`
+	// Took is how long the bare client's requests took, from first to last.
+	Took float64 `json:"took,omitempty"`
+	// CutAfter is when the measuring was broken off, for it would have taken too long.
+	CutAfter float64 `json:"cutAfter,omitempty"`
+
+	// CPU is what the process used per run that was started, from shortly before the tick until it had nothing
+	// left to write, in seconds.
+	CPU float64 `json:"cpuPerRun"`
+	// Resident is the process's memory shortly before the tick, and Peak the most since then.
+	Resident uint64 `json:"resident"`
+	Peak     uint64 `json:"peak"`
+	// Requests has what was asked of the API server meanwhile, per run.
+	Requests map[string]float64 `json:"requestsPerRun"`
+
+	// Seen is how many Jobs there were; the rest counts what there must be none of.
+	Seen       int `json:"seen"`
+	Duplicates int `json:"duplicates"`
+	Missed     int `json:"missed"`
+	Early      int `json:"early"`
+	Astray     int `json:"astray"` // of no CronJob of ours, or for another tick
+	Unwritten  int `json:"unwritten"`
+}
+
+// Quantiles of a time, in seconds.
+type Quantiles struct {
+	P50 *float64 `json:"p50"`
+	P90 *float64 `json:"p90"`
+	P99 *float64 `json:"p99"`
+	Max *float64 `json:"max"`
+}
+
+// QuantilesOf returns the quantiles of all of count times, of which some may be unknown, and longer than all known.
+func QuantilesOf(known []time.Duration, count int) Quantiles {
+	sorted := slices.Sorted(slices.Values(known))
+	nearest := func(percent int) *float64 {
+		rank := (count*percent + 99) / 100
+		if rank < 1 || rank > len(sorted) {
+			return nil
+		}
+		return new(sorted[rank-1].Seconds())
+	}
+	return Quantiles{P50: nearest(50), P90: nearest(90), P99: nearest(99), Max: nearest(100)}
+}
+
+// Idle is what it costs that there are CronJobs that are not due.
+type Idle struct {
+	Contender Contender `json:"contender"`
+	N         int       `json:"n"`
+	Span      float64   `json:"span"`
+	CPU       float64   `json:"cpu"`
+	Resident  uint64    `json:"resident"`
+	Peak      uint64    `json:"peak"`
+	// Requests are all within the span.
+	Requests map[string]float64 `json:"requests"`
+	Writes   float64            `json:"writes"`
+	// Reconciles within the span; only the operator tells.
+	Reconciles *float64 `json:"reconciles,omitempty"`
+}
+
+// Names in the maps of Versions.
+const (
+	OfV1      = "v1"
+	OfV2      = "v2"
+	OfBuiltin = "builtin"
+)
+
+// Versions is what reading and creating costs in each version.
+type Versions struct {
+	N int `json:"n"`
+	// Creates is how many CronJobs a second 32 workers create.
+	Creates map[string]float64 `json:"createsPerSecond"`
+	// List is how long it takes to read all, in one answer.
+	List map[string]float64 `json:"list"`
+	// ListChunks is the same in chunks of 500, as kubectl does.
+	ListChunks map[string]float64 `json:"listInChunks"`
+	// Get is how long it takes to read one; the median.
+	Get map[string]float64 `json:"get"`
+}
+
+// Restart is how a controller that was down comes back.
+type Restart struct {
+	Contender Contender `json:"contender"`
+	CronJobs  int       `json:"cronJobs"`
+	Jobs      int       `json:"jobs"`
+	// First is from the start of the process until a watch saw the first of the Jobs that were due; the median of
+	// several starts. Last is the same for the last.
+	First float64 `json:"first"`
+	Last  float64 `json:"last"`
+	// Resident is the process's memory a while after all is done, and Peak the most it took.
+	Resident uint64 `json:"resident"`
+	Peak     uint64 `json:"peak"`
+}
+
+// Micro is a Go benchmark.
+type Micro struct {
+	Package     string  `json:"package"`
+	Name        string  `json:"name"`
+	Nanoseconds float64 `json:"nsPerOp"`
+	Bytes       uint64  `json:"bytesPerOp"`
+	Allocations uint64  `json:"allocsPerOp"`
+}
+
+// Load reads results; there are none when the file does not exist.
+func Load(path string) (*Results, error) {
+	r := &Results{}
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the results so far: %w", err)
+	}
+	if err := json.Unmarshal(content, r); err != nil {
+		return nil, fmt.Errorf("reading the results so far, %s: %w (delete it to begin anew)", path, err)
+	}
+	return r, nil
+}
+
+// Save writes results to a file.
+func (r *Results) Save(path string) error {
+	content, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing the results: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // results are for everybody
+		return fmt.Errorf("writing the results: %w", err)
+	}
+	if err := os.WriteFile(path, append(content, '\n'), 0o644); err != nil { //nolint:gosec // results are for everybody
+		return fmt.Errorf("writing the results: %w", err)
+	}
+	return nil
+}
+
+// AddTick keeps a result in the place of an older one of the same contender and number.
+func (r *Results) AddTick(t Tick) {
+	r.Ticks = put(r.Ticks, t, func(old Tick) bool { return old.Contender == t.Contender && old.N == t.N })
+}
+
+// AddIdle keeps a result in the place of an older one.
+func (r *Results) AddIdle(i Idle) {
+	r.Idle = put(r.Idle, i, func(old Idle) bool { return old.Contender == i.Contender })
+}
+
+// AddRestart keeps a result in the place of an older one.
+func (r *Results) AddRestart(s Restart) {
+	r.Restart = put(r.Restart, s, func(old Restart) bool { return old.Contender == s.Contender })
+}
+
+// put replaces the item that is the same, or adds one.
+func put[T any](items []T, item T, same func(T) bool) []T {
+	if i := slices.IndexFunc(items, same); i >= 0 {
+		items[i] = item
+		return items
+	}
+	return append(items, item)
+}
+
+// Tick returns a contender's result for a number of CronJobs; nil if there is none.
+func (r *Results) Tick(c Contender, n int) *Tick {
+	for i := range r.Ticks {
+		if r.Ticks[i].Contender == c && r.Ticks[i].N == n {
+			return &r.Ticks[i]
+		}
+	}
+	return nil
+}

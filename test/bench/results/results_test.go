@@ -1,0 +1,137 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package results
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestQuantilesAreOfAllAlsoOfThoseUnknown(t *testing.T) {
+	var known []time.Duration
+	for i := 95; i >= 1; i-- {
+		known = append(known, time.Duration(i)*time.Second)
+	}
+	got := QuantilesOf(known, 100)
+	assert.Equal(t, Quantiles{P50: new(50.0), P90: new(90.0)}, got, "the last five are not known, but longer")
+	assert.Equal(t, Quantiles{}, QuantilesOf(nil, 0))
+	assert.Equal(t, Quantiles{P50: new(1.0), P90: new(1.0), P99: new(1.0), Max: new(1.0)}, QuantilesOf([]time.Duration{time.Second}, 1))
+}
+
+func TestResultsOfALaterRunReplaceThoseOfTheSameMeasurement(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "new", "results.json")
+	r, err := Load(file)
+	require.NoError(t, err)
+	r.AddTick(Tick{Contender: Operator, N: 1000, CPU: 1})
+	r.AddTick(Tick{Contender: Tuned, N: 1000, CPU: 2})
+	require.NoError(t, r.Save(file))
+	r, err = Load(file)
+	require.NoError(t, err)
+	r.AddTick(Tick{Contender: Operator, N: 1000, CPU: 3})
+	r.AddTick(Tick{Contender: Operator, N: 5000, CPU: 4})
+	require.Len(t, r.Ticks, 3)
+	assert.InDelta(t, 3, r.Tick(Operator, 1000).CPU, 0)
+	assert.InDelta(t, 2, r.Tick(Tuned, 1000).CPU, 0)
+	assert.Nil(t, r.Tick(Shipped, 1000))
+}
+
+func TestOnlyTheOperatorFails(t *testing.T) {
+	bad := Tick{N: 10, Seen: 8, Duplicates: 1, Missed: 2, Early: 3, Astray: 4, Unwritten: 5, Requests: map[string]float64{
+		"create jobs": 1.1, "patch cronjobs/status": 1, "create events": 0.9, "get jobs": 0.1,
+	}}
+	bad.Contender = Tuned
+	assert.Empty(t, bad.Failures())
+	bad.Contender = Operator
+	assert.Equal(t, []string{
+		"N=10: 1 Jobs too many for a tick",
+		"N=10: 2 CronJobs did not run",
+		"N=10: 3 Jobs were there before their tick",
+		"N=10: 4 Jobs were of no CronJob, or for another tick",
+		"N=10: 5 statuses do not tell of the run",
+		`N=10: 1.100 × "create jobs" a run: want at most 1`,
+		`N=10: 0.100 × "get jobs" a run: want at most 0`,
+	}, bad.Failures())
+	assert.Len(t, (&Tick{Contender: Operator, N: 10, Seen: 8, CutAfter: 300}).Failures(), 1)
+	assert.Empty(t, (&Idle{Contender: Operator, Reconciles: new(0.0)}).Failures())
+	assert.Len(t, (&Idle{Contender: Operator, Writes: 1, Reconciles: new(1.0)}).Failures(), 2)
+}
+
+func TestVerdicts(t *testing.T) {
+	tests := map[string]struct {
+		target       Target
+		want, wanted string
+	}{
+		"nothing measured":   {Target{Limit: 0.5}, "not measured", "≤ 0.5"},
+		"at the limit":       {Target{Limit: 0.5, Got: []Figure{{"", 0.5}}}, "met", "≤ 0.5"},
+		"one of two above":   {Target{Limit: 0.5, Got: []Figure{{"", 0.4}, {"", 0.6}}}, "**missed**", "≤ 0.5"},
+		"less than at least": {Target{Limit: 0.4, AtLeast: true, Got: []Figure{{"", 0.3}}}, "**missed**", "≥ 0.4"},
+		"more than at least": {Target{Limit: 0.4, AtLeast: true, Got: []Figure{{"", 0.5}}}, "met", "≥ 0.4"},
+		"none, and none":     {Target{Got: []Figure{{"", 0}}}, "met", "0"},
+		"none, and one":      {Target{Got: []Figure{{"", 1}}}, "**missed**", "0"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, test.want, test.target.Verdict())
+			assert.Equal(t, test.wanted, test.target.Wanted())
+		})
+	}
+}
+
+func TestTargetsAreRatiosWithinTheResults(t *testing.T) {
+	r := &Results{Ticks: []Tick{
+		{Contender: Bare, N: 1000, Took: 1},
+		{Contender: Operator, N: 1000, Delay: Quantiles{P99: new(1.5)}, CPU: 0.001},
+		{Contender: Tuned, N: 1000, Delay: Quantiles{P99: new(6.0)}, CPU: 0.002},
+		{Contender: Shipped, N: 1000}, // cut off before the 99th percentile
+		{Contender: Operator, N: 200, Delay: Quantiles{P99: new(9.0)}},
+		{Contender: Tuned, N: 200, Delay: Quantiles{P99: new(1.0)}},
+	}}
+	targets := r.Targets()
+	assert.Equal(t, []Figure{{"N=1,000", 0.25}}, targets[0].Got)
+	assert.Equal(t, []Figure{{"N=1,000", 1.5}}, targets[1].Got)
+	assert.Empty(t, targets[2].Got)
+}
+
+func TestAPageCanBeMadeOfAnyPart(t *testing.T) {
+	both := map[string]float64{OfV1: 1, OfV2: 2, OfBuiltin: 4}
+	full := &Results{
+		Ticks:    []Tick{{Contender: Operator, N: 1000, Seen: 1000, Delay: QuantilesOf([]time.Duration{time.Second}, 1)}, {Contender: Shipped, N: 1000}},
+		Idle:     []Idle{{Contender: Operator, Reconciles: new(0.0)}, {Contender: Tuned}},
+		Versions: &Versions{N: 20000, Creates: both, List: both, ListChunks: both, Get: both},
+		Restart:  []Restart{{Contender: Operator, CronJobs: 20020, Jobs: 60000, First: 1.5}},
+		Micro:    []Micro{{Package: "internal/plan", Name: "Handler/one_v1_to_v2", Nanoseconds: 1234}},
+	}
+	for name, r := range map[string]*Results{"nothing": {}, "everything": full} {
+		t.Run(name, func(t *testing.T) {
+			page := &bytes.Buffer{}
+			require.NoError(t, r.WritePage(page))
+			assert.NotContains(t, page.String(), "<no value>")
+			assert.NotContains(t, page.String(), "%!")
+		})
+	}
+	page := &bytes.Buffer{}
+	require.NoError(t, full.WritePage(page))
+	assert.Contains(t, page.String(), "| 1,000 | this operator | 1 s |")
+	assert.Contains(t, page.String(), "| LIST of 20,000, one answer | 1 s | 2 s | 2 | |")
+	assert.Contains(t, page.String(), "| this operator | 20,020 | 60,000 | 1.50 s |")
+	assert.Contains(t, page.String(), "| ≤ 100 µs | v1 to v2 1.23 µs | met |")
+}

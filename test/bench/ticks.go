@@ -1,0 +1,279 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"tutorial.kubebuilder.io/project/test/bench/measure"
+	"tutorial.kubebuilder.io/project/test/bench/results"
+)
+
+const (
+	// before is how long before the tick the measuring begins.
+	before = 5 * time.Second
+
+	// quietPoll is how often we look, after the last Job, whether there are still writes. Two looks without are the end.
+	quietPoll = 2 * time.Second
+)
+
+// lead is how long before the tick we begin to create the CronJobs. On two processors they take a millisecond each or
+// more, and the operator's, which pass webhooks and of each of which it takes note, some milliseconds.
+func lead(c contender, n int) time.Duration {
+	each := 4 * time.Millisecond
+	if c.needsItself {
+		each *= 2
+	}
+	return 25*time.Second + time.Duration(n)*each
+}
+
+// ahead is how long before the tick a contender has to be ready: we still have to read the CronJobs.
+func ahead(n int) time.Duration { return before + time.Duration(n)*500*time.Microsecond }
+
+// tries is how often we try to be ready for a tick in time, each time with twice the lead.
+const tries = 3
+
+// ticks has N CronJobs due at once, for each number and each contender.
+func (b *bench) ticks(ctx context.Context) error {
+	for _, n := range b.numbers {
+		for _, c := range b.contenders {
+			result, err := b.tick(ctx, c, n)
+			if err != nil {
+				return fmt.Errorf("%s with %d CronJobs: %w", c.id, n, err)
+			}
+			b.results.AddTick(*result)
+			b.failures = append(b.failures, result.Failures()...)
+			logf("%s", result.Summary())
+			if err := b.save(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tick measures a contender once.
+func (b *bench) tick(ctx context.Context, c contender, n int) (*results.Tick, error) {
+	allowed := lead(c, n)
+	for range tries {
+		tick := time.Now().Add(allowed).Truncate(time.Minute).Add(time.Minute)
+		r, err := b.ready(ctx, c, n, tick)
+		if err != nil {
+			return nil, err
+		}
+		if time.Until(tick) > ahead(n) {
+			result, err := b.watchTick(ctx, c, r, n, tick)
+			if err == nil {
+				err = r.end()
+			}
+			return result, err
+		}
+		logf("%s was not ready for its tick in %v", c.id, allowed)
+		if err := r.end(); err != nil {
+			return nil, err
+		}
+		allowed *= 2
+	}
+	return nil, fmt.Errorf("not ready for a tick in %v: is the machine busy otherwise?", allowed/2)
+}
+
+// ready starts a contender that is ready for N CronJobs that are due at the tick.
+func (b *bench) ready(ctx context.Context, c contender, n int, tick time.Time) (*running, error) {
+	if err := b.plane.clear(ctx); err != nil {
+		return nil, err
+	}
+	took, err := b.plane.populate(ctx, c, "bench", n, daily(tick))
+	if err != nil {
+		return nil, err
+	}
+	logf("%s: %d CronJobs created in %.1fs, due at %s", c.id, n, took.Seconds(), tick.UTC().Format(time.TimeOnly))
+	var flags []string
+	if c.id == results.Bare {
+		flags = append(flags, fmt.Sprintf("--tick=%d", tick.Unix()))
+	}
+	if err := b.plane.compact(ctx); err != nil {
+		return nil, err
+	}
+	return b.plane.settled(ctx, c, flags...)
+}
+
+// watchTick measures what a contender does at a tick for which it is ready.
+func (b *bench) watchTick(ctx context.Context, c contender, r *running, n int, tick time.Time) (*results.Tick, error) {
+	cronJobs, err := b.plane.cronJobs(ctx, c.kind)
+	if err != nil {
+		return nil, err
+	}
+	if err := sleepUntil(ctx, tick.Add(-before)); err != nil {
+		return nil, err
+	}
+	result := &results.Tick{Contender: c.id, N: n}
+	if result.Resident, err = r.Resident(); err != nil {
+		return nil, err
+	}
+	starts, err := measure.WatchStarts(ctx, b.plane.typed)
+	if err != nil {
+		return nil, err
+	}
+	requests, err := b.plane.requests(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cpu, err := r.CPU()
+	if err != nil {
+		return nil, err
+	}
+	if starts.Now().After(tick) {
+		return nil, errors.New("the tick came before we were ready to watch: is the machine busy otherwise?")
+	}
+	peak := r.FollowResident(ctx)
+	all, err := b.awaitStarts(ctx, r, starts, n, tick)
+	if err != nil {
+		return nil, err
+	}
+	after, err := b.awaitQuiet(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	cpuAfter, err := r.CPU()
+	if err != nil {
+		return nil, err
+	}
+	result.Peak = peak.Stop()
+	if !all {
+		result.CutAfter = b.cut.Seconds()
+	}
+	judge(result, starts.Stop(), cronJobs, tick)
+	result.CPU = (cpuAfter - cpu).Seconds() / float64(max(result.Seen, 1))
+	result.Requests = perRun(after.Since(requests), max(result.Seen, 1))
+	if c.id == results.Bare {
+		if all {
+			result.Took, err = bareTook(r.child.LogPath)
+		}
+		return result, err
+	}
+	return result, b.checkStatuses(ctx, c.kind, result, tick)
+}
+
+// awaitStarts waits until each CronJob has started a Job, or until that takes too long. It reports whether all have.
+func (b *bench) awaitStarts(ctx context.Context, r *running, starts *measure.Starts, n int, tick time.Time) (bool, error) {
+	ctx, cancel := context.WithDeadline(ctx, tick.Add(b.cut))
+	defer cancel()
+	go func() {
+		select {
+		case <-r.child.Done():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	all, err := starts.AwaitOwners(ctx, n)
+	if err == nil {
+		err = r.child.Err()
+	}
+	return all, err
+}
+
+// awaitQuiet waits until nobody writes any more, and returns all requests so far. With Jobs still to come, there is
+// no quiet to be waited for.
+func (b *bench) awaitQuiet(ctx context.Context, all bool) (measure.Requests, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, b.cut, errors.New("there are still writes, though all Jobs are there"))
+	defer cancel()
+	requests, err := b.plane.requests(ctx)
+	for quiet := 0; all && err == nil && quiet < 2; {
+		if err := sleepUntil(ctx, time.Now().Add(quietPoll)); err != nil {
+			return nil, err
+		}
+		var now measure.Requests
+		now, err = b.plane.requests(ctx)
+		quiet++
+		if now.Writes() != requests.Writes() {
+			quiet = 0
+		}
+		requests = now
+	}
+	return requests, err
+}
+
+// judge counts what was started, and what should not have been.
+func judge(result *results.Tick, starts []measure.Start, cronJobs []cronJob, tick time.Time) {
+	runs := make(map[types.UID]int, len(cronJobs))
+	for _, c := range cronJobs {
+		runs[c.Metadata.UID] = 0
+	}
+	var delays []time.Duration
+	for _, start := range starts {
+		count, ours := runs[start.Owner]
+		switch {
+		case !ours || !start.ScheduledAt.Equal(tick):
+			result.Astray++
+			continue
+		case count > 0:
+			result.Duplicates++
+		default:
+			delays = append(delays, start.Seen.Sub(tick))
+		}
+		runs[start.Owner]++
+		if start.Seen.Before(tick) || start.Created.Before(tick) {
+			result.Early++
+		}
+	}
+	result.Seen = len(delays)
+	if result.CutAfter == 0 {
+		result.Missed = result.N - result.Seen
+	}
+	result.Delay = results.QuantilesOf(delays, result.N)
+}
+
+// checkStatuses counts the CronJobs whose status does not tell of the run.
+func (b *bench) checkStatuses(ctx context.Context, k kind, result *results.Tick, tick time.Time) error {
+	cronJobs, err := b.plane.cronJobs(ctx, k)
+	if err != nil {
+		return err
+	}
+	for _, c := range cronJobs {
+		if last := c.Status.LastScheduleTime; result.CutAfter == 0 && (last == nil || !last.Equal(tick)) {
+			result.Unwritten++
+		}
+	}
+	return nil
+}
+
+// perRun divides what a contender asked for by its runs, less what the bench itself asks for: its watches.
+func perRun(requests measure.Requests, runs int) map[string]float64 {
+	maps.DeleteFunc(requests, func(key string, _ float64) bool { return strings.HasPrefix(key, "watch ") })
+	shares := make(map[string]float64, len(requests))
+	for key, count := range requests {
+		shares[key] = count / float64(runs)
+	}
+	return shares
+}
+
+// sleepUntil waits for an instant.
+func sleepUntil(ctx context.Context, at time.Time) error {
+	select {
+	case <-time.After(time.Until(at)):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
