@@ -51,7 +51,7 @@ var inGit = map[string]map[string]any{
 
 // templateInGit is a template as it may be in Git.
 const templateInGit = `jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [
-	{name: main, image: busybox, resources: {limits: {memory: 16Mi}}}]}}}}`
+	{name: main, image: busybox, resources: {limits: {cpu: 1000m, memory: "1073741824"}}}, {name: other, image: busybox}]}}}}`
 
 func TestWhatIsInGitDoesNotDriftInEitherVersion(t *testing.T) {
 	t.Parallel()

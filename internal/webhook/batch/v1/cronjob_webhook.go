@@ -19,9 +19,12 @@ package v1
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -35,26 +38,52 @@ import (
 
 // SetupWebhookWithManager registers the defaulter and the validator with the manager's webhook server.
 func SetupWebhookWithManager(mgr ctrl.Manager) error {
+	handler := &admission.Webhook{Handler: defaulter{decoder: admission.NewDecoder(mgr.GetScheme())}, RecoverPanic: new(true)}
+	mgr.GetWebhookServer().Register(defaulterPath, handler)
 	return ctrl.NewWebhookManagedBy(mgr, &v1.CronJob{}).
-		WithDefaulter(defaulter{}).
 		WithValidator(validator{}).
 		Complete()
 }
+
+// defaulterPath is where the API server asks for the defaults.
+const defaulterPath = "/mutate-batch-tutorial-kubebuilder-io-v1-cronjob"
 
 // Requests for v2 come here too: the API server converts them first (matchPolicy Equivalent).
 
 // +kubebuilder:webhook:path=/mutate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=true,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=mcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10
 
-// defaulter fills in what a CronJob leaves out.
-type defaulter struct{}
+// defaulter fills in what a CronJob leaves out, and drops the annotations that keep a schedule the CronJob
+// no longer has.
+//
+// controller-runtime's own would also write what Go makes of the rest: resources: {} for none, and "1" for
+// "1000m". What is in Git would then differ from what is stored.
+type defaulter struct{ decoder admission.Decoder }
 
-var _ admission.Defaulter[*v1.CronJob] = defaulter{}
+// Handle answers with the changes of the defaults alone.
+func (d defaulter) Handle(_ context.Context, req admission.Request) admission.Response {
+	if req.Operation == admissionv1.Delete {
+		return admission.Allowed("")
+	}
+	c := &v1.CronJob{}
+	if err := d.decoder.Decode(req, c); err != nil {
+		return admission.Errored(http.StatusBadRequest, err)
+	}
+	before, err := json.Marshal(c)
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	}
+	setDefaults(c)
+	after, err := json.Marshal(c)
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	}
+	return admission.PatchResponseFromRaw(before, after)
+}
 
-// Default sets the defaults, and drops the annotations that keep a schedule the CronJob no longer has.
-func (defaulter) Default(_ context.Context, c *v1.CronJob) error {
+// setDefaults sets the defaults, and drops the annotations of another schedule.
+func setDefaults(c *v1.CronJob) {
 	c.Default()
 	v2.DropStaleSchedule(c)
-	return nil
 }
 
 // +kubebuilder:webhook:path=/validate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=false,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=vcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10

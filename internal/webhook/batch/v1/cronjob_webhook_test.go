@@ -32,7 +32,7 @@ import (
 
 func TestA3Defaults(t *testing.T) {
 	c := builders.MakeCronJob("c").Obj()
-	require.NoError(t, defaulter{}.Default(t.Context(), c))
+	setDefaults(c)
 	assert.Equal(t, v1.AllowConcurrent, c.Spec.ConcurrencyPolicy)
 	assert.Equal(t, new(false), c.Spec.Suspend)
 	assert.Equal(t, new(int32(3)), c.Spec.SuccessfulJobsHistoryLimit)
@@ -41,7 +41,7 @@ func TestA3Defaults(t *testing.T) {
 	t.Run("leave what is set", func(t *testing.T) {
 		c := builders.MakeCronJob("c").Policy(v1.ForbidConcurrent).Suspend(true).History(0, 0).Obj()
 		before := c.DeepCopy()
-		require.NoError(t, defaulter{}.Default(t.Context(), c))
+		setDefaults(c)
 		assert.Equal(t, before, c)
 	})
 }
@@ -49,7 +49,7 @@ func TestA3Defaults(t *testing.T) {
 func TestC6AnEditDropsTheAnnotationOfTheOldSchedule(t *testing.T) {
 	c := builders.MakeCronJob("c").Schedule("0 9 * * *").Obj()
 	c.Annotations = map[string]string{v2.ScheduleV2Annotation: `{"minute":"0","hour":"*"}`, "mine": "stays"}
-	require.NoError(t, defaulter{}.Default(t.Context(), c))
+	setDefaults(c)
 	assert.Equal(t, map[string]string{"mine": "stays"}, c.Annotations)
 }
 
