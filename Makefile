@@ -303,30 +303,30 @@ K8S_MAJOR_MINOR = $(subst ., ,$(patsubst v%,%,$(K8S_VERSION)))
 K8S_LDFLAGS = $(foreach setting,gitVersion=$(K8S_VERSION) gitMajor=$(word 1,$(K8S_MAJOR_MINOR)) gitMinor=$(word 2,$(K8S_MAJOR_MINOR)) gitTreeState=clean,-X k8s.io/component-base/version.$(setting))
 BUILD_K8S = CGO_ENABLED=0 go build -C hack/controlplane -ldflags "$(K8S_LDFLAGS)" -o ../../$(K8S_BIN)/
 
-FOR_TESTS := $(addprefix $(K8S_BIN)/,etcd kube-apiserver kubectl)
-FOR_JOBS := $(addprefix $(K8S_BIN)/,kube-controller-manager kube-scheduler kwok)
+FOR_TESTS := $(addprefix $(K8S_BIN)/,etcd kube-apiserver kube-controller-manager kubectl)
+FOR_JOBS := $(addprefix $(K8S_BIN)/,kube-scheduler kwok)
 KWOK_STAGES := node/fast/node-initialize node/heartbeat/node-heartbeat pod/fast/pod-ready pod/fast/pod-complete pod/fast/pod-delete
 KWOK_STAGE_FILES := $(patsubst %,$(K8S_BIN)/kwok-stages/%.yaml,$(notdir $(KWOK_STAGES)))
 
 .PHONY: control-plane-test
-control-plane-test: $(FOR_TESTS) ## Build what the tests need into bin/k8s: etcd, kube-apiserver, kubectl.
+control-plane-test: $(FOR_TESTS) ## Build what the tests need into bin/k8s: etcd, kube-apiserver, kube-controller-manager, kubectl.
 
 .PHONY: control-plane
 control-plane: control-plane-test $(FOR_JOBS) $(KWOK_STAGE_FILES) ## Build all that runs Jobs: also the controllers, the scheduler, and kwok in the place of nodes.
 
 # Touched, as go build leaves a binary that is up to date as it is, and make would ask again.
 $(FOR_TESTS) &: $(CONTROL_PLANE_MOD)
-	@echo "Building etcd, kube-apiserver and kubectl into $(K8S_BIN): about 5 minutes the first time on 2 cores, seconds once Go has them cached."
+	@echo "Building etcd, kube-apiserver, kube-controller-manager and kubectl into $(K8S_BIN): about 6 minutes the first time on 2 cores, seconds once Go has them cached."
 	@mkdir -p $(K8S_BIN)
 	$(BUILD_K8S)etcd go.etcd.io/etcd/server/v3
-	$(BUILD_K8S) k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl
+	$(BUILD_K8S) k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager k8s.io/kubernetes/cmd/kubectl
 	@touch $(FOR_TESTS)
 
 # After the others: they share most packages, which two builds at once would compile twice.
 $(FOR_JOBS) &: $(CONTROL_PLANE_MOD) | $(FOR_TESTS)
-	@echo "Building kube-controller-manager, kube-scheduler and kwok into $(K8S_BIN): about 2 minutes more the first time on 2 cores, seconds once Go has them cached."
+	@echo "Building kube-scheduler and kwok into $(K8S_BIN): about a minute more the first time on 2 cores, seconds once Go has them cached."
 	@mkdir -p $(K8S_BIN)
-	$(BUILD_K8S) k8s.io/kubernetes/cmd/kube-controller-manager k8s.io/kubernetes/cmd/kube-scheduler sigs.k8s.io/kwok/cmd/kwok
+	$(BUILD_K8S) k8s.io/kubernetes/cmd/kube-scheduler sigs.k8s.io/kwok/cmd/kwok
 	@touch $(FOR_JOBS)
 
 # How kwok plays a node and its Pods; its binary has no stages of its own.
