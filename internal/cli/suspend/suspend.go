@@ -36,6 +36,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/cli/handover"
 )
 
 // words are what differs between the two commands.
@@ -157,6 +158,7 @@ func (c *command) run(ctx context.Context, args []string) error {
 	}
 	found, errs := c.find(ctx, writer, args)
 	for i := range found {
+		c.warn(&found[i])
 		changed, err := c.set(ctx, writer, &found[i])
 		if err != nil {
 			errs = append(errs, fmt.Errorf("CronJob %s: %w", client.ObjectKeyFromObject(&found[i]), err))
@@ -170,6 +172,14 @@ func (c *command) run(ctx context.Context, args []string) error {
 		}
 	}
 	return cronjobs.Fail(c.Env, errs)
+}
+
+// warn says so if what is to be resumed is suspended because the built-in CronJob runs in its place.
+func (c *command) warn(object client.Object) {
+	if _, handedOver := object.GetAnnotations()[handover.SuspendBeforeAnnotation]; handedOver && !c.suspend {
+		fmt.Fprintf(c.ErrOut, "Warning: CronJob %[1]s was suspended in favour of the built-in CronJob of its name. "+
+			"If that runs, both do; to hand over from it, use kubectl cronjob import %[1]s --suspend-original\n", object.GetName())
+	}
 }
 
 // operation says what was done to an object; of which namespace it is, where that is not clear.

@@ -22,9 +22,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/cli/handover"
 )
 
 func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
@@ -50,5 +53,28 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 				assert.ErrorContains(t, cmd.ExecuteContext(t.Context()), tc.want)
 			})
 		}
+	}
+}
+
+func TestResumingWhatWasHandedOverToTheBuiltInCronJobWarns(t *testing.T) {
+	handedOver := &v1.CronJob{ObjectMeta: metav1.ObjectMeta{
+		Name: "backup", Annotations: map[string]string{handover.SuspendBeforeAnnotation: "false"},
+	}}
+	for name, tc := range map[string]struct {
+		suspend  bool
+		object   *v1.CronJob
+		wantText string
+	}{
+		"resumed":                    {false, handedOver, "use kubectl cronjob import backup --suspend-original\n"},
+		"suspended":                  {true, handedOver, ""},
+		"resumed, never handed over": {false, &v1.CronJob{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			streams, _, _, errOut := genericiooptions.NewTestIOStreams()
+			c := &command{Env: env.New(streams), suspend: tc.suspend}
+			c.warn(tc.object)
+			assert.Contains(t, errOut.String(), tc.wantText)
+			assert.Equal(t, tc.wantText == "", errOut.Len() == 0, errOut)
+		})
 	}
 }
