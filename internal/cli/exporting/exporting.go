@@ -89,8 +89,8 @@ func NewCommand(e *env.Env) *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&spec, "spec", "",
-		`whose spec the built-in shall have where they differ: "ours", or "original" for what it had when it was imported`)
-	options.AddFlags(command, "export")
+		`Whose spec the built-in shall have where they differ: "ours", or "original" for what it had when it was imported.`)
+	options.AddFlags(command, "Export")
 	return command
 }
 

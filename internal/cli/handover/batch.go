@@ -57,17 +57,18 @@ type Options struct {
 // AddFlags has a command take the options. The verb is what it does to CronJobs.
 func (o *Options) AddFlags(command *cobra.Command, verb string) {
 	flags := command.Flags()
-	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, verb+" those of all namespaces")
-	flags.StringVarP(&o.Selector, "selector", "l", "", verb+" those with these labels, such as app=shop,tier!=cache")
+	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, verb+" those of all namespaces.")
+	flags.StringVarP(&o.Selector, "selector", "l", "", verb+" those with these labels, such as app=shop,tier!=cache.")
 	flags.StringVar(&o.DryRun, "dry-run", dryRunNone,
-		`"client" only says what would be done; "server" also has the API server say whether it would allow it`)
+		`Must be "none", "server", or "client". "client" only says what would be done; `+
+			`"server" also has the API server say whether it would allow it.`)
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
-	flags.StringVarP(&o.Output, "output", "o", "", `"yaml" or "json": print the manifests, and touch nothing`)
+	flags.StringVarP(&o.Output, "output", "o", "", "Print the manifests, and touch nothing. One of: (json, yaml).")
 	flags.BoolVar(&o.Wait, "wait", false,
-		"wait for Jobs that run when the concurrency policy is Forbid or Replace; ticks that pass meanwhile are missed")
-	flags.DurationVar(&o.Timeout, "timeout", 10*time.Minute, "how long --wait waits, for each CronJob; 0 for as long as it takes")
+		"Wait for Jobs that run when the concurrency policy is Forbid or Replace; ticks that pass meanwhile are missed.")
+	flags.DurationVar(&o.Timeout, "timeout", 10*time.Minute, "How long --wait waits, for each CronJob; 0 for as long as it takes.")
 	flags.DurationVar(&o.Grace, "grace", 5*time.Second,
-		"how long after its suspension a controller may not have heard of it yet; nothing is handed over so soon before a tick")
+		"How long after its suspension a controller may not have heard of it yet; nothing is handed over so soon before a tick.")
 }
 
 // validate says what is wrong with the options.

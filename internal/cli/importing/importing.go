@@ -72,8 +72,8 @@ func NewCommand(e *env.Env) *cobra.Command {
 			return batch.Each(command.Context(), builtin.GVK, names, i.run)
 		},
 	}
-	command.Flags().BoolVar(&suspendOriginal, "suspend-original", false, "suspend the original and have the new one run instead")
-	options.AddFlags(command, "import")
+	command.Flags().BoolVar(&suspendOriginal, "suspend-original", false, "Suspend the original and have the new one run instead.")
+	options.AddFlags(command, "Import")
 	return command
 }
 

@@ -89,11 +89,12 @@ func newMigrateCommand(e *env.Env) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.method, "method", methodAuto,
-		`"cluster" has the cluster do it with a StorageVersionMigration, "client" writes from here, "auto" takes the first if there is one`)
-	flags.Float32Var(&o.qps, "qps", 50, "how many objects are written in a second, from here")
-	flags.Int64Var(&o.page, "page-size", defaultPage, "how many objects are listed at a time")
-	flags.StringVar(&o.goOn, "continue", "", "go on where an interrupted run stopped: what that has printed")
-	flags.DurationVar(&o.deadline, "timeout", 0, "how long to wait for the cluster; 0 for as long as it takes")
+		`Must be "auto", "cluster", or "client". "cluster" has the cluster do it with a StorageVersionMigration, "client" writes from here, `+
+			`"auto" takes the first if there is one.`)
+	flags.Float32Var(&o.qps, "qps", 50, "How many objects are written in a second, from here.")
+	flags.Int64Var(&o.page, "page-size", defaultPage, "How many objects are listed at a time.")
+	flags.StringVar(&o.goOn, "continue", "", "Go on where an interrupted run stopped: what that has printed.")
+	flags.DurationVar(&o.deadline, "timeout", 0, "How long to wait for the cluster; 0 for as long as it takes.")
 	return command
 }
 

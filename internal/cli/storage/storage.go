@@ -57,7 +57,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 			return show(e, state, output)
 		},
 	}
-	command.Flags().StringVarP(&output, "output", "o", "", `"json" or "yaml"`)
+	command.Flags().StringVarP(&output, "output", "o", "", "Output format. One of: (json, yaml).")
 	command.AddCommand(newMigrateCommand(e))
 	return command
 }
