@@ -17,7 +17,6 @@ limitations under the License.
 package batch
 
 import (
-	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -82,48 +81,15 @@ func (r *CronJobReconciler) closeBooks(seen *observed, p *plan.Plan, done *outco
 		r.unbooked.forget(seen.key)
 	}
 	if seen.notCached {
-		p.WakeAt = earliest(p.WakeAt, seen.Now.Add(lookAgain))
+		p.WakeBy(seen.Now.Add(lookAgain))
 	}
 }
 
-// earliest returns the earlier of two instants; zero is never.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || b.Before(a) {
-		return b
-	}
-	return a
-}
-
-// unbookedRuns remembers the runs that the status does not tell of yet. The zero value is ready for use.
-type unbookedRuns struct {
-	mu   sync.Mutex
-	runs map[types.NamespacedName]*run
-}
-
-// remember keeps a run of a CronJob.
-func (u *unbookedRuns) remember(key types.NamespacedName, started *run) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.runs == nil {
-		u.runs = map[types.NamespacedName]*run{}
-	}
-	u.runs[key] = started
-}
-
-// of returns the run of a CronJob, and nil if there is none: one of another of its name, which is gone,
-// does not count.
-func (u *unbookedRuns) of(key types.NamespacedName, c *v1.CronJob) *run {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if started := u.runs[key]; started != nil && started.owner == c.UID {
+// unbookedRun returns the run of a CronJob that its status does not tell of yet, and nil if there is none: one
+// of another of its name, which is gone, does not count.
+func (r *CronJobReconciler) unbookedRun(key types.NamespacedName, c *v1.CronJob) *run {
+	if started := r.unbooked.recall(key); started != nil && started.owner == c.UID {
 		return started
 	}
 	return nil
-}
-
-// forget drops the run of a CronJob: the status tells of it, or the CronJob is gone.
-func (u *unbookedRuns) forget(key types.NamespacedName) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.runs, key)
 }

@@ -61,8 +61,10 @@ type CronJobReconciler struct {
 	// Concurrency is how many CronJobs are reconciled at once; 1 if less.
 	Concurrency int
 
-	written  writes
-	unbooked unbookedRuns
+	// written has the CronJobs that were written and that the cache may not have yet, and unbooked the
+	// runs that their status does not tell of yet.
+	written  memory[*v1.CronJob]
+	unbooked memory[*run]
 	active   activeJobs
 	retries  workqueue.TypedRateLimiter[types.NamespacedName]
 }

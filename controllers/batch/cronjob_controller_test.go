@@ -471,7 +471,7 @@ func TestTheBooksOfARunAreKeptAfterOthersHaveHadTheirTurn(t *testing.T) {
 	assert.Equal(t, new(tickPriority), result.Priority)
 	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
 	assert.Len(t, s.events(), 1)
-	assert.Empty(t, s.reconciler.unbooked.runs)
+	assert.Empty(t, s.reconciler.unbooked.kept)
 }
 
 func TestTheBooksOfARunWaitNoLongerThanToTheNextTick(t *testing.T) {
@@ -488,7 +488,7 @@ func TestTheBooksOfARunWaitNoLongerThanToTheNextTick(t *testing.T) {
 	status := s.stored().Status
 	assert.Len(t, status.Active, 2)
 	assert.True(t, status.LastScheduleTime.Time.Equal(first.Add(time.Minute)))
-	assert.Empty(t, s.reconciler.unbooked.runs)
+	assert.Empty(t, s.reconciler.unbooked.kept)
 }
 
 func TestS4AJobThatWasDeletedBeforeTheBooksWereKeptHasRun(t *testing.T) {
@@ -519,8 +519,8 @@ func TestACronJobThatIsGoneIsForgotten(t *testing.T) {
 		return apierrors.IsNotFound(mgr.GetClient().Get(t.Context(), s.key, &v1.CronJob{}))
 	}, 30*time.Second, 5*time.Millisecond)
 	assert.Equal(t, ctrl.Result{}, s.reconcile())
-	assert.Empty(t, s.reconciler.written.objects)
-	assert.Empty(t, s.reconciler.unbooked.runs)
+	assert.Empty(t, s.reconciler.written.kept)
+	assert.Empty(t, s.reconciler.unbooked.kept)
 	assert.Zero(t, s.reconciler.active.total)
 }
 

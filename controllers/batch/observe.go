@@ -56,8 +56,8 @@ func (r *CronJobReconciler) observe(ctx context.Context, key types.NamespacedNam
 		}
 		return nil, client.IgnoreNotFound(err)
 	}
-	stored = r.written.newest(key, stored)
-	seen := &observed{key: key, stored: stored, unbooked: r.unbooked.of(key, stored)}
+	stored = r.newest(key, stored)
+	seen := &observed{key: key, stored: stored, unbooked: r.unbookedRun(key, stored)}
 	jobs, err := r.jobsOf(ctx, seen)
 	if err != nil {
 		return nil, err

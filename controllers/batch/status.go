@@ -21,7 +21,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -110,43 +109,18 @@ func retryIfConflict(err error) (ctrl.Result, error) {
 	return ctrl.Result{}, err
 }
 
-// writes remembers the CronJobs that were written and that the cache may not have yet, so that a
-// reconcile never decides from less than what an earlier one has written. The zero value is ready.
-type writes struct {
-	mu      sync.Mutex
-	objects map[types.NamespacedName]*v1.CronJob
-}
-
-// remember keeps a CronJob as it was written.
-func (w *writes) remember(key types.NamespacedName, c *v1.CronJob) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.objects == nil {
-		w.objects = map[types.NamespacedName]*v1.CronJob{}
-	}
-	w.objects[key] = c
-}
-
-// newest returns the newer of what the cache has and what was written. Once the cache has caught up,
-// the written one is dropped.
-func (w *writes) newest(key types.NamespacedName, cached *v1.CronJob) *v1.CronJob {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	written, ok := w.objects[key]
-	if !ok {
+// newest returns the newer of what the cache has of a CronJob and what was written of it, so that a reconcile
+// never decides from less than what an earlier one has written. Once the cache has caught up, the written
+// one is dropped.
+func (r *CronJobReconciler) newest(key types.NamespacedName, cached *v1.CronJob) *v1.CronJob {
+	written := r.written.recall(key)
+	if written == nil {
 		return cached
 	}
 	order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, written.ResourceVersion)
 	if err == nil && order < 0 && cached.UID == written.UID {
 		return written
 	}
-	delete(w.objects, key)
+	r.written.forget(key)
 	return cached
-}
-
-// forget drops what was written.
-func (w *writes) forget(key types.NamespacedName) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.objects, key)
 }

@@ -45,7 +45,7 @@ func (p *Plan) run(in Input, active []*batchv1.Job, start Start) {
 
 // hold lets the tick wait until the Job has ended.
 func (p *Plan) hold(in Input, job *batchv1.Job, start Start) {
-	p.WakeAt = earliest(p.WakeAt, start.GiveUpAt)
+	p.WakeBy(start.GiveUpAt)
 	message := fmt.Sprintf("The tick of %s%s%s to end.", start.Tick.Format(time.RFC3339), messageWaits, job.Name)
 	if p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, message) {
 		p.HeldBy = job

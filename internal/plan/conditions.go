@@ -95,6 +95,6 @@ func (p *Plan) NameTaken(in Input) {
 // StartFailed makes the status after the Job of the tick could not be created, and reports whether it
 // says something new. The tick waits to be tried again until its time is over.
 func (p *Plan) StartFailed(in Input, message string) bool {
-	p.WakeAt = earliest(p.WakeAt, p.Start.GiveUpAt)
+	p.WakeBy(p.Start.GiveUpAt)
 	return p.setReady(in, metav1.ConditionFalse, v1.ReasonJobCreationFailed, message)
 }

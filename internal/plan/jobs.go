@@ -57,7 +57,7 @@ func sortJobs(jobs []*batchv1.Job) sortedJobs {
 	sorted := slices.Clone(jobs)
 	slices.SortFunc(sorted, func(a, b *batchv1.Job) int {
 		// In the order of the letters: "", failed, succeeded.
-		return cmp.Or(cmp.Compare(ResultOf(a), ResultOf(b)), orderOf(a).Compare(orderOf(b)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(ResultOf(a), ResultOf(b)), AgeFrom(a).Compare(AgeFrom(b)), cmp.Compare(a.Name, b.Name))
 	})
 	firstWith := func(result Result) int {
 		i, _ := slices.BinarySearchFunc(sorted, result, func(job *batchv1.Job, result Result) int {
@@ -96,8 +96,8 @@ func TickOf(job *batchv1.Job) (time.Time, bool) {
 	return tick, err == nil
 }
 
-// orderOf returns the time that a Job's age counts from: its tick, else its creation.
-func orderOf(job *batchv1.Job) time.Time {
+// AgeFrom returns the time that a Job's age counts from: its tick, else its creation.
+func AgeFrom(job *batchv1.Job) time.Time {
 	if tick, ok := TickOf(job); ok {
 		return tick
 	}

@@ -168,7 +168,7 @@ func (p *Plan) suspend(in Input) {
 
 // follow finds the tick that is due, if any, and says what is to be done about it.
 func (p *Plan) follow(in Input, active []*batchv1.Job) {
-	ticks := in.Schedule.Anchored(anchor(in, p.Status))
+	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
 	floor := p.floor(in)
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 
@@ -198,9 +198,12 @@ func (p *Plan) follow(in Input, active []*batchv1.Job) {
 // await has nothing to do until the next tick.
 func (p *Plan) await(in Input, next time.Time) {
 	p.Status.NextScheduleTime = &metav1.Time{Time: next}
-	p.WakeAt = earliest(p.WakeAt, next)
+	p.WakeBy(next)
 	p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, messageScheduled)
 }
+
+// WakeBy has the next decision made at an instant at the latest; zero asks for nothing.
+func (p *Plan) WakeBy(at time.Time) { p.WakeAt = earliest(p.WakeAt, at) }
 
 // deadlineOf returns the last instant at which a tick may start, if there is one.
 func deadlineOf(in Input, tick time.Time) (time.Time, bool) {

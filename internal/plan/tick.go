@@ -129,12 +129,13 @@ func editedAt(in Input) time.Time {
 	return in.EditedAt
 }
 
-// anchor returns what an interval counts from: the last run, and before the first the creation.
-func anchor(in Input, status v1.CronJobStatus) time.Time {
+// Anchor returns what an interval counts from, as of a status of the CronJob: the last run, and before the
+// first the creation.
+func Anchor(c *v1.CronJob, status v1.CronJobStatus) time.Time {
 	if status.LastScheduleTime != nil {
 		return status.LastScheduleTime.Time
 	}
-	return in.CronJob.CreationTimestamp.Time
+	return c.CreationTimestamp.Time
 }
 
 // observedSchedule returns the schedule and zone of a spec as the status remembers them.
