@@ -60,7 +60,7 @@ type Schedule struct {
 // IANA database; "" is UTC. Errors have ErrSyntax, ErrNeverFires or ErrTimeZone in their chain and
 // say what is wrong.
 func Parse(text, zone string) (Schedule, error) {
-	location, err := loadZone(zone)
+	location, err := LoadZone(zone)
 	if err != nil {
 		return Schedule{}, err
 	}

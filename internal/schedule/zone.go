@@ -27,8 +27,8 @@ import (
 // zones remembers the time zones that were loaded: reading one takes a file, and there are few.
 var zones sync.Map // of string to *time.Location
 
-// loadZone returns the time zone of a name of the IANA database; "" is UTC.
-func loadZone(name string) (*time.Location, error) {
+// LoadZone returns the time zone of a name of the IANA database; "" is UTC. An error is an ErrTimeZone.
+func LoadZone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.UTC, nil
 	}

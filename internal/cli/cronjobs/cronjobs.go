@@ -35,6 +35,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
@@ -73,6 +74,25 @@ func Get(ctx context.Context, c client.Reader, namespace, name string) (*v1.Cron
 	return cronJob, nil
 }
 
+// Named reads the CronJob that an argument names, in the namespace of the flags, and returns it with the
+// client that it was read with.
+func Named(ctx context.Context, e *env.Env, arg string) (client.WithWatch, *v1.CronJob, error) {
+	name, err := ParseName(arg)
+	if err != nil {
+		return nil, nil, err
+	}
+	namespace, err := e.Namespace()
+	if err != nil {
+		return nil, nil, err
+	}
+	cluster, err := e.Client()
+	if err != nil {
+		return nil, nil, err
+	}
+	cronJob, err := Get(ctx, cluster, namespace, name)
+	return cluster, cronJob, err
+}
+
 // Explain says of an error that comes of a missing CRD what is missing; others stay as they are.
 func Explain(err error) error {
 	if meta.IsNoMatchError(err) {
@@ -98,17 +118,9 @@ func JobsOf(ctx context.Context, c client.Reader, cronJob *v1.CronJob) ([]*batch
 		}
 	}
 	slices.SortStableFunc(jobs, func(a, b *batchv1.Job) int {
-		return cmp.Or(startOf(a).Compare(startOf(b)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(plan.AgeFrom(a).Compare(plan.AgeFrom(b)), cmp.Compare(a.Name, b.Name))
 	})
 	return jobs, nil
-}
-
-// startOf returns the time that orders Jobs.
-func startOf(job *batchv1.Job) time.Time {
-	if tick, ok := plan.TickOf(job); ok {
-		return tick
-	}
-	return job.CreationTimestamp.Time
 }
 
 // Schedule returns when a CronJob fires; intervals are anchored as the controller does it, to the
@@ -126,16 +138,12 @@ func Schedule(c *v1.CronJob) (schedule.Schedule, error) {
 	case err != nil:
 		return schedule.Schedule{}, field.Invalid(spec.Child("schedule"), c.Spec.Schedule, err.Error())
 	}
-	anchor := c.CreationTimestamp.Time
-	if c.Status.LastScheduleTime != nil {
-		anchor = c.Status.LastScheduleTime.Time
-	}
-	return parsed.Anchored(anchor), nil
+	return parsed.Anchored(plan.Anchor(c, c.Status)), nil
 }
 
 // Zone returns the time zone of a CronJob, UTC if it names none or one that there is not.
 func Zone(c *v1.CronJob) *time.Location {
-	zone, err := time.LoadLocation(ptr.Deref(c.Spec.TimeZone, ""))
+	zone, err := schedule.LoadZone(ptr.Deref(c.Spec.TimeZone, ""))
 	if err != nil {
 		return time.UTC
 	}

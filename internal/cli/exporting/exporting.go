@@ -35,7 +35,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/builtin"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/handover"
-	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
 const long = `Hand over from CronJobs of batch.tutorial.kubebuilder.io to built-in ones (batch/v1) of the same name. It is the way
@@ -222,7 +221,8 @@ func (x *exporter) resume(ctx context.Context, original, wanted *batchv1.CronJob
 		}
 		original = changed
 	}
-	if tick := lastTick(original, stoppedAt); !tick.IsZero() {
+	// The newest tick that is not the built-in's any more, if it has not run that itself.
+	if tick := handover.BuiltIn(original).LastTick(stoppedAt); !tick.IsZero() {
 		changed := original.DeepCopy()
 		changed.Status.LastScheduleTime = &metav1.Time{Time: tick}
 		if err := x.Client.Status().Patch(ctx, changed, client.MergeFrom(original)); err != nil {
@@ -231,23 +231,4 @@ func (x *exporter) resume(ctx context.Context, original, wanted *batchv1.CronJob
 		original = changed
 	}
 	return x.Switch().Resume(handover.BuiltIn(original))(ctx, stoppedAt, suspended)
-}
-
-// lastTick is the newest tick that is not the built-in's any more; zero if it has run that itself.
-func lastTick(original *batchv1.CronJob, stoppedAt time.Time) time.Time {
-	spec, _ := builtin.Import(original)
-	zone := ""
-	if spec.Spec.TimeZone != nil {
-		zone = *spec.Spec.TimeZone
-	}
-	ticks, err := schedule.Parse(spec.Spec.Schedule, zone)
-	if err != nil {
-		return time.Time{}
-	}
-	after := original.CreationTimestamp.Time
-	if last := original.Status.LastScheduleTime; last != nil {
-		after = last.Time
-	}
-	tick, _ := ticks.Anchored(after).Last(after, stoppedAt)
-	return tick
 }

@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -33,21 +32,15 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
-)
-
-// What --dry-run takes beside its default.
-const (
-	dryRunNone   = "none"
-	dryRunClient = "client"
-	dryRunServer = "server"
 )
 
 // Options are the flags that import and export share.
 type Options struct {
 	AllNamespaces bool
 	Selector      string
-	DryRun        string
+	DryRun        cronjobs.DryRun
 	Output        string
 	Wait          bool
 	Timeout       time.Duration
@@ -59,10 +52,10 @@ func (o *Options) AddFlags(command *cobra.Command, verb string) {
 	flags := command.Flags()
 	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, verb+" those of all namespaces.")
 	flags.StringVarP(&o.Selector, "selector", "l", "", verb+" those with these labels, such as app=shop,tier!=cache.")
-	flags.StringVar(&o.DryRun, "dry-run", dryRunNone,
+	flags.StringVar((*string)(&o.DryRun), "dry-run", string(cronjobs.DryRunNone),
 		`Must be "none", "server", or "client". "client" only says what would be done; `+
 			`"server" also has the API server say whether it would allow it.`)
-	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
+	flags.Lookup("dry-run").NoOptDefVal = string(cronjobs.DryRunClient)
 	flags.StringVarP(&o.Output, "output", "o", "", "Print the manifests, and touch nothing. One of: (json, yaml).")
 	flags.BoolVar(&o.Wait, "wait", false,
 		"Wait for Jobs that run when the concurrency policy is Forbid or Replace; ticks that pass meanwhile are missed.")
@@ -74,8 +67,6 @@ func (o *Options) AddFlags(command *cobra.Command, verb string) {
 // validate says what is wrong with the options.
 func (o *Options) validate(names []string) error {
 	switch {
-	case o.DryRun != dryRunNone && o.DryRun != dryRunClient && o.DryRun != dryRunServer:
-		return fmt.Errorf("--dry-run=%s: use none, client or server", o.DryRun)
 	case o.AllNamespaces && len(names) > 0:
 		return errors.New("--all-namespaces goes without names: use --namespace")
 	case o.Selector != "" && len(names) > 0:
@@ -85,7 +76,7 @@ func (o *Options) validate(names []string) error {
 	case o.Timeout < 0:
 		return fmt.Errorf("--timeout=%s: use 0 or more", o.Timeout)
 	}
-	return nil
+	return o.DryRun.Check()
 }
 
 // Batch is a run over some CronJobs, of which each is handled whatever happens to the others.
@@ -172,20 +163,12 @@ func (b *Batch) find(ctx context.Context, gvk schema.GroupVersionKind, names []s
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(gvk)
 	if err := b.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
-		return nil, fmt.Errorf("listing CronJobs of %s: %w", gvk.GroupVersion(), explain(err))
+		return nil, fmt.Errorf("listing CronJobs of %s: %w", gvk.GroupVersion(), cronjobs.Explain(err))
 	}
 	for i := range list.Items {
 		keys = append(keys, client.ObjectKeyFromObject(&list.Items[i]))
 	}
 	return keys, nil
-}
-
-// explain says what to do when the cluster does not know our kind.
-func explain(err error) error {
-	if meta.IsNoMatchError(err) {
-		return fmt.Errorf("%w: is the operator installed?", err)
-	}
-	return err
 }
 
 // Find gets the other CronJob of the same name and reports whether it is there.
@@ -194,7 +177,7 @@ func (b *Batch) Find(ctx context.Context, other client.Object) (bool, error) {
 	if err != nil && client.IgnoreNotFound(err) == nil {
 		return false, nil
 	}
-	return err == nil, explain(err)
+	return err == nil, cronjobs.Explain(err)
 }
 
 // strict has the API server refuse fields that it would drop.
@@ -244,10 +227,10 @@ func (b *Batch) Switch() *Switch {
 }
 
 // OnClient reports whether the API server is not to be asked.
-func (b *Batch) OnClient() bool { return b.DryRun == dryRunClient }
+func (b *Batch) OnClient() bool { return b.DryRun == cronjobs.DryRunClient }
 
 // Dry reports whether nothing is to be changed.
-func (b *Batch) Dry() bool { return b.DryRun != dryRunNone }
+func (b *Batch) Dry() bool { return b.DryRun != cronjobs.DryRunNone }
 
 // PrintsManifests reports whether manifests are asked for.
 func (b *Batch) PrintsManifests() bool { return b.printer != nil }
@@ -260,7 +243,7 @@ func (b *Batch) PrintManifest(object runtime.Object) error {
 // Done says what was done to the present CronJob, or would be.
 func (b *Batch) Done(text string) {
 	if b.Dry() {
-		text += " (" + b.DryRun + " dry run)"
+		text += " (" + string(b.DryRun) + " dry run)"
 	}
 	b.print(b.name(b.current) + ": " + text)
 }

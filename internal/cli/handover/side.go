@@ -204,6 +204,17 @@ func (s *Side) next(after time.Time) time.Time {
 	return tick
 }
 
+// LastTick is the newest tick, not later than an instant, since the last that it has run, or since its
+// creation; zero if there is none.
+func (s *Side) LastTick(until time.Time) time.Time {
+	ticks, ok := s.ticks()
+	if !ok {
+		return time.Time{}
+	}
+	tick, _ := ticks.Last(s.anchor(), until)
+	return tick
+}
+
 // unrun is the newest tick, not later than an instant, that it has not run but was still to run at
 // another; zero if there is none.
 func (s *Side) unrun(until, stoppedAt time.Time) time.Time {

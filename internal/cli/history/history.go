@@ -103,19 +103,7 @@ func (c *command) check() error {
 
 // run shows the history of a CronJob.
 func (c *command) run(ctx context.Context, arg string) error {
-	name, err := cronjobs.ParseName(arg)
-	if err != nil {
-		return err
-	}
-	namespace, err := c.Namespace()
-	if err != nil {
-		return err
-	}
-	cluster, err := c.Client()
-	if err != nil {
-		return err
-	}
-	cronJob, err := cronjobs.Get(ctx, cluster, namespace, name)
+	cluster, cronJob, err := cronjobs.Named(ctx, c.Env, arg)
 	if err != nil {
 		return err
 	}

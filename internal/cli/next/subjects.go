@@ -56,28 +56,11 @@ func (c *command) subjects(ctx context.Context, args []string) ([]subject, []err
 	if isExpression(args[0]) {
 		return []subject{{cronJob: &v1.CronJob{Spec: v1.CronJobSpec{Schedule: args[0]}}}}, nil
 	}
-	cronJob, err := c.fromCluster(ctx, args[0])
+	_, cronJob, err := cronjobs.Named(ctx, c.Env, args[0])
 	if err != nil {
 		return nil, []error{err}
 	}
 	return []subject{{cronJob: cronJob}}, nil
-}
-
-// fromCluster reads a CronJob from the cluster.
-func (c *command) fromCluster(ctx context.Context, arg string) (*v1.CronJob, error) {
-	name, err := cronjobs.ParseName(arg)
-	if err != nil {
-		return nil, err
-	}
-	namespace, err := c.Namespace()
-	if err != nil {
-		return nil, err
-	}
-	reader, err := c.Client()
-	if err != nil {
-		return nil, err
-	}
-	return cronjobs.Get(ctx, reader, namespace, name)
 }
 
 // fromFiles reads the CronJobs of manifests. Objects of other kinds are passed over.

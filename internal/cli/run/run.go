@@ -129,19 +129,7 @@ func (c *command) run(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	name, err := cronjobs.ParseName(arg)
-	if err != nil {
-		return err
-	}
-	namespace, err := c.Namespace()
-	if err != nil {
-		return err
-	}
-	cluster, err := c.Client()
-	if err != nil {
-		return err
-	}
-	cronJob, err := cronjobs.Get(ctx, cluster, namespace, name)
+	cluster, cronJob, err := cronjobs.Named(ctx, c.Env, arg)
 	if err != nil {
 		return err
 	}
