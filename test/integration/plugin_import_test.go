@@ -45,12 +45,12 @@ import (
 // migrate runs a command of the plugin as administrator, and returns what it prints and its error.
 func (c *controlPlane) migrate(ctx context.Context, args ...string) (stdout, stderr string, err error) {
 	var out, errOut lockedBuffer
-	err = c.migrateTo(ctx, &out, &errOut, args...)
+	err = c.runPlugin(ctx, &out, &errOut, args...)
 	return out.String(), errOut.String(), err
 }
 
-// migrateTo is migrate for one who listens.
-func (c *controlPlane) migrateTo(ctx context.Context, out, errOut io.Writer, args ...string) error {
+// runPlugin runs a command of the plugin as administrator, for one who listens.
+func (c *controlPlane) runPlugin(ctx context.Context, out, errOut io.Writer, args ...string) error {
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut}
 	command := cli.NewCommand(env.New(streams), version)
 	command.SetArgs(append([]string{"--kubeconfig=" + c.Kubeconfig}, args...))
@@ -316,7 +316,7 @@ func TestJobsThatMustNotRunSideBySideAreWaitedFor(t *testing.T) {
 	var out, errOut lockedBuffer
 	done := make(chan error, 1)
 	go func() {
-		done <- s.migrateTo(t.Context(), &out, &errOut, "import", "-n", s.ns, "c", "--suspend-original", "--wait")
+		done <- s.runPlugin(t.Context(), &out, &errOut, "import", "-n", s.ns, "c", "--suspend-original", "--wait")
 	}()
 	s.eventually(func() bool { return errOut.String() == "c: waiting for job.batch/c-1 to end\n" }, "it does not wait")
 	assert.True(t, *s.getOriginal("c").Spec.Suspend)

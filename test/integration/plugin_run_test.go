@@ -34,13 +34,11 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/controllers/batch"
-	"tutorial.kubebuilder.io/project/internal/cli"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
@@ -63,11 +61,9 @@ func (s *space) plugin(args ...string) *pluginRun {
 // startPlugin starts a command of the plugin.
 func (s *space) startPlugin(ctx context.Context, args ...string) *pluginRun {
 	p := &pluginRun{t: s.t, done: make(chan struct{})}
-	command := cli.NewCommand(env.New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &p.out, ErrOut: &p.errOut}), "test")
-	command.SetArgs(append([]string{"--kubeconfig=" + s.Kubeconfig, "--namespace=" + s.ns}, args...))
 	go func() {
 		defer close(p.done)
-		p.err = command.ExecuteContext(ctx)
+		p.err = s.runPlugin(ctx, &p.out, &p.errOut, append([]string{"--namespace=" + s.ns}, args...)...)
 	}()
 	return p
 }

@@ -199,7 +199,7 @@ func (s *space) comesBackAfterAnInterruption() {
 	var out, errOut lockedBuffer
 	done := make(chan error, 1)
 	go func() {
-		done <- s.migrateTo(ctx, &out, &errOut, "storage", "migrate", "--method=client", "--page-size=2", "--qps=2")
+		done <- s.runPlugin(ctx, &out, &errOut, "storage", "migrate", "--method=client", "--page-size=2", "--qps=2")
 	}()
 	s.eventually(func() bool { return strings.Contains(errOut.String(), "4 of 10 written as v1") }, "it does not come to the third page")
 	cancel()
