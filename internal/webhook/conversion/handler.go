@@ -18,13 +18,16 @@ limitations under the License.
 package conversion
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
@@ -37,49 +40,104 @@ type Convert func(object []byte, apiVersion string) ([]byte, error)
 // Handler answers ConversionReviews. In place of controller-runtime's handler, which decodes each
 // object into its Go type and encodes another, it hands the JSON on as it is: objects keep all that
 // a conversion has no business with, and one that would not decode does not fail a list of others.
+//
+// The API server asks for a conversion with each write of a CronJob, as it keeps all of them in each version that
+// it serves. So a review is read once, and what was converted is not read again to be written.
 type Handler struct {
 	Convert Convert
+}
+
+// review is a ConversionReview of apiextensions.k8s.io/v1, as it is asked.
+type review struct {
+	metav1.TypeMeta
+	Request *request `json:"request"`
+}
+
+// request is what it asks for.
+type request struct {
+	UID               types.UID         `json:"uid"`
+	DesiredAPIVersion string            `json:"desiredAPIVersion"`
+	Objects           []json.RawMessage `json:"objects"`
 }
 
 // ServeHTTP answers one review. What is no review gets a client error; a review always gets an
 // answer of status 200, as the API server expects, that says whether it could be done.
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	log := ctrl.LoggerFrom(r.Context()).WithName("conversion")
-	review := &apiextensionsv1.ConversionReview{}
-	if err := json.NewDecoder(r.Body).Decode(review); err != nil {
-		http.Error(w, fmt.Sprintf("reading the ConversionReview: %v", err), http.StatusBadRequest)
+	asked, err := readReview(r)
+	if err != nil {
+		http.Error(w, err.Error(), statusOf(err))
 		return
 	}
-	if review.Request == nil {
-		http.Error(w, "the ConversionReview has no request", http.StatusBadRequest)
-		return
+	objects, err := h.convert(asked.Request)
+	if err != nil {
+		log.Info("Could not convert", "uid", asked.Request.UID, "reason", err.Error())
 	}
-	review.Response = h.answer(review.Request)
-	if review.Response.Result.Status != metav1.StatusSuccess {
-		log.Info("Could not convert", "uid", review.Request.UID, "reason", review.Response.Result.Message)
-	}
-	review.Request = nil
 	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(review); err != nil {
-		log.V(1).Info("Could not answer a conversion request", "uid", review.Response.UID, "reason", err.Error())
+	if _, err := w.Write(answer(asked, objects, err)); err != nil {
+		log.V(1).Info("Could not answer a conversion request", "uid", asked.Request.UID, "reason", err.Error())
 	}
 }
 
-// answer converts the objects of a request, all or none.
-func (h Handler) answer(request *apiextensionsv1.ConversionRequest) *apiextensionsv1.ConversionResponse {
-	response := &apiextensionsv1.ConversionResponse{
-		UID:              request.UID,
-		ConvertedObjects: make([]runtime.RawExtension, 0, len(request.Objects)),
-		Result:           metav1.Status{Status: metav1.StatusSuccess},
+// mostAtOnce is how much memory, in bytes, is taken for a body because its sender says that it is as long.
+const mostAtOnce = 1 << 20
+
+// readReview reads what is asked.
+func readReview(r *http.Request) (*review, error) {
+	var body bytes.Buffer
+	body.Grow(int(min(max(r.ContentLength, 0), mostAtOnce)) + bytes.MinRead) // so that it need not grow to find the end
+	if _, err := io.Copy(&body, r.Body); err != nil {
+		return nil, fmt.Errorf("reading the ConversionReview: %w", err)
 	}
-	for i, object := range request.Objects {
-		converted, err := h.Convert(object.Raw, request.DesiredAPIVersion)
+	asked := &review{}
+	if err := json.Unmarshal(body.Bytes(), asked); err != nil {
+		return nil, fmt.Errorf("reading the ConversionReview: %w", err)
+	}
+	if asked.Request == nil {
+		return nil, errors.New("the ConversionReview has no request")
+	}
+	return asked, nil
+}
+
+// statusOf returns the HTTP status of what can't be read.
+func statusOf(err error) int {
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return http.StatusRequestEntityTooLarge
+	}
+	return http.StatusBadRequest
+}
+
+// convert converts the objects of a request, all or none.
+func (h Handler) convert(asked *request) ([][]byte, error) {
+	converted := make([][]byte, 0, len(asked.Objects))
+	for i, object := range asked.Objects {
+		object, err := h.Convert(object, asked.DesiredAPIVersion)
 		if err != nil {
-			response.ConvertedObjects = nil
-			response.Result = metav1.Status{Status: metav1.StatusFailure, Message: fmt.Sprintf("object %d: %v", i, err)}
-			return response
+			return nil, fmt.Errorf("object %d: %w", i, err)
 		}
-		response.ConvertedObjects = append(response.ConvertedObjects, runtime.RawExtension{Raw: converted})
+		converted = append(converted, object)
 	}
-	return response
+	return converted, nil
+}
+
+// answer returns the answer to a review: its objects converted, or why they could not be. It is put together, as
+// encoding/json would go over each object once more.
+func answer(asked *review, converted [][]byte, failure error) []byte {
+	result := metav1.Status{Status: metav1.StatusSuccess}
+	if failure != nil {
+		result = metav1.Status{Status: metav1.StatusFailure, Message: failure.Error()}
+	}
+	return bytes.Join([][]byte{
+		[]byte(`{"kind":`), encode(asked.Kind), []byte(`,"apiVersion":`), encode(asked.APIVersion),
+		[]byte(`,"response":{"uid":`), encode(asked.Request.UID),
+		[]byte(`,"convertedObjects":[`), bytes.Join(converted, []byte(",")),
+		[]byte(`],"result":`), encode(result), []byte("}}\n"),
+	}, nil)
+}
+
+// encode returns a value, which JSON can tell, as JSON.
+func encode(value any) []byte {
+	raw, err := json.Marshal(value)
+	utilruntime.Must(err)
+	return raw
 }

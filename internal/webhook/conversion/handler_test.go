@@ -39,7 +39,7 @@ func serve(convert Convert, body string) *httptest.ResponseRecorder {
 	return recorder
 }
 
-func answer(t *testing.T, recorder *httptest.ResponseRecorder) apiextensionsv1.ConversionReview {
+func answered(t *testing.T, recorder *httptest.ResponseRecorder) apiextensionsv1.ConversionReview {
 	t.Helper()
 	require.Equal(t, http.StatusOK, recorder.Code)
 	review := apiextensionsv1.ConversionReview{}
@@ -49,13 +49,13 @@ func answer(t *testing.T, recorder *httptest.ResponseRecorder) apiextensionsv1.C
 	return review
 }
 
-const review = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"u1",
+const twoObjects = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"u1",
 	"desiredAPIVersion":"batch.tutorial.kubebuilder.io/v2","objects":[
 	{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{"name":"a"},"spec":{"schedule":"@hourly"}},
 	{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{"name":"b"},"spec":{"schedule":"garbage"}}]}}`
 
 func TestAReviewIsAnsweredWithTheObjectsInOrder(t *testing.T) {
-	got := answer(t, serve(v2.ConvertJSON, review))
+	got := answered(t, serve(v2.ConvertJSON, twoObjects))
 	assert.Equal(t, "ConversionReview", got.Kind)
 	assert.Equal(t, metav1.StatusSuccess, got.Response.Result.Status)
 	assert.EqualValues(t, "u1", got.Response.UID)
@@ -70,27 +70,27 @@ func TestAReviewIsAnsweredWithTheObjectsInOrder(t *testing.T) {
 
 func TestAFailureNamesTheObject(t *testing.T) {
 	calls := 0
-	got := answer(t, serve(func(object []byte, _ string) ([]byte, error) {
+	got := answered(t, serve(func(object []byte, _ string) ([]byte, error) {
 		calls++
 		if calls == 2 {
 			return nil, errors.New("no such version")
 		}
 		return object, nil
-	}, review))
+	}, twoObjects))
 	assert.Equal(t, metav1.StatusFailure, got.Response.Result.Status)
 	assert.Equal(t, "object 1: no such version", got.Response.Result.Message)
 	assert.Empty(t, got.Response.ConvertedObjects)
 }
 
 func TestAReviewOfNothingIsAnswered(t *testing.T) {
-	got := answer(t, serve(v2.ConvertJSON, `{"request":{"uid":"u1","desiredAPIVersion":"batch.tutorial.kubebuilder.io/v2"}}`))
+	got := answered(t, serve(v2.ConvertJSON, `{"request":{"uid":"u1","desiredAPIVersion":"batch.tutorial.kubebuilder.io/v2"}}`))
 	assert.Equal(t, metav1.StatusSuccess, got.Response.Result.Status)
 }
 
 func TestWhatIsNoReviewIsAClientError(t *testing.T) {
 	for body, want := range map[string]string{
-		"":                        "reading the ConversionReview: EOF",
-		review[:100]:              "reading the ConversionReview: unexpected EOF",
+		"":                        "reading the ConversionReview: unexpected end of JSON input",
+		twoObjects[:100]:          "reading the ConversionReview: unexpected end of JSON input",
 		"[]":                      "reading the ConversionReview",
 		"{}":                      "the ConversionReview has no request",
 		`{"request":"x"}`:         "reading the ConversionReview",
@@ -108,17 +108,17 @@ type brokenPipe struct{ http.ResponseWriter }
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 func TestAClientThatIsGoneHurtsNobody(*testing.T) {
-	request := httptest.NewRequest(http.MethodPost, Path, bytes.NewBufferString(review))
+	request := httptest.NewRequest(http.MethodPost, Path, bytes.NewBufferString(twoObjects))
 	Handler{Convert: v2.ConvertJSON}.ServeHTTP(brokenPipe{httptest.NewRecorder()}, request)
 }
 
 func FuzzHandler(f *testing.F) {
-	f.Add([]byte(review))
+	f.Add([]byte(twoObjects))
 	f.Add([]byte(`{"request":{"objects":[null,[],5,{"apiVersion":1}]}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		recorder := serve(v2.ConvertJSON, string(body))
 		if recorder.Code != http.StatusBadRequest {
-			answer(t, recorder)
+			answered(t, recorder)
 		}
 	})
 }
