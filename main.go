@@ -279,7 +279,7 @@ func parseFlags(args []string, getenv func(string) string) (*options, error) {
 	flags.DurationVar(&opts.shutdownDelay, "shutdown-delay-duration", 0,
 		"how long, a `duration` such as 3s, the manager goes on after it is told to end: "+
 			"it answers, and closes each connection to a webhook after the next answer, so that no request is lost when it shuts down")
-	flags.IntVar(&opts.concurrency, "concurrency", 10, "`number` of CronJobs that are reconciled at once")
+	flags.IntVar(&opts.concurrency, "concurrency", 20, "`number` of CronJobs that are reconciled at once")
 	flags.Float64Var(&opts.qps, "kube-api-qps", -1,
 		"requests a second to the API server, a `number`; negative for no limit but the API server's own priority and fairness")
 	flags.IntVar(&opts.burst, "kube-api-burst", 0, "requests that may exceed --kube-api-qps for a moment, a `number`")
