@@ -115,7 +115,7 @@ func parseFlags(args []string) (*options, error) {
 	flags.IntVar(&o.objects, "objects", 20000, "`number` of CronJobs in the stages idle, versions and restart")
 	flags.DurationVar(&o.span, "idle", 10*time.Minute, "`duration` of the stage idle, for each contender")
 	flags.IntVar(&o.namespaces, "namespaces", 10, "`number` of namespaces over which the CronJobs are spread")
-	flags.DurationVar(&o.cut, "cut", 5*time.Minute, "`duration` after a tick at which the measuring of it is broken off")
+	flags.DurationVar(&o.cut, "cut", 3*time.Minute, "`duration` after a tick at which the measuring of it is broken off")
 	flags.StringVar(&o.manager, "manager", "bin/manager", "`file` of the manager to measure, to compare builds")
 	flags.StringVar(&o.file, "results", "bin/bench/results.json", "`file` with the results, in which those of this run replace older ones")
 	err := flags.Parse(args)

@@ -19,6 +19,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -53,8 +54,14 @@ func (b *bench) versions(ctx context.Context) error {
 	if err := b.timeCreates(ctx, v, results.OfBuiltin, builtin, creates); err != nil {
 		return err
 	}
+	if err := b.timePlainCreates(ctx, v, creates); err != nil {
+		return err
+	}
 	operator, err := contenderOf(results.Operator)
 	if err != nil {
+		return err
+	}
+	if err := b.timeAdmission(ctx, v, operator, creates); err != nil {
 		return err
 	}
 	r, err := b.plane.settled(ctx, operator)
@@ -93,6 +100,38 @@ func (b *bench) timeCreates(ctx context.Context, v *results.Versions, name strin
 	v.Creates[name] = float64(count) / took.Seconds()
 	logf("%s: %.0f creates a second", name, v.Creates[name])
 	return b.plane.clear(ctx)
+}
+
+// timePlainCreates creates what has the schema of v1 and nothing besides: no webhook, no other version, nobody who
+// reconciles it. That is as fast as the API server takes custom resources of this kind.
+func (b *bench) timePlainCreates(ctx context.Context, v *results.Versions, count int) error {
+	crd, err := b.plane.installPlainCRD(ctx, b.root)
+	if err != nil {
+		return err
+	}
+	took, err := b.plane.create(ctx, plainCRD, "bench", count, notSoon(time.Now()))
+	if err != nil {
+		return err
+	}
+	v.Creates[results.OfCRD] = float64(count) / took.Seconds()
+	logf("%s: %.0f creates a second", results.OfCRD, v.Creates[results.OfCRD])
+	return b.plane.uninstall(ctx, crd)
+}
+
+// timeAdmission creates CronJobs of v1 while the operator serves its webhooks and another leads: nobody reconciles.
+func (b *bench) timeAdmission(ctx context.Context, v *results.Versions, operator contender, count int) error {
+	lease, err := b.plane.lead(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := b.plane.settled(ctx, operator, "--leader-elect", "--leader-election-namespace="+lease.Namespace)
+	if err != nil {
+		return err
+	}
+	if err := b.timeCreates(ctx, v, results.OfAdmission, operatorV1, count); err != nil {
+		return err
+	}
+	return errors.Join(r.end(), b.plane.Client.Delete(ctx, lease))
 }
 
 // timeReads lists and reads what there is, by turns in each version.

@@ -133,6 +133,10 @@ const (
 	OfV1      = "v1"
 	OfV2      = "v2"
 	OfBuiltin = "builtin"
+
+	// OfCRD is what has v1's schema alone, and OfAdmission v1 with the webhooks and nobody who reconciles.
+	OfCRD       = "crd"
+	OfAdmission = "admission"
 )
 
 // Versions is what reading and creating costs in each version.

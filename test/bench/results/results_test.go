@@ -112,7 +112,7 @@ func TestTargetsAreRatiosWithinTheResults(t *testing.T) {
 }
 
 func TestAPageCanBeMadeOfAnyPart(t *testing.T) {
-	both := map[string]float64{OfV1: 1, OfV2: 2, OfBuiltin: 4}
+	both := map[string]float64{OfV1: 1, OfV2: 2, OfCRD: 3, OfAdmission: 2, OfBuiltin: 4}
 	full := &Results{
 		Ticks:    []Tick{{Contender: Operator, N: 1000, Seen: 1000, Delay: QuantilesOf([]time.Duration{time.Second}, 1)}, {Contender: Shipped, N: 1000}},
 		Idle:     []Idle{{Contender: Operator, Reconciles: new(0.0)}, {Contender: Tuned}},

@@ -104,9 +104,9 @@ func (i *Idle) Failures() []string {
 
 // Summary is a result in a line.
 func (v *Versions) Summary() string {
-	return fmt.Sprintf("versions: creates a second v1 %.0f, v2 %.0f, built-in %.0f; list %d: v1 %.2f s, v2 %.2f s; "+
-		"in chunks: v1 %.2f s, v2 %.2f s; get: v1 %.2f ms, v2 %.2f ms",
-		v.Creates[OfV1], v.Creates[OfV2], v.Creates[OfBuiltin], v.N, v.List[OfV1], v.List[OfV2],
+	return fmt.Sprintf("versions: creates a second v1 %.0f, v2 %.0f, admission alone %.0f, CRD alone %.0f, built-in %.0f; "+
+		"list %d: v1 %.2f s, v2 %.2f s; in chunks: v1 %.2f s, v2 %.2f s; get: v1 %.2f ms, v2 %.2f ms",
+		v.Creates[OfV1], v.Creates[OfV2], v.Creates[OfAdmission], v.Creates[OfCRD], v.Creates[OfBuiltin], v.N, v.List[OfV1], v.List[OfV2],
 		v.ListChunks[OfV1], v.ListChunks[OfV2], v.Get[OfV1]*1e3, v.Get[OfV2]*1e3)
 }
 
