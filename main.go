@@ -42,6 +42,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -52,6 +53,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/controllers/batch"
+	"tutorial.kubebuilder.io/project/internal/lease"
 	webhookv1 "tutorial.kubebuilder.io/project/internal/webhook/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/webhook/certs"
 	"tutorial.kubebuilder.io/project/internal/webhook/conversion"
@@ -100,9 +102,18 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 		return err
 	}
 	server := drain.NewServer(webhook.NewServer(webhookOptions(opts, keeper)))
-	mgr, err := ctrl.NewManager(config, managerOptions(opts, keeper, server))
+	fence := lease.NewFence(renewDeadline, clock.RealClock{})
+	mgrOpts := managerOptions(opts, keeper, server)
+	mgrOpts.LeaderElectionConfig = fence.Renewals(config)
+	mgr, err := ctrl.NewManager(config, mgrOpts)
 	if err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
+	}
+	writer := mgr.GetClient()
+	if opts.leaderElect {
+		if writer, err = fencedClient(mgr, fence); err != nil {
+			return fmt.Errorf("setting up the leader's client: %w", err)
+		}
 	}
 	recorder, stopRecorder, err := batch.NewRecorder(context.WithoutCancel(ctx), config, mgr.GetHTTPClient(), mgr.GetScheme())
 	if err != nil {
@@ -110,7 +121,7 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 	}
 	defer stopRecorder()
 	reconciler := &batch.CronJobReconciler{
-		Client:      mgr.GetClient(),
+		Client:      writer,
 		Live:        mgr.GetAPIReader(),
 		Recorder:    recorder,
 		Clock:       clock.RealClock{},
@@ -132,6 +143,15 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 		return fmt.Errorf("running the manager: %w", err)
 	}
 	return nil
+}
+
+// fencedClient reads and writes as the manager's own, but writes only while the manager is sure to lead.
+func fencedClient(mgr ctrl.Manager, fence *lease.Fence) (client.Client, error) {
+	fenced := *mgr.GetHTTPClient()
+	fenced.Transport = fence.Writes(fenced.Transport)
+	return client.New(mgr.GetConfig(), client.Options{
+		HTTPClient: &fenced, Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), Cache: &client.CacheOptions{Reader: mgr.GetCache()},
+	})
 }
 
 // setUpWebhooks registers the webhooks. A replica is ready when the API server can call them: it is not
@@ -197,12 +217,20 @@ func managerOptions(opts *options, keeper *certs.Keeper, server webhook.Server) 
 		LeaderElectionID:              leaderElectionID,
 		LeaderElectionNamespace:       opts.leaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true, // safe, as the program ends when the manager does
+		LeaseDuration:                 new(leaseDuration),
+		RenewDeadline:                 new(renewDeadline),
 		Cache: cache.Options{
 			DefaultNamespaces: namespaces(opts.namespaces),
 			ByObject:          cached,
 		},
 	}
 }
+
+// How long a lease is others' to respect after it was renewed, and how long the leader goes on without: the usual times.
+const (
+	leaseDuration = 15 * time.Second
+	renewDeadline = 10 * time.Second
+)
 
 // newScheme has the types that the manager works with.
 func newScheme() *runtime.Scheme {

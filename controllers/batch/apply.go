@@ -34,10 +34,11 @@ import (
 
 // outcome is what became of a plan.
 type outcome struct {
-	// started is the Job that was created; nil when none was, or it was there already.
-	started *batchv1.Job
+	// started is the Job that was created, and adopted the one that was there already; nil when none was.
+	started, adopted *batchv1.Job
 
-	// replaced has the Jobs that were deleted to make room for it.
+	// replaced has the Jobs that were deleted to make room for it. Those that were gone already, as the cache
+	// lags, are not among them: what became of them is told elsewhere.
 	replaced []*batchv1.Job
 
 	// refused says why the Job could not be created, if the status does not say so yet.
@@ -66,34 +67,52 @@ type failedDelete struct {
 func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p *plan.Plan) outcome {
 	done := outcome{}
 	for _, job := range p.Prune {
-		if r.delete(ctx, &done, job) {
+		if r.delete(ctx, &done, job) == deletedNow {
 			ctrl.LoggerFrom(ctx).V(1).Info("Deleted an old Job", "job", klog.KObj(job))
 		}
 	}
+	var gone []*batchv1.Job
 	for _, job := range p.Replace {
-		if r.delete(ctx, &done, job) {
+		switch r.delete(ctx, &done, job) {
+		case deletedNow:
 			done.replaced = append(done.replaced, job)
+			gone = append(gone, job)
+		case wasGone:
+			gone = append(gone, job)
+		case notDeleted:
 		}
 	}
-	p.Replaced(done.replaced)
-	if p.Start != nil && len(done.replaced) == len(p.Replace) {
+	p.Replaced(gone)
+	if p.Start != nil && len(gone) == len(p.Replace) {
 		r.start(ctx, seen, p, &done)
 	}
 	return done
 }
 
-// delete deletes a Job and, in the background, its Pods. It reports whether the Job is gone, or going.
-func (r *CronJobReconciler) delete(ctx context.Context, done *outcome, job *batchv1.Job) bool {
+// deletion is what became of a deletion.
+type deletion int
+
+const (
+	notDeleted deletion = iota
+	deletedNow
+	wasGone
+)
+
+// delete deletes a Job and, in the background, its Pods.
+func (r *CronJobReconciler) delete(ctx context.Context, done *outcome, job *batchv1.Job) deletion {
 	target := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
 	err := r.Delete(ctx, target,
 		client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})
-	// A conflict is about the UID: the name is another's by now, and this Job gone.
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return true
+	switch {
+	case err == nil:
+		return deletedNow
+	case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
+		return wasGone // a conflict is about the UID: the name is another's by now
+	case !isOver(err):
+		done.undeleted = append(done.undeleted, failedDelete{job, err})
 	}
-	done.undeleted = append(done.undeleted, failedDelete{job, err})
 	done.err = fmt.Errorf("deleting Job %s: %w", job.Name, err)
-	return false
+	return notDeleted
 }
 
 // start creates the Job of the tick.
@@ -113,6 +132,9 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, p *plan.P
 		// ticks are missed is no news, and events can't be created either.
 		p.WakeAt, p.Missed = time.Time{}, nil
 		return
+	case isOver(err):
+		done.err = fmt.Errorf("creating Job %s: %w", job.Name, err)
+		return
 	default:
 		r.refuse(seen, p, done, err)
 		return
@@ -129,6 +151,7 @@ func (r *CronJobReconciler) adopt(ctx context.Context, seen *observed, p *plan.P
 		return
 	}
 	if metav1.IsControlledBy(job, seen.CronJob) {
+		done.adopted = job
 		p.Started(seen.Input, job)
 		return
 	}

@@ -17,6 +17,8 @@ limitations under the License.
 package batch
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -57,11 +59,11 @@ type run struct {
 // their turn: those of a Job that was started, and of nothing else. It waits once at most, so that in a
 // cluster too busy for its ticks the status does not fall behind for good.
 func (r *CronJobReconciler) postponesBooks(seen *observed, p *plan.Plan, done *outcome) bool {
-	if done.started == nil || seen.unbooked != nil || done.err != nil ||
-		len(p.Replace)+len(p.Ended)+len(p.Missed)+p.Vanished > 0 {
+	if done.started == nil || len(seen.unbooked) > 0 || done.err != nil ||
+		len(p.Replace)+len(p.Ended)+len(p.Missed)+p.Supplanted+p.Vanished > 0 {
 		return false
 	}
-	r.unbooked.remember(seen.key, &run{owner: seen.stored.UID, job: done.started})
+	r.unbooked.remember(seen.key, []run{{owner: seen.stored.UID, job: done.started}})
 	return true
 }
 
@@ -70,26 +72,29 @@ func keepBooksLater() ctrl.Result {
 	return ctrl.Result{RequeueAfter: time.Nanosecond, Priority: new(bookkeepingPriority)}
 }
 
-// closeBooks notes that there has been an event about the run that the status did not tell of, and, if the
-// status does by now, that there is nothing left to do about it.
+// closeBooks notes that there has been an event about each run, and which of them the status does not tell of yet.
 func (r *CronJobReconciler) closeBooks(seen *observed, p *plan.Plan, done *outcome) {
-	if seen.unbooked == nil {
-		return
-	}
-	seen.unbooked.told = true
-	if done.written {
-		r.unbooked.forget(seen.key)
-	}
 	if seen.notCached {
 		p.WakeBy(seen.Now.Add(lookAgain))
 	}
+	if done.written {
+		r.unbooked.forget(seen.key)
+		return
+	}
+	var untold []run
+	for _, started := range seen.unbooked {
+		untold = append(untold, run{started.owner, started.job, true})
+	}
+	if job := cmp.Or(done.started, done.adopted); job != nil {
+		untold = append(untold, run{seen.stored.UID, job, true})
+	}
+	if len(untold) > 0 {
+		r.unbooked.remember(seen.key, untold)
+	}
 }
 
-// unbookedRun returns the run of a CronJob that its status does not tell of yet, and nil if there is none: one
-// of another of its name, which is gone, does not count.
-func (r *CronJobReconciler) unbookedRun(key types.NamespacedName, c *v1.CronJob) *run {
-	if started := r.unbooked.recall(key); started != nil && started.owner == c.UID {
-		return started
-	}
-	return nil
+// unbookedRuns returns the runs of a CronJob that its status does not tell of yet: those of another of its name, which
+// is gone, are not among them.
+func (r *CronJobReconciler) unbookedRuns(key types.NamespacedName, c *v1.CronJob) []run {
+	return slices.DeleteFunc(slices.Clone(r.unbooked.recall(key)), func(started run) bool { return started.owner != c.UID })
 }

@@ -18,6 +18,7 @@ package batch
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -31,6 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -61,23 +63,40 @@ type CronJobReconciler struct {
 	// Concurrency is how many CronJobs are reconciled at once; 1 if less.
 	Concurrency int
 
-	// written has the CronJobs that were written and that the cache may not have yet, and unbooked the
-	// runs that their status does not tell of yet.
+	// written has the CronJobs that were written and that the cache may not have yet, doubts those of which it
+	// is not known what is stored, and unbooked the runs that their status does not tell of yet.
 	written  memory[*v1.CronJob]
-	unbooked memory[*run]
+	doubts   memory[*doubt]
+	unbooked memory[[]run]
 	active   activeJobs
 	retries  workqueue.TypedRateLimiter[types.NamespacedName]
+
+	// running is held for reading by each reconcile, and for writing when there are to be no more.
+	running sync.RWMutex
+	stopped bool
 }
 
-// +kubebuilder:rbac:groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=list;watch
+// +kubebuilder:rbac:groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=get;list;watch
 // +kubebuilder:rbac:groups=batch.tutorial.kubebuilder.io,resources=cronjobs/status,verbs=patch
 // +kubebuilder:rbac:groups=batch.tutorial.kubebuilder.io,resources=cronjobs/finalizers,verbs=update
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile does what is due for one CronJob, and says when to look again.
+// Reconcile does what is due for one CronJob, and says when to look again. What it has begun it ends, even if the
+// manager stops meanwhile.
 func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	seen, err := r.observe(ctx, req.NamespacedName)
+	r.running.RLock()
+	defer r.running.RUnlock()
+	if r.stopped {
+		return ctrl.Result{}, nil
+	}
+	ctx, cancel := outlive(ctx)
+	defer cancel()
+	return r.reconcile(ctx, req.NamespacedName)
+}
+
+func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+	seen, err := r.observe(ctx, key)
 	if err != nil || seen == nil {
 		return ctrl.Result{}, err
 	}
@@ -86,7 +105,7 @@ func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	if r.postponesBooks(seen, &p, &done) {
 		return keepBooksLater(), nil
 	}
-	done.written, err = r.writeStatus(ctx, seen, p.Status)
+	done.written, err = r.writeStatus(ctx, seen, &p)
 	r.report(ctx, seen, p, done)
 	r.closeBooks(seen, &p, &done)
 	switch {
@@ -130,6 +149,9 @@ func newRetries() workqueue.TypedRateLimiter[types.NamespacedName] {
 func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.retries = newRetries()
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &batchv1.Job{}, ownerIndex, ownerUID); err != nil {
+		return err
+	}
+	if err := mgr.Add(manager.RunnableFunc(r.keepLastBooks)); err != nil {
 		return err
 	}
 	return ctrl.NewControllerManagedBy(mgr).

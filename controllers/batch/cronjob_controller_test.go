@@ -45,6 +45,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/hack/localcluster"
+	"tutorial.kubebuilder.io/project/internal/lease"
 	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
@@ -324,6 +325,115 @@ func TestS4AStatusThatCanNotBeWrittenStartsNothingTwice(t *testing.T) {
 	}
 }
 
+func TestS2AStatusWhoseAnswerIsLostIsReportedOnce(t *testing.T) {
+	s := newStage(t, every().Deadline(10))
+	tick := s.toNextTick()
+	s.clock.SetTime(tick.Add(11 * time.Second)) // past its deadline
+	lost := interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+		opts ...client.SubResourcePatchOption,
+	) error {
+		require.NoError(t, c.SubResource(sub).Patch(ctx, o, p, opts...))
+		return errTrouble // it is written, but the reconciler does not know
+	}}
+	s.interfere(lost)
+	_, err := s.tryReconcile()
+	require.ErrorIs(t, err, errTrouble)
+	assert.Empty(t, s.events())
+
+	s.stopInterfering()
+	s.reconcile()
+	found := s.events()
+	require.Len(t, found, 1)
+	assert.Contains(t, found[0], "Warning MissSchedule Missed scheduled time "+tick.UTC().Format(time.RFC3339))
+	s.awaitCached()
+	s.reconcile()
+	assert.Empty(t, s.events())
+}
+
+func TestS2AStatusThatWasNotWrittenIsReportedWhenItIs(t *testing.T) {
+	s := newStage(t, every().Deadline(10))
+	tick := s.toNextTick()
+	s.clock.SetTime(tick.Add(11 * time.Second))
+	s.interfere(interceptor.Funcs{SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch,
+		...client.SubResourcePatchOption,
+	) error {
+		return errTrouble
+	}})
+	_, err := s.tryReconcile()
+	require.ErrorIs(t, err, errTrouble)
+	s.stopInterfering()
+	s.reconcile()
+	assert.Len(t, s.events(), 1)
+	s.awaitCached()
+	s.reconcile()
+	assert.Empty(t, s.events())
+}
+
+func TestS2ATickWhoseStatusConflictsHasRunThoughTheCacheLacksItsJob(t *testing.T) {
+	s := newStage(t, every())
+	tick := s.toNextTick()
+	old := s.stored()
+	suspended := old.DeepCopy()
+	suspended.Spec.Suspend = new(true)
+	s.interfere(interceptor.Funcs{
+		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+			old.DeepCopyInto(o.(*v1.CronJob))
+			return nil
+		},
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return nil },
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			require.NoError(t, mgr.GetClient().Update(ctx, suspended)) // a moment before
+			return c.Create(ctx, o, opts...)
+		},
+	})
+	assert.Equal(t, conflictRetry, s.reconcile().RequeueAfter)
+	s.reconcile()
+	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
+	assert.Equal(t, []string{fmt.Sprintf("Normal SuccessfulCreate Created job c-%d", tick.Unix())}, s.events(), "and no MissSchedule")
+}
+
+func TestAStatusThatConflictsIsWrittenThoughTheCacheLags(t *testing.T) {
+	s := newStage(t, every())
+	old := s.stored()
+	edited := old.DeepCopy()
+	edited.Labels = map[string]string{"edited": "meanwhile"}
+	require.NoError(t, mgr.GetClient().Update(t.Context(), edited))
+	s.reconciler.written.forget(s.key)
+	tick := s.toNextTick()
+	s.interfere(interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+		old.DeepCopyInto(o.(*v1.CronJob)) // for good
+		return nil
+	}})
+	assert.Equal(t, conflictRetry, s.reconcile().RequeueAfter)
+	s.reconcile()
+	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
+	assert.Equal(t, []string{fmt.Sprintf("Normal SuccessfulCreate Created job c-%d", tick.Unix())}, s.events(), "once")
+}
+
+func TestS9ACronJobThatIsGoneStartsNothingThoughTheCacheHasIt(t *testing.T) {
+	s := newStage(t, every())
+	old := s.stored()
+	s.toNextTick()
+	require.NoError(t, mgr.GetClient().Delete(t.Context(), old))
+	s.interfere(interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+		old.DeepCopyInto(o.(*v1.CronJob)) // for good
+		return nil
+	}})
+	s.reconcile() // it can't know better
+	require.NoError(t, mgr.GetClient().DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(s.key.Namespace),
+		client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	for range 3 {
+		s.reconcile()
+		assert.Empty(t, s.jobs())
+	}
+	s.stopInterfering()
+	require.EventuallyWithT(t, func(check *assert.CollectT) {
+		require.True(check, apierrors.IsNotFound(mgr.GetClient().Get(t.Context(), s.key, &v1.CronJob{})))
+	}, 30*time.Second, 5*time.Millisecond)
+	s.reconcile()
+	assert.Nil(t, s.reconciler.doubts.recall(s.key), "what the cache knows need not be remembered")
+}
+
 // finishJobs ends all Jobs with success, and waits until the cache knows.
 func (s *stage) finishJobs() {
 	s.Helper()
@@ -403,6 +513,26 @@ func TestS6NothingReplacesAJobThatCanNotBeDeleted(t *testing.T) {
 		fmt.Sprintf("Normal SuccessfulDelete Deleted job c-%d", first.Unix()), fmt.Sprintf("Normal SuccessfulCreate Created job c-%d", second.Unix()),
 	}, s.events())
 	require.Len(t, s.stored().Status.Active, 1)
+}
+
+func TestS6AJobThatIsGoneAlreadyIsNotReplacedTwice(t *testing.T) {
+	s := newStage(t, every().Policy(v1.ReplaceConcurrent))
+	first := s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	s.events()
+	gone := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: s.key.Namespace, Name: fmt.Sprintf("c-%d", first.Unix())}}
+	stale := &batchv1.JobList{}
+	require.NoError(t, mgr.GetClient().List(t.Context(), stale, client.InNamespace(s.key.Namespace)))
+	require.NoError(t, mgr.GetClient().Delete(t.Context(), gone, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	s.interfere(interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
+		stale.DeepCopyInto(list.(*batchv1.JobList)) // as if it ran still
+		return nil
+	}})
+	second := s.toNextTick()
+	s.reconcile()
+	assert.Equal(t, []string{fmt.Sprintf("c-%d", second.Unix())}, s.jobs())
+	assert.Equal(t, []string{fmt.Sprintf("Normal SuccessfulCreate Created job c-%d", second.Unix())}, s.events())
 }
 
 func TestS10ACreationThatFailsIsRetriedWithBackoffAndSaidOnce(t *testing.T) {
@@ -507,6 +637,59 @@ func TestS4AJobThatWasDeletedBeforeTheBooksWereKeptHasRun(t *testing.T) {
 	status := s.stored().Status
 	assert.Empty(t, status.Active)
 	assert.True(t, status.LastScheduleTime.Time.Equal(tick))
+}
+
+func TestTheBooksThatWerePutOffAreKeptBeforeTheManagerEnds(t *testing.T) {
+	s := newStage(t, every())
+	tick := s.toNextTick()
+	result, err := s.reconcileOnce()
+	require.NoError(t, err)
+	require.True(t, wantsBooksKept(result))
+	require.Nil(t, s.stored().Status.LastScheduleTime)
+
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	require.NoError(t, s.reconciler.keepLastBooks(stopped))
+	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
+	assert.Equal(t, []string{fmt.Sprintf("Normal SuccessfulCreate Created job c-%d", tick.Unix())}, s.events())
+	s.clock.SetTime(tick.Add(time.Minute))
+	s.reconcile()
+	assert.Len(t, s.jobs(), 1, "nothing is begun any more")
+}
+
+func TestAReconcileEndsWhatItHasBegunWhenTheManagerStops(t *testing.T) {
+	s := newStage(t, every())
+	tick := s.toNextTick()
+	stopped, stop := context.WithCancel(t.Context())
+	s.interfere(interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+		stop()
+		return c.Create(ctx, o, opts...)
+	}})
+	_, err := s.reconciler.Reconcile(stopped, ctrl.Request{NamespacedName: s.key})
+	require.NoError(t, err)
+	assert.Equal(t, []string{fmt.Sprintf("c-%d", tick.Unix())}, s.jobs())
+}
+
+func TestALeaderWhoseLeaseIsOverStartsNothingAndTellsNobody(t *testing.T) {
+	s := newStage(t, every().Policy(v1.ReplaceConcurrent))
+	s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	s.events()
+	s.toNextTick()
+	before := s.stored()
+	over := func() error { return fmt.Errorf("post: %w", lease.ErrOver) }
+	s.interfere(interceptor.Funcs{
+		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return over() },
+		Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error { return over() },
+		SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+			return over()
+		},
+	})
+	_, err := s.tryReconcile()
+	require.ErrorIs(t, err, lease.ErrOver)
+	assert.Empty(t, s.events())
+	assert.Equal(t, before.ResourceVersion, s.stored().ResourceVersion)
 }
 
 func TestACronJobThatIsGoneIsForgotten(t *testing.T) {

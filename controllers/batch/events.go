@@ -19,6 +19,7 @@ package batch
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -81,23 +82,31 @@ var missedBecause = map[plan.MissedReason]string{
 // report says what was done, in events, metrics and one log line. What the status says too is
 // reported only once that is written, so that it is reported once.
 func (r *CronJobReconciler) report(ctx context.Context, seen *observed, p plan.Plan, done outcome) {
-	notices := aboutActs(p, done, seen.unbooked)
-	runs.WithLabelValues(resultReplaced).Add(float64(len(done.replaced)))
+	r.record(seen.CronJob, aboutActs(p, done, seen.unbooked))
 	if done.written {
-		notices = append(notices, aboutStatus(p)...)
-		measureStatus(p)
-	}
-	for _, n := range notices {
-		r.Recorder.Eventf(seen.CronJob, n.related, n.kind, n.reason, n.action, "%s", n.note)
+		r.reportStatus(seen.CronJob, p)
 	}
 	if done.refused != nil {
 		ctrl.LoggerFrom(ctx).Error(done.refused, "Could not start a Job", "job", klog.KObj(p.Start.Job), "tick", p.Start.Tick)
 	}
 }
 
-// aboutActs returns the notices of what was done, by this reconcile and by the one that has started the
-// unbooked run, whether or not the status could be written.
-func aboutActs(p plan.Plan, done outcome, unbooked *run) []notice {
+// reportStatus says what the status has begun to say.
+func (r *CronJobReconciler) reportStatus(c *v1.CronJob, p plan.Plan) {
+	r.record(c, aboutStatus(p))
+	measureStatus(p)
+}
+
+// record writes events about a CronJob.
+func (r *CronJobReconciler) record(c *v1.CronJob, notices []notice) {
+	for _, n := range notices {
+		r.Recorder.Eventf(c, n.related, n.kind, n.reason, n.action, "%s", n.note)
+	}
+}
+
+// aboutActs returns the notices of what was done, by this reconcile and by those that have started the
+// unbooked runs, whether or not the status could be written.
+func aboutActs(p plan.Plan, done outcome, unbooked []run) []notice {
 	var notices []notice
 	for _, failed := range done.undeleted {
 		notices = append(notices, warning(EventFailedDelete, actionDelete, failed.job,
@@ -106,8 +115,10 @@ func aboutActs(p plan.Plan, done outcome, unbooked *run) []notice {
 	for _, job := range done.replaced {
 		notices = append(notices, normal(EventSuccessfulDelete, actionDelete, job, "Deleted job "+job.Name))
 	}
-	if unbooked != nil && !unbooked.told {
-		notices = append(notices, created(unbooked.job))
+	for _, started := range unbooked {
+		if !started.told {
+			notices = append(notices, created(started.job))
+		}
 	}
 	if done.started != nil {
 		notices = append(notices, created(done.started))
@@ -139,8 +150,13 @@ func aboutStatus(p plan.Plan) []notice {
 		notices = append(notices, normal(EventSawCompletedJob, actionObserve, ended.Job,
 			fmt.Sprintf("Saw completed job: %s, condition: %v", ended.Job.Name, condition)))
 	}
-	for _, missed := range p.Missed {
-		notices = append(notices, warning(EventMissSchedule, actionSchedule, nil, describeMissed(missed)))
+	if len(p.Missed) > 0 {
+		// In one: of events alike but for their notes, the recorder takes the later ones for repetitions of the first.
+		var notes []string
+		for _, missed := range p.Missed {
+			notes = append(notes, describeMissed(missed))
+		}
+		notices = append(notices, warning(EventMissSchedule, actionSchedule, nil, strings.Join(notes, "; ")))
 	}
 	if p.HeldBy != nil {
 		notices = append(notices, normal(EventJobAlreadyActive, actionSchedule, p.HeldBy,

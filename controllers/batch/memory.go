@@ -17,6 +17,8 @@ limitations under the License.
 package batch
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -43,6 +45,13 @@ func (m *memory[T]) recall(key types.NamespacedName) T {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.kept[key]
+}
+
+// keys returns the CronJobs about which something is kept.
+func (m *memory[T]) keys() []types.NamespacedName {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Collect(maps.Keys(m.kept))
 }
 
 // forget drops what is kept about a CronJob.

@@ -68,6 +68,7 @@ func measureStatus(p plan.Plan) {
 	for _, ended := range p.Ended {
 		runs.WithLabelValues(string(ended.Result)).Inc()
 	}
+	runs.WithLabelValues(resultReplaced).Add(float64(p.Supplanted))
 	runs.WithLabelValues(resultDeleted).Add(float64(p.Vanished))
 	for _, missed := range p.Missed {
 		missedTicks.WithLabelValues(string(missed.Reason)).Add(float64(missed.Count))

@@ -40,30 +40,59 @@ type observed struct {
 	// stored is the CronJob as it is stored: without defaults. It may be shared with the cache: nobody changes it.
 	stored *v1.CronJob
 
-	// unbooked is the run that the stored status does not tell of yet; nil if there is none. If its Job
-	// is not in the cache, that lags, or the Job is gone.
-	unbooked  *run
+	// unbooked are the runs that the stored status does not tell of yet. If the Job of one is not in the cache,
+	// that lags, or the Job is gone.
+	unbooked  []run
 	notCached bool
 }
 
 // observe gathers what a plan is made from. It returns nil when the CronJob is gone.
 func (r *CronJobReconciler) observe(ctx context.Context, key types.NamespacedName) (*observed, error) {
-	stored := &v1.CronJob{}
-	// A plan only reads, so that nothing need be copied out of the cache.
-	if err := r.Get(ctx, key, stored, client.UnsafeDisableDeepCopy); err != nil {
-		if apierrors.IsNotFound(err) {
-			r.forget(key)
-		}
-		return nil, client.IgnoreNotFound(err)
+	stored, err := r.read(ctx, key)
+	if err != nil || stored == nil {
+		return nil, err
 	}
-	stored = r.newest(key, stored)
-	seen := &observed{key: key, stored: stored, unbooked: r.unbookedRun(key, stored)}
+	seen := &observed{key: key, stored: stored, unbooked: r.unbookedRuns(key, stored)}
 	jobs, err := r.jobsOf(ctx, seen)
 	if err != nil {
 		return nil, err
 	}
 	seen.Input = plan.NewInput(stored, jobs, r.Clock.Now(), editedAt(stored))
 	return seen, nil
+}
+
+// read returns the CronJob as it is stored, and nil when it is gone.
+func (r *CronJobReconciler) read(ctx context.Context, key types.NamespacedName) (*v1.CronJob, error) {
+	cached := &v1.CronJob{}
+	// A plan only reads, so that nothing need be copied out of the cache.
+	err := r.Get(ctx, key, cached, client.UnsafeDisableDeepCopy)
+	switch {
+	case apierrors.IsNotFound(err):
+		r.forget(key)
+		return nil, nil //nolint:nilnil // there is nothing to see
+	case err != nil:
+		return nil, fmt.Errorf("reading the CronJob: %w", err)
+	}
+	if d := r.doubts.recall(key); d != nil {
+		return r.readLive(ctx, key, d)
+	}
+	return r.newest(key, cached), nil
+}
+
+// readLive returns the CronJob as the API server has it, and settles a doubt by it.
+func (r *CronJobReconciler) readLive(ctx context.Context, key types.NamespacedName, d *doubt) (*v1.CronJob, error) {
+	stored := &v1.CronJob{}
+	err := r.Live.Get(ctx, key, stored)
+	switch {
+	case apierrors.IsNotFound(err):
+		r.forget(key)
+		r.doubts.remember(key, &doubt{owner: d.owner}) // the cache has it still
+		return nil, nil                                //nolint:nilnil // there is nothing to see
+	case err != nil:
+		return nil, fmt.Errorf("reading the CronJob, whose status could not be written: %w", err)
+	}
+	r.settle(key, stored, d)
+	return stored, nil
 }
 
 // jobsOf returns the Jobs that a CronJob controls. The cache may not have those yet that were started
@@ -80,9 +109,11 @@ func (r *CronJobReconciler) jobsOf(ctx context.Context, seen *observed) ([]*batc
 	for i := range list.Items {
 		jobs = append(jobs, &list.Items[i])
 	}
-	if seen.unbooked != nil && !hasUID(jobs, seen.unbooked.job.UID) {
-		jobs = append(jobs, seen.unbooked.job)
-		seen.notCached = true
+	for _, started := range seen.unbooked {
+		if !hasUID(jobs, started.job.UID) {
+			jobs = append(jobs, started.job)
+			seen.notCached = true
+		}
 	}
 	for _, ref := range c.Status.Active {
 		if hasUID(jobs, ref.UID) {
@@ -121,6 +152,7 @@ func editedAt(c *v1.CronJob) time.Time {
 func (r *CronJobReconciler) forget(key types.NamespacedName) {
 	r.written.forget(key)
 	r.unbooked.forget(key)
+	r.doubts.forget(key)
 	r.active.set(key, 0)
 	r.retries.Forget(key)
 }

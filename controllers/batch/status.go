@@ -32,9 +32,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// conflictRetry is how long a reconcile waits for the cache after somebody else's edit came first.
+// conflictRetry is how long after somebody else's edit came first a reconcile is tried again.
 const conflictRetry = 50 * time.Millisecond
 
 // writeStatus writes the status if it changed: the one status write of a reconcile. It reports
@@ -42,7 +43,8 @@ const conflictRetry = 50 * time.Millisecond
 //
 // The patch holds what changed alone, and for the object as it was read: had it been edited since,
 // the status would be that of another spec.
-func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, status v1.CronJobStatus) (bool, error) {
+func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, p *plan.Plan) (bool, error) {
+	status := p.Status
 	r.active.set(seen.key, len(status.Active))
 	if apiequality.Semantic.DeepEqual(seen.stored.Status, status) {
 		return true, nil
@@ -55,6 +57,7 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, sta
 	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: seen.key.Namespace, Name: seen.key.Name}}
 	answer.SetGroupVersionKind(v1.GroupVersion.WithKind("CronJob"))
 	if err := r.Status().Patch(ctx, answer, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		r.doubt(seen, p, err)
 		if apierrors.IsNotFound(err) {
 			return false, nil // deleted meanwhile; its status is nobody's concern any more
 		}
@@ -101,7 +104,43 @@ func members(status v1.CronJobStatus) (map[string]json.RawMessage, error) {
 	return parts, json.Unmarshal(raw, &parts)
 }
 
-// retryIfConflict makes a conflict what it is, a wait for the cache, and not an error.
+// doubt is a CronJob of which it is not known what is stored, as a status could not be written: the cache lags,
+// or the status is written and the answer was lost. The next reconcile reads it from the API server; if it is gone
+// there, so do all until the cache knows that it is.
+type doubt struct {
+	owner types.UID
+
+	// plan is the one whose status may be written; nil if it is certain that it is not.
+	plan *plan.Plan
+}
+
+// doubt notes that a status could not be written.
+func (r *CronJobReconciler) doubt(seen *observed, p *plan.Plan, err error) {
+	d := &doubt{owner: seen.stored.UID}
+	if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		d.plan = p
+	}
+	r.doubts.remember(seen.key, d)
+}
+
+// settle ends a doubt by what is stored: a status that was written after all is reported now.
+func (r *CronJobReconciler) settle(key types.NamespacedName, stored *v1.CronJob, d *doubt) {
+	r.doubts.forget(key)
+	r.written.remember(key, stored)
+	if d.plan == nil || d.owner != stored.UID {
+		return
+	}
+	// Compared as it is stored: in whole seconds.
+	wanted, err := json.Marshal(d.plan.Status)
+	if err != nil {
+		return
+	}
+	if is, err := json.Marshal(stored.Status); err == nil && bytes.Equal(is, wanted) {
+		r.reportStatus(stored, *d.plan)
+	}
+}
+
+// retryIfConflict makes a conflict what it is, a cache that lags, and not an error.
 func retryIfConflict(err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil

@@ -18,6 +18,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -33,6 +34,11 @@ func (p *Plan) run(in Input, active []*batchv1.Job, start Start) {
 		p.hold(in, active[0], start)
 		return
 	case in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent:
+		if slices.ContainsFunc(active, func(job *batchv1.Job) bool { return !isAmong(in.CronJob.Status.Active, job) }) {
+			// The status has to tell of a Job before it is deleted, or its tick would be one that has never run.
+			p.WakeBy(in.Now)
+			return
+		}
 		for _, job := range active {
 			if job.DeletionTimestamp == nil {
 				p.Replace = append(p.Replace, job)

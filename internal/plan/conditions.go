@@ -78,6 +78,7 @@ func (p *Plan) Replaced(jobs []*batchv1.Job) {
 	for _, job := range jobs {
 		p.dropActive(job)
 	}
+	p.Supplanted += len(jobs)
 }
 
 // dropActive takes a Job from those that run.

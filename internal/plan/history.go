@@ -31,7 +31,7 @@ func (p *Plan) pruneTo(in Input, jobs []*batchv1.Job, limit int) {
 	for _, job := range jobs[:max(0, len(jobs)-max(0, limit))] {
 		switch {
 		case job.DeletionTimestamp != nil:
-		case !isAccounted(in.CronJob, job):
+		case !isAccounted(in, job):
 			// A Job's name keeps its tick from running twice. It may go once the status does.
 			p.WakeAt = in.Now
 		default:

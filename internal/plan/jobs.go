@@ -96,6 +96,16 @@ func TickOf(job *batchv1.Job) (time.Time, bool) {
 	return tick, err == nil
 }
 
+// aheadMost is how far the clock of the leader that started a Job may have been ahead of ours.
+const aheadMost = time.Hour
+
+// ranTick returns the tick that has run, as there is its Job, even if its time is yet to come: a clock was set back
+// then. A Job that claims a tick far ahead was not started by any leader, and must not hold up the schedule.
+func ranTick(in Input, job *batchv1.Job) (time.Time, bool) {
+	tick, ok := TickOf(job)
+	return tick, ok && !tick.After(in.Now.Add(aheadMost))
+}
+
 // AgeFrom returns the time that a Job's age counts from: its tick, else its creation.
 func AgeFrom(job *batchv1.Job) time.Time {
 	if tick, ok := TickOf(job); ok {
@@ -121,10 +131,13 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		if ran {
 			p.Vanished--
 		}
-		if ran || !isAccounted(in.CronJob, job) {
+		if ran || !isAccounted(in, job) {
 			p.Ended = append(p.Ended, Ended{Job: job, Result: ResultOf(job)})
 		}
 		p.noteTick(in, job)
+	}
+	if in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent && hasUnaccounted(in) {
+		p.Supplanted, p.Vanished = p.Vanished, 0 // by that run, whose status could not be written
 	}
 	for _, job := range jobs.succeeded {
 		if job.Status.CompletionTime != nil {
@@ -140,16 +153,21 @@ func isAmong(refs []corev1.ObjectReference, job *batchv1.Job) bool {
 
 // noteTick takes a Job's tick as run, which it is even if the status could not be written then.
 func (p *Plan) noteTick(in Input, job *batchv1.Job) {
-	if tick, ok := TickOf(job); ok && !tick.After(in.Now) {
+	if tick, ok := ranTick(in, job); ok {
 		p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, tick)
 	}
 }
 
 // isAccounted reports whether the stored status knows of a Job's tick, so that the tick would not run
 // again if the Job were gone.
-func isAccounted(c *v1.CronJob, job *batchv1.Job) bool {
-	tick, ok := TickOf(job)
-	return !ok || !tick.After(timeOf(c.Status.LastScheduleTime))
+func isAccounted(in Input, job *batchv1.Job) bool {
+	tick, ok := ranTick(in, job)
+	return !ok || !tick.After(timeOf(in.CronJob.Status.LastScheduleTime))
+}
+
+// hasUnaccounted reports whether there is a Job whose tick the stored status does not know of.
+func hasUnaccounted(in Input) bool {
+	return slices.ContainsFunc(in.Jobs, func(job *batchv1.Job) bool { return !isAccounted(in, job) })
 }
 
 // Reference returns a reference to a Job as the status lists it.

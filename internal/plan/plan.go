@@ -86,10 +86,10 @@ type Plan struct {
 	// Prune has the ended Jobs to delete because the history limits are reached.
 	Prune []*batchv1.Job
 
-	// Ended has the Jobs whose end the status does not say yet. Vanished counts those that it says
-	// run, but that are gone.
-	Ended    []Ended
-	Vanished int
+	// Ended has the Jobs whose end the status does not say yet. Of those that it says run, but that are gone,
+	// Supplanted counts the ones that made room for the next, and Vanished the ones that somebody deleted.
+	Ended                []Ended
+	Supplanted, Vanished int
 
 	// Missed has the ticks that will never run.
 	Missed []Missed
@@ -131,6 +131,7 @@ func Decide(in Input) Plan {
 	jobs := sortJobs(in.Jobs)
 	p.observe(in, jobs)
 	p.prune(in, jobs)
+	p.missOvertaken(in)
 	p.Status.ObservedGeneration = in.CronJob.Generation
 	switch {
 	case in.ScheduleErr != nil:
@@ -145,6 +146,7 @@ func Decide(in Input) Plan {
 
 // reject stops at a schedule that can't be followed. An edit is what it takes to go on.
 func (p *Plan) reject(in Input) {
+	p.missWaiting(in)
 	p.Status.NextScheduleTime = nil
 	p.Status.ObservedSchedule = ""
 	reason := v1.ReasonInvalidSchedule
@@ -158,9 +160,7 @@ func (p *Plan) reject(in Input) {
 
 // suspend lets ticks pass. One that was due and had not run when it was suspended is missed.
 func (p *Plan) suspend(in Input) {
-	if waiting := p.Status.NextScheduleTime; waiting != nil && !waiting.After(editedAt(in)) {
-		p.miss(MissedEdited, waiting.Time, waiting.Time, 1)
-	}
+	p.missWaiting(in)
 	p.Status.NextScheduleTime = nil
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 	p.setReady(in, metav1.ConditionTrue, v1.ReasonSuspended, "No Job is started while spec.suspend is true.")

@@ -134,6 +134,64 @@ func TestS2DueIsTheNewestTickNotAfterNow(t *testing.T) {
 	}
 }
 
+func TestS2ARunWhoseStatusIsNotWrittenHidesNoMissedTick(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	job := func(tick string) *batchv1.Job { return builders.MakeJob(c, at(tick)).Obj() }
+	hourly := func(c *v1.CronJob) { c.Spec.Schedule = "0 * * * *" }
+	for name, tc := range map[string]struct {
+		c          *v1.CronJob
+		jobs       []*batchv1.Job
+		wantMissed []Missed
+		wantNext   time.Time
+	}{
+		"ticks that it left behind": {
+			c: c, jobs: []*batchv1.Job{job("10:15:00")}, wantNext: at("10:20:00"),
+			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:10:00"), 3}},
+		},
+		"ticks between two of them": {
+			c: c, jobs: []*batchv1.Job{job("10:00:00"), job("10:15:00")}, wantNext: at("10:20:00"),
+			wantMissed: []Missed{{MissedSuperseded, at("10:05:00"), at("10:10:00"), 2}},
+		},
+		"of an edited schedule, the tick that waited": {
+			c: edited(c, hourly), jobs: []*batchv1.Job{job("10:15:00")}, wantNext: at("11:00:00"),
+			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:00:00"), 1}},
+		},
+		"none, if all have run": {
+			c: c, jobs: []*batchv1.Job{job("10:00:00"), job("10:05:00"), job("10:10:00"), job("10:15:00")}, wantNext: at("10:20:00"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := inputOf(tc.c, at("10:16:00"), tc.jobs...)
+			in.EditedAt = at("10:15:30")
+			p := Decide(in)
+			assert.Nil(t, p.Start)
+			assert.Equal(t, tc.wantMissed, p.Missed)
+			assert.Equal(t, tc.wantNext, p.Status.NextScheduleTime.Time)
+			stored := tc.c.DeepCopy()
+			stored.Status = p.Status
+			assert.Empty(t, Decide(inputOf(stored, in.Now, tc.jobs...)).Missed, "once")
+		})
+	}
+}
+
+func TestS2ATickThatHasRunIsNotMissedByAnEdit(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	for name, edit := range map[string]func(*v1.CronJob){
+		"suspended":           func(c *v1.CronJob) { c.Spec.Suspend = new(true) },
+		"another schedule":    func(c *v1.CronJob) { c.Spec.Schedule = "*/2 * * * *" },
+		"an invalid schedule": func(c *v1.CronJob) { c.Spec.Schedule = "soon" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			edited := edited(c, edit)
+			in := inputOf(edited, at("10:00:03"), builders.MakeJob(edited, at("10:00:00")).Obj())
+			in.EditedAt = at("10:00:02")
+			assert.Empty(t, Decide(in).Missed)
+			in.Jobs = nil
+			assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}}, Decide(in).Missed, "it is, if it has not run")
+		})
+	}
+}
+
 func TestS3TenYearsOfMissedMinutes(t *testing.T) {
 	c := settle(t, builders.MakeCronJob("c").Created(at("10:00:30").AddDate(-10, 0, 0)).Obj(), at("10:00:31").AddDate(-10, 0, 0))
 	p := Decide(inputOf(c, at("10:00:30")))
@@ -166,9 +224,22 @@ func TestS2ATickIsDueOnce(t *testing.T) {
 		assert.Nil(t, p.Start)
 		assert.Equal(t, at("10:00:00"), p.Status.LastScheduleTime.Time)
 	})
-	t.Run("even if a Job claims a tick that is yet to come", func(t *testing.T) {
+	t.Run("even if the clock was set back since, and its Job has ended", func(t *testing.T) {
+		c := settle(t, cron().History(0, 0).Obj(), at("09:59:00"))
+		done := builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:05")).Obj()
+		p := Decide(inputOf(c, at("09:59:30"), done))
+		assert.Nil(t, p.Start)
+		assert.Equal(t, at("10:00:00"), p.Status.LastScheduleTime.Time)
+		assert.Len(t, p.Ended, 1)
+		c.Status = p.Status
+		p = Decide(inputOf(c, at("09:59:30"), done))
+		assert.Empty(t, p.Ended, "once")
+		assert.Len(t, p.Prune, 1)
+		assert.Equal(t, at("10:05:00"), p.WakeAt)
+	})
+	t.Run("nor if a Job claims a tick far ahead: that one does not count", func(t *testing.T) {
 		c := settle(t, cron().Obj(), at("09:59:00"))
-		p := Decide(inputOf(c, at("10:00:00"), builders.MakeJob(c, at("10:20:00")).Obj()))
+		p := Decide(inputOf(c, at("10:00:00"), builders.MakeJob(c, at("11:00:01")).Obj()))
 		assert.NotNil(t, p.Start)
 	})
 }
@@ -277,6 +348,30 @@ func TestS6Concurrency(t *testing.T) {
 		p.Started(in, builders.MakeJob(c, at("10:05:00")).Obj())
 		c.Status = p.Status
 		assert.Equal(t, []string{"c-1767261900"}, activeNames(c))
+	})
+	t.Run("Replace leaves what runs until the status tells of it", func(t *testing.T) {
+		c := settle(t, cron().Policy(v1.ReplaceConcurrent).Obj(), at("09:59:00"))
+		p := Decide(inputOf(c, at("10:05:00"), running(c)))
+		assert.Nil(t, p.Start)
+		assert.Empty(t, p.Replace)
+		assert.Equal(t, at("10:05:00"), p.WakeAt, "at once")
+		c.Status = p.Status
+		p = Decide(inputOf(c, at("10:05:00"), running(c)))
+		assert.NotNil(t, p.Start)
+		assert.Len(t, p.Replace, 1)
+	})
+	t.Run("what made room is not taken for deleted by somebody", func(t *testing.T) {
+		c := ran(t, cron().Policy(v1.ReplaceConcurrent))
+		in := inputOf(c, at("10:05:00"), running(c))
+		p := Decide(in)
+		p.Replaced(p.Replace)
+		assert.Equal(t, 1, p.Supplanted)
+		p = Decide(inputOf(c, at("10:05:01"), builders.MakeJob(c, at("10:05:00")).Obj()))
+		assert.Equal(t, 1, p.Supplanted, "though the status of the run that replaced it was not written")
+		assert.Zero(t, p.Vanished)
+		p = Decide(inputOf(c, at("10:04:00")))
+		assert.Equal(t, 1, p.Vanished)
+		assert.Zero(t, p.Supplanted)
 	})
 	t.Run("Replace does not delete what is being deleted", func(t *testing.T) {
 		c := ran(t, cron().Policy(v1.ReplaceConcurrent))

@@ -17,8 +17,10 @@ limitations under the License.
 package plan
 
 import (
+	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -70,17 +72,66 @@ func (p *Plan) missOlder(in Input, ticks schedule.Schedule, floor, due time.Time
 	if count == 0 {
 		return
 	}
-	reason := MissedSuperseded
-	switch {
-	case in.CronJob.Status.NextScheduleTime == nil:
-	case isHeld(in.CronJob):
-		reason = MissedForbidden
-	case isReadyReason(in.CronJob, v1.ReasonJobCreationFailed):
-		reason = MissedCreationFailed
-	}
 	first, _ := ticks.Next(floor)
 	last, _ := ticks.Last(floor, due.Add(-time.Second))
-	p.miss(reason, first, last, count)
+	p.miss(reasonForOlder(in.CronJob), first, last, count)
+}
+
+// reasonForOlder says why ticks did not run that a newer one has left behind.
+func reasonForOlder(c *v1.CronJob) MissedReason {
+	switch {
+	case c.Status.NextScheduleTime == nil:
+	case isHeld(c):
+		return MissedForbidden
+	case isReadyReason(c, v1.ReasonJobCreationFailed):
+		return MissedCreationFailed
+	}
+	return MissedSuperseded
+}
+
+// missOvertaken notes the ticks that a newer one has left behind whose Job there is, if the status does not
+// tell of that Job: it could not be written, and the plan that had missed them was lost with it. The status
+// still has the first of them.
+func (p *Plan) missOvertaken(in Input) {
+	c := in.CronJob
+	waiting, newest := timeOf(c.Status.NextScheduleTime), timeOf(p.Status.LastScheduleTime)
+	if waiting.IsZero() || !waiting.Before(newest) || !newest.After(timeOf(c.Status.LastScheduleTime)) {
+		return
+	}
+	next := func(time.Time) (time.Time, bool) { return time.Time{}, false } // of an edited schedule only the first is known
+	if in.ScheduleErr == nil && c.Status.ObservedSchedule == observedSchedule(c) {
+		next = in.Schedule.Anchored(Anchor(c, c.Status)).Next
+	}
+	lost := Missed{Reason: reasonForOlder(c)}
+	for tick, ok := waiting, true; ok && tick.Before(newest) && lost.Count < MaxMissedCount; tick, ok = next(tick) {
+		if hasRun(in.Jobs, tick) {
+			continue
+		}
+		if lost.Count == 0 {
+			lost.First = tick
+		}
+		lost.Last = tick
+		lost.Count++
+	}
+	if lost.Count > 0 {
+		p.Missed = append(p.Missed, lost)
+	}
+}
+
+// hasRun reports whether one of some Jobs is that of a tick.
+func hasRun(jobs []*batchv1.Job, tick time.Time) bool {
+	return slices.ContainsFunc(jobs, func(job *batchv1.Job) bool {
+		of, ok := TickOf(job)
+		return ok && of.Equal(tick)
+	})
+}
+
+// missWaiting notes the tick that was due when the CronJob was edited, and had not run.
+func (p *Plan) missWaiting(in Input) {
+	waiting := in.CronJob.Status.NextScheduleTime
+	if waiting != nil && waiting.After(timeOf(p.Status.LastScheduleTime)) && !waiting.After(editedAt(in)) {
+		p.miss(MissedEdited, waiting.Time, waiting.Time, 1)
+	}
 }
 
 // floor returns the instant up to which ticks have had their turn: they have run, were missed, passed
@@ -100,11 +151,8 @@ func (p *Plan) floor(in Input) time.Time {
 			floor = latest(floor, editedAt(in))
 		}
 	case isReschedule(c):
-		edited := editedAt(in)
-		if waiting != nil && waiting.After(floor) && !waiting.After(edited) {
-			p.miss(MissedEdited, waiting.Time, waiting.Time, 1)
-		}
-		floor = latest(floor, edited)
+		p.missWaiting(in)
+		floor = latest(floor, editedAt(in))
 	case waiting != nil:
 		floor = latest(floor, waiting.Add(-time.Second))
 	}

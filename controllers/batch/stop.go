@@ -1,0 +1,67 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"tutorial.kubebuilder.io/project/internal/lease"
+)
+
+// lastWords is how long, after it is told to stop, the controller has for what it has begun, and again for the books
+// that were put off. Both together are less than a manager waits for what it runs: 30 seconds.
+const lastWords = 10 * time.Second
+
+// outlive returns a context that ends some time after another does.
+func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	forget := context.AfterFunc(ctx, func() { time.AfterFunc(lastWords, cancel) })
+	return longer, func() {
+		forget()
+		cancel()
+	}
+}
+
+// keepLastBooks waits until the manager stops, and then keeps the books that were put off: the next leader tells by the
+// status that a tick has run, if its Job is gone by then.
+func (r *CronJobReconciler) keepLastBooks(ctx context.Context) error {
+	<-ctx.Done()
+	r.running.Lock() // what runs has ended
+	defer r.running.Unlock()
+	r.stopped = true
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	keys := r.unbooked.keys()
+	workqueue.ParallelizeUntil(bounded, max(r.Concurrency, 1), len(keys), func(i int) {
+		if _, err := r.reconcile(bounded, keys[i]); err != nil && !isOver(err) {
+			ctrl.LoggerFrom(ctx).Error(err, "Could not keep the books of the last run", "cronjob", klog.KRef(keys[i].Namespace, keys[i].Name))
+		}
+	})
+	return nil
+}
+
+// isOver reports whether a request was not made, or not waited for, as the manager has to stop or leads no more. That is
+// nobody's mistake: the next leader goes on.
+func isOver(err error) bool {
+	return errors.Is(err, lease.ErrOver) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
