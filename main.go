@@ -115,11 +115,11 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 			return fmt.Errorf("setting up the leader's client: %w", err)
 		}
 	}
-	recorder, stopRecorder, err := batch.NewRecorder(context.WithoutCancel(ctx), config, mgr.GetHTTPClient(), mgr.GetScheme())
+	recorder, err := batch.NewRecorder(config, mgr.GetHTTPClient(), mgr.GetScheme(), clock.RealClock{})
 	if err != nil {
 		return fmt.Errorf("setting up the events: %w", err)
 	}
-	defer stopRecorder()
+	defer recorder.Stop()
 	reconciler := &batch.CronJobReconciler{
 		Client:      writer,
 		Live:        mgr.GetAPIReader(),

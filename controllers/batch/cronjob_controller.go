@@ -65,11 +65,12 @@ type CronJobReconciler struct {
 
 	// written has the CronJobs that were written and that the cache may not have yet, doubts those of which it
 	// is not known what is stored, and unbooked the runs that their status does not tell of yet.
-	written  memory[*v1.CronJob]
-	doubts   memory[*doubt]
-	unbooked memory[[]run]
-	active   activeJobs
-	retries  workqueue.TypedRateLimiter[types.NamespacedName]
+	written   memory[*v1.CronJob]
+	doubts    memory[*doubt]
+	unbooked  memory[[]run]
+	undeleted memory[[]string] // what the last events said of Jobs that could not be deleted
+	active    activeJobs
+	retries   workqueue.TypedRateLimiter[types.NamespacedName]
 
 	// running is held for reading by each reconcile, and for writing when there are to be no more.
 	running sync.RWMutex
@@ -80,7 +81,7 @@ type CronJobReconciler struct {
 // +kubebuilder:rbac:groups=batch.tutorial.kubebuilder.io,resources=cronjobs/status,verbs=patch
 // +kubebuilder:rbac:groups=batch.tutorial.kubebuilder.io,resources=cronjobs/finalizers,verbs=update
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
 
 // Reconcile does what is due for one CronJob, and says when to look again. What it has begun it ends, even if the
 // manager stops meanwhile.

@@ -19,12 +19,14 @@ package batch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -82,7 +84,7 @@ var missedBecause = map[plan.MissedReason]string{
 // report says what was done, in events, metrics and one log line. What the status says too is
 // reported only once that is written, so that it is reported once.
 func (r *CronJobReconciler) report(ctx context.Context, seen *observed, p plan.Plan, done outcome) {
-	r.record(seen.CronJob, aboutActs(p, done, seen.unbooked))
+	r.record(seen.CronJob, append(r.newAboutUndeleted(seen.key, done), aboutActs(p, done, seen.unbooked)...))
 	if done.written {
 		r.reportStatus(seen.CronJob, p)
 	}
@@ -108,10 +110,6 @@ func (r *CronJobReconciler) record(c *v1.CronJob, notices []notice) {
 // unbooked runs, whether or not the status could be written.
 func aboutActs(p plan.Plan, done outcome, unbooked []run) []notice {
 	var notices []notice
-	for _, failed := range done.undeleted {
-		notices = append(notices, warning(EventFailedDelete, actionDelete, failed.job,
-			fmt.Sprintf("Error deleting job %s: %v", failed.job.Name, failed.err)))
-	}
 	for _, job := range done.replaced {
 		notices = append(notices, normal(EventSuccessfulDelete, actionDelete, job, "Deleted job "+job.Name))
 	}
@@ -134,6 +132,25 @@ func aboutActs(p plan.Plan, done outcome, unbooked []run) []notice {
 	return notices
 }
 
+// newAboutUndeleted returns the notices of Jobs that could not be deleted, unless they say what was said before.
+func (r *CronJobReconciler) newAboutUndeleted(key types.NamespacedName, done outcome) []notice {
+	if len(done.undeleted) == 0 {
+		r.undeleted.forget(key)
+		return nil
+	}
+	notices := make([]notice, len(done.undeleted))
+	notes := make([]string, len(done.undeleted))
+	for i, failed := range done.undeleted {
+		notes[i] = fmt.Sprintf("Error deleting job %s: %v", failed.job.Name, failed.err)
+		notices[i] = warning(EventFailedDelete, actionDelete, failed.job, notes[i])
+	}
+	if slices.Equal(notes, r.undeleted.recall(key)) {
+		return nil
+	}
+	r.undeleted.remember(key, notes)
+	return notices
+}
+
 // created returns the notice of a Job that was created.
 func created(job *batchv1.Job) notice {
 	return normal(EventSuccessfulCreate, actionStart, job, "Created job "+job.Name)
@@ -151,7 +168,7 @@ func aboutStatus(p plan.Plan) []notice {
 			fmt.Sprintf("Saw completed job: %s, condition: %v", ended.Job.Name, condition)))
 	}
 	if len(p.Missed) > 0 {
-		// In one: of events alike but for their notes, the recorder takes the later ones for repetitions of the first.
+		// In one event, as it is one report.
 		var notes []string
 		for _, missed := range p.Missed {
 			notes = append(notes, describeMissed(missed))

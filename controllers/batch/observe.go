@@ -153,6 +153,7 @@ func (r *CronJobReconciler) forget(key types.NamespacedName) {
 	r.written.forget(key)
 	r.unbooked.forget(key)
 	r.doubts.forget(key)
+	r.undeleted.forget(key)
 	r.active.set(key, 0)
 	r.retries.Forget(key)
 }
