@@ -8,6 +8,8 @@ PLATFORMS ?= linux/amd64,linux/arm64
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # Below which URL the archives of `make build-krew` are going to be.
 RELEASE_URL ?=
+# A database of vulnerabilities that `make audit` asks as well, such as https://vuln.go.dev or file:///….
+VULNDB ?=
 # How long `make fuzz` spends on each fuzz target.
 FUZZTIME ?= 1m
 # Whether uninstall and undeploy take what is gone already for a success.
@@ -84,7 +86,7 @@ vet: ## Run go vet.
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters.
 	$(GOLANGCI_LINT) run --build-tags=e2e
-	for module in hack/chart/helmtest test/bench/plots; do (cd "$$module" && $(CURDIR)/$(GOLANGCI_LINT) run); done
+	for module in hack/audit hack/chart/helmtest test/bench/plots; do (cd "$$module" && $(CURDIR)/$(GOLANGCI_LINT) run); done
 
 .PHONY: lint-fix
 lint-fix: $(GOLANGCI_LINT) ## Run the linters and let them mend what they can.
@@ -110,7 +112,7 @@ verify-generated:
 .PHONY: verify-tidy
 verify-tidy:
 	@stale=; \
-		for module in . hack/tools hack/controlplane hack/chart/helmtest test/bench/plots; do \
+		for module in . hack/tools hack/audit hack/controlplane hack/chart/helmtest test/bench/plots; do \
 			echo "Checking $$module/go.mod"; \
 			go -C "$$module" mod tidy -diff || stale="$$stale $$module"; \
 		done; \
@@ -130,6 +132,7 @@ test: export KUBEBUILDER_ASSETS := $(or $(KUBEBUILDER_ASSETS),$(CURDIR)/$(K8S_BI
 .PHONY: test
 test: $(TEST_NEEDS) ## Run the tests, against a real API server where they need one, and print the coverage.
 	go test -count=1 -coverpkg=./internal/...,./apis/... -coverprofile=cover.all.out $(TESTARGS) ./...
+	go -C hack/audit test -count=1 ./...
 	go -C hack/chart/helmtest test -count=1 ./...
 	@grep -v zz_generated cover.all.out >cover.out
 	@go tool cover -func=cover.out | tail -n 1
@@ -163,6 +166,30 @@ bench-smoke: control-plane build ## A short form, which fails on counts and neve
 demo: control-plane build ## Run the operator against a control plane on this machine and show what it does.
 	go build -o bin/demo ./hack/demo
 	@exec bin/demo $(DEMOARGS)
+
+##@ Dependencies
+
+# For Linux as in the image, whatever machine this is.
+BUILD_AUDITED = CGO_ENABLED=0 GOOS=linux go build -buildvcs=false -o bin/audit/
+BUILD_AUDIT = go build -C hack/audit -o ../../bin/audit/audit .
+
+.PHONY: audit
+audit: ## Check the licences and versions of all that is linked, and go.sum, without network; with VULNDB, known vulnerabilities too.
+	@mkdir -p bin/audit
+	$(BUILD_AUDITED) . ./cmd/kubectl-cronjob
+	@$(BUILD_AUDIT)
+	go mod verify
+	bin/audit/audit -policy=hack/audit/policy.yaml bin/audit/project bin/audit/kubectl-cronjob
+ifneq ($(VULNDB),)
+	for binary in project kubectl-cronjob; do go -C hack/audit tool govulncheck -db='$(VULNDB)' -mode=binary $(CURDIR)/bin/audit/$$binary; done
+endif
+
+.PHONY: sbom
+sbom: ## Write what is linked into the image's manager to dist/sbom.cdx.json, in CycloneDX.
+	@mkdir -p bin/audit dist
+	$(BUILD_AUDITED) .
+	@$(BUILD_AUDIT)
+	bin/audit/audit -policy=hack/audit/policy.yaml -sbom=dist/sbom.cdx.json -version='$(VERSION)' bin/audit/project
 
 ##@ Build
 

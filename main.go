@@ -28,6 +28,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +39,7 @@ import (
 	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -58,6 +60,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/webhook/certs"
 	"tutorial.kubebuilder.io/project/internal/webhook/conversion"
 	"tutorial.kubebuilder.io/project/internal/webhook/drain"
+	"tutorial.kubebuilder.io/project/internal/webhook/limit"
 )
 
 // version is stamped by the build.
@@ -101,7 +104,7 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 	if err != nil {
 		return err
 	}
-	server := drain.NewServer(webhook.NewServer(webhookOptions(opts, keeper)))
+	server := drain.NewServer(limit.NewServer(webhook.NewServer(webhookOptions(opts, keeper))))
 	fence := lease.NewFence(renewDeadline, clock.RealClock{})
 	mgrOpts := managerOptions(opts, keeper, server)
 	mgrOpts.LeaderElectionConfig = fence.Renewals(config)
@@ -179,11 +182,12 @@ func newKeeper(opts *options) (*certs.Keeper, error) {
 
 // tlsOptions is how the manager serves TLS.
 func tlsOptions(opts *options) []func(*tls.Config) {
-	if opts.enableHTTP2 {
-		return nil
-	}
-	// HTTP/2 is off because of its rapid-reset attacks (CVE-2023-44487, CVE-2023-39325).
-	return []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
+	return []func(*tls.Config){func(c *tls.Config) {
+		c.MinVersion, c.CipherSuites = opts.tlsMinVersion, opts.tlsCipherSuites
+		if !opts.enableHTTP2 { // because of its rapid-reset attacks (CVE-2023-44487, CVE-2023-39325)
+			c.NextProtos = []string{"http/1.1"}
+		}
+	}}
 }
 
 // webhookOptions makes the webhook server's options of ours.
@@ -268,6 +272,8 @@ type options struct {
 	webhookCertPath         string
 	trustedIn               certs.Objects
 	enableHTTP2             bool
+	tlsMinVersion           uint16
+	tlsCipherSuites         []uint16
 	shutdownDelay           time.Duration
 	concurrency             int
 	qps                     float64
@@ -303,7 +309,7 @@ func parseFlags(args []string, getenv func(string) string) (*options, error) {
 			"the next flag goes with it")
 	flags.StringVar(&opts.trustedIn.Validating, "validating-webhook-configuration", "",
 		"`name` of the ValidatingWebhookConfiguration, likewise; without both, the caBundle is somebody else's to keep")
-	flags.BoolVar(&opts.enableHTTP2, "enable-http2", false, "let metrics and webhooks speak HTTP/2")
+	opts.bindTLS(flags)
 	flags.DurationVar(&opts.shutdownDelay, "shutdown-delay-duration", 0,
 		"how long, a `duration` such as 3s, the manager goes on after it is told to end: "+
 			"it answers, and closes each connection to a webhook after the next answer, so that no request is lost when it shuts down")
@@ -333,6 +339,34 @@ func parseFlags(args []string, getenv func(string) string) (*options, error) {
 	return opts, opts.validate()
 }
 
+// bindTLS adds the flags of how metrics and webhooks are served.
+func (o *options) bindTLS(flags *flag.FlagSet) {
+	flags.BoolVar(&o.enableHTTP2, "enable-http2", false, "let metrics and webhooks speak HTTP/2")
+	o.tlsMinVersion = tls.VersionTLS13
+	flags.Func("tls-min-version",
+		"least `version` of TLS that metrics and webhooks speak, VersionTLS12 or VersionTLS13 (default VersionTLS13)",
+		func(name string) error {
+			var err error
+			if o.tlsMinVersion, err = cliflag.TLSVersion(name); err != nil || name == "" || o.tlsMinVersion < tls.VersionTLS12 {
+				return errors.New("want VersionTLS12 or VersionTLS13")
+			}
+			return nil
+		})
+	flags.Func("tls-cipher-suites", "`names` of the cipher suites of TLS 1.2, with commas between, such as "+
+		"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384; those that Go prefers when not set. TLS 1.3 has no choice of them",
+		func(names string) error {
+			suites := strings.Split(names, ",")
+			for _, name := range suites {
+				if slices.Contains(cliflag.InsecureTLSCipherNames(), name) {
+					return fmt.Errorf("%s is not secure", name)
+				}
+			}
+			var err error
+			o.tlsCipherSuites, err = cliflag.TLSCipherSuites(suites)
+			return err
+		})
+}
+
 // keepsTrust reports whether the manager has the API server trust the webhooks' certificate.
 func (o *options) keepsTrust() bool { return o.enableWebhooks && o.trustedIn.Mutating != "" }
 
@@ -349,6 +383,9 @@ func (o *options) validate() error {
 		return errors.New("--kube-api-qps=0: want more than 0, or less for no limit")
 	case o.qps > 0 && o.burst < 1:
 		return fmt.Errorf("--kube-api-burst=%d: want 1 or more beside --kube-api-qps=%v", o.burst, o.qps)
+	}
+	if o.tlsCipherSuites != nil && o.tlsMinVersion == tls.VersionTLS13 {
+		return errors.New("--tls-cipher-suites: TLS 1.3 has no choice of them: want --tls-min-version=VersionTLS12 beside it")
 	}
 	if (o.trustedIn.Mutating == "") != (o.trustedIn.Validating == "") {
 		return errors.New("--mutating-webhook-configuration and --validating-webhook-configuration go together: set both or none")
