@@ -137,7 +137,7 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 		return fmt.Errorf("setting up the health checks: %w", err)
 	}
 	if opts.enableWebhooks {
-		if err := setUpWebhooks(mgr, keeper); err != nil {
+		if err := setUpWebhooks(mgr, keeper, opts); err != nil {
 			return fmt.Errorf("setting up the webhooks: %w", err)
 		}
 	}
@@ -159,10 +159,11 @@ func fencedClient(mgr ctrl.Manager, fence *lease.Fence) (client.Client, error) {
 
 // setUpWebhooks registers the webhooks. A replica is ready when the API server can call them: it is not
 // about caches, as one that does not lead serves webhooks as well.
-func setUpWebhooks(mgr ctrl.Manager, keeper *certs.Keeper) error {
+func setUpWebhooks(mgr ctrl.Manager, keeper *certs.Keeper, opts *options) error {
 	server := mgr.GetWebhookServer()
 	server.Register(conversion.Path, conversion.Handler{Convert: v2.ConvertJSON})
-	if err := errors.Join(webhookv1.SetupWebhookWithManager(mgr), mgr.AddReadyzCheck("webhooks", server.StartedChecker())); err != nil {
+	admission := webhookv1.SetupWebhookWithManager(mgr, opts.namespaces)
+	if err := errors.Join(admission, mgr.AddReadyzCheck("webhooks", server.StartedChecker())); err != nil {
 		return err
 	}
 	if keeper == nil {

@@ -90,6 +90,7 @@ func suffix(err error) string {
 func (p *plane) prepare(ctx context.Context) error {
 	asJSON := rest.CopyConfig(p.Config)
 	asJSON.QPS = -1
+	asJSON.WarningHandler = rest.NoWarnings{} // schedules that are fit for measuring are warned of
 	asJSON.APIPath = "/"
 	asJSON.GroupVersion = &corev1.SchemeGroupVersion // not used: paths are absolute
 	asJSON.NegotiatedSerializer = scheme.Codecs.WithoutConversion()

@@ -116,7 +116,7 @@ func TestS4AJobOfTheTicksNameThatIsOursCountsAsStarted(t *testing.T) {
 
 func TestO2ATemplateThatIsRefusedIsAConditionUntilItIsMended(t *testing.T) {
 	t.Parallel()
-	s := newSpace(t)
+	s := newSpaceOn(t, shared, map[string]string{webhooksLabel: webhooksOff}) // which would refuse it
 	c := s.cronJob("c").Schedule("@every 6s").Obj()
 	c.Spec.JobTemplate.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyAlways
 	s.create(c)
@@ -139,7 +139,7 @@ func TestO2ATemplateThatIsRefusedIsAConditionUntilItIsMended(t *testing.T) {
 
 func TestS10ARefusedTemplateIsTriedAgainWithBackoffAlone(t *testing.T) {
 	t.Parallel()
-	s := newSpace(t)
+	s := newSpaceOn(t, shared, map[string]string{webhooksLabel: webhooksOff}) // which would refuse it
 	clock := s.startClock()
 	c := s.cronJob("c").Schedule("@every 8s").Obj()
 	c.Spec.JobTemplate.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyAlways

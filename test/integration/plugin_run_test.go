@@ -240,7 +240,7 @@ func TestPluginRunFollowsTheConcurrencyPolicy(t *testing.T) {
 	})
 	t.Run("Replace deletes nothing for a Job that would be refused", func(t *testing.T) {
 		t.Parallel()
-		s := newSpace(t)
+		s := newSpaceOn(t, shared, map[string]string{webhooksLabel: webhooksOff}) // which would refuse the template
 		s.create(s.cronJob("c").Schedule(nextYear).Policy(v1.ReplaceConcurrent).Obj())
 		first := s.runNow("c")
 		s.edit("c", func(c *v1.CronJob) { c.Spec.JobTemplate.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyAlways })

@@ -19,12 +19,12 @@ package v1
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"net/http"
 	"slices"
+	"strings"
+	"time"
 
-	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -32,86 +32,91 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// SetupWebhookWithManager registers the defaulter and the validator with the manager's webhook server.
-func SetupWebhookWithManager(mgr ctrl.Manager) error {
-	handler := &admission.Webhook{Handler: defaulter{decoder: admission.NewDecoder(mgr.GetScheme())}, RecoverPanic: new(true)}
-	mgr.GetWebhookServer().Register(defaulterPath, handler)
+// SetupWebhookWithManager registers the defaulter and the validator with the manager's webhook server. The namespaces
+// are those in which the manager starts Jobs; all when there are none.
+func SetupWebhookWithManager(mgr ctrl.Manager, namespaces []string) error {
+	trials, err := newTrials(mgr)
+	if err != nil {
+		return err
+	}
+	namesakes, err := newNamesakes(mgr)
+	if err != nil {
+		return err
+	}
+	mgr.GetWebhookServer().Register(defaulterPath, &admission.Webhook{Handler: defaulter{}, RecoverPanic: new(true)})
 	return ctrl.NewWebhookManagedBy(mgr, &v1.CronJob{}).
-		WithValidator(validator{}).
+		WithValidator(validator{trials: trials, namesakes: namesakes, namespaces: namespaces}).
 		Complete()
-}
-
-// defaulterPath is where the API server asks for the defaults.
-const defaulterPath = "/mutate-batch-tutorial-kubebuilder-io-v1-cronjob"
-
-// Requests for v2 come here too: the API server converts them first (matchPolicy Equivalent).
-
-// +kubebuilder:webhook:path=/mutate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=true,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=mcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10
-
-// defaulter fills in what a CronJob leaves out, and drops the annotations that keep a schedule the CronJob
-// no longer has.
-//
-// controller-runtime's own would also write what Go makes of the rest: resources: {} for none, and "1" for
-// "1000m". What is in Git would then differ from what is stored.
-type defaulter struct{ decoder admission.Decoder }
-
-// Handle answers with the changes of the defaults alone.
-func (d defaulter) Handle(_ context.Context, req admission.Request) admission.Response {
-	if req.Operation == admissionv1.Delete {
-		return admission.Allowed("")
-	}
-	c := &v1.CronJob{}
-	if err := d.decoder.Decode(req, c); err != nil {
-		return admission.Errored(http.StatusBadRequest, err)
-	}
-	before, err := json.Marshal(c)
-	if err != nil {
-		return admission.Errored(http.StatusInternalServerError, err)
-	}
-	setDefaults(c)
-	after, err := json.Marshal(c)
-	if err != nil {
-		return admission.Errored(http.StatusInternalServerError, err)
-	}
-	return admission.PatchResponseFromRaw(before, after)
-}
-
-// setDefaults sets the defaults, and drops the annotations of another schedule.
-func setDefaults(c *v1.CronJob) {
-	c.Default()
-	v2.DropStaleSchedule(c)
 }
 
 // +kubebuilder:webhook:path=/validate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=false,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=vcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10
 
 // validator refuses CronJobs that could never do what they say.
-type validator struct{}
+type validator struct {
+	// trials check templates, and namesakes looks for built-in CronJobs; nil to ask nobody.
+	trials    *trials
+	namesakes *namesakes
+
+	// namespaces are where the manager starts Jobs; all when empty. Elsewhere it may have no right to ask.
+	namespaces []string
+}
 
 var _ admission.Validator[*v1.CronJob] = validator{}
 
 // ValidateCreate checks a new CronJob.
-func (validator) ValidateCreate(_ context.Context, c *v1.CronJob) (admission.Warnings, error) {
-	errs := append(validateName(c), validateSpec(&c.Spec)...)
-	return warnings(&c.Spec), invalid(c, errs)
+func (v validator) ValidateCreate(ctx context.Context, c *v1.CronJob) (admission.Warnings, error) {
+	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
+	defer cancel()
+	found, errs := warnings(&c.Spec), append(validateName(c), validateSpec(&c.Spec)...)
+	if v.asksAbout(c) {
+		tried, refused := v.trials.try(ctx, c)
+		found, errs = slices.Concat(found, v.namesakes.warn(ctx, c), tried), append(errs, refused...)
+	}
+	return found, invalid(c, errs)
 }
 
 // ValidateUpdate checks an edited CronJob. What was stored before, valid or not, may stay: only what
 // the edit makes wrong is refused, so that labels and finalizers can always be changed, and a CronJob
-// with a broken schedule suspended.
-func (validator) ValidateUpdate(_ context.Context, before, after *v1.CronJob) (admission.Warnings, error) {
-	if after.DeletionTimestamp != nil {
+// with a broken schedule or template suspended.
+func (v validator) ValidateUpdate(ctx context.Context, before, after *v1.CronJob) (admission.Warnings, error) {
+	if after.DeletionTimestamp != nil || equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		return nil, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
+	defer cancel()
+	errs := newErrors(validateSpec(&before.Spec), validateSpec(&after.Spec))
+	tried, refused := v.validateNewTemplate(ctx, before, after)
+	return append(warnings(&after.Spec), tried...), invalid(after, append(errs, refused...))
+}
+
+// validateNewTemplate checks an edited template, if it was edited.
+func (v validator) validateNewTemplate(ctx context.Context, before, after *v1.CronJob) (admission.Warnings, field.ErrorList) {
+	if !v.asksAbout(after) || equality.Semantic.DeepEqual(before.Spec.JobTemplate, after.Spec.JobTemplate) {
+		return nil, nil
+	}
+	tried, refused := v.trials.try(ctx, after)
+	if len(refused) == 0 {
+		return tried, nil
+	}
+	_, known := v.trials.try(ctx, before)
+	return tried, newErrors(known, refused)
+}
+
+// asksAbout reports whether the API server is asked about a CronJob.
+func (v validator) asksAbout(c *v1.CronJob) bool {
+	return v.trials != nil && (len(v.namespaces) == 0 || slices.Contains(v.namespaces, c.Namespace))
+}
+
+// newErrors returns the errors that were not there before.
+func newErrors(before, after field.ErrorList) field.ErrorList {
 	known := map[string]bool{}
-	for _, err := range validateSpec(&before.Spec) {
+	for _, err := range before {
 		known[err.Error()] = true
 	}
-	errs := slices.DeleteFunc(validateSpec(&after.Spec), func(err *field.Error) bool { return known[err.Error()] })
-	return warnings(&after.Spec), invalid(after, errs)
+	return slices.DeleteFunc(after, func(err *field.Error) bool { return known[err.Error()] })
 }
 
 // ValidateDelete lets every CronJob be deleted.
@@ -173,6 +178,8 @@ func validateSchedule(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 	}
 	_, err := schedule.Parse(spec.Schedule, ptr.Deref(spec.TimeZone, ""))
 	switch {
+	case err == nil && isNoInterval(spec.Schedule):
+		return field.ErrorList{field.Invalid(path.Child("schedule"), spec.Schedule, "must be an interval above 0, such as @every 90m")}
 	case err == nil:
 		return nil
 	case errors.Is(err, schedule.ErrTimeZone):
@@ -181,15 +188,13 @@ func validateSchedule(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path.Child("schedule"), spec.Schedule, err.Error())}
 }
 
-// shortDeadline is the starting deadline, in seconds, below which a busy moment of the control plane
-// is enough to miss ticks.
-const shortDeadline = 10
-
-// warnings says what is legal and probably not meant.
-func warnings(spec *v1.CronJobSpec) admission.Warnings {
-	var found admission.Warnings
-	if deadline := spec.StartingDeadlineSeconds; deadline != nil && *deadline >= 0 && *deadline < shortDeadline {
-		found = append(found, "spec.startingDeadlineSeconds: below 10, a tick may be missed in any busy moment of the control plane")
+// isNoInterval reports whether a valid schedule is an interval of no time, or less. The cron library takes it for a
+// second, and so what is stored goes on; but nobody who writes it means that.
+func isNoInterval(text string) bool {
+	interval, ok := strings.CutPrefix(text, "@every ")
+	if !ok {
+		return false
 	}
-	return found
+	every, err := time.ParseDuration(interval)
+	return err == nil && every <= 0
 }

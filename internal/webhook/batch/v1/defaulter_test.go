@@ -1,0 +1,143 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v1
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	admissionv1 "k8s.io/api/admission/v1"
+	kjson "k8s.io/apimachinery/pkg/util/json"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+)
+
+const keptDaily = `"` + v2.ScheduleV2Annotation + `":"{\"minute\":\"0\",\"hour\":\"9\"}"`
+
+// wellTyped are CronJobs that can be decoded.
+var wellTyped = map[string]string{
+	"nothing":                 `{}`,
+	"no spec":                 cronJobWithoutSpec,
+	"an empty spec":           cronJob(`"name":"c"`, ``),
+	"a schedule":              cronJob(`"name":"c"`, `"schedule":"@hourly"`),
+	"a template alone":        cronJob(`"name":"c"`, `"jobTemplate":{"spec":{"template":{"spec":{"containers":[{"name":"main"}]}}}}`),
+	"a typical one":           typicalCronJob,
+	"all that has a default":  cronJob(`"name":"c"`, `"concurrencyPolicy":"Forbid","suspend":true,"successfulJobsHistoryLimit":0,"failedJobsHistoryLimit":0`),
+	"some of it":              cronJob(`"name":"c"`, `"suspend":false,"failedJobsHistoryLimit":7,"timeZone":"Europe/Paris","startingDeadlineSeconds":5`),
+	"empty and null members":  cronJob(`"name":"c"`, `"concurrencyPolicy":"","suspend":null,"successfulJobsHistoryLimit":null,"schedule":""`),
+	"no spec but null":        `{"metadata":{"name":"c"},"spec":null}`,
+	"no annotations but null": cronJob(`"annotations":null`, `"schedule":"@hourly"`),
+	"no annotations":          cronJob(`"annotations":{}`, `"schedule":"@hourly"`),
+	"its schedule of v2":      cronJob(`"annotations":{`+keptDaily+`}`, `"schedule":"0 9 * * *"`),
+	"another of v2":           cronJob(`"annotations":{`+keptDaily+`}`, `"schedule":"0 10 * * *"`),
+	"another and annotations": cronJob(`"annotations":{"a/b~c":"","mine":"x",`+keptDaily+`}`, `"schedule":"0 10 * * *"`),
+	"one of v2, and none":     cronJob(`"annotations":{`+keptDaily+`}`, ``),
+	"garbage of v2, and none": cronJob(`"annotations":{"`+v2.ScheduleV2Annotation+`":"{\"minute\":0}"}`, ``),
+	"what Go would write in another way": cronJob(`"labels":{},"finalizers":[]`, `"schedule":"@hourly","jobTemplate":{"metadata":{},"spec":{"template":{`+
+		`"spec":{"volumes":[],"containers":[{"name":"main","resources":{"limits":{"cpu":"1000m","memory":"1024Mi"}}},{"resources":{}}]}}}}`),
+	"what Go does not know": `{"a":1,"spec":{"b":{"c":[]},"jobTemplate":{"d":1e4}},"status":{"lastScheduleTime":"2026-01-01T00:00:00Z"}}`,
+	"names in capitals":     cronJob(`"Annotations":{"a":"b"}`, `"Schedule":"@daily","SUSPEND":true,"JobTemplate":{}`),
+}
+
+const cronJobWithoutSpec = `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{"name":"c"}}`
+
+func TestA3ThePatchIsWhatTheDefaultsMakeOfTheWholeObject(t *testing.T) {
+	mutating, _ := webhooks(t)
+	for name, object := range wellTyped {
+		t.Run(name, func(t *testing.T) {
+			answer := ask(t, mutating, reviewOf(admissionv1.Create, object, "null"))
+			require.True(t, answer.Allowed)
+			assert.JSONEq(t, defaulted(t, object), patched(t, object, answer.Patch))
+		})
+	}
+}
+
+// defaulted sets in an object what the defaults make of it as a whole, and leaves the rest as it is written.
+func defaulted(t *testing.T, object string) string {
+	t.Helper()
+	c := &v1.CronJob{}
+	require.NoError(t, kjson.Unmarshal([]byte(object), c))
+	before := c.DeepCopy()
+	setDefaults(c)
+	want := map[string]any{}
+	require.NoError(t, json.Unmarshal([]byte(object), &want))
+	spec, ok := want["spec"].(map[string]any)
+	if !ok {
+		spec = map[string]any{}
+		want["spec"] = spec
+	}
+	spec["concurrencyPolicy"], spec["suspend"] = c.Spec.ConcurrencyPolicy, c.Spec.Suspend
+	spec["successfulJobsHistoryLimit"], spec["failedJobsHistoryLimit"] = c.Spec.SuccessfulJobsHistoryLimit, c.Spec.FailedJobsHistoryLimit
+	metadata, _ := want["metadata"].(map[string]any)
+	switch {
+	case len(before.Annotations) == len(c.Annotations):
+	case len(c.Annotations) == 0:
+		delete(metadata, "annotations")
+	default:
+		metadata["annotations"] = c.Annotations
+	}
+	text, err := json.Marshal(want)
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestOnlyTheDefaultsAreWritten(t *testing.T) {
+	mutating, _ := webhooks(t)
+	answer := ask(t, mutating, reviewOf(admissionv1.Create, typicalCronJob, "null"))
+	var changes []struct{ Op, Path string }
+	require.NoError(t, json.Unmarshal(answer.Patch, &changes))
+	assert.ElementsMatch(t, []struct{ Op, Path string }{
+		{"add", "/spec/concurrencyPolicy"}, {"add", "/spec/suspend"},
+		{"add", "/spec/successfulJobsHistoryLimit"}, {"add", "/spec/failedJobsHistoryLimit"},
+	}, changes)
+}
+
+func TestWhatHasTheWrongTypeIsLeftToTheSchemaUnlessADefaultIsAboutIt(t *testing.T) {
+	mutating, _ := webhooks(t)
+	for object, want := range map[string]bool{
+		cronJob(``, `"suspend":"yes"`):           false,
+		cronJob(``, `"schedule":{"minute":"0"}`): false,
+		cronJob(`"annotations":{"a":5}`, ``):     false,
+		`{"spec":[]}`:                            false,
+		`[]`:                                     false,
+		cronJob(``, `"jobTemplate":5`):           true,
+		cronJob(``, `"jobTemplate":{"spec":{"suspend":5}}`): true,
+		cronJob(`"name":5`, ``):                             true,
+	} {
+		t.Run(object, func(t *testing.T) {
+			answer := ask(t, mutating, reviewOf(admissionv1.Create, object, "null"))
+			assert.Equal(t, want, answer.Allowed)
+		})
+	}
+}
+
+// patched applies a patch, if there is one.
+func patched(t *testing.T, object string, patch []byte) string {
+	t.Helper()
+	if len(patch) == 0 {
+		return object
+	}
+	decoded, err := jsonpatch.DecodePatch(patch)
+	require.NoError(t, err)
+	after, err := decoded.Apply([]byte(object))
+	require.NoError(t, err)
+	return string(after)
+}

@@ -1,0 +1,185 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v1
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/test/bounds"
+)
+
+// webhooks are those of the manager, but for what they ask the API server. A panic is not recovered from.
+func webhooks(t testing.TB) (mutating, validating http.Handler) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, v1.AddToScheme(scheme))
+	validate := admission.WithValidator[*v1.CronJob](scheme, validator{})
+	validate.RecoverPanic = new(false)
+	return &admission.Webhook{Handler: defaulter{}, RecoverPanic: new(false)}, validate
+}
+
+// reviewOf asks about an object, and what it was before.
+func reviewOf(operation admissionv1.Operation, object, before string) string {
+	return fmt.Sprintf(`{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u1","operation":%q,`+
+		`"kind":{"group":"batch.tutorial.kubebuilder.io","version":"v1","kind":"CronJob"},"object":%s,"oldObject":%s}}`, operation, object, before)
+}
+
+// cronJob is a CronJob of v1 with metadata and a spec of some members.
+func cronJob(metadata, spec string) string {
+	return `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{` + metadata + `},"spec":{` + spec + `}}`
+}
+
+// ask sends a body to a webhook, and checks what comes back, whatever was sent: a review that says yes, or no with
+// the reason, and bears the UID of what was asked if that could be read.
+func ask(t *testing.T, webhook http.Handler, body string) *admissionv1.AdmissionResponse {
+	t.Helper()
+	recorder := httptest.NewRecorder()
+	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+	request.Header.Set("Content-Type", "application/json")
+	webhook.ServeHTTP(recorder, request)
+	require.Equal(t, http.StatusOK, recorder.Code)
+	got := admissionv1.AdmissionReview{}
+	require.NoError(t, json.Unmarshal(recorder.Body.Bytes(), &got))
+	require.NotNil(t, got.Response)
+	if !got.Response.Allowed {
+		require.NotNil(t, got.Response.Result)
+		require.NotEmpty(t, got.Response.Result.Message)
+		require.NotZero(t, got.Response.Result.Code)
+	}
+	return got.Response
+}
+
+// oddCronJobs are CronJobs as a request may have them: the schema is asked after the mutating webhook.
+var oddCronJobs = []string{
+	`null`, `[]`, `"x"`, `{}`, `{"kind":"Pod","apiVersion":"v1"}`, cronJob(``, ``), cronJob(`"name":"c"`, `"schedule":"@hourly"`),
+	cronJob(`"name":5`, ``), cronJob(`"annotations":{"a":5}`, ``), cronJob(`"annotations":null,"labels":[]`, `"schedule":null`),
+	cronJob(``, `"schedule":{"minute":"0"}`), cronJob(``, `"schedule":"TZ=UTC"`), cronJob(``, `"schedule":"30 12 31 12 *","timeZone":"Europe/Paris"`),
+	cronJob(``, `"schedule":"* * * * *","timeZone":"../../etc/passwd"`), cronJob(``, `"schedule":"* * * * *","suspend":"yes"`),
+	cronJob(``, `"schedule":"@every 9999999h","startingDeadlineSeconds":-1,"successfulJobsHistoryLimit":-2147483648`),
+	cronJob(``, `"schedule":"* * * * *","jobTemplate":{"spec":{"template":{"spec":{"containers":[{"resources":{"limits":{"cpu":"1e1.5"}}}]}}}}`),
+	cronJob(`"annotations":{"batch.tutorial.kubebuilder.io/schedule-v2":"{\"minute\":0}"}`, ``),
+	cronJob(`"annotations":{"batch.tutorial.kubebuilder.io/schedule-v2":"{\"hour\":\"*\"}"}`, `"schedule":"* * * * *"`),
+	cronJob(`"name":"`+strings.Repeat("n", 300)+`"`, `"schedule":"`+strings.Repeat("1,", 5_000)+`"`),
+	cronJob(`"creationTimestamp":"yesterday","deletionTimestamp":"2026-01-01T00:00:00Z"`, `"schedule":"\u0000\u202e"`),
+}
+
+// FuzzAdmissionReviews asks both webhooks anything.
+func FuzzAdmissionReviews(f *testing.F) {
+	for _, object := range oddCronJobs {
+		f.Add([]byte(reviewOf(admissionv1.Create, object, "null")))
+		f.Add([]byte(reviewOf(admissionv1.Update, object, cronJob(``, `"schedule":"@daily"`))))
+		f.Add([]byte(reviewOf(admissionv1.Delete, "null", object)))
+	}
+	for _, body := range []string{"", "null", "[]", "{}", `{"request":{}}`, `{"request":{"object":5}}`, strings.Repeat("[", 500)} {
+		f.Add([]byte(body))
+	}
+	mutating, validating := webhooks(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		bounds.Hold(t, 4*len(body), func() {
+			ask(t, mutating, string(body))
+			ask(t, validating, string(body))
+		})
+	})
+}
+
+// FuzzAdmittedObjects asks about CronJobs, and goes on with what the answers make of them: the defaults are set, asking
+// again changes nothing, and what was admitted once may be stored again as it is.
+func FuzzAdmittedObjects(f *testing.F) {
+	for _, object := range oddCronJobs {
+		f.Add([]byte(object))
+	}
+	mutating, validating := webhooks(f)
+	f.Fuzz(func(t *testing.T, object []byte) {
+		if !json.Valid(object) {
+			return
+		}
+		bounds.Hold(t, 8*len(object), func() { assertAdmittedOnce(t, mutating, validating, object) })
+	})
+}
+
+func assertAdmittedOnce(t *testing.T, mutating, validating http.Handler, object []byte) {
+	t.Helper()
+	review := reviewOf(admissionv1.Create, string(object), "null")
+	defaulted := ask(t, mutating, review)
+	require.EqualValues(t, "u1", defaulted.UID)
+	if !defaulted.Allowed {
+		require.EqualValues(t, "u1", ask(t, validating, review).UID)
+		return
+	}
+	if len(defaulted.Patch) > 0 {
+		patch, err := jsonpatch.DecodePatch(defaulted.Patch)
+		require.NoError(t, err)
+		if object, err = patch.Apply(object); err != nil {
+			return // the object is not in the form that the API server sends: it has null where it leaves out, or twice the same
+		}
+	}
+	c := &v1.CronJob{}
+	if json.Unmarshal(object, c) != nil {
+		return // the schema refuses it
+	}
+	before := c.DeepCopy()
+	c.Default()
+	require.Equal(t, before, c, "A3: the defaults are set")
+	again := ask(t, mutating, reviewOf(admissionv1.Create, string(object), "null"))
+	require.True(t, again.Allowed)
+	require.Empty(t, string(bytes.TrimPrefix(again.Patch, []byte("[]"))), "to ask again changes nothing")
+
+	if ask(t, validating, reviewOf(admissionv1.Create, string(object), "null")).Allowed {
+		update := ask(t, validating, reviewOf(admissionv1.Update, string(object), string(object)))
+		assert.True(t, update.Allowed, "%v", update.Result)
+	}
+}
+
+// TestCostlyObjectsAreAdmittedOrRefusedInTime asks about objects at the limits of what a request may have.
+func TestCostlyObjectsAreAdmittedOrRefusedInTime(t *testing.T) {
+	var members strings.Builder
+	for i := range 25_000 { // a quarter of a megabyte, as all annotations may have
+		fmt.Fprintf(&members, `\"%05x\":0,`, i)
+	}
+	mutating, validating := webhooks(t)
+	for name, object := range map[string]string{
+		"a kept schedule of many members": cronJob(`"annotations":{"`+v2.ScheduleV2Annotation+`":"{`+members.String()+`\"a\":1}"}`, ``),
+		"a long schedule":                 cronJob(``, `"schedule":"`+strings.Repeat("1,", 500_000)+`"`),
+		"a long time zone":                cronJob(``, `"schedule":"* * * * *","timeZone":"`+strings.Repeat("Mars/", 200_000)+`"`),
+		"a long name":                     cronJob(`"name":"`+strings.Repeat("n", 1_000_000)+`"`, `"schedule":"* * * * *"`),
+		"a deep object":                   cronJob(``, `"schedule":"* * * * *","a":`+strings.Repeat(`{"a":`, 9_000)+`1`+strings.Repeat(`}`, 9_000)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := reviewOf(admissionv1.Create, object, "null")
+			bounds.Hold(t, 4*len(body), func() {
+				ask(t, mutating, body)
+				refused := ask(t, validating, body)
+				assert.Equal(t, name == "a deep object", refused.Allowed)
+			})
+		})
+	}
+}

@@ -1,0 +1,118 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v1
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+func TestSchedulesThatFireMoreThanOnceAMinuteAreWarnedOf(t *testing.T) {
+	for schedule, want := range map[string]string{
+		"@every 2s":    "spec.schedule: a Job every 2s; for work that comes so often, a Deployment that waits in between costs the cluster far less",
+		"@every 500ms": "spec.schedule: a Job every 1s; for work that comes so often, a Deployment that waits in between costs the cluster far less",
+		"@every 59s":   "spec.schedule: a Job every 59s; for work that comes so often, a Deployment that waits in between costs the cluster far less",
+		"@every 60s":   "", "* * * * *": "", "@hourly": "",
+	} {
+		t.Run(schedule, func(t *testing.T) {
+			found := warnings(&builders.MakeCronJob("c").Schedule(schedule).Obj().Spec)
+			if want == "" {
+				assert.Empty(t, found)
+				return
+			}
+			assert.Equal(t, admission.Warnings{want}, found)
+		})
+	}
+}
+
+func TestADeadlineThatReplaceCutsShortIsWarnedOf(t *testing.T) {
+	const cut = "spec.jobTemplate.spec.activeDeadlineSeconds: %s from a tick to the next, at which concurrencyPolicy Replace deletes a Job that still runs"
+	for name, tc := range map[string]struct {
+		schedule string
+		policy   v1.ConcurrencyPolicy
+		deadline *int64
+		want     string
+	}{
+		"longer than an interval":          {"@every 5m", v1.ReplaceConcurrent, new(int64(301)), "301 is longer than the 5m0s"},
+		"as long as an interval":           {"@every 5m", v1.ReplaceConcurrent, new(int64(300)), ""},
+		"longer than the hour":             {"@hourly", v1.ReplaceConcurrent, new(int64(7200)), "7200 is longer than the 1h0m0s"},
+		"between two ticks, but not all":   {"0 9-17 * * *", v1.ReplaceConcurrent, new(int64(7200)), "7200 is longer than the 1h0m0s"},
+		"between two ticks far apart":      {"0 0 1,2 12 *", v1.ReplaceConcurrent, new(int64(100000)), "100000 is longer than the 24h0m0s"},
+		"between the last ticks of a day":  {"0 0-12,13,23 * * *", v1.ReplaceConcurrent, new(int64(3600)), ""},
+		"shorter than any":                 {"*/5 * * * *", v1.ReplaceConcurrent, new(int64(60)), ""},
+		"as long as a minute":              {"* * * * *", v1.ReplaceConcurrent, new(int64(60)), ""},
+		"longer, but nothing is replaced":  {"@every 5m", v1.AllowConcurrent, new(int64(600)), ""},
+		"longer, but everything waits":     {"@every 5m", v1.ForbidConcurrent, new(int64(600)), ""},
+		"none":                             {"@every 5m", v1.ReplaceConcurrent, nil, ""},
+		"of a schedule that is none":       {"sometimes", v1.ReplaceConcurrent, new(int64(600)), ""},
+		"in a zone whose clock shifts":     {"0 0 * * *", v1.ReplaceConcurrent, new(int64(24 * 3600)), ""},
+		"longer than a year of leap years": {"0 0 29 2 *", v1.ReplaceConcurrent, new(int64(9 * 366 * 24 * 3600)), "284601600 is longer than the 35064h0m0s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := builders.MakeCronJob("c").Schedule(tc.schedule).TimeZone("Europe/Paris").Policy(tc.policy).Obj()
+			c.Spec.JobTemplate.Spec.ActiveDeadlineSeconds = tc.deadline
+			found := warnings(&c.Spec)
+			if tc.want == "" {
+				assert.Empty(t, found)
+				return
+			}
+			require.Len(t, found, 1)
+			assert.Equal(t, fmt.Sprintf(cut, tc.want), found[0])
+		})
+	}
+}
+
+func TestWarningsAreForTheSpecThatChanged(t *testing.T) {
+	before := builders.MakeCronJob("c").Schedule("@every 2s").Deadline(1).Obj()
+	labelled := before.DeepCopy()
+	labelled.Labels = map[string]string{"a": "b"}
+	found, err := validator{}.ValidateUpdate(t.Context(), before, labelled)
+	require.NoError(t, err)
+	assert.Empty(t, found)
+	suspended := before.DeepCopy()
+	suspended.Spec.Suspend = new(true)
+	found, err = validator{}.ValidateUpdate(t.Context(), before, suspended)
+	require.NoError(t, err)
+	assert.Len(t, found, 2)
+}
+
+func TestA5AnIntervalOfNothingIsRefused(t *testing.T) {
+	for _, schedule := range []string{"@every 0s", "@every 0", "@every -5m", "@every 0h0m"} {
+		t.Run(schedule, func(t *testing.T) {
+			c := builders.MakeCronJob("c").Schedule(schedule).Obj()
+			want := `CronJob.batch.tutorial.kubebuilder.io "c" is invalid: spec.schedule: Invalid value: "` + schedule +
+				`": must be an interval above 0, such as @every 90m`
+			_, err := validator{}.ValidateCreate(t.Context(), c)
+			assert.EqualError(t, err, want)
+			_, err = validator{}.ValidateUpdate(t.Context(), builders.MakeCronJob("c").Obj(), c)
+			assert.EqualError(t, err, want)
+			stored := c.DeepCopy()
+			stored.Spec.Suspend = new(true)
+			_, err = validator{}.ValidateUpdate(t.Context(), c, stored)
+			assert.NoError(t, err, "what is stored may stay")
+		})
+	}
+	_, err := validator{}.ValidateCreate(t.Context(), builders.MakeCronJob("c").Schedule("@every 1ms").Obj())
+	assert.NoError(t, err, "it is a second")
+}

@@ -1,0 +1,58 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package bounds has tests fail on input that costs too much, be it time or memory.
+package bounds
+
+import (
+	"fmt"
+	"runtime/metrics"
+	"testing"
+	"time"
+)
+
+// What an input may cost: much more than it does on a machine that is busy, with the race detector. Something whose cost
+// grows with the square of its input goes beyond when the input is as large as a request may be.
+const (
+	mostTime        = 30 * time.Second
+	mostMemory      = 4 << 20
+	memoryPerByte   = 256
+	allocatedMetric = "/gc/heap/allocs:bytes"
+)
+
+// Hold runs something with an input of some bytes. It fails the test if that allocates more than 4 MiB and 256 bytes
+// for each byte, and, as what hangs can't be told in another way, panics if it takes more than half a minute: a
+// fuzz target then keeps the input as one that crashes it. Nothing else may run in the process meanwhile.
+func Hold(t testing.TB, size int, run func()) {
+	t.Helper()
+	watchdog := time.AfterFunc(mostTime, func() {
+		panic(fmt.Sprintf("%s: an input of %d bytes takes more than %s", t.Name(), size, mostTime))
+	})
+	defer watchdog.Stop()
+	before := allocated()
+	run()
+	most := uint64(mostMemory + memoryPerByte*size) //nolint:gosec // a size is not negative
+	if took := allocated() - before; took > most {
+		t.Errorf("an input of %d bytes takes %d bytes of memory, more than %d", size, took, most)
+	}
+}
+
+// allocated returns how many bytes the process has allocated so far.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: allocatedMetric}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}

@@ -1,0 +1,51 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package bounds
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// recorder notes that a test would fail.
+type recorder struct {
+	testing.TB
+	failed bool
+}
+
+func (r *recorder) Helper()               {}
+func (r *recorder) Errorf(string, ...any) { r.failed = true }
+
+var sink []byte
+
+func TestWhatTakesTooMuchMemoryFails(t *testing.T) {
+	for name, tc := range map[string]struct {
+		size, takes int
+		want        bool
+	}{
+		"little":                         {0, 1 << 20, false},
+		"much":                           {1 << 10, 8 << 20, true},
+		"much, but of a large input too": {1 << 20, 8 << 20, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &recorder{TB: t}
+			Hold(r, tc.size, func() { sink = make([]byte, tc.takes) })
+			assert.Equal(t, tc.want, r.failed)
+		})
+	}
+}
