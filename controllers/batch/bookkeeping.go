@@ -46,6 +46,10 @@ const (
 // it been deleted by then, nothing else would tell.
 const lookAgain = time.Second
 
+// nearTick is how near a tick is before which the books are kept at once. Many CronJobs that are due at the same time are
+// so every minute, or less often.
+const nearTick = 30 * time.Second
+
 // run is a run that the status does not tell of yet.
 type run struct {
 	owner types.UID
@@ -57,10 +61,12 @@ type run struct {
 
 // postponesBooks reports whether the status and the events of a plan can wait until other CronJobs have had
 // their turn: those of a Job that was started, and of nothing else. It waits once at most, so that in a
-// cluster too busy for its ticks the status does not fall behind for good.
+// cluster too busy for its ticks the status does not fall behind for good, and not when the next tick is near, which
+// would wait with it.
 func (r *CronJobReconciler) postponesBooks(seen *observed, p *plan.Plan, done *outcome) bool {
 	if done.started == nil || len(seen.unbooked) > 0 || done.err != nil ||
-		len(p.Replace)+len(p.Ended)+len(p.Missed)+p.Supplanted+p.Vanished > 0 {
+		len(p.Replace)+len(p.Ended)+len(p.Missed)+p.Supplanted+p.Vanished > 0 ||
+		!p.WakeAt.IsZero() && p.WakeAt.Sub(seen.Now) < nearTick {
 		return false
 	}
 	r.unbooked.remember(seen.key, []run{{owner: seen.stored.UID, job: done.started}})

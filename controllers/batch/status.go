@@ -20,6 +20,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,6 +33,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/lease"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -117,7 +119,7 @@ type doubt struct {
 // doubt notes that a status could not be written.
 func (r *CronJobReconciler) doubt(seen *observed, p *plan.Plan, err error) {
 	d := &doubt{owner: seen.stored.UID}
-	if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+	if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !errors.Is(err, lease.ErrOver) {
 		d.plan = p
 	}
 	r.doubts.remember(seen.key, d)
