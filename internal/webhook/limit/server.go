@@ -32,9 +32,9 @@ import (
 
 const (
 	// MaxBody is how many bytes a request may have. The API server sends one object to be converted at a
-	// time, and to be admitted an object and what it was before; each has at most 3 MiB. The API of
-	// conversion lets it send many at once.
-	MaxBody = 32 << 20
+	// time, even of a list, and to be admitted an object and what it was before; each has at most 3 MiB. What
+	// is made of a body takes four times as much memory.
+	MaxBody = 8 << 20
 
 	// MaxTime is how long a request may take, from its header to the end of its body. The API server
 	// waits 30 s at most.

@@ -95,11 +95,11 @@ func TestABodyMayHaveSoManyBytesAndNotOneMore(t *testing.T) {
 		wantBody    string
 		wantClosing bool
 	}{
-		"the largest":                  {size: limit.MaxBody, wantStatus: http.StatusOK, wantBody: "33554432"},
-		"the largest, length not told": {size: limit.MaxBody, chunked: true, wantStatus: http.StatusOK, wantBody: "33554432"},
+		"the largest":                  {size: limit.MaxBody, wantStatus: http.StatusOK, wantBody: "8388608"},
+		"the largest, length not told": {size: limit.MaxBody, chunked: true, wantStatus: http.StatusOK, wantBody: "8388608"},
 		"too large": {
 			size:       limit.MaxBody + 1,
-			wantStatus: http.StatusRequestEntityTooLarge, wantBody: "the body has 33554433 bytes, and may have 33554432", wantClosing: true,
+			wantStatus: http.StatusRequestEntityTooLarge, wantBody: "the body has 8388609 bytes, and may have 8388608", wantClosing: true,
 		},
 		"too large, length not told": {
 			size: 8 * limit.MaxBody, chunked: true,

@@ -45,15 +45,15 @@ const defaulterPath = "/mutate-batch-tutorial-kubebuilder-io-v1-cronjob"
 // template, which is most of a CronJob.
 type defaulter struct{}
 
-// Handle answers with the changes of the defaults alone. What has the wrong type elsewhere is for the schema to
-// refuse, which the API server asks next.
+// Handle answers with the changes of the defaults alone. What has the wrong type is for the schema to refuse, at its
+// field: the API server asks it next.
 func (defaulter) Handle(_ context.Context, req admission.Request) admission.Response {
 	if req.Operation == admissionv1.Delete {
 		return admission.Allowed("")
 	}
 	c := &partialCronJob{}
 	if err := kjson.Unmarshal(req.Object.Raw, c); err != nil {
-		return admission.Errored(http.StatusBadRequest, err)
+		return admission.Allowed("")
 	}
 	before, err := json.Marshal(c)
 	if err != nil {

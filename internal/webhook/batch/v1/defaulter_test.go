@@ -110,21 +110,20 @@ func TestOnlyTheDefaultsAreWritten(t *testing.T) {
 	}, changes)
 }
 
-func TestWhatHasTheWrongTypeIsLeftToTheSchemaUnlessADefaultIsAboutIt(t *testing.T) {
+func TestWhatHasTheWrongTypeIsLeftToTheSchema(t *testing.T) {
 	mutating, _ := webhooks(t)
-	for object, want := range map[string]bool{
-		cronJob(``, `"suspend":"yes"`):           false,
-		cronJob(``, `"schedule":{"minute":"0"}`): false,
-		cronJob(`"annotations":{"a":5}`, ``):     false,
-		`{"spec":[]}`:                            false,
-		`[]`:                                     false,
-		cronJob(``, `"jobTemplate":5`):           true,
-		cronJob(``, `"jobTemplate":{"spec":{"suspend":5}}`): true,
-		cronJob(`"name":5`, ``):                             true,
+	for _, object := range []string{
+		cronJob(``, `"suspend":"yes"`),
+		cronJob(``, `"schedule":{"minute":"0"}`),
+		cronJob(`"annotations":{"a":5}`, ``),
+		`{"spec":[]}`,
+		`[]`,
+		cronJob(``, `"jobTemplate":5`),
+		cronJob(``, `"jobTemplate":{"spec":{"suspend":5}}`),
+		cronJob(`"name":5`, ``),
 	} {
 		t.Run(object, func(t *testing.T) {
-			answer := ask(t, mutating, reviewOf(admissionv1.Create, object, "null"))
-			assert.Equal(t, want, answer.Allowed)
+			assert.True(t, ask(t, mutating, reviewOf(admissionv1.Create, object, "null")).Allowed)
 		})
 	}
 }
