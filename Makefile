@@ -15,10 +15,11 @@ FUZZTIME ?= 1m
 # Whether uninstall and undeploy take what is gone already for a success.
 ignore-not-found ?= true
 # Further arguments for the manager of `make run`, for `make demo`, for `make bench` (such as -stages=ticks -n=1000),
-# and for the `go test` of `make test`.
+# for `make chaos` (such as -seed=42), and for the `go test` of `make test`.
 RUNARGS ?=
 DEMOARGS ?=
 BENCHARGS ?=
+CHAOSARGS ?=
 TESTARGS ?=
 
 # 1 has uninstall and undeploy delete the CronJobs there are.
@@ -160,6 +161,26 @@ bench: control-plane build ## Measure the operator beside the built-in CronJob c
 bench-smoke: control-plane build ## A short form, which fails on counts and never on times: under 2 minutes.
 	go build -o bin/bench/bench ./test/bench
 	@exec bin/bench/bench -stages=ticks,idle -contenders=operator -n=200 -objects=200 -idle=20s -results=bin/bench/smoke.json
+
+.PHONY: soak
+soak: control-plane build ## Half an hour in which CronJobs come, run and go, at the end of which memory and goroutines are as before.
+	@mkdir -p bin/bench/soak
+	go build -o bin/bench/bench ./test/bench
+	@exec bin/bench/bench -stages=churn -results=bin/bench/soak/results.json
+
+.PHONY: chaos
+chaos: control-plane ## Ten minutes of faults, after which a checker decides; its figures go into docs/reliability.md.
+	go build -o bin/chaos/chaos ./test/chaos
+	@exec bin/chaos/chaos -docs=docs/reliability.md $(CHAOSARGS)
+
+.PHONY: chaos-smoke
+chaos-smoke: control-plane ## 90 seconds of it, always the same, about what happens and not when: about 3 minutes.
+	go build -o bin/chaos/chaos ./test/chaos
+	@exec bin/chaos/chaos -seed=1 -duration=90s -calm=10s -cronjobs=60 -slowness=4
+
+.PHONY: chaos-mutations
+chaos-mutations: control-plane ## Break each promise on purpose and see the checker catch it, into docs/reliability.md: about 20 minutes.
+	go run ./test/chaos/mutations -docs=docs/reliability.md
 
 # Built and then run in make's place, so that Ctrl-C and kill reach it and it cleans up behind itself.
 .PHONY: demo

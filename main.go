@@ -127,7 +127,7 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 		Client:      writer,
 		Live:        mgr.GetAPIReader(),
 		Recorder:    recorder,
-		Clock:       clock.RealClock{},
+		Clock:       wallClock(),
 		Concurrency: opts.concurrency,
 	}
 	if err := reconciler.SetupWithManager(mgr); err != nil {

@@ -1,0 +1,54 @@
+//go:build chaos
+
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"os"
+	"strings"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// wallClock tells the reconciler the time, stepped by the duration in the file that CHAOS_CLOCK names: a program
+// in Go takes the time from the kernel, past the libraries that are made to fake it. As when a machine's clock
+// is stepped, timers that run already are not touched.
+func wallClock() clock.PassiveClock { return steppedClock(os.Getenv("CHAOS_CLOCK")) }
+
+// steppedClock is the clock of the machine, stepped by the duration in a file.
+type steppedClock string
+
+// Now returns the time of the stepped clock.
+func (c steppedClock) Now() time.Time { return time.Now().Add(c.step()) }
+
+// Since returns the time that has passed since another of the stepped clock.
+func (c steppedClock) Since(past time.Time) time.Duration { return c.Now().Sub(past) }
+
+// step reads the file; no step without one.
+func (c steppedClock) step() time.Duration {
+	text, err := os.ReadFile(string(c))
+	if err != nil {
+		return 0
+	}
+	step, err := time.ParseDuration(strings.TrimSpace(string(text)))
+	if err != nil {
+		panic("CHAOS_CLOCK: " + err.Error())
+	}
+	return step
+}

@@ -1,0 +1,541 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checker
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+)
+
+// tale is a small history, told by hand. Its times are seconds since noon.
+type tale struct {
+	records []history.Record
+	revision,
+	generation int64
+	cronJob history.CronJob
+	jobs    map[int]*history.Job // by tick
+	metrics map[string]float64
+}
+
+// noon is the begin of each tale, a whole minute.
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func at(second float64) time.Time { return noon.Add(time.Duration(second * float64(time.Second))) }
+
+// newTale tells of a CronJob that is created at noon and runs every ten seconds.
+func newTale() *tale {
+	t := &tale{generation: 1, jobs: map[int]*history.Job{}, metrics: map[string]float64{}}
+	t.cronJob = history.CronJob{
+		Namespace: "ns", Name: "c", UID: "uid", Generation: 1, Created: noon, Edited: noon,
+		Schedule: "@every 10s", Policy: "Allow", SucceededLimit: 3, FailedLimit: 1,
+	}
+	t.process("a-1", history.Started, 0)
+	t.store(0)
+	return t
+}
+
+func (t *tale) add(second float64, record history.Record) {
+	record.At = at(second)
+	t.records = append(t.records, record)
+}
+
+// stored adds what is stored in etcd.
+func (t *tale) stored(second float64, record history.Record) {
+	t.revision++
+	record.Revision = t.revision
+	t.add(second, record)
+}
+
+func (t *tale) store(second float64) {
+	state := t.cronJob
+	t.stored(second, history.Record{CronJob: &state})
+}
+
+// edit has a user edit the CronJob.
+func (t *tale) edit(second float64, change func(*history.CronJob)) {
+	change(&t.cronJob)
+	t.cronJob.Generation++
+	t.cronJob.Edited = at(second).Truncate(time.Second)
+	t.store(second)
+}
+
+// status has a manager write the status: the last tick and the next; negative for none.
+func (t *tale) status(second float64, last, next int) {
+	t.cronJob.ObservedGeneration = t.cronJob.Generation
+	t.cronJob.LastSchedule, t.cronJob.NextSchedule = time.Time{}, time.Time{}
+	if last >= 0 {
+		t.cronJob.LastSchedule = at(float64(last))
+	}
+	if next >= 0 {
+		t.cronJob.NextSchedule = at(float64(next))
+	}
+	t.store(second)
+}
+
+// asks has a manager ask for the Job of a tick, knowing all there is; options change the request.
+func (t *tale) asks(second float64, tick int, options ...func(*history.Create)) {
+	create := &history.Create{
+		Manager: "a-1", Job: fmt.Sprintf("ns/c-%d", at(float64(tick)).Unix()), Decided: at(second), Asked: at(second),
+		Knew: t.revision, Steps: []time.Duration{0}, Code: 201, Forwarded: true,
+	}
+	for _, option := range options {
+		option(create)
+	}
+	t.add(second+0.01, history.Record{Create: create})
+}
+
+// job has the Job of a tick be created.
+func (t *tale) job(second float64, tick int) {
+	job := &history.Job{
+		Namespace: "ns", Name: fmt.Sprintf("c-%d", at(float64(tick)).Unix()), UID: fmt.Sprintf("job-%d-%d", tick, t.revision), Owner: "uid",
+		Created: at(second).Truncate(time.Second), Tick: at(float64(tick)), PodTick: at(float64(tick)),
+	}
+	t.jobs[tick] = job
+	t.stored(second, history.Record{Job: job})
+}
+
+// runs has a tick run: asked for, created and in the status.
+func (t *tale) runs(second float64, tick, next int) {
+	t.asks(second, tick)
+	t.job(second, tick)
+	t.cronJob.Active = append(t.cronJob.Active, t.jobs[tick].UID)
+	t.status(second, tick, next)
+}
+
+// ends has a Job end.
+func (t *tale) ends(second float64, tick int, result string) {
+	job := *t.jobs[tick]
+	job.Result = result
+	t.jobs[tick] = &job
+	t.stored(second, history.Record{Job: &job})
+	t.cronJob.Active = nil
+	t.status(second, int(t.cronJob.LastSchedule.Sub(noon).Seconds()), int(t.cronJob.NextSchedule.Sub(noon).Seconds()))
+}
+
+// deletes has a manager delete a Job.
+func (t *tale) deletes(second float64, tick int) {
+	job := *t.jobs[tick]
+	job.Deleted = true
+	t.stored(second, history.Record{Job: &job})
+}
+
+// removes has a user delete a Job.
+func (t *tale) removes(second float64, tick int) {
+	job := t.jobs[tick]
+	t.add(second, history.Record{Act: &history.Act{Kind: history.DeleteJob, Name: "ns/" + job.Name, UID: job.UID}})
+	t.deletes(second, tick)
+}
+
+// gone has a user delete the CronJob.
+func (t *tale) gone(second float64) {
+	state := t.cronJob
+	state.Deleted = true
+	t.stored(second, history.Record{CronJob: &state})
+}
+
+// reports has a manager report ticks as missed.
+func (t *tale) reports(second float64, note string) {
+	event := history.Event{Name: fmt.Sprintf("event-%d", len(t.records)), UID: "uid", Reason: "MissSchedule", Note: note}
+	t.stored(second, history.Record{Event: &event})
+	t.add(second, history.Record{Report: &history.Report{Manager: "a-1", Code: 201, Event: event}})
+}
+
+func (t *tale) process(name, state string, second float64) {
+	t.add(second, history.Record{Process: &history.Process{Manager: name, State: state}})
+}
+
+// settles ends the tale, all idle.
+func (t *tale) settles(second float64) {
+	t.add(second, history.Record{Phase: &history.Phase{Name: history.Settled}})
+}
+
+// oneMissed is the report of a tick.
+func oneMissed(tick int) string {
+	return fmt.Sprintf("Missed scheduled time %s: they were slow", at(float64(tick)).Format(time.RFC3339))
+}
+
+// suspended suspends it at 25 s, knowing which a manager has no business after the tick of 20 s.
+func suspended(c *history.CronJob) { c.Suspend = true }
+
+// runsTwice has the ticks of 10 s and of 20 s run, and the Jobs end.
+func (t *tale) runsTwice() {
+	t.runs(10.1, 10, 20)
+	t.ends(12, 10, history.Succeeded)
+	t.runs(20.1, 20, 30)
+	t.ends(22, 20, history.Succeeded)
+}
+
+func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
+	tests := map[string]struct {
+		tell func(t *tale)
+		want []Law
+	}{
+		"each tick runs": {tell: func(t *tale) {
+			t.runsTwice()
+			t.edit(25, suspended)
+			t.settles(30)
+		}},
+		"a tick that is missed is reported": {tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.ends(12, 10, history.Failed)
+			t.runs(30.1, 30, 40)
+			t.reports(30.2, oneMissed(20))
+			t.settles(31)
+			t.ends(31, 30, history.Succeeded)
+		}},
+		"a row of ticks is reported in one": {tell: func(t *tale) {
+			t.runs(40.1, 40, 50)
+			t.reports(40.2, fmt.Sprintf("Missed 3 scheduled times from %s to %s: slow", at(10).Format(time.RFC3339), at(30).Format(time.RFC3339)))
+		}},
+		"two rows of ticks are reported in one, and a third that ran between them": {tell: func(t *tale) {
+			t.runs(20.1, 20, 30)
+			t.runs(40.1, 40, 50)
+			t.reports(40.2, oneMissed(10)+"; "+oneMissed(30))
+			t.scrapes(47, map[string]float64{"job_creation_skew_duration_seconds": 2, "missed_ticks_total/Superseded": 2, "jobs_active": 0})
+		}},
+		"S2: a tick is passed over in silence": {want: []Law{Lost}, tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.runs(30.1, 30, 40)
+		}},
+		"S2: a tick is missed and the next run, though who was to report it was killed": {tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.runs(30.1, 30, 40)
+			t.process("a-1", history.Ended, 30.2)
+		}},
+		"S2: nothing happens any more": {want: []Law{Stuck, Stuck, Stuck, Stuck}, tell: func(t *tale) {
+			t.runsTwice()
+			t.edit(125, suspended)
+		}},
+		"S2: an edit comes before the tick has had its turn": {tell: func(t *tale) {
+			t.runsTwice()
+			t.edit(30.4, suspended)
+		}},
+		"S2: a tick runs and is reported as missed": {want: []Law{RunAndReported}, tell: func(t *tale) {
+			t.runsTwice()
+			t.reports(23, oneMissed(20))
+		}},
+		"S2: a tick is reported twice": {want: []Law{ReportedTwice}, tell: func(t *tale) {
+			t.runs(20.1, 20, 30)
+			t.reports(20.2, oneMissed(10))
+			t.reports(20.3, oneMissed(10))
+		}},
+		"S2: an old tick runs when a newer one is due": {want: []Law{NotNewest}, tell: func(t *tale) {
+			t.runs(23, 10, 30)
+			t.reports(23, oneMissed(20))
+		}},
+		"S2: a tick runs past its deadline": {want: []Law{PastDeadline}, tell: func(t *tale) {
+			deadline := int64(3)
+			t.edit(1, func(c *history.CronJob) { c.Deadline = &deadline })
+			t.runs(16, 10, 20)
+		}},
+		"S2: a tick runs at its deadline": {tell: func(t *tale) {
+			deadline := int64(3)
+			t.edit(1, func(c *history.CronJob) { c.Deadline = &deadline })
+			t.runs(13, 10, 20)
+		}},
+		"S4: a tick runs again when its Job is gone": {want: []Law{Doubled}, tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.SucceededLimit = 0 })
+			t.runs(10.1, 10, 20)
+			t.ends(11, 10, history.Succeeded)
+			t.deletes(12, 10)
+			t.runs(13, 10, 20)
+		}},
+		"S4: a tick runs again of which nobody can know that it has run": {tell: func(t *tale) {
+			t.asks(10.1, 10)
+			t.job(10.1, 10)
+			t.process("a-1", history.Ended, 10.2)
+			t.removes(11, 10)
+			t.runs(13, 10, 20)
+		}},
+		"S4: a tick is reported of which nobody can know that it has run": {tell: func(t *tale) {
+			t.asks(10.1, 10)
+			t.job(10.1, 10)
+			t.process("a-1", history.Ended, 10.2)
+			t.removes(11, 10)
+			t.edit(15, suspended)
+			t.reports(16, oneMissed(10))
+		}},
+		"S4: a tick runs again that the status says has run": {want: []Law{Doubled}, tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.process("a-1", history.Ended, 10.2)
+			t.removes(11, 10)
+			t.runs(13, 10, 20)
+		}},
+		"S4: a tick runs again though the manager has seen the Job": {want: []Law{Doubled}, tell: func(t *tale) {
+			t.asks(10.1, 10)
+			t.job(10.1, 10)
+			t.removes(11, 10)
+			t.runs(13, 10, 20)
+		}},
+		"S4: a Job starts between two ticks": {want: []Law{NoTick}, tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.runs(15, 14, 20)
+			t.runs(24, 24, 34)
+		}},
+		"S5: lastScheduleTime goes back": {want: []Law{WentBack}, tell: func(t *tale) {
+			t.runsTwice()
+			t.status(23, 10, 30)
+		}},
+		"S6: Forbid overlaps": {want: []Law{ForbidOverlaps}, tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Policy = "Forbid" })
+			t.runs(10.1, 10, 20)
+			t.runs(20.1, 20, 30)
+		}},
+		"S6: Forbid waits": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Policy = "Forbid" })
+			t.runs(10.1, 10, 20)
+			t.ends(23, 10, history.Succeeded)
+			t.runs(23.1, 20, 30)
+		}},
+		"S6: a manager can't know yet that it is Forbid now": {tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.edit(20, func(c *history.CronJob) { c.Policy = "Forbid" })
+			t.asks(20.1, 20, func(c *history.Create) { c.Knew-- })
+			t.job(20.1, 20)
+		}},
+		"S6: Replace leaves two": {want: []Law{ReplaceLeavesOne}, tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Policy = "Replace" })
+			t.runs(10.1, 10, 20)
+			t.runs(20.1, 20, 30)
+		}},
+		"S6: Replace replaces": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Policy = "Replace" })
+			t.runs(10.1, 10, 20)
+			t.deletes(20, 10)
+			t.runs(20.1, 20, 30)
+		}},
+		"S6: a Job is deleted while it runs": {want: []Law{DeletedWhileRunning}, tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.deletes(12, 10)
+		}},
+		"S7: a tick runs that was before the edit": {want: []Law{AfterEdit, Lost}, tell: func(t *tale) {
+			t.runsTwice()
+			t.edit(32, func(c *history.CronJob) { c.Schedule = "@every 5s" })
+			t.runs(36, 30, 40)
+		}},
+		"S7: a tick of the schedule before the edit": {want: []Law{NoTick}, tell: func(t *tale) {
+			t.runsTwice()
+			t.edit(25, func(c *history.CronJob) { c.Schedule = "@every 7s" })
+			t.runs(30.1, 30, 37)
+		}},
+		"S7: the Job was under way when the edit came": {tell: func(t *tale) {
+			t.runsTwice()
+			t.edit(30.1, func(c *history.CronJob) { c.Schedule = "@every 7s" })
+			t.asks(30.05, 30, func(c *history.Create) { c.Knew-- })
+			t.job(30.2, 30)
+			t.status(30.3, 30, 37)
+			t.runs(37, 37, 44)
+		}},
+		"S7: it runs while suspended": {want: []Law{AfterSuspend}, tell: func(t *tale) {
+			t.runsTwice()
+			t.edit(25, suspended)
+			t.runs(30.1, 30, 40)
+		}},
+		"S7: it is resumed, and a tick from before runs": {want: []Law{AfterEdit}, tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.edit(15, suspended)
+			t.edit(25, func(c *history.CronJob) { c.Suspend = false })
+			t.runs(25.1, 20, 30)
+		}},
+		"S8: too many are left": {want: []Law{HistoryTooLong}, tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.SucceededLimit = 1 })
+			t.runsTwice()
+			t.settles(25)
+		}},
+		"S8: the newest is deleted": {want: []Law{PrunedTooMuch}, tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.SucceededLimit = 1 })
+			t.runsTwice()
+			t.deletes(23, 20)
+		}},
+		"S8: the second newest is deleted as the newest is": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.SucceededLimit = 1 })
+			t.runsTwice()
+			t.removes(23, 20)
+			t.deletes(23.1, 10)
+		}},
+		"S8: the oldest is deleted": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.SucceededLimit = 1 })
+			t.runsTwice()
+			t.deletes(23, 10)
+			t.settles(25)
+		}},
+		"S7: by the manager's clock the edit is yet to come": {tell: func(t *tale) {
+			t.runsTwice()
+			t.edit(28, func(c *history.CronJob) { c.Schedule = "@every 5s" })
+			t.add(33, history.Record{Clock: &history.Clock{Step: -9 * time.Second}})
+			t.asks(34.1, 25, func(c *history.Create) { c.Steps = []time.Duration{-9 * time.Second} })
+			t.job(34.1, 25)
+			t.status(34.2, 25, 30)
+			t.add(36, history.Record{Clock: &history.Clock{}})
+		}},
+		"S9: it runs when it is deleted": {want: []Law{AfterDelete}, tell: func(t *tale) {
+			t.runsTwice()
+			t.gone(25)
+			t.asks(30.1, 30)
+			t.job(30.1, 30)
+		}},
+		"S11: it runs a second early": {want: []Law{Early}, tell: func(t *tale) {
+			t.runs(9.2, 10, 20)
+		}},
+		"S11: it runs early by the machine's clock, and in time by the manager's": {tell: func(t *tale) {
+			t.add(4, history.Record{Clock: &history.Clock{Step: 5 * time.Second}})
+			t.asks(5.1, 10, func(c *history.Create) { c.Steps = []time.Duration{5 * time.Second} })
+			t.job(5.1, 10)
+			t.status(5.2, 10, 20)
+			t.add(8, history.Record{Clock: &history.Clock{}})
+		}},
+		"S12: a Job does not say of which tick it is": {want: []Law{Unlabelled}, tell: func(t *tale) {
+			t.asks(10.1, 10)
+			t.job(10.1, 10)
+			t.jobs[10].PodTick = time.Time{}
+		}},
+		"S13: a Job that nobody has asked for": {want: []Law{Unasked}, tell: func(t *tale) {
+			t.job(10.1, 10)
+		}},
+		"O: a Job in the status that does not run": {want: []Law{WrongStatus}, tell: func(t *tale) {
+			t.runsTwice()
+			t.cronJob.Active = []string{"who"}
+			t.status(23, 20, 30)
+			t.settles(25)
+		}},
+		"O: the status does not know the newest run": {want: []Law{WrongStatus}, tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.ends(12, 10, history.Succeeded)
+			t.asks(20.1, 20)
+			t.job(20.1, 20)
+			t.ends(22, 20, history.Succeeded)
+			t.settles(25)
+		}},
+		"O3: the metrics count what was told": {tell: func(t *tale) {
+			t.runs(20.1, 20, 30)
+			t.reports(20.2, oneMissed(10))
+			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 1, "missed_ticks_total/Superseded": 1})
+		}},
+		"O3: the metrics count a Job too few": {want: []Law{WrongMetrics}, tell: func(t *tale) {
+			t.runsTwice()
+			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 1})
+		}},
+		"O3: the metrics count a missed tick too many": {want: []Law{WrongMetrics}, tell: func(t *tale) {
+			t.runsTwice()
+			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 2, "missed_ticks_total/Superseded": 1})
+		}},
+		"O3: the metrics count a Job that is over": {want: []Law{WrongMetrics}, tell: func(t *tale) {
+			t.runsTwice()
+			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 2, "jobs_active": 1})
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			tale := newTale()
+			test.tell(tale)
+			tale.add(tale.last()+1, history.Record{Act: &history.Act{Kind: "end"}})
+			verdict := Check(tale.records, 1)
+			var got []Law
+			for _, violation := range verdict.Violations {
+				got = append(got, violation.Law)
+			}
+			assert.ElementsMatch(t, test.want, got, "%v", verdict.Violations)
+		})
+	}
+}
+
+// scrapes has the metrics be read when all is idle.
+func (t *tale) scrapes(second float64, values map[string]float64) {
+	t.add(second, history.Record{Metrics: &history.Metrics{Manager: "a-1", Asked: at(second), Values: values}})
+	t.add(second, history.Record{Phase: &history.Phase{Name: history.Quiet}})
+}
+
+// last is when the last of the tale happened.
+func (t *tale) last() float64 { return t.records[len(t.records)-1].At.Sub(noon).Seconds() }
+
+func TestTheCheckersSchedulesTick(t *testing.T) {
+	tests := map[string]struct {
+		text string
+		want []int // seconds since noon
+	}{
+		"an interval":         {"@every 40s", []int{43, 83, 123, 163}},
+		"each minute":         {"* * * * *", []int{60, 120, 180}},
+		"every second minute": {"*/2 * * * *", []int{120}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, err := parse(test.text)
+			require.NoError(t, err)
+			var got []int
+			for _, tick := range s.ticks(noon.Add(10*time.Second), noon.Add(3*time.Minute), at(3)) {
+				got = append(got, int(tick.Sub(noon).Seconds()))
+				assert.True(t, s.has(tick, at(3)))
+			}
+			assert.Equal(t, test.want, got)
+		})
+	}
+	for _, text := range []string{"", "@hourly", "@every 1.5s", "@every 0s", "1 2 3 4 5", "*/0 * * * *", "5 * * * *"} {
+		_, err := parse(text)
+		assert.Error(t, err, text)
+	}
+}
+
+func TestAVerdictInFigures(t *testing.T) {
+	tale := newTale()
+	tale.runs(10.1, 10, 20)
+	tale.runs(30.5, 30, 40)
+	tale.add(31, history.Record{Fault: &history.Fault{Kind: "kill-leader"}})
+	summary := Check(tale.records, 1).Summary()
+	assert.Equal(t, 3, summary.TicksDue)
+	assert.Equal(t, 2, summary.Run)
+	assert.Equal(t, 1, summary.Lost)
+	assert.Equal(t, &Lateness{P50: Seconds(100 * time.Millisecond), P99: Seconds(100 * time.Millisecond), Max: Seconds(500 * time.Millisecond)}, summary.LateInStorm)
+	var markdown, text bytes.Buffer
+	require.NoError(t, summary.Markdown(&markdown))
+	require.NoError(t, summary.Text(&text))
+	assert.Contains(t, markdown.String(), "| &emsp;**lost** | 1 |\n")
+	assert.Contains(t, markdown.String(), "| &emsp;kill-leader | 1 |\n")
+	assert.Regexp(t, `(?m)^  lost +1$`, text.String())
+	content, err := json.Marshal(summary)
+	require.NoError(t, err)
+	assert.Contains(t, string(content), `"lateInStorm":{"p50Seconds":0.1,"p99Seconds":0.1,"maxSeconds":0.5}`)
+}
+
+func TestAViolationIsExplained(t *testing.T) {
+	tale := newTale()
+	tale.runs(10.1, 10, 20)
+	tale.add(25, history.Record{Fault: &history.Fault{Kind: "kill-etcd", Detail: "a-1"}})
+	tale.add(26, history.Record{Fault: &history.Fault{Kind: "answer-500", Detail: "a-1: PATCH /apis/batch.tutorial.kubebuilder.io/v1/namespaces/ns/cronjobs/c/status"}})
+	tale.add(27, history.Record{Fault: &history.Fault{Kind: "answer-409", Detail: "a-1: PATCH /apis/batch.tutorial.kubebuilder.io/v1/namespaces/ns/cronjobs/cc/status"}})
+	tale.runs(30.1, 30, 40)
+	tale.add(60, history.Record{Act: &history.Act{Kind: "suspend", Name: "ns/c"}})
+	verdict := Check(tale.records, 1)
+	require.Len(t, verdict.Violations, 1, "of the ticks of 40 s and 50 s something may still become: %v", verdict.Violations)
+	var out bytes.Buffer
+	require.NoError(t, Explain(&out, tale.records, verdict.Violations[0]))
+	for _, want := range []string{
+		"S2 lost: each due tick has one Job, or one report of why not: ns/c, tick 12:00:20: ",
+		"    12:00:25.000 FAULT kill-etcd a-1\n", "FAULT answer-500 ", "    12:00:30.100 r4 Job c-1795262430 runs\n", "last 12:00:30, next 12:00:40",
+	} {
+		assert.Contains(t, out.String(), want)
+	}
+	assert.NotContains(t, out.String(), "answer-409", "that was about another")
+	assert.NotContains(t, out.String(), "12:00:10", "that was long before")
+}

@@ -1,0 +1,116 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checker
+
+import (
+	"strings"
+	"time"
+
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+)
+
+// statuses judges what the statuses of a CronJob said, one after another.
+func (c *check) statuses(s *story) {
+	for i := 1; i < len(s.versions); i++ {
+		if before, now := s.versions[i-1], s.versions[i]; now.LastSchedule.Before(before.LastSchedule) {
+			c.violate(WentBack, s, now.LastSchedule, "lastScheduleTime was %s before revision %d", stamp(before.LastSchedule), now.revision)
+		}
+	}
+}
+
+// settled judges how a CronJob is in the end, when all is idle.
+func (c *check) settled(s *story) {
+	if s.gone > 0 || c.phases[history.Settled].IsZero() {
+		return
+	}
+	c.Settled++
+	last := s.versions[len(s.versions)-1]
+	left := map[string]int{}
+	newest := time.Time{}
+	for _, run := range s.runs {
+		if run.Tick.After(newest) {
+			newest = run.Tick
+		}
+		if run.deleted == 0 {
+			left[run.result]++
+		}
+	}
+	for _, result := range []string{history.Succeeded, history.Failed} {
+		if left[result] > limit(last.CronJob, result) {
+			c.violate(HistoryTooLong, s, time.Time{}, "%d Jobs that %s are left, with a limit of %d",
+				left[result], result, limit(last.CronJob, result))
+		}
+	}
+	switch {
+	case left[""] != len(last.Active):
+		c.violate(WrongStatus, s, time.Time{}, "status.active has %d Jobs, and %d run", len(last.Active), left[""])
+	case !last.LastSchedule.Equal(newest):
+		c.violate(WrongStatus, s, newest, "lastScheduleTime is %s, and the newest run was this", stamp(last.LastSchedule))
+	}
+}
+
+// inFlight is how long something takes to be counted, or to be told.
+const inFlight = 2 * time.Second
+
+// measured judges what a process has counted of itself against what it was told and what it told others. Processes
+// are judged one by one, as what one that is killed has counted is gone with it.
+func (c *check) measured(m scrape) {
+	c.Readings++
+	created := m.Values["job_creation_skew_duration_seconds"]
+	c.compare(m, "the histogram of creations", created, c.delivered, "")
+	idle := false
+	for _, phase := range []string{history.Quiet, history.Settled} {
+		at, ok := c.phases[phase]
+		idle = idle || ok && !at.Before(m.at) && at.Sub(m.at) < time.Second
+	}
+	if !idle {
+		return // events are written when there is time
+	}
+	sum := func(prefix string) (sum float64) {
+		for name, value := range m.Values {
+			if strings.HasPrefix(name, prefix) {
+				sum += value
+			}
+		}
+		return sum
+	}
+	c.compare(m, "missed_ticks_total", sum("missed_ticks_total/"), c.told, "MissSchedule")
+	c.compare(m, "runs_total, succeeded and failed", m.Values["runs_total/succeeded"]+m.Values["runs_total/failed"], c.told, "SawCompletedJob")
+	if active := m.Values["jobs_active"]; active != 0 {
+		c.violate(WrongMetrics, nil, time.Time{}, "%s counts %v Jobs that run, and none does", m.Manager, active)
+	}
+}
+
+// compare judges a count.
+func (c *check) compare(m scrape, name string, value float64, among []answered, what string) {
+	least, most := 0, 0
+	inFlight := c.slow(inFlight)
+	for _, a := range among {
+		if a.process != m.Manager || what != "" && a.what != what {
+			continue
+		}
+		if a.at.Before(m.Asked.Add(-inFlight)) {
+			least += a.count
+		}
+		if a.at.Before(m.at.Add(inFlight)) {
+			most += a.count
+		}
+	}
+	if int(value) < least || int(value) > most {
+		c.violate(WrongMetrics, nil, time.Time{}, "%s of %s is %v at %s: want %d to %d", name, m.Manager, value, stamp(m.at), least, most)
+	}
+}

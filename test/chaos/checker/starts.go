@@ -1,0 +1,307 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checker
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+)
+
+// slack is how long a manager may take from a decision to the request that carries it out.
+const slack = 2 * time.Second
+
+// starts judges each Job that was created.
+func (c *check) starts(s *story) {
+	ticks := map[int64]*run{} // by the tick, in seconds
+	for i, run := range s.runs {
+		switch other := ticks[run.Tick.Unix()]; {
+		case other == nil:
+		case c.isForgotten(s, other, run.createdAt):
+			c.Forgotten++
+		default:
+			c.violate(Doubled, s, run.Tick, "Job %s was created twice, at revisions %d and %d", run.Name, other.created, run.created)
+		}
+		ticks[run.Tick.Unix()] = run
+		c.label(s, run)
+		c.start(s, run, s.runs[:i])
+	}
+}
+
+// isForgotten reports whether nobody could know of a run any more at an instant, at which its tick ran again or was
+// reported as missed: somebody else had deleted its Job before a status told of it, and the process that had created it
+// had ended. Only a write before each creation could keep that.
+func (c *check) isForgotten(s *story, run *run, by time.Time) bool {
+	booked := func(v version) bool { return !v.LastSchedule.Before(run.Tick) && v.revision < run.deleted }
+	ended := func(end time.Time) bool { return end.After(run.createdAt) && end.Before(by) }
+	return c.acts[run.UID] && run.deleted > 0 && !slices.ContainsFunc(s.versions, booked) && slices.ContainsFunc(c.ends, ended)
+}
+
+// label judges what a Job says about itself.
+func (c *check) label(s *story, run *run) {
+	want := fmt.Sprintf("%s-%d", s.name[strings.IndexByte(s.name, '/')+1:], run.Tick.Unix())
+	switch {
+	case run.Tick.IsZero() || !run.PodTick.Equal(run.Tick):
+		c.violate(Unlabelled, s, run.Tick, "Job %s carries the tick %s and its Pods %s", run.Name, stamp(run.Tick), stamp(run.PodTick))
+	case run.Name != want:
+		c.violate(Unlabelled, s, run.Tick, "Job %s of this tick should be called %s", run.Name, want)
+	}
+}
+
+// start judges whether a Job was to be created. A manager goes by what it was told, so that several specs may be what
+// it went by: all from what it knew when it decided to what is stored when the Job is. And of several requests for the
+// same Job, any may have created it. If one spec and one request allow it, it is allowed.
+func (c *check) start(s *story, run *run, before []*run) {
+	if len(run.creates) == 0 {
+		c.violate(Unasked, s, run.Tick, "Job %s is there, but no manager has asked for it", run.Name)
+		return
+	}
+	var best *problem
+	raced := false
+	for _, create := range run.creates {
+		if s.gone > 0 && s.gone <= create.Knew {
+			best = worse(best, &problem{AfterDelete,
+				fmt.Sprintf("%s knew revision %d, and the CronJob was deleted at %d", create.Manager, create.Knew, s.gone)})
+			continue
+		}
+		specs := s.between(create.Knew, run.created)
+		for i, spec := range slices.Backward(specs) {
+			p := c.judge(s, spec, run, before, create)
+			if p == nil {
+				raced = i < len(specs)-1 || s.gone > 0 && s.gone < run.created
+				c.started(run, create, raced)
+				return
+			}
+			best = worse(best, p)
+		}
+	}
+	c.violate(best.law, s, run.Tick, "Job %s: %s", run.Name, best.text)
+}
+
+// problem is why a Job should not have been created.
+type problem struct {
+	law  Law
+	text string
+}
+
+// worse keeps the first: the newest spec and the first request tell most.
+func worse(a, b *problem) *problem {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// judge returns why a spec does not allow a request for a Job; nil if it does.
+func (c *check) judge(s *story, spec spec, run *run, before []*run, create *create) *problem {
+	slack := c.slow(slack)
+	earliest, latest := shortest(create.Steps), longest(create.Steps)
+	decided := create.Decided.Add(earliest)
+	switch {
+	case run.Tick.After(create.Asked.Add(latest)):
+		return &problem{Early, fmt.Sprintf("asked for %v before its tick", run.Tick.Sub(create.Asked.Add(latest)))}
+	case latest == 0 && earliest == 0 && run.Created.Before(run.Tick):
+		return &problem{Early, "created at " + stamp(run.Created)}
+	case spec.Suspend:
+		return &problem{AfterSuspend, fmt.Sprintf("suspended since %s, which %s knew: revision %d of %d",
+			stamp(spec.since), create.Manager, spec.revision, create.Knew)}
+	case !run.Tick.After(c.floor(spec)):
+		return &problem{AfterEdit, fmt.Sprintf("the schedule counts since %s, which %s knew: revision %d of %d",
+			stamp(spec.since), create.Manager, spec.revision, create.Knew)}
+	case !spec.isTick(run.Tick, s, before):
+		return &problem{NoTick, fmt.Sprintf("it is no tick of %q", spec.Schedule)}
+	case deadlineOf(spec.CronJob) >= 0 && decided.After(run.Tick.Add(time.Duration(deadlineOf(spec.CronJob))*time.Second+slack)):
+		return &problem{PastDeadline,
+			fmt.Sprintf("decided %v after its tick, with a deadline of %ds", decided.Sub(run.Tick), deadlineOf(spec.CronJob))}
+	case decided.After(spec.next(run.Tick, run.Tick).Add(slack)):
+		return &problem{NotNewest, fmt.Sprintf("decided %v after its tick, when newer ones were due", decided.Sub(run.Tick))}
+	case spec.Policy == "Forbid" || spec.Policy == "Replace":
+		if other := runningAt(before, run.created); other != nil {
+			law := ForbidOverlaps
+			if spec.Policy == "Replace" {
+				law = ReplaceLeavesOne
+			}
+			return &problem{law, fmt.Sprintf("Job %s still ran", other.Name)}
+		}
+	}
+	return nil
+}
+
+// runningAt returns one of some Jobs that ran at a revision; nil if none did.
+func runningAt(runs []*run, revision int64) *run {
+	for _, run := range runs {
+		if run.runsAt(revision) {
+			return run
+		}
+	}
+	return nil
+}
+
+// floor returns the instant up to which ticks don't count. A manager for whose clock the edit lies in the future takes
+// it to be of the moment, by its clock, at which it sees it.
+func (c *check) floor(spec spec) time.Time {
+	floor := spec.since
+	unsure := c.slow(unsure)
+	for _, w := range c.clocks {
+		if w.step >= 0 || spec.since.Before(w.from.Add(w.step-unsure)) || spec.since.After(w.to.Add(unsure)) {
+			continue
+		}
+		seen := spec.since
+		if seen.Before(w.from) {
+			seen = w.from
+		}
+		if earlier := seen.Add(w.step - unsure); earlier.Before(floor) {
+			floor = earlier
+		}
+	}
+	return floor
+}
+
+// unsure is how much times are off that are rounded to seconds and taken by several.
+const unsure = 3 * time.Second
+
+// anchors is how many of the last runs may be what an interval counts from, for whoever does not know of all yet.
+const anchors = 3
+
+// isTick reports whether an instant is a tick, for one who knows of these runs, or of all but the last few.
+func (s spec) isTick(tick time.Time, of *story, before []*run) bool {
+	if len(before) < anchors && s.has(tick, of.versions[0].Created) {
+		return true
+	}
+	for _, run := range before[max(0, len(before)-anchors):] {
+		if s.has(tick, run.Tick) {
+			return true
+		}
+	}
+	return s.every == 0 && s.has(tick, tick)
+}
+
+// started counts a Job that was to be created.
+func (c *check) started(run *run, create *create, raced bool) {
+	c.Run++
+	if raced {
+		c.Raced++
+	}
+	if longest(create.Steps) == 0 && shortest(create.Steps) == 0 {
+		c.late = append(c.late, create.Asked.Sub(run.Tick))
+		if c.isCalm(run.Tick) {
+			c.lateInCalm = append(c.lateInCalm, create.Asked.Sub(run.Tick))
+		}
+	}
+}
+
+func shortest(steps []time.Duration) time.Duration {
+	shortest := time.Duration(math.MaxInt64)
+	for _, step := range steps {
+		shortest = min(shortest, step)
+	}
+	if len(steps) == 0 {
+		return 0
+	}
+	return shortest
+}
+
+func longest(steps []time.Duration) time.Duration {
+	longest := time.Duration(math.MinInt64)
+	for _, step := range steps {
+		longest = max(longest, step)
+	}
+	if len(steps) == 0 {
+		return 0
+	}
+	return longest
+}
+
+// stamp writes an instant.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return "none"
+	}
+	return t.UTC().Format("15:04:05")
+}
+
+// deletions judges each Job that a manager has deleted.
+func (c *check) deletions(s *story) {
+	for _, run := range s.runs {
+		if run.deleted == 0 || c.acts[run.UID] {
+			continue
+		}
+		remembering := c.slow(remembering)
+		specs := s.inForce(run.deletedAt.Add(-remembering), run.deleted)
+		replaced := slices.ContainsFunc(specs, func(spec spec) bool { return spec.Policy == "Replace" })
+		switch runs := run.ended == 0 || run.ended > run.deleted; {
+		case runs && !replaced:
+			c.violate(DeletedWhileRunning, s, run.Tick, "Job %s ran, and the policy is not Replace", run.Name)
+		case runs, replaced && run.endedAt.After(run.deletedAt.Add(-remembering)): // it may not be known yet that it has ended
+		default:
+			c.pruned(s, run, specs)
+		}
+	}
+}
+
+// remembering is how long a manager may go by a spec that was edited meanwhile.
+const remembering = 30 * time.Second
+
+// inForce returns the specs that were in force from an instant to a revision.
+func (s *story) inForce(from time.Time, to int64) []spec {
+	var specs []spec
+	for i, spec := range s.specs {
+		if spec.revision < to && (i+1 == len(s.specs) || s.specs[i+1].at.After(from)) {
+			specs = append(specs, spec)
+		}
+	}
+	return specs
+}
+
+// How long a manager may take a Job to be there that is gone, in the storm, where watches lag and requests wait, and
+// without faults.
+const (
+	lagInStorm = 10 * time.Second
+	lagInCalm  = 2 * time.Second
+)
+
+// pruned judges whether there was no room for a Job in the history: only if so many newer ones were there.
+func (c *check) pruned(s *story, run *run, specs []spec) {
+	lag := c.slow(lagInStorm)
+	if c.isCalm(run.Tick) {
+		lag = c.slow(lagInCalm)
+	}
+	newer := 0
+	for _, other := range s.runs {
+		isThere := other.deleted == 0 || other.deletedAt.After(run.deletedAt.Add(-lag))
+		if isThere && other.result == run.result && other.Tick.After(run.Tick) && other.ended < run.deleted {
+			newer++
+		}
+	}
+	for _, spec := range specs {
+		if newer >= limit(spec.CronJob, run.result) {
+			return
+		}
+	}
+	c.violate(PrunedTooMuch, s, run.Tick, "Job %s, which %s, was deleted with %d newer ones there", run.Name, run.result, newer)
+}
+
+func limit(c *history.CronJob, result string) int {
+	if result == history.Failed {
+		return c.FailedLimit
+	}
+	return c.SucceededLimit
+}

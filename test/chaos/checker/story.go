@@ -1,0 +1,361 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checker
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+)
+
+// story is the life of one CronJob, from its creation to its deletion: what is created again is another.
+type story struct {
+	uid, name string
+	versions  []version // as etcd had them, in the order of revisions
+	specs     []spec    // the versions that changed what it asks for
+	runs      []*run    // in the order of their creation
+	missed    []*missed
+	gone      int64 // the revision of its deletion; 0 if it is there
+	goneAt    time.Time
+}
+
+// version is a state of a CronJob.
+type version struct {
+	*history.CronJob
+	at       time.Time
+	revision int64
+}
+
+// spec is what a CronJob asks for, from a revision on.
+type spec struct {
+	version
+	schedule
+
+	// since is when the schedule, as it is here, began to count: the creation, the edit, or the resume.
+	since time.Time
+}
+
+// run is a Job that was created for a tick.
+type run struct {
+	*history.Job
+	created   int64
+	createdAt time.Time
+	ended     int64 // the revision at which it had its result; 0 if it never had
+	endedAt   time.Time
+	result    string
+	deleted   int64
+	deletedAt time.Time
+	creates   []*create // the requests that may have created it
+}
+
+// create is a request for a Job.
+type create struct {
+	*history.Create
+	answered time.Time
+}
+
+// missed is a report of ticks that will never run.
+type missed struct {
+	at          time.Time // when it was seen first
+	first, last time.Time
+	count       int
+	why         string
+}
+
+// record is all that is known, in order.
+type record struct {
+	stories   map[string]*story // by UID
+	runs      map[string]*run   // by UID
+	creates   map[string][]*create
+	reports   map[string]bool // the names of the events that were taken
+	ends      []time.Time     // when processes ended or froze
+	clocks    []window
+	metrics   []scrape
+	acts      map[string]bool // the UIDs of Jobs that others than managers have deleted
+	phases    map[string]time.Time
+	faults    map[string]int
+	delivered []answered
+	told      []answered
+	end       time.Time
+}
+
+// window is a time in which the clocks were stepped.
+type window struct {
+	from, to time.Time
+	step     time.Duration
+}
+
+// scrape is a look at the metrics of a process.
+type scrape struct {
+	*history.Metrics
+	at time.Time
+}
+
+// answered is something that a process was told, or has told, at a time.
+type answered struct {
+	process string
+	at      time.Time
+	what    string
+	count   int
+}
+
+// gather reads a history.
+func gather(records []history.Record) *record {
+	r := &record{
+		stories: map[string]*story{}, runs: map[string]*run{}, creates: map[string][]*create{}, reports: map[string]bool{},
+		acts: map[string]bool{}, phases: map[string]time.Time{}, faults: map[string]int{},
+	}
+	told := map[string]bool{}
+	for i := range records {
+		rec := &records[i]
+		switch {
+		case rec.CronJob != nil:
+			r.cronJob(rec)
+		case rec.Job != nil:
+			r.job(rec)
+		case rec.Event != nil:
+			r.report(rec.Event, rec.At)
+		case rec.Create != nil:
+			r.create(rec)
+		case rec.Report != nil:
+			r.report(&rec.Report.Event, rec.At)
+			if key := rec.Report.Manager + rec.Report.Event.Name; !told[key] && rec.Report.Event.UID != "" {
+				told[key] = true
+				r.told = append(r.told, answered{rec.Report.Manager, rec.At, rec.Report.Event.Reason, countOf(&rec.Report.Event)})
+			}
+		default:
+			r.other(rec)
+		}
+		if rec.At.After(r.end) {
+			r.end = rec.At
+		}
+	}
+	for _, s := range r.stories {
+		s.arrange()
+	}
+	return r
+}
+
+// cronJob takes a state of a CronJob.
+func (r *record) cronJob(rec *history.Record) {
+	s := r.stories[rec.CronJob.UID]
+	if s == nil {
+		s = &story{uid: rec.CronJob.UID, name: rec.CronJob.Namespace + "/" + rec.CronJob.Name}
+		r.stories[s.uid] = s
+	}
+	if rec.CronJob.Deleted {
+		s.gone, s.goneAt = rec.Revision, rec.At
+		return
+	}
+	s.versions = append(s.versions, version{rec.CronJob, rec.At, rec.Revision})
+}
+
+// job takes a state of a Job.
+func (r *record) job(rec *history.Record) {
+	known := r.runs[rec.Job.UID]
+	if known == nil {
+		known = &run{Job: rec.Job, created: rec.Revision, createdAt: rec.At}
+		r.runs[rec.Job.UID] = known
+		known.creates = slices.Clone(r.creates[rec.Job.Namespace+"/"+rec.Job.Name])
+		if s := r.stories[rec.Job.Owner]; s != nil {
+			s.runs = append(s.runs, known)
+		}
+	}
+	if rec.Job.Result != "" && known.ended == 0 {
+		known.ended, known.endedAt, known.result = rec.Revision, rec.At, rec.Job.Result
+	}
+	if rec.Job.Deleted {
+		known.deleted, known.deletedAt = rec.Revision, rec.At
+	}
+}
+
+// create takes a request for a Job. It comes when it is answered: the Job may be there already.
+func (r *record) create(rec *history.Record) {
+	c := &create{rec.Create, rec.At}
+	if c.Code == 201 {
+		r.delivered = append(r.delivered, answered{c.Manager, rec.At, c.Job, 1})
+	}
+	if !c.Forwarded {
+		return
+	}
+	r.creates[c.Job] = append(r.creates[c.Job], c)
+	for _, run := range r.runs {
+		if run.Namespace+"/"+run.Name == c.Job && !c.Asked.After(run.createdAt) {
+			run.creates = append(run.creates, c)
+		}
+	}
+}
+
+// report takes an event.
+func (r *record) report(event *history.Event, at time.Time) {
+	if event.Reason != "MissSchedule" || r.reports[event.Name] {
+		return
+	}
+	s := r.stories[event.UID]
+	if s == nil {
+		return
+	}
+	r.reports[event.Name] = true
+	for _, m := range parseMissed(event.Note) {
+		m.at = at
+		s.missed = append(s.missed, m)
+	}
+}
+
+// countOf returns how many things an event tells of: ticks that were missed, or one of anything else.
+func countOf(event *history.Event) int {
+	count := 0
+	for _, m := range parseMissed(event.Note) {
+		count += m.count
+	}
+	return max(1, count)
+}
+
+// other takes what is not about a CronJob.
+func (r *record) other(rec *history.Record) {
+	switch {
+	case rec.Process != nil:
+		if rec.Process.State == history.Ended || rec.Process.State == history.Frozen {
+			r.ends = append(r.ends, rec.At)
+		}
+	case rec.Clock != nil:
+		if n := len(r.clocks); n > 0 && r.clocks[n-1].to.IsZero() {
+			r.clocks[n-1].to = rec.At
+		}
+		if rec.Clock.Step != 0 {
+			r.clocks = append(r.clocks, window{from: rec.At, step: rec.Clock.Step})
+		}
+	case rec.Metrics != nil:
+		r.metrics = append(r.metrics, scrape{rec.Metrics, rec.At})
+	case rec.Act != nil:
+		if rec.Act.UID != "" {
+			r.acts[rec.Act.UID] = true
+		}
+	case rec.Phase != nil:
+		r.phases[rec.Phase.Name] = rec.At
+	case rec.Fault != nil:
+		r.faults[rec.Fault.Kind]++
+	}
+}
+
+// arrange finds the versions that changed what a CronJob asks for.
+func (s *story) arrange() {
+	slices.SortStableFunc(s.runs, func(a, b *run) int { return cmp.Compare(a.created, b.created) })
+	for _, v := range s.versions {
+		next := spec{version: v, since: v.Created}
+		next.schedule, _ = parse(v.Schedule)
+		if n := len(s.specs); n > 0 {
+			last := s.specs[n-1]
+			if !changed(last.CronJob, v.CronJob) {
+				continue
+			}
+			next.since = last.since
+			if rescheduled(last.CronJob, v.CronJob) {
+				next.since = v.Edited
+			}
+		}
+		s.specs = append(s.specs, next)
+	}
+}
+
+// changed reports whether one asks for something else than the other.
+func changed(a, b *history.CronJob) bool {
+	return rescheduled(a, b) || a.Policy != b.Policy || a.SucceededLimit != b.SucceededLimit || a.FailedLimit != b.FailedLimit ||
+		deadlineOf(a) != deadlineOf(b)
+}
+
+// rescheduled reports whether ticks from before the one don't count for the other.
+func rescheduled(a, b *history.CronJob) bool {
+	return a.Schedule != b.Schedule || a.TimeZone != b.TimeZone || a.Suspend != b.Suspend
+}
+
+// deadlineOf returns the deadline; negative for none.
+func deadlineOf(c *history.CronJob) int64 {
+	if c.Deadline == nil {
+		return -1
+	}
+	return *c.Deadline
+}
+
+// between returns the specs that were in force from one revision to another: what somebody may have gone by who knew
+// all up to the first of them and acted at the second.
+func (s *story) between(from, to int64) []spec {
+	first := 0
+	for i, spec := range s.specs {
+		if spec.revision <= from {
+			first = i
+		}
+	}
+	last := first
+	for i, spec := range s.specs {
+		if spec.revision < to {
+			last = max(last, i)
+		}
+	}
+	if len(s.specs) == 0 {
+		return nil
+	}
+	return s.specs[first : last+1]
+}
+
+// runsAt reports whether the Job was there and had not ended at a revision.
+func (r *run) runsAt(revision int64) bool {
+	return r.created < revision && (r.ended == 0 || r.ended > revision) && (r.deleted == 0 || r.deleted > revision)
+}
+
+// The two forms of a report.
+var (
+	missedOne  = regexp.MustCompile(`^Missed scheduled time (\S+): (.*)$`)
+	missedMany = regexp.MustCompile(`^Missed (\d+)(?: or more)? scheduled times from (\S+) to (\S+): (.*)$`)
+)
+
+// parseMissed reads an event, which has one report or several with semicolons between; none if it is about something
+// else.
+func parseMissed(note string) []*missed {
+	var all []*missed
+	for part := range strings.SplitSeq(note, "; ") {
+		if m := parseOneMissed(part); m != nil {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func parseOneMissed(note string) *missed {
+	text := []string{"1"}
+	var m *missed
+	if match := missedOne.FindStringSubmatch(note); match != nil {
+		text, m = append(text, match[1], match[1]), &missed{why: match[2]}
+	} else if match := missedMany.FindStringSubmatch(note); match != nil {
+		text, m = match[1:4], &missed{why: match[4]}
+	} else {
+		return nil
+	}
+	var errs [3]error
+	m.count, errs[0] = strconv.Atoi(text[0])
+	m.first, errs[1] = time.Parse(time.RFC3339, text[1])
+	m.last, errs[2] = time.Parse(time.RFC3339, text[2])
+	if errs != [3]error{} {
+		return nil
+	}
+	return m
+}

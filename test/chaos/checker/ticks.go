@@ -1,0 +1,219 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checker
+
+import (
+	"time"
+
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+)
+
+// span is a time in which a CronJob had one schedule and was not suspended.
+type span struct {
+	spec
+	to       int64 // the revision that ended it; 0 if none did
+	until    time.Time
+	finished bool // whether it was ended at all
+}
+
+// spans returns the spans of a story.
+func (s *story) spans(end time.Time) []span {
+	var spans []span
+	for i, spec := range s.specs {
+		if i > 0 && !rescheduled(s.specs[i-1].CronJob, spec.CronJob) {
+			continue // it goes on
+		}
+		if n := len(spans); n > 0 && spans[n-1].to == 0 {
+			spans[n-1].to, spans[n-1].until, spans[n-1].finished = spec.revision, spec.Edited, true
+		}
+		if !spec.Suspend {
+			spans = append(spans, span{spec: spec})
+		}
+	}
+	if n := len(spans); n > 0 && spans[n-1].to == 0 {
+		spans[n-1].to, spans[n-1].until, spans[n-1].finished = s.gone, s.goneAt, s.gone > 0
+		if s.gone == 0 {
+			spans[n-1].until = end
+		}
+	}
+	return spans
+}
+
+// ticks judges what became of each tick that was due.
+func (c *check) ticks(s *story) {
+	runs := map[int64]*run{} // by the tick, in seconds
+	for _, run := range s.runs {
+		runs[run.Tick.Unix()] = run
+	}
+	for _, span := range s.spans(c.end) {
+		for _, tick := range c.due(s, span) {
+			c.Due++
+			c.account(s, span, tick, runs[tick.Unix()])
+		}
+	}
+}
+
+// due returns the ticks of a span. Those of an interval count from the newest run of before it; and if a run of the
+// schedule before comes later, as that was under way when the schedule was edited, from that.
+func (c *check) due(s *story, span span) []time.Time {
+	anchor := span.Created
+	var moved []time.Time
+	for _, run := range s.runs {
+		switch {
+		case run.created < span.revision:
+			anchor = run.Tick
+		case span.to > 0 && run.created > span.to:
+		case span.every > 0 && !span.has(run.Tick, anchor):
+			if len(moved) > 0 && span.has(run.Tick, moved[len(moved)-1]) {
+				continue
+			}
+			moved = append(moved, run.Tick)
+		}
+	}
+	if len(moved) == 0 {
+		return span.ticks(span.since, span.until, anchor)
+	}
+	last := moved[len(moved)-1]
+	from := span.since
+	if last.After(from) {
+		from = last
+	}
+	return span.ticks(from, span.until, last)
+}
+
+// account judges one tick: it has a Job, or one report says why it has not, or nobody could owe either.
+func (c *check) account(s *story, span span, tick time.Time, ran *run) {
+	reports := 0
+	var last *missed
+	for _, m := range s.missed {
+		if !tick.Before(m.first) && !tick.After(m.last) {
+			reports++
+			last = m
+		}
+	}
+	switch {
+	case ran != nil && reports == 1 && c.isForgotten(s, ran, last.at):
+		c.Forgotten++
+		c.DueAndRun++
+	case ran != nil && reports > 0 && !c.isSkewed(tick):
+		c.violate(RunAndReported, s, tick, "it ran, and %d events say that it was missed: %s", reports, last.why)
+	case reports > 1 && !c.isSkewed(tick):
+		c.violate(ReportedTwice, s, tick, "%d events say that it was missed, at last: %s", reports, last.why)
+	case ran != nil:
+		c.DueAndRun++
+	case reports > 0:
+		c.Reported[last.why]++
+	default:
+		c.unaccounted(s, span, tick)
+	}
+}
+
+// unaccounted judges a tick that has neither Job nor report.
+func (c *check) unaccounted(s *story, span span, tick time.Time) {
+	at, passed := s.passed(span, tick)
+	switch {
+	case c.isSkewed(tick):
+		c.Excused[ClockStepped]++
+	case !passed && span.finished && tick.Add(c.patience(tick)).After(span.until):
+		c.Excused[EndedBefore]++
+	case !passed && !span.finished && tick.Add(c.patience(tick)).After(c.end):
+		c.Excused[EndedBefore]++
+	case !passed:
+		c.violate(Stuck, s, tick, "nothing had become of it after %v", span.until.Sub(tick).Round(time.Second))
+	case s.unseen(at, span, tick):
+		c.Excused[EditedUnseen]++
+	case c.died(s.versions[at].at):
+		c.Excused[ReporterDied]++
+	default:
+		c.violate(Lost, s, tick, "no Job and no report, but at %s (revision %d) the status had gone past it",
+			stamp(s.versions[at].at), s.versions[at].revision)
+	}
+}
+
+// passed finds the first version whose status, made from this schedule, has gone past a tick.
+func (s *story) passed(span span, tick time.Time) (int, bool) {
+	for i, v := range s.versions {
+		if v.revision < span.revision || v.ObservedGeneration < span.Generation {
+			continue
+		}
+		if span.to > 0 && v.revision >= span.to {
+			break
+		}
+		if v.NextSchedule.After(tick) || v.LastSchedule.After(tick) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// unseen reports whether a tick was before an edit, and the CronJob edited twice, or the schedule edited and then
+// something else, before a manager has looked: then it can't tell whether the tick counts. See docs/design.md.
+func (s *story) unseen(at int, span span, tick time.Time) bool {
+	now := s.versions[at]
+	if at == 0 || tick.After(now.Edited) {
+		return false
+	}
+	before := s.versions[at-1].ObservedGeneration
+	return before < span.Generation || now.Generation-before > 1
+}
+
+// How long nothing may become of a tick, in the storm, where leaders are killed and the API server is away, and
+// without faults.
+const (
+	patienceInStorm = time.Minute
+	patienceInCalm  = 10 * time.Second
+)
+
+func (c *check) patience(tick time.Time) time.Duration {
+	if c.isCalm(tick) {
+		return c.slow(patienceInCalm)
+	}
+	return c.slow(patienceInStorm)
+}
+
+func (c *check) isCalm(tick time.Time) bool {
+	from, ok := c.phases[history.Calm]
+	return ok && tick.After(from)
+}
+
+// lastWords is how long after a status an event about it may still be on its way.
+const lastWords = 3 * time.Second
+
+// died reports whether a process ended, or was frozen, when it may have had to report what the status says.
+func (c *check) died(written time.Time) bool {
+	lastWords := c.slow(lastWords)
+	for _, end := range c.ends {
+		if end.After(written.Add(-lastWords)) && end.Before(written.Add(lastWords)) {
+			return true
+		}
+	}
+	return false
+}
+
+// longestInterval is the longest of a storm's intervals, of which a timer may be under way when the clock is stepped.
+const longestInterval = 16 * time.Second
+
+// isSkewed reports whether a tick came up while the clocks were stepped, or was passed by when they were: of those it
+// is not asked that they run or are reported.
+func (c *check) isSkewed(tick time.Time) bool {
+	for _, w := range c.clocks {
+		if tick.After(w.from.Add(min(w.step, 0)-longestInterval)) && tick.Before(w.to.Add(max(w.step, 0)+longestInterval)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,184 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package checker decides whether a history keeps what the operator promises. It knows the promises, and not the
+// operator: it has its own, small idea of schedules, and imports nothing of the operator's. A verdict is a function of
+// the history alone.
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+)
+
+// Law is a promise.
+type Law string
+
+// The laws.
+const (
+	Lost                Law = "S2 lost: each due tick has one Job, or one report of why not"
+	Stuck               Law = "S2 stuck: the schedule goes on"
+	RunAndReported      Law = "S2 reported, but run"
+	ReportedTwice       Law = "S2 reported twice"
+	NotNewest           Law = "S2 only the newest tick runs"
+	PastDeadline        Law = "S2 none runs past its deadline"
+	Doubled             Law = "S4 doubled: a tick runs once"
+	NoTick              Law = "S4 only ticks run"
+	WentBack            Law = "S5 lastScheduleTime never goes back"
+	ForbidOverlaps      Law = "S6 Forbid never overlaps"
+	ReplaceLeavesOne    Law = "S6 Replace leaves one"
+	DeletedWhileRunning Law = "S6 only Replace deletes a Job that runs"
+	AfterEdit           Law = "S7 none from before an edit or a resume"
+	AfterSuspend        Law = "S7 none while suspended"
+	HistoryTooLong      Law = "S8 history limits hold in the end"
+	PrunedTooMuch       Law = "S8 history keeps the newest"
+	AfterDelete         Law = "S9 none after the deletion"
+	Early               Law = "S11 early: no Job before its tick"
+	Unlabelled          Law = "S12 Jobs and Pods carry the tick"
+	Unasked             Law = "S13 no Job but what a manager asked for"
+	WrongStatus         Law = "O the status is right in the end"
+	WrongMetrics        Law = "O3 metrics equal the history"
+)
+
+// Excuse is why nobody owes a Job or a report for a tick.
+type Excuse string
+
+// The excuses.
+const (
+	EndedBefore  Excuse = "edited, suspended or deleted before its turn"
+	EditedUnseen Excuse = "before one of several edits that nobody had seen"
+	ClockStepped Excuse = "while the clock was stepped"
+	ReporterDied Excuse = "the manager that was to report it was killed in that moment"
+)
+
+// Violation is a law that was broken.
+type Violation struct {
+	Law    Law
+	Object string    // namespace/name of the CronJob
+	Tick   time.Time // zero if it is not about one
+	Text   string
+}
+
+// String tells the violation in a line.
+func (v Violation) String() string {
+	text := string(v.Law)
+	if v.Object != "" {
+		text += ": " + v.Object
+	}
+	if !v.Tick.IsZero() {
+		text += ", tick " + stamp(v.Tick)
+	}
+	return text + ": " + v.Text
+}
+
+// Verdict is what came of a check.
+type Verdict struct {
+	Violations []Violation
+
+	// Due counts the ticks that came up, DueAndRun those of them that ran, and Reported those that events say were
+	// missed, by why. Excused counts those that are neither, and why nobody owed it.
+	Due, DueAndRun int
+	Reported       map[string]int
+	Excused        map[Excuse]int
+
+	// Run counts the Jobs that were to be created, and Raced those of them that an edit would have prevented, had
+	// the manager been told of it when it decided. Forgotten counts those that ran again, or were reported as
+	// missed, when nobody could know of them any more.
+	Run, Raced, Forgotten int
+
+	// CronJobs counts those that there were, Settled those of them that were there in the end, and Readings how
+	// often the metrics of a process were read.
+	CronJobs, Settled, Readings int
+
+	// Faults counts what struck, by kind.
+	Faults map[string]int
+
+	late, lateInCalm []time.Duration
+}
+
+// check is a check under way.
+type check struct {
+	*record
+	*Verdict
+	slowness float64
+}
+
+// slow returns a time that a law leaves, on a machine as slow as this.
+func (c *check) slow(d time.Duration) time.Duration { return time.Duration(float64(d) * c.slowness) }
+
+// Check decides about a history. Slowness is by what factor the machine may be slower than one that keeps up: the
+// times that laws leave are that much longer.
+func Check(records []history.Record, slowness float64) *Verdict {
+	c := &check{gather(records), &Verdict{Reported: map[string]int{}, Excused: map[Excuse]int{}}, slowness}
+	c.Faults = c.faults
+	if n := len(c.clocks); n > 0 && c.clocks[n-1].to.IsZero() {
+		c.clocks[n-1].to = c.end
+	}
+	for _, uid := range slices.Sorted(maps.Keys(c.stories)) {
+		s := c.stories[uid]
+		if len(s.versions) == 0 {
+			continue
+		}
+		c.CronJobs++
+		c.starts(s)
+		c.deletions(s)
+		c.ticks(s)
+		c.statuses(s)
+		c.settled(s)
+	}
+	for _, m := range c.metrics {
+		c.measured(m)
+	}
+	c.strangers()
+	slices.SortStableFunc(c.Violations, func(a, b Violation) int {
+		return cmp.Or(cmp.Compare(a.Law, b.Law), a.Tick.Compare(b.Tick), cmp.Compare(a.Object, b.Object))
+	})
+	return c.Verdict
+}
+
+// strangers judges Jobs that belong to no CronJob there ever was.
+func (c *check) strangers() {
+	for _, run := range c.runs {
+		if c.stories[run.Owner] == nil {
+			c.violate(Unasked, nil, run.Tick, "Job %s/%s belongs to no CronJob", run.Namespace, run.Name)
+		}
+	}
+}
+
+// violate notes that a law was broken.
+func (c *check) violate(law Law, s *story, tick time.Time, format string, args ...any) {
+	object := ""
+	if s != nil {
+		object = s.name
+	}
+	c.Violations = append(c.Violations, Violation{law, object, tick, fmt.Sprintf(format, args...)})
+}
+
+// Count returns how often laws were broken.
+func (v *Verdict) Count(laws ...Law) int {
+	n := 0
+	for _, violation := range v.Violations {
+		if slices.Contains(laws, violation.Law) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,84 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package faults
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+)
+
+// clock is by how much the managers' clocks are stepped against the machine's. They read it from a file.
+type clock struct {
+	path string
+	log  *history.Log
+
+	mu    sync.Mutex
+	steps []stepped
+}
+
+type stepped struct {
+	at   time.Time
+	step time.Duration
+}
+
+// newClock makes a clock that is not stepped.
+func newClock(path string, log *history.Log) (*clock, error) {
+	c := &clock{path: path, log: log, steps: []stepped{{}}}
+	return c, os.WriteFile(path, []byte("0s"), 0o600)
+}
+
+// set steps the clock.
+func (c *clock) set(step time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if err := renameio.WriteFile(c.path, []byte(step.String()), 0o600); err != nil {
+		return fmt.Errorf("stepping the clock: %w", err)
+	}
+	c.steps = append(c.steps, stepped{now, step})
+	c.log.Add(history.Record{At: now, Clock: &history.Clock{Step: step}})
+	return nil
+}
+
+// unsure is how long around a step either may have been read.
+const unsure = time.Second
+
+// around returns the steps that may have been in force when something was decided, between two instants.
+func (c *clock) around(from, to time.Time) []time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var steps []time.Duration
+	for i, s := range c.steps {
+		if s.at.After(to.Add(unsure)) {
+			break
+		}
+		if i+1 < len(c.steps) && c.steps[i+1].at.Before(from.Add(-unsure)) {
+			continue
+		}
+		if !slices.Contains(steps, s.step) {
+			steps = append(steps, s.step)
+		}
+	}
+	return steps
+}

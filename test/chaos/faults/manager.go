@@ -1,0 +1,225 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package faults
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"tutorial.kubebuilder.io/project/hack/localcluster"
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+)
+
+// restartAfter is how long a manager that has ended stays away.
+const restartAfter = time.Second
+
+// manager is one of the two replicas: a process that is started again when it ends, and its proxy.
+type manager struct {
+	name        string
+	log         *history.Log
+	proxy       *proxy
+	command     localcluster.Command
+	webhookPort int
+	metricsPort int
+
+	mu       sync.Mutex
+	process  *localcluster.Process
+	lives    int
+	label    string // of the process
+	frozenAt time.Time
+	stopped  bool
+	done     chan struct{}
+}
+
+// newManager prepares a manager that talks to the API server through a proxy.
+func (s *Site) newManager(name string, authority *authority, dir string) (*manager, error) {
+	certificate, err := authority.certificate()
+	if err != nil {
+		return nil, err
+	}
+	m := &manager{name: name, log: s.log, done: make(chan struct{})}
+	user, err := clientcmd.BuildConfigFromFlags("", s.managerKubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	user.QPS = -1
+	if m.proxy, err = newProxy(user, certificate, s); err != nil {
+		return nil, err
+	}
+	kubeconfig := filepath.Join(dir, name+".kubeconfig")
+	config := clientcmdapi.NewConfig()
+	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: m.proxy.url, CertificateAuthorityData: authority.pem}
+	config.Contexts["proxy"] = &clientcmdapi.Context{Cluster: "proxy"}
+	config.CurrentContext = "proxy"
+	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
+		return nil, err
+	}
+	if m.webhookPort, err = localcluster.FreePort(); err != nil {
+		return nil, err
+	}
+	if m.metricsPort, err = localcluster.FreePort(); err != nil {
+		return nil, err
+	}
+	m.command = localcluster.Command{
+		Name: "manager-" + name, Path: s.options.Manager,
+		Args: []string{
+			"--kubeconfig=" + kubeconfig, "--leader-elect", "--leader-election-namespace=" + managerNamespace,
+			"--webhook-host=127.0.0.1", fmt.Sprintf("--webhook-port=%d", m.webhookPort), "--webhook-cert-path=" + s.certs.dir,
+			"--mutating-webhook-configuration=mutating-webhook-configuration",
+			"--validating-webhook-configuration=validating-webhook-configuration",
+			fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", m.metricsPort), "--health-probe-bind-address=0",
+		},
+		Env: []string{"CHAOS_CLOCK=" + s.clock.path, "TZ=Asia/Kolkata"},
+	}
+	return m, nil
+}
+
+// supervise keeps the manager running until it is stopped.
+func (m *manager) supervise(ctx context.Context, cluster *cluster) {
+	defer close(m.done)
+	for ctx.Err() == nil {
+		process, err := m.start(ctx, cluster)
+		if err != nil {
+			return
+		}
+		if process == nil {
+			return
+		}
+		<-process.Done()
+		m.log.Add(history.Record{Process: &history.Process{Manager: m.labelNow(), State: history.Ended}})
+		m.mu.Lock()
+		stopped := m.stopped
+		m.mu.Unlock()
+		if stopped {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(restartAfter):
+		}
+	}
+}
+
+func (m *manager) start(ctx context.Context, cluster *cluster) (*localcluster.Process, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopped {
+		return nil, nil //nolint:nilnil // there is none any more
+	}
+	m.lives++
+	m.label = fmt.Sprintf("%s-%d", m.name, m.lives)
+	m.proxy.serves(m.label)
+	process, err := cluster.run(ctx, m.command)
+	if err != nil {
+		return nil, err
+	}
+	m.process = process
+	m.log.Add(history.Record{Process: &history.Process{Manager: m.label, State: history.Started}})
+	return process, nil
+}
+
+func (m *manager) labelNow() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.label
+}
+
+// runs reports whether the process runs.
+func (m *manager) runs() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.process != nil && !isDone(m.process) && m.frozenAt.IsZero()
+}
+
+func isDone(process *localcluster.Process) bool {
+	select {
+	case <-process.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// signal sends a signal to the process, if it runs.
+func (m *manager) signal(signal syscall.Signal) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.process != nil && !isDone(m.process) {
+		_ = syscall.Kill(m.process.PID(), signal)
+	}
+}
+
+// freeze stops the process as it is.
+func (m *manager) freeze() {
+	m.signal(syscall.SIGSTOP)
+	m.mu.Lock()
+	m.frozenAt = time.Now()
+	label := m.label
+	m.mu.Unlock()
+	m.log.Add(history.Record{Process: &history.Process{Manager: label, State: history.Frozen}})
+}
+
+// thaw lets it go on.
+func (m *manager) thaw() {
+	m.mu.Lock()
+	from, label := m.frozenAt, m.label
+	m.frozenAt = time.Time{}
+	m.mu.Unlock()
+	if from.IsZero() {
+		return
+	}
+	_, knows, rows := m.proxy.asking()
+	knows.froze(from)
+	rows.froze(from)
+	m.log.Add(history.Record{Process: &history.Process{Manager: label, State: history.Thawed}})
+	m.signal(syscall.SIGCONT)
+}
+
+// stop ends the manager for good.
+func (m *manager) stop() {
+	m.thaw()
+	m.mu.Lock()
+	m.stopped = true
+	m.mu.Unlock()
+	m.signal(syscall.SIGTERM)
+	select {
+	case <-m.done:
+	case <-time.After(40 * time.Second):
+		m.signal(syscall.SIGKILL)
+		<-m.done
+	}
+}
+
+// logFile is where its processes say what they do.
+func (m *manager) logFile(dir string) string { return filepath.Join(dir, "log", m.command.Name+".log") }
+
+// keepLog copies its log to a directory.
+func (m *manager) keepLog(from, to string) error {
+	content, err := os.ReadFile(m.logFile(from))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, m.command.Name+".log"), content, 0o600)
+}

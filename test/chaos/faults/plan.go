@@ -1,0 +1,233 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package faults makes what can go wrong around the managers go wrong: their processes, the API server, etcd, the
+// connections between them, the webhooks, their certificates and the clock. What happens when is a plan, made from
+// a seed before anything runs.
+package faults
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Kind is a kind of fault.
+type Kind string
+
+// The faults of machines and processes. One at a time is under way.
+const (
+	KillLeader     Kind = "kill-leader"      // kill -9 of the manager that leads; it is started again
+	TermLeader     Kind = "term-leader"      // SIGTERM, as at a rolling update
+	FreezeLeader   Kind = "freeze-leader"    // SIGSTOP for longer than the lease, then SIGCONT
+	KillAPIServer  Kind = "kill-apiserver"   // kill -9; it is started again
+	PauseEtcd      Kind = "pause-etcd"       // SIGSTOP, then SIGCONT
+	KillEtcd       Kind = "kill-etcd"        // kill -9; it is started again
+	CutConnections Kind = "cut-connections"  // all connections of the managers to the API server are closed
+	LagWatches     Kind = "lag-watches"      // what the managers are told comes seconds late
+	DownWebhooks   Kind = "webhooks-down"    // nobody answers the API server's calls
+	RotateCerts    Kind = "rotate-certs"     // the webhooks' certificate and its authority are replaced
+	StepClock      Kind = "step-clock"       // the managers' clocks are stepped, and after a while stepped back
+	CutWatches     Kind = "cut-watches"      // the watch streams end, the connections stay
+	CutDuringLists Kind = "watches-rejected" // the watch streams end, and new ones are refused for a while
+)
+
+// The faults of single requests. They come in bursts, beside the others.
+const (
+	Conflict Kind = "answer-409" // somebody else's write came first
+	Throttle Kind = "answer-429" // with Retry-After: client-go waits and asks again by itself
+	Fail     Kind = "answer-500"
+	Timeout  Kind = "no-answer"   // the request does not arrive, and the manager waits for seconds before it learns so
+	Lose     Kind = "lost-answer" // the request is carried out, and the connection breaks
+	Delay    Kind = "late-answer" // the request is carried out, and the answer takes seconds
+)
+
+// Target says which requests a burst strikes.
+type Target string
+
+// The targets.
+const (
+	Creates  Target = "creates"  // of Jobs
+	Deletes  Target = "deletes"  // of Jobs
+	Trials   Target = "trials"   // creations of Jobs as a dry run, by the webhook
+	Statuses Target = "statuses" // patches of a CronJob's status
+	Events   Target = "events"
+	Leases   Target = "leases" // updates of the leader's Lease
+	Reads    Target = "reads"  // of Jobs and CronJobs, watches too when they begin
+)
+
+// Step is a fault of a plan.
+type Step struct {
+	At   time.Duration // since the begin of the storm
+	Kind Kind
+
+	// Hold is how long it lasts, where that is not in its nature.
+	Hold time.Duration
+
+	// Target and Count are which requests, and how many, a burst strikes.
+	Target Target
+	Count  int
+
+	// Clock is by how much the clock is stepped, Lag how late watches are.
+	Clock time.Duration
+	Lag   time.Duration
+}
+
+// String tells the step in a line of a plan.
+func (s Step) String() string {
+	text := fmt.Sprintf("%7.1fs %s", s.At.Seconds(), s.Kind)
+	switch {
+	case s.Target != "":
+		text += fmt.Sprintf(" of %d %s", s.Count, s.Target)
+	case s.Clock != 0:
+		text += fmt.Sprintf(" by %v for %v", s.Clock, s.Hold)
+	case s.Lag != 0:
+		text += fmt.Sprintf(" by %v for %v", s.Lag, s.Hold)
+	case s.Hold != 0:
+		text += fmt.Sprintf(" for %v", s.Hold)
+	}
+	return text
+}
+
+// machine says of the faults of machines how long they last, and how long the next waits after them.
+var machine = map[Kind]struct{ hold, rest [2]time.Duration }{
+	KillLeader:     {rest: seconds(10, 20)},
+	TermLeader:     {rest: seconds(4, 8)},
+	FreezeLeader:   {hold: seconds(17, 22), rest: seconds(3, 8)},
+	KillAPIServer:  {hold: seconds(1, 3), rest: seconds(8, 12)},
+	PauseEtcd:      {hold: seconds(2, 7), rest: seconds(3, 6)},
+	KillEtcd:       {hold: seconds(1, 2), rest: seconds(4, 8)},
+	CutConnections: {rest: seconds(2, 4)},
+	CutWatches:     {rest: seconds(1, 3)},
+	CutDuringLists: {hold: seconds(2, 6), rest: seconds(2, 4)},
+	LagWatches:     {hold: seconds(6, 12), rest: seconds(1, 4)},
+	DownWebhooks:   {hold: seconds(3, 8), rest: seconds(1, 3)},
+	RotateCerts:    {rest: seconds(2, 4)},
+	StepClock:      {hold: seconds(6, 12), rest: seconds(4, 8)},
+}
+
+// requests says which requests the faults of single requests may strike: only those to which the API server can
+// give such an answer. To a deletion of ours, 409 means that the name is another's by now.
+var requests = map[Kind][]Target{
+	Conflict: {Creates, Statuses, Leases},
+	Throttle: {Creates, Deletes, Trials, Statuses, Events, Reads},
+	Fail:     {Creates, Deletes, Trials, Statuses, Events, Leases, Reads},
+	Timeout:  {Creates, Deletes, Trials, Statuses, Leases},
+	Lose:     {Creates, Creates, Deletes, Statuses, Events},
+	Delay:    {Creates, Deletes, Statuses},
+}
+
+func seconds(from, to int) [2]time.Duration {
+	return [2]time.Duration{time.Duration(from) * time.Second, time.Duration(to) * time.Second}
+}
+
+// Kinds returns all kinds, sorted.
+func Kinds() []Kind {
+	var all []Kind
+	for kind := range machine {
+		all = append(all, kind)
+	}
+	for kind := range requests {
+		all = append(all, kind)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// ParseKinds reads names of kinds, with commas between; "all" is all of them and "none" is none.
+func ParseKinds(text string) ([]Kind, error) {
+	switch text {
+	case "all":
+		return Kinds(), nil
+	case "none", "":
+		return nil, nil
+	}
+	var kinds []Kind
+	for name := range strings.SplitSeq(text, ",") {
+		if !slices.Contains(Kinds(), Kind(name)) {
+			return nil, fmt.Errorf("there is no fault %q: want all, none, or some of %v", name, Kinds())
+		}
+		kinds = append(kinds, Kind(name))
+	}
+	return kinds, nil
+}
+
+// lead is how long the managers are left alone at first.
+const lead = 8 * time.Second
+
+// Plan makes a plan of these kinds of faults for a storm of a duration. The same arguments make the same plan.
+func Plan(seed uint64, duration time.Duration, kinds []Kind) []Step {
+	random := rand.New(rand.NewPCG(seed, 0xfa0175)) //nolint:gosec // a plan is to be reproducible
+	var steps []Step
+	var deck []Kind
+	for at := lead; ; {
+		if deck = dealt(random, deck, kinds, func(kind Kind) bool { _, ok := machine[kind]; return ok }); deck == nil {
+			break
+		}
+		step := Step{At: at, Kind: deck[0], Hold: between(random, machine[deck[0]].hold)}
+		deck = deck[1:]
+		switch step.Kind {
+		case StepClock:
+			step.Clock = time.Duration(1+random.IntN(25)) * time.Second
+			if random.IntN(2) == 0 {
+				step.Clock = -step.Clock
+			}
+		case LagWatches:
+			step.Lag = time.Duration(1+random.IntN(4)) * time.Second
+		}
+		end := at + step.Hold + between(random, machine[step.Kind].rest)
+		if end > duration {
+			break
+		}
+		steps = append(steps, step)
+		at = end
+	}
+	deck = nil
+	for at := lead; at < duration-2*time.Second; at += between(random, [2]time.Duration{time.Second / 2, 5 * time.Second / 2}) {
+		if deck = dealt(random, deck, kinds, func(kind Kind) bool { return requests[kind] != nil }); deck == nil {
+			break
+		}
+		targets := requests[deck[0]]
+		steps = append(steps, Step{At: at, Kind: deck[0], Target: targets[random.IntN(len(targets))], Count: 1 + random.IntN(5)})
+		deck = deck[1:]
+	}
+	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
+	return steps
+}
+
+// dealt returns the deck, or a new one, shuffled, when it is used up: so that each kind has its turn. It is nil if
+// none of the kinds goes into it.
+func dealt(random *rand.Rand, deck, kinds []Kind, fits func(Kind) bool) []Kind {
+	if len(deck) > 0 {
+		return deck
+	}
+	for _, kind := range kinds {
+		if fits(kind) {
+			deck = append(deck, kind)
+		}
+	}
+	random.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
+	return deck
+}
+
+// between returns a duration, in milliseconds, of a range.
+func between(random *rand.Rand, limits [2]time.Duration) time.Duration {
+	span := int64((limits[1] - limits[0]) / time.Millisecond)
+	return limits[0] + time.Duration(random.Int64N(span+1))*time.Millisecond
+}

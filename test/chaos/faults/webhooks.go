@@ -1,0 +1,100 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package faults
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+)
+
+// webhooks is where the API server finds the webhooks: it passes connections on to the managers that run, in turn, as
+// a Service does with those that are ready.
+type webhooks struct {
+	listener net.Listener
+	managers []*manager
+	down     atomic.Bool
+	nth      atomic.Int64
+}
+
+func newWebhooks(port int, managers []*manager) (*webhooks, error) {
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return nil, fmt.Errorf("taking the port of the webhooks: %w", err)
+	}
+	w := &webhooks{listener: listener, managers: managers}
+	go w.serve()
+	return w, nil
+}
+
+func (w *webhooks) serve() {
+	for {
+		conn, err := w.listener.Accept()
+		if err != nil {
+			return
+		}
+		go w.pass(conn)
+	}
+}
+
+// pass connects a connection to a manager that takes it.
+func (w *webhooks) pass(conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	if w.down.Load() {
+		return
+	}
+	first := int(w.nth.Add(1))
+	for i := range w.managers {
+		m := w.managers[(first+i)%len(w.managers)]
+		if !m.runs() {
+			continue
+		}
+		backend, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", m.webhookPort), time.Second)
+		if err != nil {
+			continue
+		}
+		w.join(conn, backend, m)
+		return
+	}
+}
+
+// join copies both ways until either ends, or the webhooks are down, or the manager is frozen: then the connection is
+// of no use, which a Service's clients learn by and by.
+func (w *webhooks) join(conn, backend net.Conn, m *manager) {
+	defer func() { _ = backend.Close() }()
+	ended := make(chan struct{}, 2)
+	for _, pair := range [][2]net.Conn{{conn, backend}, {backend, conn}} {
+		go func() {
+			_, _ = io.Copy(pair[0], pair[1])
+			ended <- struct{}{}
+		}()
+	}
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-ticker.C:
+			if w.down.Load() || !m.runs() {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,289 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package history holds what happened in a storm: every state of every CronJob, Job and event as etcd has it, what
+// the managers asked the API server for, and what the storm itself did. A verdict needs nothing else.
+package history
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// Record is one thing that happened. Exactly one of its pointers is set.
+type Record struct {
+	// At is when the harness learned of it, by the clock of the machine.
+	At time.Time `json:"at"`
+
+	// Revision is etcd's, which is the resourceVersion of the API server; 0 for what is not stored there.
+	Revision int64 `json:"rv,omitempty"`
+
+	CronJob *CronJob `json:"cronJob,omitempty"`
+	Job     *Job     `json:"job,omitempty"`
+	Event   *Event   `json:"event,omitempty"`
+	Create  *Create  `json:"create,omitempty"`
+	Report  *Report  `json:"report,omitempty"`
+	Process *Process `json:"process,omitempty"`
+	Clock   *Clock   `json:"clock,omitempty"`
+	Metrics *Metrics `json:"metrics,omitempty"`
+	Fault   *Fault   `json:"fault,omitempty"`
+	Act     *Act     `json:"act,omitempty"`
+	Phase   *Phase   `json:"phase,omitempty"`
+}
+
+// CronJob is a CronJob as it is stored from this revision on.
+type CronJob struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+
+	// Deleted says that it is gone; the rest is as it was last.
+	Deleted bool `json:"deleted,omitempty"`
+
+	Generation int64     `json:"generation,omitempty"`
+	Created    time.Time `json:"created,omitzero"`
+
+	// Edited is when something other than the status was last written, in whole seconds, by the API server's clock.
+	Edited time.Time `json:"edited,omitzero"`
+
+	Schedule       string `json:"schedule,omitempty"`
+	TimeZone       string `json:"timeZone,omitempty"`
+	Suspend        bool   `json:"suspend,omitempty"`
+	Policy         string `json:"policy,omitempty"`
+	Deadline       *int64 `json:"deadline,omitempty"` // in seconds
+	SucceededLimit int    `json:"succeededLimit"`
+	FailedLimit    int    `json:"failedLimit"`
+
+	// What the status says.
+	LastSchedule       time.Time `json:"lastSchedule,omitzero"`
+	NextSchedule       time.Time `json:"nextSchedule,omitzero"`
+	ObservedGeneration int64     `json:"observedGeneration,omitempty"`
+	Active             []string  `json:"active,omitempty"` // the UIDs of Jobs
+}
+
+// Job is a Job as it is stored from this revision on.
+type Job struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+
+	// Deleted says that it is gone; the rest is as it was last. Deleting that it is going.
+	Deleted  bool `json:"deleted,omitempty"`
+	Deleting bool `json:"deleting,omitempty"`
+
+	// Owner is the UID of the CronJob of ours that controls it.
+	Owner   string    `json:"owner,omitempty"`
+	Created time.Time `json:"created,omitzero"`
+
+	// Tick is what its annotation says it was started for, and PodTick what its Pods' says.
+	Tick    time.Time `json:"tick,omitzero"`
+	PodTick time.Time `json:"podTick,omitzero"`
+
+	// Result is how it ended: Succeeded, Failed, or "" while it runs.
+	Result string `json:"result,omitempty"`
+}
+
+// The results of a Job.
+const (
+	Succeeded = "succeeded"
+	Failed    = "failed"
+)
+
+// Event is an event about a CronJob of ours, as it is stored.
+type Event struct {
+	Name string `json:"name"`
+	UID  string `json:"uid"` // of the CronJob that it is about
+
+	Reason string `json:"reason"`
+	Note   string `json:"note"`
+
+	// Repeats is how often the recorder has seen the like of it since, without telling what the others' notes say.
+	Repeats int `json:"repeats,omitempty"`
+}
+
+// Create is a manager's request to create a Job, as the proxy saw it.
+type Create struct {
+	Manager string `json:"manager"` // the process, such as a-3
+	Job     string `json:"job"`     // namespace/name
+
+	// Decided is when the manager began the unbroken row of requests for this CronJob that this one is the last of:
+	// what it knew then is what it has decided by.
+	Decided time.Time `json:"decided"`
+
+	// Knew is the newest revision of CronJobs that the manager had been told for a while when it decided.
+	Knew int64 `json:"knew"`
+
+	// Steps has the steps that its clock had when it decided: two when it was stepped in that moment.
+	Steps []time.Duration `json:"steps"`
+
+	// Asked is when the request came. The record's time is that of the answer.
+	Asked time.Time `json:"asked"`
+
+	// Code is the HTTP status that the manager was given; 0 for none. Forwarded says that the API server got it.
+	Code      int  `json:"code,omitempty"`
+	Forwarded bool `json:"forwarded,omitempty"`
+}
+
+// Report is an event that a manager has tried to write, whatever became of the request.
+type Report struct {
+	Manager string `json:"manager"`
+	Code    int    `json:"code,omitempty"`
+	Event   Event  `json:"event"`
+}
+
+// Process is the life of a manager's process.
+type Process struct {
+	Manager string `json:"manager"`
+	State   string `json:"state"`
+}
+
+// The states of a process. Between Frozen and Thawed it does nothing.
+const (
+	Started = "started"
+	Ended   = "ended"
+	Frozen  = "frozen"
+	Thawed  = "thawed"
+)
+
+// Clock is a step of the managers' clocks against that of the machine, and the API server's.
+type Clock struct {
+	Step time.Duration `json:"step"`
+}
+
+// Metrics are counts of a manager.
+type Metrics struct {
+	Manager string `json:"manager"`
+
+	// Asked is when they were asked for. The record's time is that of the answer.
+	Asked  time.Time          `json:"asked"`
+	Values map[string]float64 `json:"values"`
+}
+
+// Fault is something that went wrong on purpose, once for each time that it struck.
+type Fault struct {
+	Kind   string `json:"kind"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// Act is something that a user, the Job controller or the garbage collector did; as it is asked for, so that nobody
+// takes its consequences for the managers'.
+type Act struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"` // namespace/name
+	UID  string `json:"uid,omitempty"`
+}
+
+// The acts that delete Jobs.
+const (
+	CollectJob = "collect Job" // as the garbage collector does when the owner is gone
+	DeleteJob  = "delete Job"  // as a user does
+)
+
+// Phase is the begin of a part of the storm.
+type Phase struct {
+	Name string `json:"name"`
+}
+
+// The phases, in their order.
+const (
+	Storm   = "storm"   // everything at once
+	Quiet   = "quiet"   // all is suspended and idle, and no fault is under way
+	Calm    = "calm"    // CronJobs run, without faults
+	Settled = "settled" // all is suspended and idle again: the end
+)
+
+// Log is a history in the making. It is safe for concurrent use.
+type Log struct {
+	mu        sync.Mutex
+	file      *bufio.Writer
+	close     func() error
+	err       error
+	listeners []func(Record)
+}
+
+// NewLog begins a history in a file, a record a line.
+func NewLog(path string) (*Log, error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("writing the history: %w", err)
+	}
+	return &Log{file: bufio.NewWriter(file), close: file.Close}, nil
+}
+
+// Listen has a function called for each record from now on, in their order. It must return at once, and must not
+// call the Log.
+func (l *Log) Listen(listener func(Record)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.listeners = append(l.listeners, listener)
+}
+
+// Add adds a record. One without a time is of now.
+func (l *Log) Add(record Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if record.At.IsZero() {
+		record.At = time.Now()
+	}
+	line, err := json.Marshal(record)
+	if err == nil {
+		_, err = l.file.Write(append(line, '\n'))
+	}
+	l.err = errors.Join(l.err, err)
+	for _, listener := range l.listeners {
+		listener(record)
+	}
+}
+
+// Strike notes that a fault has struck.
+func (l *Log) Strike(kind, detail string) { l.Add(Record{Fault: &Fault{Kind: kind, Detail: detail}}) }
+
+// Close completes the file.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := errors.Join(l.err, l.file.Flush(), l.close()); err != nil {
+		return fmt.Errorf("writing the history: %w", err)
+	}
+	return nil
+}
+
+// Read reads the history that a Log has written.
+func Read(path string) ([]Record, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the history: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	var records []Record
+	for decoder := json.NewDecoder(bufio.NewReader(file)); ; {
+		var record Record
+		err := decoder.Decode(&record)
+		if errors.Is(err, io.EOF) {
+			return records, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the history, record %d: %w", len(records)+1, err)
+		}
+		records = append(records, record)
+	}
+}

@@ -1,0 +1,228 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Command chaos runs CronJobs for a while on a control plane of its own on this machine, has all that can go wrong
+// around the managers go wrong, and then decides, from a history of what happened and against what the operator
+// promises, whether a tick was lost, doubled, early, or any other promise broken. See docs/reliability.md.
+//
+// Run it by "make chaos", which builds what it needs. It leaves no process behind, and no files but those in -out.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"tutorial.kubebuilder.io/project/hack/localcluster"
+	"tutorial.kubebuilder.io/project/test/chaos/faults"
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/chaos/page"
+	"tutorial.kubebuilder.io/project/test/chaos/storm"
+)
+
+func main() {
+	ctrl.SetLogger(logr.Discard()) // what fails is returned
+	klog.SetLogger(logr.Discard())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(1) //nolint:gocritic // nothing that stop would do matters any more
+	}
+}
+
+// begun is when the program began, for the log.
+var begun = time.Now()
+
+// logf tells what goes on.
+func logf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%6.1fs  %s\n", time.Since(begun).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// options are what the command line says.
+type options struct {
+	duration time.Duration
+	seed     uint64
+	cronJobs int
+	faults   []faults.Kind
+	tree     string
+	manager  string
+	out      string
+	check    string
+	docs     string
+	plan     bool
+	calm     time.Duration
+	patience time.Duration
+	slowness float64
+}
+
+func parseFlags(args []string) (*options, error) {
+	o := &options{}
+	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
+	flags.DurationVar(&o.duration, "duration", 10*time.Minute, "`duration` of the storm; to settle takes a minute more")
+	flags.DurationVar(&o.calm, "calm", 20*time.Second, "`duration` of the calm after the storm, without faults; none if 0")
+	flags.DurationVar(&o.patience, "patience", 3*time.Minute, "`duration` after which it has failed if all has not become idle")
+	flags.Uint64Var(&o.seed, "seed", 0, "`number` from which all that is random is made; a new one if 0")
+	flags.IntVar(&o.cronJobs, "cronjobs", 200, "`number` of CronJobs")
+	kinds := flags.String("faults", "all", "`names` of the faults, with commas between: all, none, or some of "+fmt.Sprint(faults.Kinds()))
+	flags.StringVar(&o.tree, "tree", "", "`directory` of the source that the manager is built from; that of this project if empty")
+	flags.StringVar(&o.manager, "manager", "", "`file` of a manager that was built with -tags=chaos, in place of a build")
+	flags.StringVar(&o.out, "out", filepath.Join("bin", "chaos"), "`directory` for the history, the managers' logs and the verdict")
+	flags.StringVar(&o.check, "check", "", "`file` of a history to have a verdict of, again; nothing is run")
+	flags.StringVar(&o.docs, "docs", "", "`file` of Markdown into which the figures are to be written, between the lines "+
+		page.Begin(figures)+" and "+page.End(figures))
+	flags.Float64Var(&o.slowness, "slowness", 1, "`factor` by which this machine may be slower than one that keeps up, "+
+		"before what it does late is a violation")
+	flags.BoolVar(&o.plan, "plan", false, "print the plan of acts and faults, and run nothing")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	var err error
+	if o.faults, err = faults.ParseKinds(*kinds); err != nil {
+		return nil, fmt.Errorf("-faults: %w", err)
+	}
+	switch {
+	case o.cronJobs < 1:
+		return nil, fmt.Errorf("-cronjobs=%d: want at least one", o.cronJobs)
+	case o.duration < 30*time.Second:
+		return nil, fmt.Errorf("-duration=%v: want at least 30s", o.duration)
+	case o.slowness < 1:
+		return nil, fmt.Errorf("-slowness=%v: want at least 1", o.slowness)
+	}
+	if o.seed == 0 {
+		o.seed = uint64(time.Now().UnixNano()) % 1_000_000
+	}
+	if o.tree == "" && o.manager == "" && o.check == "" {
+		o.tree, err = localcluster.FindRoot()
+	}
+	return o, err
+}
+
+// run does what the command line says.
+func run(ctx context.Context, args []string) error {
+	o, err := parseFlags(args)
+	if err != nil {
+		return err
+	}
+	if o.plan {
+		printPlan(o)
+		return nil
+	}
+	if o.check != "" {
+		return o.judge(o.check)
+	}
+	file, err := o.storm(ctx)
+	if file == "" || ctx.Err() != nil {
+		return err
+	}
+	return errors.Join(err, o.judge(file)) // if it did not end well, the history may tell why
+}
+
+// printPlan prints what would be done.
+func printPlan(o *options) {
+	for _, step := range faults.Plan(o.seed, o.duration, o.faults) {
+		fmt.Println(step)
+	}
+	for _, c := range storm.Plan(o.seed, o.duration, o.cronJobs) {
+		for _, act := range c.Acts {
+			fmt.Printf("%7.1fs %s %s/%s %+v\n", act.At.Seconds(), act.Verb, c.Namespace, c.Name, act.Spec)
+		}
+	}
+}
+
+// build builds the manager with a clock that can be stepped.
+func (o *options) build(ctx context.Context) error {
+	if o.manager != "" {
+		return nil
+	}
+	manager, err := filepath.Abs(filepath.Join(o.out, "manager"))
+	if err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, "go", "build", "-tags=chaos", "-o", manager, ".") //nolint:gosec // what the caller names
+	command.Dir = o.tree
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("building the manager: %w: %s", err, out)
+	}
+	o.manager = manager
+	return nil
+}
+
+// storm runs the storm, and returns the file with its history.
+func (o *options) storm(ctx context.Context) (file string, err error) {
+	if err := os.MkdirAll(o.out, 0o750); err != nil {
+		return "", err
+	}
+	if err := o.build(ctx); err != nil {
+		return "", err
+	}
+	file = filepath.Join(o.out, fmt.Sprintf("history-%d.jsonl", o.seed))
+	log, err := history.NewLog(file)
+	if err != nil {
+		return "", err
+	}
+	logf("a storm of %v with %d CronJobs and -seed=%d; its history is %s", o.duration, o.cronJobs, o.seed, file)
+	err = o.stormInto(ctx, log)
+	return file, errors.Join(err, log.Close())
+}
+
+// stormInto runs the storm, and adds what happens to a history.
+func (o *options) stormInto(ctx context.Context, log *history.Log) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	site, err := faults.Start(ctx, faults.Options{Manager: o.manager, Slowness: o.slowness, Logf: logf}, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, site.KeepLogs(o.out), site.Stop()) }()
+
+	watched := make(chan error, 1)
+	watching, stopWatching := context.WithCancel(ctx)
+	defer stopWatching()
+	go func() {
+		err := history.Watch(watching, site.EtcdURL, log)
+		if err != nil {
+			cancel(err)
+		}
+		watched <- err
+	}()
+	if err := o.phases(ctx, site, log); err != nil {
+		return err
+	}
+	sleep(ctx, time.Second) // what is on its way to the history arrives
+	stopWatching()
+	return <-watched
+}
+
+// sleep sleeps, or until the context ends.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

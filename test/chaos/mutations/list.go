@@ -1,0 +1,182 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import "tutorial.kubebuilder.io/project/test/chaos/checker"
+
+// mutation breaks a promise on purpose.
+type mutation struct {
+	name string
+	// edits are what is changed in the source.
+	edits []edit
+	// laws are those of which at least one has to be found broken.
+	laws []checker.Law
+	// flags are those of the storm that shows it, beside those that all have.
+	flags []string
+}
+
+// edit replaces a piece of source that must be there exactly once.
+type edit struct{ file, before, after string }
+
+// files that are changed.
+const (
+	plan        = "internal/plan/plan.go"
+	tick        = "internal/plan/tick.go"
+	jobs        = "internal/plan/jobs.go"
+	pruning     = "internal/plan/history.go"
+	concurrency = "internal/plan/concurrency.go"
+	apply       = "controllers/batch/apply.go"
+	events      = "controllers/batch/events.go"
+	observe     = "controllers/batch/observe.go"
+)
+
+// mutations are what the checker has to catch.
+var mutations = []mutation{
+	{
+		name:  "a Job's name is not its tick's",
+		edits: []edit{{concurrency, `fmt.Sprintf("%s-%d", c.Name, tick.Unix())`, `fmt.Sprintf("%s-%d", c.Name, time.Now().UnixNano())`}},
+		laws:  []checker.Law{checker.Doubled, checker.Unlabelled},
+		flags: []string{"-faults=lost-answer,lag-watches"},
+	},
+	{
+		name: "a tick is due a second early",
+		edits: []edit{
+			{plan, "ticks.Last(floor, in.Now)", "ticks.Last(floor, in.Now.Add(time.Second))"},
+			{plan, "p.WakeBy(next)", "p.WakeBy(next.Add(-time.Second))"},
+		},
+		laws: []checker.Law{checker.Early},
+	},
+	{
+		name: "the oldest tick runs, and not the newest",
+		edits: []edit{{plan, "due, isDue := ticks.Last(floor, in.Now)",
+			"due, _ := ticks.Next(floor)\n\tisDue := !due.After(in.Now)"}},
+		laws: []checker.Law{checker.NotNewest},
+	},
+	{
+		name:  "the starting deadline is ignored",
+		edits: []edit{{plan, "if hasDeadline && in.Now.After(deadline) {", "if false && in.Now.After(deadline) {"}},
+		laws:  []checker.Law{checker.PastDeadline},
+		flags: []string{"-faults=kill-leader,kill-apiserver", "-duration=60s"}, // nothing is late without them
+	},
+	{
+		name:  "nothing wakes it for the next tick",
+		edits: []edit{{plan, "\tp.WakeBy(next)\n", ""}},
+		laws:  []checker.Law{checker.Stuck},
+		flags: []string{"-calm=25s"},
+	},
+	{
+		name:  "suspend is ignored",
+		edits: []edit{{plan, "case *in.CronJob.Spec.Suspend:", "case false && *in.CronJob.Spec.Suspend:"}},
+		laws:  []checker.Law{checker.AfterSuspend},
+		flags: []string{"-calm=20s"},
+	},
+	{
+		name:  "an edit or a resume lets older ticks run",
+		edits: []edit{{tick, "case isReschedule(c):", "case false && isReschedule(c):"}},
+		laws:  []checker.Law{checker.AfterEdit},
+		flags: []string{"-calm=20s"},
+	},
+	{
+		name:  "an interval counts from the creation for good",
+		edits: []edit{{tick, "if status.LastScheduleTime != nil {", "if false && status.LastScheduleTime != nil {"}},
+		laws:  []checker.Law{checker.NoTick, checker.Lost},
+	},
+	{
+		name:  "lastScheduleTime is that of the Job seen last",
+		edits: []edit{{tick, "if current != nil && !other.After(current.Time) {", "if false && !other.After(current.Time) {"}},
+		laws:  []checker.Law{checker.WentBack},
+	},
+	{
+		name:  "Forbid is ignored",
+		edits: []edit{{concurrency, "case in.CronJob.Spec.ConcurrencyPolicy == v1.ForbidConcurrent && len(active) > 0:", "case false:"}},
+		laws:  []checker.Law{checker.ForbidOverlaps},
+	},
+	{
+		name:  "Replace deletes nothing",
+		edits: []edit{{concurrency, "if job.DeletionTimestamp == nil {", "if job.DeletionTimestamp != nil {"}},
+		laws:  []checker.Law{checker.ReplaceLeavesOne},
+	},
+	{
+		name:  "the history limits are one too many",
+		edits: []edit{{pruning, "max(0, len(jobs)-max(0, limit))", "max(0, len(jobs)-max(0, limit)-1)"}},
+		laws:  []checker.Law{checker.HistoryTooLong},
+	},
+	{
+		name:  "the history limits keep the oldest",
+		edits: []edit{{pruning, "jobs[:max(0, len(jobs)-max(0, limit))]", "jobs[min(len(jobs), max(0, limit)):]"}},
+		laws:  []checker.Law{checker.PrunedTooMuch},
+	},
+	{
+		name:  "Jobs that run count as history",
+		edits: []edit{{pruning, "p.pruneTo(in, jobs.succeeded,", "p.pruneTo(in, jobs.active,"}},
+		laws:  []checker.Law{checker.DeletedWhileRunning},
+	},
+	{
+		name:  "Jobs are pruned before the status knows their tick",
+		edits: []edit{{pruning, "case !isAccounted(in, job):", "case false:"}},
+		laws:  []checker.Law{checker.Doubled, checker.Lost, checker.WrongStatus},
+		flags: []string{"-faults=answer-500,answer-409,no-answer,lost-answer,lag-watches,kill-leader", "-duration=90s", "-cronjobs=150"},
+	},
+	{
+		name:  "missed ticks are not reported",
+		edits: []edit{{events, "for _, missed := range p.Missed {", "for _, missed := range p.Missed[:0] {"}},
+		laws:  []checker.Law{checker.Lost},
+	},
+	{
+		name: "missed ticks are reported twice",
+		edits: []edit{{events, "\tif len(p.Missed) > 0 {\n",
+			"\tif len(p.Missed) > 0 {\n\t\tagain := describeMissed(p.Missed[0])\n" +
+				"\t\tnotices = append(notices, warning(EventMissSchedule, actionObserve, nil, again))\n"}},
+		laws: []checker.Law{checker.ReportedTwice},
+	},
+	{
+		name: "what is deleted goes on as it was written last",
+		edits: []edit{{observe, "\tcase apierrors.IsNotFound(err):\n\t\tr.forget(key)\n\t\treturn nil, nil //nolint:nilnil",
+			"\tcase apierrors.IsNotFound(err) && r.written.recall(key) != nil:\n\t\treturn r.written.recall(key), nil\n" +
+				"\tcase apierrors.IsNotFound(err):\n\t\tr.forget(key)\n\t\treturn nil, nil //nolint:nilnil"}},
+		laws: []checker.Law{checker.AfterDelete, checker.Doubled},
+	},
+	{
+		name:  "a creation without an answer is taken for one that has failed",
+		edits: []edit{{apply, "\t\tr.refuse(seen, p, done, err)\n\t\treturn\n", "\t\tp.NameTaken(seen.Input)\n"}},
+		laws:  []checker.Law{checker.RunAndReported},
+		flags: []string{"-faults=lost-answer"},
+	},
+	{
+		name: "the Pods do not carry the tick",
+		edits: []edit{{concurrency,
+			"metav1.SetMetaDataAnnotation(&job.Spec.Template.ObjectMeta, v1.ScheduledAtAnnotation, scheduledAt)\n", "\n"}},
+		laws: []checker.Law{checker.Unlabelled},
+	},
+	{
+		name: "the Jobs of another are taken for one's own",
+		edits: []edit{{concurrency, "OwnerReferences: []metav1.OwnerReference{",
+			"OwnerReferences: []metav1.OwnerReference{}[:0:0], Finalizers: nil, // "}},
+		laws: []checker.Law{checker.Unasked},
+	},
+	{
+		name:  "a run is counted twice",
+		edits: []edit{{apply, "creationSkew.Observe(", "creationSkew.Observe(0)\n\t\tcreationSkew.Observe("}},
+		laws:  []checker.Law{checker.WrongMetrics},
+	},
+	{
+		name: "Jobs that have ended stay active",
+		edits: []edit{{jobs, "for _, job := range jobs.ended {",
+			"for _, job := range jobs.ended {\n\t\tp.Status.Active = append(p.Status.Active, Reference(job))"}},
+		laws: []checker.Law{checker.WrongStatus},
+	},
+}

@@ -1,0 +1,71 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package page_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"tutorial.kubebuilder.io/project/test/chaos/page"
+)
+
+func TestReplaceChangesItsPartAlone(t *testing.T) {
+	begin, end := page.Begin("storm")+"\n", page.End("storm")+"\n"
+	tests := map[string]struct {
+		content string
+		fails   bool
+		want    string // the content, if it is to stay as it is
+		wantErr string
+	}{
+		"an empty part":      {content: "a\n" + begin + end + "b\n", want: "a\n" + begin + "\nnew\n\n" + end + "b\n"},
+		"what was there":     {content: begin + "old\nolder\n" + end, want: begin + "\nnew\n\n" + end},
+		"no begin":           {content: "a\n" + end, wantErr: "want the lines"},
+		"no end":             {content: "a\n" + begin, wantErr: "want the lines"},
+		"the wrong way":      {content: end + begin, wantErr: "want the lines"},
+		"twice":              {content: begin + end + begin + end, wantErr: "want the lines"},
+		"nothing to be told": {content: begin + "old\n" + end, fails: true, wantErr: "nothing"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "page.md")
+			require.NoError(t, os.WriteFile(path, []byte(test.content), 0o600))
+			err := page.Replace(path, "storm", func(w io.Writer) error {
+				if test.fails {
+					return errors.New("nothing")
+				}
+				_, err := io.WriteString(w, "new\n")
+				return err
+			})
+			want := test.want
+			if test.wantErr != "" {
+				require.ErrorContains(t, err, test.wantErr)
+				want = test.content
+			} else {
+				require.NoError(t, err)
+			}
+			got, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.Equal(t, want, string(got))
+		})
+	}
+}

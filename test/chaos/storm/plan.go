@@ -1,0 +1,184 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package storm is the work: CronJobs that users create, edit, suspend, resume, delete and create again, in both
+// versions of the API, and Jobs that end. What happens when is a plan, made from a seed before anything runs.
+package storm
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// Verb is what a user does with a CronJob.
+type Verb string
+
+// The verbs.
+const (
+	Create     Verb = "create"
+	Reschedule Verb = "reschedule"
+	Edit       Verb = "edit" // the policy, the deadline or a history limit
+	Label      Verb = "label"
+	Suspend    Verb = "suspend"
+	Resume     Verb = "resume"
+	Delete     Verb = "delete"
+	DeleteJob  Verb = "delete a Job"
+)
+
+// Act is what a user does.
+type Act struct {
+	At   time.Duration // since the begin of the storm
+	Verb Verb
+
+	// V2 says that it is done in version v2.
+	V2 bool
+
+	// Spec is what the CronJob is to be like afterwards.
+	Spec Spec
+}
+
+// Spec is what of a CronJob varies.
+type Spec struct {
+	Schedule  Schedule
+	TimeZone  string
+	Policy    string
+	Deadline  int64 // in seconds; 0 for none
+	Succeeded int32 // the history limits
+	Failed    int32
+	Suspend   bool
+	Label     string
+}
+
+// Schedule is a schedule in both versions' words.
+type Schedule struct {
+	Text   string            // v1's
+	Fields map[string]string // v2's
+}
+
+// CronJob is a CronJob's life: what users do with that name, in the order of time.
+type CronJob struct {
+	Namespace, Name string
+	Acts            []Act
+}
+
+// namespaces over which the CronJobs are spread.
+const namespaces = 4
+
+// Namespace returns the name of one of the namespaces.
+func Namespace(i int) string { return fmt.Sprintf("chaos-%d", i%namespaces) }
+
+// Namespaces returns the names of all.
+func Namespaces() []string {
+	names := make([]string, namespaces)
+	for i := range names {
+		names[i] = Namespace(i)
+	}
+	return names
+}
+
+// How long users take to create all CronJobs at first, and on average between two acts on one CronJob.
+const (
+	population = 6 * time.Second
+	pause      = 45 * time.Second
+)
+
+// Plan makes a plan for so many CronJobs. The same arguments make the same plan.
+func Plan(seed uint64, duration time.Duration, count int) []CronJob {
+	random := rand.New(rand.NewPCG(seed, 0x5702)) //nolint:gosec // a plan is to be reproducible
+	lives := make([]CronJob, count)
+	for i := range lives {
+		lives[i] = CronJob{Namespace: Namespace(i), Name: fmt.Sprintf("c%03d", i), Acts: life(random, duration)}
+	}
+	return lives
+}
+
+// life plans what users do with one name.
+func life(random *rand.Rand, duration time.Duration) []Act {
+	at := time.Duration(random.Int64N(int64(population)))
+	spec := anySpec(random)
+	acts := []Act{{At: at, Verb: Create, V2: random.IntN(2) == 0, Spec: spec}}
+	exists := true
+	for {
+		at += pause/10 + time.Duration(random.Int64N(int64(2*pause-pause/5)))
+		if at > duration {
+			return acts
+		}
+		act := Act{At: at.Truncate(time.Millisecond), V2: random.IntN(2) == 0}
+		switch {
+		case !exists:
+			act.Verb, spec, exists = Create, anySpec(random), true
+		case spec.Suspend && random.IntN(3) > 0:
+			act.Verb, spec.Suspend = Resume, false
+		default:
+			act.Verb = verbs[random.IntN(len(verbs))]
+			spec = act.Verb.applied(random, spec)
+			exists = act.Verb != Delete
+		}
+		act.Spec = spec
+		acts = append(acts, act)
+	}
+}
+
+// verbs as often as they are to come.
+var verbs = slices.Concat(
+	repeated(Reschedule, 5), repeated(Edit, 4), repeated(Suspend, 4), repeated(Delete, 3), repeated(Label, 1), repeated(DeleteJob, 3))
+
+func repeated(verb Verb, times int) []Verb { return slices.Repeat([]Verb{verb}, times) }
+
+// applied returns what is left of a spec after the verb.
+func (v Verb) applied(random *rand.Rand, spec Spec) Spec {
+	other := anySpec(random)
+	switch v {
+	case Reschedule:
+		spec.Schedule, spec.TimeZone = other.Schedule, other.TimeZone
+	case Suspend:
+		spec.Suspend = true
+	case Label:
+		spec.Label = other.Label
+	case Edit:
+		spec.Policy, spec.Deadline, spec.Succeeded, spec.Failed = other.Policy, other.Deadline, other.Succeeded, other.Failed
+	}
+	return spec
+}
+
+func anySpec(random *rand.Rand) Spec {
+	spec := Spec{
+		Schedule: anySchedule(random), Policy: []string{"Allow", "Allow", "Forbid", "Replace"}[random.IntN(4)],
+		Succeeded: random.Int32N(4), Failed: random.Int32N(4), Label: fmt.Sprintf("l%d", random.IntN(1000)),
+	}
+	if random.IntN(3) == 0 {
+		spec.Deadline = int64(1 + random.IntN(30))
+	}
+	if random.IntN(4) == 0 {
+		// Their offsets are whole hours, or halves: of no matter to the schedules here.
+		spec.TimeZone = []string{"Europe/Paris", "Asia/Kolkata", "America/New_York"}[random.IntN(3)]
+	}
+	return spec
+}
+
+// anySchedule returns an interval, or, one time in six, something on the minute.
+func anySchedule(random *rand.Rand) Schedule {
+	switch random.IntN(12) {
+	case 0:
+		return Schedule{"* * * * *", map[string]string{"minute": "*"}}
+	case 1:
+		return Schedule{"*/2 * * * *", map[string]string{"minute": "*/2"}}
+	}
+	every := fmt.Sprintf("%ds", 2+random.IntN(14))
+	return Schedule{"@every " + every, map[string]string{"every": every}}
+}

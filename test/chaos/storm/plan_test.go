@@ -1,0 +1,52 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package storm
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestThePlanIsMadeFromTheSeedAlone(t *testing.T) {
+	plan := Plan(7, 10*time.Minute, 50)
+	assert.Len(t, plan, 50)
+	assert.Equal(t, plan, Plan(7, 10*time.Minute, 50))
+	assert.NotEqual(t, plan, Plan(8, 10*time.Minute, 50))
+}
+
+func TestUsersDoOnlyWhatCanBeDone(t *testing.T) {
+	verbs := map[Verb]int{}
+	versions := map[bool]int{}
+	for _, c := range Plan(7, 10*time.Minute, 200) {
+		exists := false
+		at := time.Duration(-1)
+		for _, act := range c.Acts {
+			verbs[act.Verb]++
+			versions[act.V2]++
+			assert.Equal(t, !exists, act.Verb == Create, "%s: %s at %v", c.Name, act.Verb, act.At)
+			assert.Greater(t, act.At, at)
+			at, exists = act.At, act.Verb != Delete
+		}
+		assert.Equal(t, exists, c.exists())
+	}
+	for _, verb := range []Verb{Create, Reschedule, Edit, Label, Suspend, Resume, Delete, DeleteJob} {
+		assert.Greater(t, verbs[verb], 20, "%s", verb)
+	}
+	assert.InDelta(t, versions[true], versions[false], 0.2*float64(versions[true]), "in both versions alike")
+}
