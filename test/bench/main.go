@@ -81,6 +81,7 @@ type options struct {
 	span       time.Duration
 	namespaces int
 	cut        time.Duration
+	churning   time.Duration
 	file       string
 	manager    string
 	root       string // the project's directory
@@ -99,6 +100,7 @@ var stages = []struct {
 	{"restart", true, (*bench).restart},
 	{"micro", false, (*bench).micro},
 	{"report", false, (*bench).report},
+	{churnStage, true, (*bench).churn},
 }
 
 // parseFlags reads the command line.
@@ -109,12 +111,14 @@ func parseFlags(args []string) (*options, error) {
 	for _, stage := range stages {
 		names = append(names, stage.name)
 	}
-	chosen := flags.String("stages", strings.Join(names, ","), "`names` of the stages to run; the results of others stay as they are")
+	usual := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == churnStage })
+	chosen := flags.String("stages", strings.Join(usual, ","), "`names` of the stages to run; the results of others stay as they are")
 	numbers := flags.String("n", "1000,5000,20000", "`numbers` of CronJobs that are due at once")
 	contending := flags.String("contenders", "bare,operator,tuned,shipped", "`names` of those to measure")
 	flags.IntVar(&o.objects, "objects", 20000, "`number` of CronJobs in the stages idle, versions and restart")
 	flags.DurationVar(&o.span, "idle", 10*time.Minute, "`duration` of the stage idle, for each contender")
 	flags.IntVar(&o.namespaces, "namespaces", 10, "`number` of namespaces over which the CronJobs are spread")
+	flags.DurationVar(&o.churning, "churn", 30*time.Minute, "`duration` of the stage "+churnStage+", which is run only if it is named")
 	flags.DurationVar(&o.cut, "cut", 3*time.Minute, "`duration` after a tick at which the measuring of it is broken off")
 	flags.StringVar(&o.manager, "manager", "bin/manager", "`file` of the manager to measure, to compare builds")
 	flags.StringVar(&o.file, "results", "bin/bench/results.json", "`file` with the results, in which those of this run replace older ones")

@@ -75,7 +75,8 @@ func parse(metrics io.Reader, name string) (map[string]*dto.MetricFamily, error)
 	lines := bufio.NewScanner(metrics)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		if bytes.HasPrefix(lines.Bytes(), []byte(name+"{")) {
+		after, ok := bytes.CutPrefix(lines.Bytes(), []byte(name))
+		if ok && (bytes.HasPrefix(after, []byte("{")) || bytes.HasPrefix(after, []byte(" "))) {
 			wanted.Write(lines.Bytes())
 			wanted.WriteByte('\n')
 		}

@@ -33,6 +33,8 @@ apiserver_request_total{code="200",group="other",resource="cronjobs",subresource
 apiserver_request_total{code="200",group="",resource="events",subresource="",verb="LIST",version="v1"} 6
 apiserver_request_total{code="200",group="",resource="pods",subresource="",verb="LIST",version="v1"} 7
 apiserver_request_totally_different{code="200"} 8
+go_goroutines 12
+go_goroutines_of_another_kind 13
 `
 
 func TestRequestsAreNamedByVerbAndResource(t *testing.T) {
@@ -51,6 +53,9 @@ func TestSumOfAddsUpAllLabels(t *testing.T) {
 	got, err := SumOf(strings.NewReader(exposition), requestsMetric)
 	require.NoError(t, err)
 	assert.InDelta(t, 26, got, 0)
+	got, err = SumOf(strings.NewReader(exposition), "go_goroutines")
+	require.NoError(t, err)
+	assert.InDelta(t, 12, got, 0, "without labels")
 	got, err = SumOf(strings.NewReader(exposition), "no_such_metric")
 	require.NoError(t, err)
 	assert.Zero(t, got)
