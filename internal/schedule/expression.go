@@ -45,21 +45,22 @@ type expression struct {
 	// rhythm says that the minute or the hour starts with "*": "every so often" rather than "at
 	// this time". Where clocks shift, a rhythm keeps real time, and a fixed time happens once a
 	// day on the wall: in spring right after the gap if it is in it, in autumn the first time it
-	// is seen. That is vixie-cron's rule (cron(8), "Notes").
+	// is seen. That is vixie-cron's rule (cron(8), "Notes"), but for shifts of three hours and more,
+	// which it leaves alone: here, the day that Samoa skipped in 2011 is a gap as any other.
 	rhythm bool
 }
 
 // newExpression takes over what the parser made of a text.
 func newExpression(parsed *cron.SpecSchedule, text string) *expression {
-	fields := strings.Fields(text)
-	wild := func(i int, bits uint64) bool {
-		return bits&star != 0 || len(fields) == 5 && strings.ContainsRune("*?", rune(fields[i][0]))
+	rhythm := parsed.Hour&star != 0 // of a macro: @hourly
+	if fields := strings.Fields(text); len(fields) == 5 {
+		rhythm = strings.ContainsAny(fields[0][:1]+fields[1][:1], "*?")
 	}
 	return &expression{
 		minutes: parsed.Minute &^ star, hours: parsed.Hour &^ star, days: parsed.Dom &^ star,
 		months: parsed.Month &^ star, weekdays: parsed.Dow &^ star,
 		eitherDay: (parsed.Dom|parsed.Dow)&star == 0,
-		rhythm:    wild(0, parsed.Minute) || wild(1, parsed.Hour),
+		rhythm:    rhythm,
 	}
 }
 

@@ -109,13 +109,24 @@ func (s Schedule) Anchored(anchor time.Time) Schedule {
 // Interval returns the interval of an "@every" schedule, at least one second, and 0 for others.
 func (s Schedule) Interval() time.Duration { return s.interval }
 
-// Next returns the first tick after an instant, in UTC. It reports false when there is none, which
-// Parse rules out but for years far from ours.
+// lastYear is the last one that RFC 3339, and so the API, can tell.
+const lastYear = 9999
+
+// Next returns the first tick after an instant, in UTC. It reports false when there is none until the end of the
+// year 9999, which Parse rules out but for years far from ours.
 func (s Schedule) Next(after time.Time) (time.Time, bool) {
 	if s.expression == nil {
-		return s.nextInterval(after), true
+		return withinYears(s.nextInterval(after), true)
 	}
-	return s.expression.next(after, s.zone)
+	return withinYears(s.expression.next(after, s.zone))
+}
+
+// withinYears passes on a tick, unless it is too late to be told.
+func withinYears(tick time.Time, ok bool) (time.Time, bool) {
+	if !ok || tick.Year() > lastYear {
+		return time.Time{}, false
+	}
+	return tick, true
 }
 
 // Last returns the last tick that is later than after and not later than notAfter, in UTC, and
@@ -123,11 +134,8 @@ func (s Schedule) Next(after time.Time) (time.Time, bool) {
 // far apart the two are.
 func (s Schedule) Last(after, notAfter time.Time) (time.Time, bool) {
 	if s.expression == nil {
-		first := s.nextInterval(after)
-		if first.After(notAfter) {
-			return time.Time{}, false
-		}
-		return first.Add(notAfter.Sub(first).Truncate(s.interval)), true
+		last := s.afterIntervals(s.intervalsBy(notAfter))
+		return last, last.After(after) && last.After(s.anchor)
 	}
 	last, ok := s.expression.last(notAfter, s.zone)
 	return last, ok && last.After(after)
@@ -135,11 +143,22 @@ func (s Schedule) Last(after, notAfter time.Time) (time.Time, bool) {
 
 // nextInterval returns the first anchor + n × interval, n from 1, after an instant.
 func (s Schedule) nextInterval(after time.Time) time.Time {
-	first := s.anchor.Add(s.interval)
-	if first.After(after) {
-		return first.UTC()
+	return s.afterIntervals(max(s.intervalsBy(after), 0) + 1)
+}
+
+// intervalsBy returns how many whole intervals have passed since the anchor. It counts seconds, as a
+// time.Duration ends at 292 years.
+func (s Schedule) intervalsBy(instant time.Time) int64 {
+	passed, interval := instant.Unix()-s.anchor.Unix(), int64(s.interval/time.Second)
+	if passed < 0 {
+		return -1
 	}
-	return first.Add(after.Sub(first).Truncate(s.interval) + s.interval).UTC()
+	return passed / interval
+}
+
+// afterIntervals returns the anchor and so many intervals.
+func (s Schedule) afterIntervals(count int64) time.Time {
+	return time.Unix(s.anchor.Unix()+count*int64(s.interval/time.Second), 0).UTC()
 }
 
 // Count returns how many ticks lie after the one instant and before the other, at most limit.

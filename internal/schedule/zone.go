@@ -72,11 +72,31 @@ func periodAt(t time.Time, zone *time.Location) period {
 	local := t.In(zone)
 	p := period{offset: offsetOf(local)}
 	p.before = p.offset
-	p.start, p.end = local.ZoneBounds()
+	p.start, p.end = boundsAt(local)
 	if !p.start.IsZero() {
 		p.before = offsetOf(p.start.Add(-time.Second))
 	}
 	return p
+}
+
+// boundsAt is ZoneBounds, which is not to be trusted for times after the last shift that the zone's data lists and
+// before which it goes by a rule for all years to come.
+func boundsAt(local time.Time) (start, end time.Time) {
+	start, end = local.ZoneBounds()
+	if !end.IsZero() && !end.After(local) {
+		// Every year is taken for one of 365 days: on the last day of a leap year, the end is past
+		// (https://go.dev/issue/81583). No clock shifts then.
+		end = local.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).In(local.Location())
+	}
+	// The rule's last shift may lie before the last that is listed, as for Ciudad Juárez at the end of 2022.
+	for !start.IsZero() {
+		_, next := start.ZoneBounds()
+		if next.IsZero() || next.After(local) || !next.After(start) {
+			break
+		}
+		start = next
+	}
+	return start, end
 }
 
 func offsetOf(local time.Time) time.Duration {
