@@ -24,29 +24,47 @@ import (
 	"time"
 )
 
-// What an input may cost: much more than it does on a machine that is busy, with the race detector. Something whose cost
+// What an input may cost: much more than it does, also with the race detector, which takes ten times as long. What
 // grows with the square of its input goes beyond when the input is as large as a request may be.
 const (
-	mostTime        = 30 * time.Second
+	mostTime        = 20 * time.Second // of the processors
 	mostMemory      = 4 << 20
 	memoryPerByte   = 256
 	allocatedMetric = "/gc/heap/allocs:bytes"
 )
 
 // Hold runs something with an input of some bytes. It fails the test if that allocates more than 4 MiB and 256 bytes
-// for each byte, and, as what hangs can't be told in another way, panics if it takes more than half a minute: a
-// fuzz target then keeps the input as one that crashes it. Nothing else may run in the process meanwhile.
+// for each byte. If it takes more than 20 seconds, not counting those that other processes take, it panics, as what
+// hangs can't be told in another way: a fuzz target then keeps the input as one that crashes it. Nothing else
+// may run in the process meanwhile.
 func Hold(t testing.TB, size int, run func()) {
 	t.Helper()
-	watchdog := time.AfterFunc(mostTime, func() {
-		panic(fmt.Sprintf("%s: an input of %d bytes takes more than %s", t.Name(), size, mostTime))
-	})
-	defer watchdog.Stop()
+	ended := make(chan struct{})
+	defer close(ended)
+	go limitTime(ended, mostTime, func() { panic(fmt.Sprintf("%s: an input of %d bytes takes more than %s", t.Name(), size, mostTime)) })
 	before := allocated()
 	run()
 	most := uint64(mostMemory + memoryPerByte*size) //nolint:gosec // a size is not negative
 	if took := allocated() - before; took > most {
 		t.Errorf("an input of %d bytes takes %d bytes of memory, more than %d", size, took, most)
+	}
+}
+
+// limitTime calls back if the process works for longer than that before something ends.
+func limitTime(ended <-chan struct{}, most time.Duration, tooLong func()) {
+	looks := time.NewTicker(most / 20)
+	defer looks.Stop()
+	begin := workedFor()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-looks.C:
+			if workedFor()-begin > most {
+				tooLong()
+				return
+			}
+		}
 	}
 }
 

@@ -17,7 +17,9 @@ limitations under the License.
 package bounds
 
 import (
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -47,5 +49,13 @@ func TestWhatTakesTooMuchMemoryFails(t *testing.T) {
 			Hold(r, tc.size, func() { sink = make([]byte, tc.takes) })
 			assert.Equal(t, tc.want, r.failed)
 		})
+	}
+}
+
+func TestWhatWorksForTooLongIsNoticed(t *testing.T) {
+	var noticed atomic.Bool
+	go limitTime(t.Context().Done(), 20*time.Millisecond, func() { noticed.Store(true) })
+	for !noticed.Load() {
+		sink = make([]byte, 1<<10)
 	}
 }

@@ -44,8 +44,7 @@ const version = "v0.0.0-integration"
 // buildManager builds the manager as the Makefile does; with the race detector if the tests have it.
 func buildManager(ctx context.Context, output string) error {
 	args, env := []string{"build", "-ldflags", "-X main.version=" + version, "-o", output}, "CGO_ENABLED=0"
-	info, _ := debug.ReadBuildInfo()
-	if slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if withRaceDetector() {
 		args, env = append(args, "-race"), "CGO_ENABLED=1"
 	}
 	build := exec.CommandContext(ctx, "go", append(args, ".")...)
@@ -55,6 +54,12 @@ func buildManager(ctx context.Context, output string) error {
 		return fmt.Errorf("building the manager: %w: %s", err, out)
 	}
 	return nil
+}
+
+// withRaceDetector reports whether the tests have the race detector, and so the manager has it.
+func withRaceDetector() bool {
+	info, _ := debug.ReadBuildInfo()
+	return slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // process is a manager: a child process that ends with this one, however this one ends.

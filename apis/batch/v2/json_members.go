@@ -38,7 +38,7 @@ func readObject(value json.RawMessage) (jsonObject, bool) {
 	if len(value) == 0 || value[0] != '{' {
 		return nil, false
 	}
-	object := make(jsonObject, 0, 16)
+	reader := objectReader{object: make(jsonObject, 0, 16)}
 	for at := skipSpace(value, 1); value[at] != '}'; at = skipSpace(value, at) {
 		if value[at] == ',' {
 			at = skipSpace(value, at+1)
@@ -47,10 +47,39 @@ func readObject(value json.RawMessage) (jsonObject, bool) {
 		name := plainName(value[at:nameEnd])
 		at = skipSpace(value, skipSpace(value, nameEnd)+1) // past the colon
 		end := endOfValue(value, at)
-		object.setQuoted(name, value[at:end:end]) // of two of a name the last one counts, as for encoding/json
+		reader.put(name, value[at:end:end]) // of two of a name the last one counts, as for encoding/json
 		at = end
 	}
-	return object, true
+	return reader.object, true
+}
+
+// fewMembers is up to how many members are looked through one by one for a name: more than a CronJob has
+// anywhere, and few enough that nobody can keep us busy with an object of a hundred thousand.
+const fewMembers = 64
+
+// objectReader puts an object together.
+type objectReader struct {
+	object jsonObject
+	places map[string]int // of the members by name, once they are many; nil before
+}
+
+func (r *objectReader) put(name, value json.RawMessage) {
+	if len(r.object) < fewMembers {
+		r.object.setQuoted(name, value)
+		return
+	}
+	if r.places == nil {
+		r.places = make(map[string]int, 2*fewMembers)
+		for i, member := range r.object {
+			r.places[string(member.name)] = i
+		}
+	}
+	if i, ok := r.places[string(name)]; ok {
+		r.object[i].value = value
+		return
+	}
+	r.places[string(name)] = len(r.object)
+	r.object = append(r.object, jsonMember{name, value})
 }
 
 // get returns the value of a member; nil if there is none.

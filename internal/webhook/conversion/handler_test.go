@@ -111,14 +111,3 @@ func TestAClientThatIsGoneHurtsNobody(*testing.T) {
 	request := httptest.NewRequest(http.MethodPost, Path, bytes.NewBufferString(twoObjects))
 	Handler{Convert: v2.ConvertJSON}.ServeHTTP(brokenPipe{httptest.NewRecorder()}, request)
 }
-
-func FuzzHandler(f *testing.F) {
-	f.Add([]byte(twoObjects))
-	f.Add([]byte(`{"request":{"objects":[null,[],5,{"apiVersion":1}]}}`))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		recorder := serve(v2.ConvertJSON, string(body))
-		if recorder.Code != http.StatusBadRequest {
-			answered(t, recorder)
-		}
-	})
-}

@@ -1,0 +1,117 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v2
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	kjson "sigs.k8s.io/json"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/bounds"
+)
+
+// decode decodes as the API server and its clients do, and reports whether the object could be.
+func decode(object []byte, into any) bool {
+	return kjson.UnmarshalCaseSensitivePreserveInts(object, into) == nil
+}
+
+// storedGarbage are specs of v1 as no schema lets them in.
+var storedGarbage = []string{
+	``, `"schedule":null`, `"schedule":5`, `"schedule":[]`, `"schedule":{}`, `"schedule":{"minute":"0"}`, `"Schedule":"@hourly"`,
+	`"schedule":"@hourly","schedule":"@daily"`, `"schedule":"\ud800"`, `"schedule":"* * * * *","suspend":"yes"`, `"timeZone":7`,
+	`"jobTemplate":[]`, `"jobTemplate":{"spec":null}`, `"successfulJobsHistoryLimit":1e99`, `"startingDeadlineSeconds":-9223372036854775808`,
+}
+
+// FuzzStoredObjects converts any object that calls itself a CronJob of v1: there and back is the identity, and for one
+// with a schedule that Go can decode, both ways to convert say the same.
+func FuzzStoredObjects(f *testing.F) {
+	for _, spec := range storedGarbage {
+		f.Add([]byte(`"name":"c"`), []byte(spec), []byte(`{}`))
+		f.Add([]byte(`"annotations":{"`+ScheduleV2Annotation+`":"{\"minute\":0}"}`), []byte(spec), []byte(`{"active":null}`))
+	}
+	f.Add([]byte(`"annotations":{"`+ScheduleV2Annotation+`":"{\"hour\":\"*\"}"}`), []byte(`"schedule":"* * * * *"`), []byte(`{"lastScheduleTime":"x"}`))
+	f.Add([]byte(`"annotations":[],"finalizers":{}`), []byte(`"schedule":"@daily"`), []byte(`[]`))
+	f.Fuzz(func(t *testing.T, metadata, spec, status []byte) {
+		object := strings.TrimSuffix(hubJSON(string(metadata), string(spec)), "}") + `,"status":` + string(status) + "}"
+		bounds.Hold(t, 8*len(object), func() { assertStoredObjectConverts(t, object) })
+	})
+}
+
+func assertStoredObjectConverts(t *testing.T, object string) {
+	t.Helper()
+	raw, err := ConvertJSON([]byte(object), spokeVersion)
+	if err != nil {
+		return // it is no CronJob: members may have closed the braces around them
+	}
+	again := convertJSON(t, string(raw), hubVersion)
+	require.Equal(t, decoded(t, convertJSON(t, again, hubVersion)), decoded(t, convertJSON(t, convertJSON(t, again, spokeVersion), hubVersion)),
+		"C2: there and back is the identity")
+
+	hub, spoke := &v1.CronJob{}, &CronJob{}
+	if !decode([]byte(object), hub) || hub.Spec.Schedule == "" || !decode(raw, spoke) {
+		return
+	}
+	typed := toSpoke(t, hub)
+	typed.TypeMeta = spoke.TypeMeta
+	if !apiequality.Semantic.DeepEqual(typed, spoke) {
+		assert.Equal(t, typed, spoke, "ConvertFrom and ConvertJSON say the same")
+	}
+}
+
+// TestCostlyObjectsConvertInTime converts objects at the limits of what a request may have.
+func TestCostlyObjectsConvertInTime(t *testing.T) {
+	members := func(count int) string {
+		var text strings.Builder
+		for i := range count {
+			fmt.Fprintf(&text, `"%x":0,`, i)
+		}
+		return text.String()
+	}
+	nested := strings.Repeat(`{"a":`, 9_000) + "1" + strings.Repeat("}", 9_000)
+	for name, object := range map[string]string{
+		"a spec of many members":           hubJSON(``, members(300_000)+`"schedule":"@hourly"`),
+		"metadata of many members":         hubJSON(members(300_000)+`"name":"c"`, `"schedule":"@hourly"`),
+		"an object of many members":        `{` + members(300_000) + hubJSON(`"name":"c"`, `"schedule":"@hourly"`)[1:],
+		"many annotations":                 hubJSON(`"annotations":{`+strings.ReplaceAll(members(200_000), "0,", `"0",`)+`"a":"b"}`, `"schedule":"@hourly"`),
+		"a kept schedule of many members":  hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":`+string(encode("{"+members(100_000)+`"a":1}`))+`}`, ``),
+		"a schedule of many members":       spokeJSON(``, `"schedule":{`+members(300_000)+`"minute":"0"}`),
+		"a schedule that is nested deeply": spokeJSON(``, `"schedule":`+nested),
+		"a spec that is nested deeply":     hubJSON(``, `"schedule":"@hourly","a":`+nested),
+		"a name of many escapes":           hubJSON(``, `"`+strings.Repeat(`\u0061`, 500_000)+`":1,"schedule":"@hourly"`),
+		"a long schedule":                  hubJSON(``, `"schedule":"`+strings.Repeat("1,", 1_500_000)+` * * * *"`),
+		"a long v2 schedule":               spokeJSON(``, `"schedule":{"minute":"`+strings.Repeat("1,", 1_500_000)+`"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := hubVersion, spokeVersion
+			if strings.Contains(object[:200], spokeVersion) {
+				from, to = to, from
+			}
+			bounds.Hold(t, len(object), func() {
+				there, err := ConvertJSON([]byte(object), to)
+				require.NoError(t, err)
+				_, err = ConvertJSON(there, from)
+				require.NoError(t, err)
+			})
+		})
+	}
+}

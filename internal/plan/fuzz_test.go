@@ -1,0 +1,215 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package plan
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/bounds"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+// FuzzDecide decides about any CronJob, with any status and any Jobs, at any time that the API can tell. Times are
+// seconds since 1970, or for those of a CronJob before now.
+func FuzzDecide(f *testing.F) {
+	now := time.Date(2026, time.March, 29, 1, 30, 0, 0, time.UTC).Unix()
+	for _, text := range []string{"* * * * *", "*/5 * * * *", "30 2 * * *", "@every 90m", "@every 1s", "0 0 29 2 *", "garbage", ""} {
+		for _, flags := range []uint32{0, 1, 2, 3, 0b_1111_0000_0001, 0b_1111_0000_0010, ^uint32(0)} {
+			f.Add(text, "Europe/Paris", text, []byte{0, 0x40, 1, 0x42, 2, 0x44, 3, 0x08, 250, 0x41}, now, int64(7200), int64(60), int64(3600), int64(300), int64(200), flags)
+		}
+	}
+	f.Add("@every 2562047h", "", "@every 1h", []byte{}, int64(1<<62), int64(1<<40), int64(-1), int64(1<<39), int64(-1<<40), int64(-5), uint32(0xffff))
+	f.Fuzz(func(t *testing.T, text, zone, observed string, jobs []byte, now, created, edited, last, next, deadline int64, flags uint32) {
+		if len(jobs) > 100 || !utf8.ValidString(text+zone+observed) {
+			return // more is no other case, and JSON is UTF-8
+		}
+		s := situation{now: apiTime(now), flags: flags}
+		c := s.cronJob(text, zone, s.ago(created), deadline)
+		s.addStatus(c, observed, s.ago(last), s.ago(next))
+		bounds.Hold(t, len(text)+len(zone)+1000*len(jobs), func() {
+			assertPlanIsSound(t, NewInput(c, s.jobs(c, jobs), s.now, s.ago(edited)), c)
+		})
+	})
+}
+
+// situation makes what a decision is made from: the flags say what there is.
+type situation struct {
+	now   time.Time
+	flags uint32
+}
+
+// take returns the next bits of the flags.
+func (s *situation) take(bits int) int {
+	taken := s.flags & (1<<bits - 1)
+	s.flags >>= bits
+	return int(taken)
+}
+
+func (s *situation) has() bool { return s.take(1) == 1 }
+
+// ago returns the time that many seconds before now; after it, if there are fewer than none.
+func (s *situation) ago(seconds int64) time.Time {
+	return apiTime(s.now.Unix() - seconds%(1<<40))
+}
+
+func (s *situation) cronJob(text, zone string, created time.Time, deadline int64) *v1.CronJob {
+	policies := []v1.ConcurrencyPolicy{v1.AllowConcurrent, v1.ForbidConcurrent, v1.ReplaceConcurrent, "Maybe"}
+	b := builders.MakeCronJob("c").Created(created).Schedule(text).Policy(policies[s.take(2)]).Suspend(s.take(3) == 1)
+	if s.has() {
+		b = b.TimeZone(zone)
+	}
+	if s.has() {
+		b = b.Deadline(deadline)
+	}
+	if s.has() {
+		b = b.History(int32(s.take(2))-1, int32(s.take(2))-1)
+	}
+	c := b.Obj()
+	c.Generation = 1 + int64(s.take(2))
+	if s.take(3) == 1 {
+		c.DeletionTimestamp = new(metav1.NewTime(s.now))
+	}
+	return c
+}
+
+func (s *situation) addStatus(c *v1.CronJob, observed string, last, next time.Time) {
+	c.Status.ObservedGeneration = int64(s.take(2))
+	c.Status.ObservedSchedule = c.Spec.Schedule
+	if s.has() {
+		c.Status.ObservedSchedule = observed
+	}
+	if s.has() {
+		c.Status.LastScheduleTime = new(metav1.NewTime(last))
+	}
+	if s.has() {
+		c.Status.NextScheduleTime = new(metav1.NewTime(next))
+	}
+	if s.has() {
+		reasons := []string{v1.ReasonScheduled, v1.ReasonSuspended, v1.ReasonInvalidSchedule, v1.ReasonJobCreationFailed}
+		c.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Status: metav1.ConditionTrue, Reason: reasons[s.take(2)]}}
+	}
+}
+
+// jobs makes a Job of every two bytes: by how much its tick is before now, and what has become of it.
+func (s *situation) jobs(c *v1.CronJob, described []byte) []*batchv1.Job {
+	in := NewInput(c, nil, s.now, time.Time{})
+	byName := map[string]*batchv1.Job{}
+	for pair := range slices.Chunk(described, 2) {
+		if len(pair) < 2 {
+			break
+		}
+		tick, what := s.now.Add(time.Duration(int8(pair[0]))*-30*time.Second), pair[1]
+		if what&0x40 != 0 && in.ScheduleErr == nil {
+			tick, _ = in.Schedule.Last(tick.AddDate(-1, 0, 0), tick)
+		}
+		b := builders.MakeJob(c, tick)
+		switch what & 3 {
+		case 1:
+			b = b.Succeeded(s.now)
+		case 2:
+			b = b.Failed(s.now)
+		}
+		if what&4 != 0 {
+			b = b.Deleting(s.now)
+		}
+		if what&8 != 0 {
+			b = b.Manual()
+		}
+		job := b.Obj()
+		if what&16 != 0 {
+			c.Status.Active = append(c.Status.Active, corev1.ObjectReference{Name: job.Name, Namespace: job.Namespace, UID: job.UID})
+		}
+		if what&32 == 0 {
+			byName[job.Name] = job
+		}
+	}
+	return slices.Collect(maps.Values(byName))
+}
+
+// apiTime is an instant that the API can tell, and that is not so late that the next tick could not be told.
+func apiTime(seconds int64) time.Time {
+	return time.Unix(max(seconds, 0)%time.Date(9600, time.January, 1, 0, 0, 0, 0, time.UTC).Unix(), 0).UTC()
+}
+
+// assertPlanIsSound checks what holds of a plan whatever it was made from.
+func assertPlanIsSound(t *testing.T, in Input, stored *v1.CronJob) {
+	t.Helper()
+	before := stored.DeepCopy()
+	p := Decide(in)
+	require.True(t, apiequality.Semantic.DeepEqual(before, stored), "a decision changes nothing")
+	require.False(t, timeOf(p.Status.LastScheduleTime).Before(timeOf(before.Status.LastScheduleTime)), "S5: lastScheduleTime never goes back")
+	require.True(t, p.WakeAt.IsZero() || !p.WakeAt.Before(in.Now), "woken at %s, it is %s", p.WakeAt, in.Now)
+	for _, job := range slices.Concat(p.Prune, p.Replace) {
+		require.Contains(t, in.Jobs, job)
+	}
+	assertStatusCanBeStored(t, &p)
+	if p.Start == nil {
+		return
+	}
+	require.False(t, p.Start.Tick.After(in.Now), "S11: never early")
+	for what, at := range map[string]time.Time{"the next tick": p.Start.Next, "the end of the tick's time": p.Start.GiveUpAt} {
+		require.True(t, at.IsZero() || at.After(in.Now), "%s, %s, is not after %s", what, at, in.Now)
+	}
+	for what, happens := range map[string]func(*Plan){
+		"started":   func(p *Plan) { p.Replaced(p.Replace); p.Start.Job.UID = "new"; p.Started(in, p.Start.Job) },
+		"refused":   func(p *Plan) { p.StartFailed(in, "no\xff"+before.Spec.Schedule) },
+		"taken":     func(p *Plan) { p.NameTaken(in) },
+		"undeleted": func(*Plan) {},
+	} {
+		p := Decide(in)
+		happens(&p)
+		assertStatusCanBeStored(t, &p)
+		if what != "started" && what != "taken" {
+			continue
+		}
+		again := *stored
+		again.Status = p.Status
+		next := Decide(NewInput(&again, in.Jobs, in.Now, in.EditedAt))
+		assert.Nil(t, next.Start, "S4: a tick that was %s is started again", what)
+	}
+}
+
+// assertStatusCanBeStored checks that the API server takes a status, and gives it back.
+func assertStatusCanBeStored(t *testing.T, p *Plan) {
+	t.Helper()
+	for _, condition := range p.Status.Conditions {
+		if condition.Type == v1.ConditionReady {
+			require.LessOrEqual(t, len(condition.Message), maxMessageLength)
+			require.True(t, utf8.ValidString(condition.Message))
+		}
+	}
+	raw, err := json.Marshal(p.Status)
+	require.NoError(t, err)
+	again := v1.CronJobStatus{}
+	require.NoError(t, json.Unmarshal(raw, &again), "%s", raw)
+	if next := timeOf(p.Status.NextScheduleTime); !next.IsZero() {
+		require.Less(t, next.Year(), 10_000, "the API can't tell it")
+	}
+}

@@ -1,0 +1,26 @@
+//go:build !unix
+
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package bounds
+
+import "time"
+
+var began = time.Now()
+
+// workedFor returns how old the process is, where the system does not tell more.
+func workedFor() time.Duration { return time.Since(began) }
