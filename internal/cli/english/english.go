@@ -134,7 +134,8 @@ func hourList(hours values) string {
 
 // days describes on which days; "" for every day.
 //
-// Where neither day of month nor day of week is "*", a day has to match one of them, not both.
+// Where neither day of month nor day of week is "*", a day has to match one of them, not both. Either may then be
+// a list of nothing, ",".
 func days(s *cron.SpecSchedule) string {
 	monthDays, weekdays, months := valuesOf(s.Dom), valuesOf(s.Dow), valuesOf(s.Month)
 	either := (s.Dom|s.Dow)&star == 0
@@ -145,9 +146,9 @@ func days(s *cron.SpecSchedule) string {
 			return ""
 		}
 		return "every day in " + monthList(months)
-	case anyWeekday:
+	case anyWeekday, len(weekdays) == 0:
 		return onMonthDays(monthDays, months)
-	case anyMonthDay:
+	case anyMonthDay, len(monthDays) == 0:
 		return onWeekdays(weekdays) + inMonths(months)
 	}
 	return onMonthDays(monthDays, months) + ", and also " + onWeekdays(weekdays) + inMonths(months)

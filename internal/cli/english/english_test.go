@@ -68,6 +68,8 @@ func TestASentenceSaysWhenAScheduleFires(t *testing.T) {
 		"0 9 * * 5,6,0":              "At 09:00, Friday to Sunday",
 		"0 9 * * 1,3,5":              "At 09:00, on Mondays, Wednesdays and Fridays",
 		"0 9 * * 0-6":                "At 09:00, every day",
+		"0 9 1 * ,":                  "At 09:00, on the 1st of the month", // a list of nothing beside it
+		"0 9 , 1 1":                  "At 09:00, on Mondays in January",
 		"0 0 1 * *":                  "At 00:00, on the 1st of the month",
 		"0 0 1,15 * ?":               "At 00:00, on the 1st and 15th of the month",
 		"0 0 22-31 * *":              "At 00:00, on the 22nd to 31st of the month",
