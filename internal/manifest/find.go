@@ -17,6 +17,7 @@ limitations under the License.
 package manifest
 
 import (
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -224,10 +225,11 @@ func findDuplicate(n *yaml.Node) *yaml.Node {
 			if key.Kind != yaml.ScalarNode {
 				continue
 			}
-			if seen[key.Value] {
+			name := nameOf(key)
+			if seen[name] {
 				return key
 			}
-			seen[key.Value] = true
+			seen[name] = true
 		}
 	}
 	for _, child := range n.Content {
@@ -236,4 +238,21 @@ func findDuplicate(n *yaml.Node) *yaml.Node {
 		}
 	}
 	return nil
+}
+
+// nameOf returns a key as JSON has it, and so kubectl: the numbers 8, 08 and 8.0 are one name, "8".
+func nameOf(key *yaml.Node) string {
+	switch key.ShortTag() {
+	case "!!int":
+		var number int64
+		if key.Decode(&number) == nil {
+			return strconv.FormatInt(number, 10)
+		}
+	case "!!float":
+		var number float64
+		if key.Decode(&number) == nil {
+			return strconv.FormatFloat(number, 'g', -1, 64)
+		}
+	}
+	return key.Value
 }

@@ -27,6 +27,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 )
 
 var update = flag.Bool("update", false, "write what Convert makes of testdata as what is wanted")
@@ -153,19 +154,23 @@ func assertLaws(t testing.TB, text []byte, options Options) Result {
 		return result
 	}
 	back := Convert(result.Text, Options{To: options.To.other()})
-	if len(result.Findings) == 0 && len(schedulesIn(text)) == result.Converted {
+	if schedules, allRead := schedulesIn(text); len(result.Findings) == 0 && allRead && len(schedules) == result.Converted {
 		require.Equal(t, before, string(back.Text), "there and back is the identity, where nothing else is told")
 	}
 	return result
 }
 
-// schedulesIn returns the CronJobs of a file, whatever their version.
-func schedulesIn(text []byte) []scheduled {
-	var found []scheduled
+// schedulesIn returns the CronJobs of a file, whatever their version, and reports whether all of it could be read.
+func schedulesIn(text []byte) (found []scheduled, allRead bool) {
+	allRead = true
 	for _, p := range split(text) {
-		if root, err := newSource(p.body).parse(p.isJSON); err == nil && root != nil {
+		root, err := newSource(p.body).parse(p.isJSON)
+		switch {
+		case err != nil || root != nil && findLoop(root, map[*yaml.Node]bool{}) != nil:
+			allRead = false
+		case root != nil:
 			found = append(found, schedulesOf(root)...)
 		}
 	}
-	return found
+	return found, allRead
 }
