@@ -20,11 +20,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -142,18 +145,31 @@ func healthURL(component Component, port int) string {
 	return fmt.Sprintf("%s://%s:%d/healthz", scheme, loopback, port)
 }
 
-// FreePort returns a port of the loopback interface that nobody listens on.
+// FreePort returns a port of the loopback interface that nobody listens on. It is below those that
+// Linux gives to connections that go out (net.ipv4.ip_local_port_range, from 32768) and that Services
+// have as node ports (from 30000), so that neither takes it before its user listens; and no call of
+// this process has had it before.
 func FreePort() (int, error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
-	if err != nil {
-		return 0, fmt.Errorf("looking for a free port: %w", err)
+	const lowest, highest = 20000, 29999
+	for range highest - lowest {
+		port := lowest + rand.IntN(highest-lowest+1) //nolint:gosec // which port it is is no secret
+		if _, taken := handedOut.LoadOrStore(port, true); taken {
+			continue
+		}
+		listener, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
+		if err != nil {
+			continue
+		}
+		if err := listener.Close(); err != nil {
+			return 0, fmt.Errorf("releasing port %d: %w", port, err)
+		}
+		return port, nil
 	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	if err := listener.Close(); err != nil {
-		return 0, fmt.Errorf("releasing port %d: %w", port, err)
-	}
-	return port, nil
+	return 0, fmt.Errorf("no port of %s from %d to %d is free", loopback, lowest, highest)
 }
+
+// handedOut holds the ports that FreePort has returned or found taken.
+var handedOut sync.Map
 
 // awaitUsable creates the Node and waits until Pods can run: the Node is ready, and the default
 // namespace has its service account.

@@ -139,9 +139,13 @@ func (s *space) ownManager(args ...string) *process {
 		args: append([]string{"--namespaces=" + s.ns, "--metrics-bind-address=0"}, args...),
 	}
 	s.t.Cleanup(func() {
-		if p.cmd != nil {
-			assert.NoError(s.t, p.kill())
-			assert.NotContains(s.t, p.stderr(), "DATA RACE")
+		if p.cmd == nil {
+			return
+		}
+		assert.NoError(s.t, p.kill())
+		assert.NotContains(s.t, p.stderr(), "DATA RACE")
+		if s.t.Failed() {
+			s.t.Log(p.tail())
 		}
 	})
 	return p
@@ -153,6 +157,23 @@ func (s *space) startOwnManager(args ...string) *process {
 	p := s.ownManager(args...)
 	require.NoError(s.t, p.startReady(s.t.Context()))
 	return p
+}
+
+// startMeteredManager starts one and returns where it serves its metrics.
+func (s *space) startMeteredManager() (url string) {
+	s.t.Helper()
+	port, err := localcluster.FreePort()
+	require.NoError(s.t, err)
+	s.awaitMetrics(s.startOwnManager(fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", port)), port)
+	return fmt.Sprintf("https://127.0.0.1:%d/metrics", port)
+}
+
+// awaitMetrics waits until a manager serves its metrics. Ready says nothing of them: the certificate
+// that it makes for them takes seconds on a busy machine.
+func (s *space) awaitMetrics(p *process, port int) {
+	s.t.Helper()
+	s.eventually(func() bool { return p.hasEnded() || answersTCP(port) }, "metrics are not served")
+	require.False(s.t, p.hasEnded(), p.tail())
 }
 
 func TestTheManagerNamesThePortThatIsTaken(t *testing.T) {
@@ -221,9 +242,7 @@ func servesTLS(port int) bool {
 func TestO3MetricsTellOfRunsAndNameNoObjects(t *testing.T) {
 	t.Parallel()
 	s := newSpaceOn(t, plainControlPlane(t), nil)
-	port, err := localcluster.FreePort()
-	require.NoError(t, err)
-	s.startOwnManager(fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", port))
+	url := s.startMeteredManager()
 	s.endJobs(batchv1.JobComplete)
 	s.create(s.cronJob("c").Schedule("@every 1s").Obj())
 	s.eventually(func() bool { return len(s.events("c", batch.EventSawCompletedJob)) >= 3 }, "it does not run")
@@ -231,7 +250,6 @@ func TestO3MetricsTellOfRunsAndNameNoObjects(t *testing.T) {
 	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonSuspended)
 	s.audit.settle(t, s.ns)
 
-	url := fmt.Sprintf("https://127.0.0.1:%d/metrics", port)
 	token := s.readerOfMetrics()
 	counts := s.audit.count(t, s.ns)
 	metrics := scrape(t, url, token)
@@ -255,11 +273,8 @@ func TestO3MetricsTellOfRunsAndNameNoObjects(t *testing.T) {
 func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 	t.Parallel()
 	s := newSpaceOn(t, plainControlPlane(t), nil)
-	port, err := localcluster.FreePort()
-	require.NoError(t, err)
-	s.startOwnManager(fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", port))
+	url := s.startMeteredManager()
 	s.kubectl(t, "create", "serviceaccount", "-n", s.ns, "stranger")
-	url := fmt.Sprintf("https://127.0.0.1:%d/metrics", port)
 	tests := map[string]struct {
 		token string
 		want  int

@@ -124,6 +124,7 @@ func (s *space) startOpenManager(args ...string) *open {
 		"--enable-webhooks", "--webhook-host=127.0.0.1", fmt.Sprintf("--webhook-port=%d", m.webhooks), "--webhook-cert-path=" + shared.WebhookCertDir,
 		fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", m.metrics),
 	}, args...)...)
+	s.awaitMetrics(m.process, m.metrics)
 	var err error
 	m.probes, err = strconv.Atoi(m.health[strings.LastIndexByte(m.health, ':')+1:])
 	require.NoError(s.t, err)
@@ -134,7 +135,6 @@ func TestTheManagerServesWebhooksMetricsAndProbesAndNothingElse(t *testing.T) {
 	t.Parallel()
 	m := newSpace(t).startOpenManager()
 	if runtime.GOOS == "linux" {
-		require.Eventually(t, func() bool { return answersTCP(m.metrics) }, patience, glance, "metrics are not served")
 		assert.ElementsMatch(t, []int{m.webhooks, m.metrics, m.probes}, listeningPorts(t, m.cmd.Process.Pid))
 	}
 	const (
@@ -219,7 +219,6 @@ func TestTLSIsAsNewAsTheManagerIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := newSpace(t).startOpenManager(test.flags...)
 			for server, port := range map[string]int{"webhooks": m.webhooks, "metrics": m.metrics} {
-				require.Eventually(t, func() bool { return answersTCP(port) }, patience, glance, "%s are not served", server)
 				_, err := handshake(port, tls.VersionTLS13)
 				require.NoError(t, err, "%s by TLS 1.3", server)
 				_, err = handshake(port, tls.VersionTLS11)
