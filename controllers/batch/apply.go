@@ -121,42 +121,50 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, p *plan.P
 	err := r.Create(ctx, job)
 	switch {
 	case err == nil:
-		done.started = job
-		creationSkew.Observe(r.Clock.Since(p.Start.Tick).Seconds())
-		ctrl.LoggerFrom(ctx).Info("Started a Job", "job", klog.KObj(job), "tick", p.Start.Tick)
-		p.Started(seen.Input, job)
+		r.started(ctx, seen, p, done, job)
 	case apierrors.IsAlreadyExists(err):
 		r.adopt(ctx, seen, p, done)
 	case isTerminating(err):
 		// Nothing can be created here any more, and the CronJob is about to be deleted, too. That its
 		// ticks are missed is no news, and events can't be created either.
 		p.WakeAt, p.Missed = time.Time{}, nil
-		return
 	case isOver(err):
+		r.unanswered.remember(seen.key, unanswered{seen.stored.UID, job.Name})
 		done.err = fmt.Errorf("creating Job %s: %w", job.Name, err)
-		return
+	case isUnanswered(err):
+		r.lookAfter(ctx, seen, p, done, err)
 	default:
 		r.refuse(seen, p, done, err)
-		return
 	}
+}
+
+// started notes that the Job of the tick was created.
+func (r *CronJobReconciler) started(ctx context.Context, seen *observed, p *plan.Plan, done *outcome, job *batchv1.Job) {
+	done.started = job
+	creationSkew.Observe(r.Clock.Since(p.Start.Tick).Seconds())
+	ctrl.LoggerFrom(ctx).Info("Started a Job", "job", klog.KObj(job), "tick", p.Start.Tick)
+	p.Started(seen.Input, job)
 	r.retries.Forget(seen.key)
 }
 
 // adopt takes the Job that has the tick's name for the tick's, if it is: then it was started before,
 // and only the status, or the cache, does not know. If it is a stranger's, the tick is missed.
 func (r *CronJobReconciler) adopt(ctx context.Context, seen *observed, p *plan.Plan, done *outcome) {
-	job := &batchv1.Job{}
-	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(p.Start.Job), job); err != nil {
-		done.err = fmt.Errorf("looking up Job %s, which exists already: %w", p.Start.Job.Name, err)
+	name := p.Start.Job.Name
+	job, err := r.lookUp(ctx, seen, name)
+	switch {
+	case err != nil:
+		r.unanswered.remember(seen.key, unanswered{seen.stored.UID, name})
+		done.err = fmt.Errorf("looking up Job %s, which exists already: %w", name, err)
 		return
-	}
-	if metav1.IsControlledBy(job, seen.CronJob) {
+	case job == nil:
+		done.taken = true
+		p.NameTaken(seen.Input)
+	default:
 		done.adopted = job
 		p.Started(seen.Input, job)
-		return
 	}
-	done.taken = true
-	p.NameTaken(seen.Input)
+	r.retries.Forget(seen.key)
 }
 
 // refuse lets the tick wait for another try, with backoff, until its time is over.

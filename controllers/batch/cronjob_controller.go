@@ -64,13 +64,15 @@ type CronJobReconciler struct {
 	Concurrency int
 
 	// written has the CronJobs that were written and that the cache may not have yet, doubts those of which it
-	// is not known what is stored, and unbooked the runs that their status does not tell of yet.
-	written   memory[*v1.CronJob]
-	doubts    memory[*doubt]
-	unbooked  memory[[]run]
-	undeleted memory[[]string] // what the last events said of Jobs that could not be deleted
-	active    activeJobs
-	retries   workqueue.TypedRateLimiter[types.NamespacedName]
+	// is not known what is stored, unbooked the runs that their status does not tell of yet, and unanswered the
+	// Jobs of which it is not known whether they were created.
+	written    memory[*v1.CronJob]
+	doubts     memory[*doubt]
+	unbooked   memory[[]run]
+	unanswered memory[unanswered]
+	undeleted  memory[[]string] // what the last events said of Jobs that could not be deleted
+	active     activeJobs
+	retries    workqueue.TypedRateLimiter[types.NamespacedName]
 
 	// running is held for reading by each reconcile, and for writing when there are to be no more.
 	running sync.RWMutex

@@ -283,6 +283,73 @@ func TestS4ACreationWhoseAnswerIsLostIsNotRepeated(t *testing.T) {
 	require.Len(t, status.Active, 1)
 	assert.Equal(t, want, status.Active[0].Name)
 	assert.True(t, status.LastScheduleTime.Time.Equal(tick))
+	assert.Equal(t, []string{"Normal SuccessfulCreate Created job " + want}, s.events(), "and no FailedCreate")
+}
+
+// away is an API server that answers no reads.
+type away struct{ client.Reader }
+
+func (away) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errTrouble
+}
+
+func TestS6AJobWhoseCreationWasNotAnsweredHoldsTheNextTickBackThoughTheCacheLacksIt(t *testing.T) {
+	for name, unanswered := range map[string]error{
+		"the server failed": errTrouble,
+		"it took too long":  context.DeadlineExceeded,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every().Policy(v1.ForbidConcurrent))
+			first := s.toNextTick()
+			s.reconciler.Live = away{s.reconciler.Live}
+			s.interfere(interceptor.Funcs{
+				List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return nil },
+				Create: func(ctx context.Context, _ client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+					require.NoError(t, mgr.GetClient().Create(ctx, o, opts...))
+					return unanswered
+				},
+			})
+			_, _ = s.tryReconcile()
+			_, err := s.tryReconcile()
+			require.ErrorIs(t, err, errTrouble, "as long as nothing can be known, nothing is decided")
+
+			s.reconciler.Live = mgr.GetAPIReader()
+			s.events()
+			s.clock.SetTime(first.Add(time.Minute))
+			s.reconcile()
+			want := fmt.Sprintf("c-%d", first.Unix())
+			assert.Equal(t, []string{want}, s.jobs())
+			assert.Equal(t, []string{
+				"Normal SuccessfulCreate Created job " + want,
+				"Normal JobAlreadyActive Not starting a job because " + want + " is running and the concurrency policy is Forbid",
+			}, s.events(), "and no MissSchedule")
+			assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(first))
+		})
+	}
+}
+
+func TestS8NoJobIsPrunedWhileTheCacheIsOlderThanWhatEndedSince(t *testing.T) {
+	s := newStage(t, every().History(2, 0))
+	for range 2 {
+		s.toNextTick()
+		s.reconcile()
+		s.finishJobs()
+		s.reconcile()
+		s.awaitCached()
+	}
+	stale := &batchv1.JobList{}
+	require.NoError(t, mgr.GetClient().List(t.Context(), stale, client.InNamespace(s.key.Namespace)))
+	require.Len(t, stale.Items, 2)
+	s.toNextTick()
+	s.reconcile()
+	require.NoError(t, mgr.GetClient().Delete(t.Context(), &stale.Items[1], client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	s.finishJobs()
+	s.interfere(interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
+		stale.DeepCopyInto(list.(*batchv1.JobList)) // with the one that was deleted, and without the one that has ended
+		return nil
+	}})
+	s.reconcile()
+	assert.Len(t, s.jobs(), 2, "the limit is 2, and there are two")
 }
 
 func TestS4AStatusThatCanNotBeWrittenStartsNothingTwice(t *testing.T) {

@@ -24,7 +24,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -53,11 +52,15 @@ func (r *CronJobReconciler) observe(ctx context.Context, key types.NamespacedNam
 		return nil, err
 	}
 	seen := &observed{key: key, stored: stored, unbooked: r.unbookedRuns(key, stored)}
-	jobs, err := r.jobsOf(ctx, seen)
+	if err := r.settleStart(ctx, seen); err != nil {
+		return nil, err
+	}
+	jobs, outdated, err := r.jobsOf(ctx, seen)
 	if err != nil {
 		return nil, err
 	}
 	seen.Input = plan.NewInput(stored, jobs, r.Clock.Now(), editedAt(stored))
+	seen.Outdated = outdated
 	return seen, nil
 }
 
@@ -97,15 +100,15 @@ func (r *CronJobReconciler) readLive(ctx context.Context, key types.NamespacedNa
 
 // jobsOf returns the Jobs that a CronJob controls. The cache may not have those yet that were started
 // a moment ago: the one that is not in the status yet is remembered, and what the status says runs is looked
-// up live before it is believed to be gone.
-func (r *CronJobReconciler) jobsOf(ctx context.Context, seen *observed) ([]*batchv1.Job, error) {
+// up live before it is believed to be gone. The cache is outdated if one of those has ended.
+func (r *CronJobReconciler) jobsOf(ctx context.Context, seen *observed) (jobs []*batchv1.Job, outdated bool, err error) {
 	c := seen.stored
 	list := &batchv1.JobList{}
 	if err := r.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingFields{ownerIndex: string(c.UID)},
 		client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing the Jobs: %w", err)
+		return nil, false, fmt.Errorf("listing the Jobs: %w", err)
 	}
-	jobs := make([]*batchv1.Job, 0, len(list.Items)+1)
+	jobs = make([]*batchv1.Job, 0, len(list.Items)+1)
 	for i := range list.Items {
 		jobs = append(jobs, &list.Items[i])
 	}
@@ -119,17 +122,16 @@ func (r *CronJobReconciler) jobsOf(ctx context.Context, seen *observed) ([]*batc
 		if hasUID(jobs, ref.UID) {
 			continue
 		}
-		job := &batchv1.Job{}
-		err := r.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: ref.Name}, job)
+		job, err := r.lookUp(ctx, seen, ref.Name)
 		switch {
-		case apierrors.IsNotFound(err):
-		case err != nil:
-			return nil, fmt.Errorf("looking up Job %s, which the status says runs: %w", ref.Name, err)
-		case job.UID == ref.UID && metav1.IsControlledBy(job, c):
+		case client.IgnoreNotFound(err) != nil:
+			return nil, false, fmt.Errorf("looking up Job %s, which the status says runs: %w", ref.Name, err)
+		case job != nil && job.UID == ref.UID:
 			jobs = append(jobs, job)
 		}
 	}
-	return jobs, nil
+	outdated = slices.ContainsFunc(jobs[len(list.Items):], func(job *batchv1.Job) bool { return plan.ResultOf(job) != "" })
+	return jobs, outdated, nil
 }
 
 // hasUID reports whether a Job of that UID is among some. They are few: as many as the history limits let be.
@@ -153,6 +155,7 @@ func (r *CronJobReconciler) forget(key types.NamespacedName) {
 	r.written.forget(key)
 	r.unbooked.forget(key)
 	r.doubts.forget(key)
+	r.unanswered.forget(key)
 	r.undeleted.forget(key)
 	r.active.set(key, 0)
 	r.retries.Forget(key)

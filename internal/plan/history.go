@@ -21,6 +21,9 @@ import batchv1 "k8s.io/api/batch/v1"
 // prune picks the ended Jobs that the history limits leave no room for, oldest first. Limits apply
 // whatever else becomes of the CronJob: while it is suspended, and while its Jobs can't be created.
 func (p *Plan) prune(in Input, jobs sortedJobs) {
+	if in.Outdated {
+		return // some of the newer ones may be gone; that they are not outdated any more is a change that is heard of
+	}
 	spec := in.CronJob.Spec
 	p.pruneTo(in, jobs.succeeded, int(*spec.SuccessfulJobsHistoryLimit))
 	p.pruneTo(in, jobs.failed, int(*spec.FailedJobsHistoryLimit))

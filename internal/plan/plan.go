@@ -45,6 +45,10 @@ type Input struct {
 	// Jobs that the CronJob controls, by UID, whether they run or have ended.
 	Jobs []*batchv1.Job
 
+	// Outdated says that some of the Jobs are of an earlier time than others: what has ended since is among them,
+	// and what was deleted since may be, too.
+	Outdated bool
+
 	// Now is the one instant that the decision is made at.
 	Now time.Time
 
@@ -146,7 +150,7 @@ func Decide(in Input) Plan {
 
 // reject stops at a schedule that can't be followed. An edit is what it takes to go on.
 func (p *Plan) reject(in Input) {
-	p.missWaiting(in)
+	p.missWaiting(in, timeOf(p.Status.LastScheduleTime))
 	p.Status.NextScheduleTime = nil
 	p.Status.ObservedSchedule = ""
 	reason := v1.ReasonInvalidSchedule
@@ -160,7 +164,7 @@ func (p *Plan) reject(in Input) {
 
 // suspend lets ticks pass. One that was due and had not run when it was suspended is missed.
 func (p *Plan) suspend(in Input) {
-	p.missWaiting(in)
+	p.missWaiting(in, timeOf(p.Status.LastScheduleTime))
 	p.Status.NextScheduleTime = nil
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 	p.setReady(in, metav1.ConditionTrue, v1.ReasonSuspended, "No Job is started while spec.suspend is true.")
@@ -169,7 +173,11 @@ func (p *Plan) suspend(in Input) {
 // follow finds the tick that is due, if any, and says what is to be done about it.
 func (p *Plan) follow(in Input, active []*batchv1.Job) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
-	floor := p.floor(in)
+	last := timeOf(p.Status.LastScheduleTime)
+	floor := floor(in, last)
+	if isReschedule(in.CronJob) {
+		p.missWaiting(in, last)
+	}
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 
 	due, isDue := ticks.Last(floor, in.Now)

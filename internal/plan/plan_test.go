@@ -17,6 +17,7 @@ limitations under the License.
 package plan
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -138,8 +139,11 @@ func TestS2ARunWhoseStatusIsNotWrittenHidesNoMissedTick(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
 	job := func(tick string) *batchv1.Job { return builders.MakeJob(c, at(tick)).Obj() }
 	hourly := func(c *v1.CronJob) { c.Spec.Schedule = "0 * * * *" }
+	everyTwo := func(c *v1.CronJob) { c.Spec.Schedule = "*/2 * * * *" }
+	suspended := settle(t, edited(c, func(c *v1.CronJob) { c.Spec.Suspend = new(true) }), at("09:59:10"))
 	for name, tc := range map[string]struct {
 		c          *v1.CronJob
+		editedAt   time.Time // 10:15:30, after the run, unless said otherwise
 		jobs       []*batchv1.Job
 		wantMissed []Missed
 		wantNext   time.Time
@@ -156,13 +160,30 @@ func TestS2ARunWhoseStatusIsNotWrittenHidesNoMissedTick(t *testing.T) {
 			c: edited(c, hourly), jobs: []*batchv1.Job{job("10:15:00")}, wantNext: at("11:00:00"),
 			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:00:00"), 1}},
 		},
+		"ticks since it was resumed": {
+			c: edited(suspended, func(c *v1.CronJob) { c.Spec.Suspend = new(false) }), editedAt: at("10:02:00"),
+			jobs: []*batchv1.Job{job("10:15:00")}, wantNext: at("10:20:00"),
+			wantMissed: []Missed{{MissedSuperseded, at("10:05:00"), at("10:10:00"), 2}},
+		},
+		"ticks since the schedule was edited, and the one that was due before": {
+			c: edited(c, everyTwo), editedAt: at("10:01:00"), jobs: []*batchv1.Job{job("10:14:00")}, wantNext: at("10:16:00"),
+			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}, {MissedSuperseded, at("10:02:00"), at("10:12:00"), 6}},
+		},
+		"ticks since it was edited, and not the one that was to come": {
+			c: edited(c, everyTwo), editedAt: at("09:59:30"), jobs: []*batchv1.Job{job("10:14:00")}, wantNext: at("10:16:00"),
+			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:12:00"), 7}},
+		},
+		"ticks since it was created, if nobody has looked": {
+			c: cron().Obj(), editedAt: at("09:58:30"), jobs: []*batchv1.Job{job("10:15:00")}, wantNext: at("10:20:00"),
+			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:10:00"), 3}},
+		},
 		"none, if all have run": {
 			c: c, jobs: []*batchv1.Job{job("10:00:00"), job("10:05:00"), job("10:10:00"), job("10:15:00")}, wantNext: at("10:20:00"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := inputOf(tc.c, at("10:16:00"), tc.jobs...)
-			in.EditedAt = at("10:15:30")
+			in := inputOf(tc.c, at("10:15:40"), tc.jobs...)
+			in.EditedAt = cmp.Or(tc.editedAt, at("10:15:30"))
 			p := Decide(in)
 			assert.Nil(t, p.Start)
 			assert.Equal(t, tc.wantMissed, p.Missed)
@@ -525,6 +546,11 @@ func TestS8HistoryLimits(t *testing.T) {
 			c.Spec.SuccessfulJobsHistoryLimit, c.Spec.FailedJobsHistoryLimit = new(int32(0)), new(int32(0))
 		})
 		assert.Len(t, pruned(Decide(inputOf(c, at("10:27:00"), jobs...))), 5)
+	})
+	t.Run("wait while some Jobs are of an earlier time than others", func(t *testing.T) {
+		in := inputOf(c, at("10:27:00"), jobs...)
+		in.Outdated = true
+		assert.Empty(t, pruned(Decide(in)))
 	})
 	t.Run("do not delete what is being deleted", func(t *testing.T) {
 		jobs := append(jobs[:1:1], job("10:00:00").Succeeded(end).Deleting(end).Obj(), job("10:10:00").Succeeded(end).Obj())

@@ -90,20 +90,19 @@ func reasonForOlder(c *v1.CronJob) MissedReason {
 }
 
 // missOvertaken notes the ticks that a newer one has left behind whose Job there is, if the status does not
-// tell of that Job: it could not be written, and the plan that had missed them was lost with it. The status
-// still has the first of them.
+// tell of that Job: it could not be written, and the plan that had missed them was lost with it.
 func (p *Plan) missOvertaken(in Input) {
 	c := in.CronJob
-	waiting, newest := timeOf(c.Status.NextScheduleTime), timeOf(p.Status.LastScheduleTime)
-	if waiting.IsZero() || !waiting.Before(newest) || !newest.After(timeOf(c.Status.LastScheduleTime)) {
+	last, newest := timeOf(c.Status.LastScheduleTime), timeOf(p.Status.LastScheduleTime)
+	if !newest.After(last) {
 		return
 	}
-	next := func(time.Time) (time.Time, bool) { return time.Time{}, false } // of an edited schedule only the first is known
-	if in.ScheduleErr == nil && c.Status.ObservedSchedule == observedSchedule(c) {
-		next = in.Schedule.Anchored(Anchor(c, c.Status)).Next
+	first, next := passedBy(in, last, newest)
+	if isReschedule(c) && !hasRun(in.Jobs, timeOf(c.Status.NextScheduleTime)) && newest.After(editedAt(in)) {
+		p.missWaiting(in, last)
 	}
 	lost := Missed{Reason: reasonForOlder(c)}
-	for tick, ok := waiting, true; ok && tick.Before(newest) && lost.Count < MaxMissedCount; tick, ok = next(tick) {
+	for tick, ok := first, !first.IsZero(); ok && tick.Before(newest) && lost.Count < MaxMissedCount; tick, ok = next(tick) {
 		if hasRun(in.Jobs, tick) {
 			continue
 		}
@@ -118,6 +117,26 @@ func (p *Plan) missOvertaken(in Input) {
 	}
 }
 
+// passedBy returns the first tick that was open when the newest that has run was started, given the last that the
+// status tells of, and what finds the next. If the schedule was edited since, only the one is known that the status
+// waits for.
+func passedBy(in Input, last, newest time.Time) (first time.Time, next func(time.Time) (time.Time, bool)) {
+	c := in.CronJob
+	first = timeOf(c.Status.NextScheduleTime)
+	next = func(time.Time) (time.Time, bool) { return time.Time{}, false }
+	if in.ScheduleErr != nil {
+		return first, next
+	}
+	isLatest := newest.After(editedAt(in))
+	if isLatest || c.Status.ObservedSchedule == observedSchedule(c) {
+		next = in.Schedule.Anchored(Anchor(c, c.Status)).Next
+	}
+	if isLatest {
+		first, _ = next(floor(in, last))
+	}
+	return first, next
+}
+
 // hasRun reports whether one of some Jobs is that of a tick.
 func hasRun(jobs []*batchv1.Job, tick time.Time) bool {
 	return slices.ContainsFunc(jobs, func(job *batchv1.Job) bool {
@@ -126,24 +145,24 @@ func hasRun(jobs []*batchv1.Job, tick time.Time) bool {
 	})
 }
 
-// missWaiting notes the tick that was due when the CronJob was edited, and had not run.
-func (p *Plan) missWaiting(in Input) {
+// missWaiting notes the tick that was due when the CronJob was edited, and had not run by the last that has.
+func (p *Plan) missWaiting(in Input, last time.Time) {
 	waiting := in.CronJob.Status.NextScheduleTime
-	if waiting != nil && waiting.After(timeOf(p.Status.LastScheduleTime)) && !waiting.After(editedAt(in)) {
+	if waiting != nil && waiting.After(last) && !waiting.After(editedAt(in)) {
 		p.miss(MissedEdited, waiting.Time, waiting.Time, 1)
 	}
 }
 
-// floor returns the instant up to which ticks have had their turn: they have run, were missed, passed
-// while suspended, or lie before the CronJob was created or its schedule edited.
+// floor returns the instant up to which ticks have had their turn, given the last that has run: they have run,
+// were missed, passed while suspended, or lie before the CronJob was created or its schedule edited.
 //
 // The status remembers it as nextScheduleTime, the first tick that has not had its turn, together
 // with the schedule that this tick is one of. So an edit is told from all other changes, and ticks
 // from before it don't run after it, while a tick that waits for its turn survives an edit of the
 // template.
-func (p *Plan) floor(in Input) time.Time {
+func floor(in Input, last time.Time) time.Time {
 	c := in.CronJob
-	floor := latest(c.CreationTimestamp.Time, timeOf(p.Status.LastScheduleTime))
+	floor := latest(c.CreationTimestamp.Time, last)
 	waiting := c.Status.NextScheduleTime
 	switch {
 	case c.Status.ObservedGeneration == 0: // nobody has looked yet
@@ -151,7 +170,6 @@ func (p *Plan) floor(in Input) time.Time {
 			floor = latest(floor, editedAt(in))
 		}
 	case isReschedule(c):
-		p.missWaiting(in)
 		floor = latest(floor, editedAt(in))
 	case waiting != nil:
 		floor = latest(floor, waiting.Add(-time.Second))
