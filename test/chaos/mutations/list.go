@@ -41,6 +41,7 @@ const (
 	concurrency = "internal/plan/concurrency.go"
 	apply       = "controllers/batch/apply.go"
 	events      = "controllers/batch/events.go"
+	fence       = "internal/lease/fence.go"
 	observe     = "controllers/batch/observe.go"
 )
 
@@ -152,9 +153,21 @@ var mutations = []mutation{
 	},
 	{
 		name:  "a creation without an answer is taken for one that has failed",
-		edits: []edit{{apply, "\t\tr.refuse(seen, p, done, err)\n\t\treturn\n", "\t\tp.NameTaken(seen.Input)\n"}},
+		edits: []edit{{apply, "\t\tr.lookAfter(ctx, seen, p, done, err)\n", "\t\tp.NameTaken(seen.Input)\n"}},
 		laws:  []checker.Law{checker.RunAndReported},
 		flags: []string{"-faults=lost-answer"},
+	},
+	{
+		name:  "a leader whose lease is over goes on",
+		edits: []edit{{fence, "return renewed != nil && f.clock.Since(*renewed) < f.lasts", "return renewed != nil"}},
+		laws:  []checker.Law{checker.Doubled, checker.ForbidOverlaps, checker.AfterEdit, checker.AfterSuspend, checker.AfterDelete},
+		flags: []string{"-faults=freeze-leader", "-duration=2m"},
+	},
+	{
+		name:  "a run hides the ticks before it whose report was lost",
+		edits: []edit{{tick, "\tif !newest.After(last) {\n", "\tif true || !newest.After(last) {\n"}},
+		laws:  []checker.Law{checker.Lost},
+		flags: []string{"-faults=answer-500,answer-409,kill-leader,kill-apiserver", "-duration=90s", "-cronjobs=150"},
 	},
 	{
 		name: "the Pods do not carry the tick",
