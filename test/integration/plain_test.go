@@ -134,6 +134,25 @@ func TestS4AManagerThatIsKilledAndStartedAgainRunsNoTickTwice(t *testing.T) {
 	assert.Empty(t, s.jobs("c"))
 }
 
+func TestS4TwoManagersAtOnceRunNoTickTwice(t *testing.T) {
+	t.Parallel()
+	s := newSpaceOn(t, plainControlPlane(t), nil)
+	s.watchLastScheduleTime("c")
+	s.endJobs(batchv1.JobComplete)
+	for range 2 {
+		s.startOwnManager() // neither asks who leads
+	}
+	s.create(s.cronJob("c").Schedule("@every 1s").Obj())
+	s.eventually(func() bool {
+		counts := s.audit.count(t, s.ns)
+		return counts[createJob] >= 5 && counts["get cronjobs"] > 0
+	}, "no status of the one conflicts with the other's, after which it would read what is stored")
+	s.edit("c", suspend)
+	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonSuspended)
+	s.audit.settle(t, s.ns)
+	s.assertEachTickRanOnce()
+}
+
 func TestTheNextManagerLeadsAsSoonAsTheLeaderStops(t *testing.T) {
 	t.Parallel()
 	s := newSpaceOn(t, plainControlPlane(t), nil)
