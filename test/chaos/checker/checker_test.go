@@ -433,6 +433,14 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.reports(20.2, oneMissed(10))
 			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 1, "missed_ticks_total/Superseded": 1})
 		}},
+		"O3: the metrics count a Job whose creation was carried out and not answered": {tell: func(t *tale) {
+			t.asks(10.1, 10, func(c *history.Create) { c.Code = 0 })
+			t.job(10.1, 10)
+			t.ends(12, 10, history.Succeeded)
+			t.runs(20.1, 20, 30)
+			t.ends(22, 20, history.Succeeded)
+			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 2})
+		}},
 		"O3: the metrics count a Job too few": {want: []Law{WrongMetrics}, tell: func(t *tale) {
 			t.runsTwice()
 			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 1})

@@ -103,7 +103,7 @@ func (c *check) compare(m scrape, name string, value float64, among []answered, 
 		if a.process != m.Manager || what != "" && a.what != what {
 			continue
 		}
-		if a.at.Before(m.Asked.Add(-inFlight)) {
+		if !a.unsure && a.at.Before(m.Asked.Add(-inFlight)) {
 			least += a.count
 		}
 		if a.at.Before(m.at.Add(inFlight)) {

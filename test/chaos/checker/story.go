@@ -18,6 +18,7 @@ package checker
 
 import (
 	"cmp"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -116,6 +117,7 @@ type answered struct {
 	at      time.Time
 	what    string
 	count   int
+	unsure  bool // the process was not told, but may have looked
 }
 
 // gather reads a history.
@@ -140,7 +142,8 @@ func gather(records []history.Record) *record {
 			r.report(&rec.Report.Event, rec.At)
 			if key := rec.Report.Manager + rec.Report.Event.Name; !told[key] && rec.Report.Event.UID != "" {
 				told[key] = true
-				r.told = append(r.told, answered{rec.Report.Manager, rec.At, rec.Report.Event.Reason, countOf(&rec.Report.Event)})
+				event := &rec.Report.Event
+				r.told = append(r.told, answered{process: rec.Report.Manager, at: rec.At, what: event.Reason, count: countOf(event)})
 			}
 		default:
 			r.other(rec)
@@ -191,8 +194,11 @@ func (r *record) job(rec *history.Record) {
 // create takes a request for a Job. It comes when it is answered: the Job may be there already.
 func (r *record) create(rec *history.Record) {
 	c := &create{rec.Create, rec.At}
-	if c.Code == 201 {
-		r.delivered = append(r.delivered, answered{c.Manager, rec.At, c.Job, 1})
+	switch {
+	case c.Code == http.StatusCreated:
+		r.delivered = append(r.delivered, answered{process: c.Manager, at: rec.At, what: c.Job, count: 1})
+	case c.Code == 0 && c.Forwarded && len(r.creates[c.Job]) == 0:
+		r.delivered = append(r.delivered, answered{process: c.Manager, at: rec.At, what: c.Job, count: 1, unsure: true})
 	}
 	if !c.Forwarded {
 		return
