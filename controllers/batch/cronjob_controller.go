@@ -36,7 +36,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // How long the creation of a tick's Job waits before it is tried again: at first, and at most. It
@@ -74,6 +73,10 @@ type CronJobReconciler struct {
 	active     activeJobs
 	retries    workqueue.TypedRateLimiter[types.NamespacedName]
 
+	// began is when this manager's first reconcile began: it is the one that leads since.
+	began     time.Time
+	beginning sync.Once
+
 	// running is held for reading by each reconcile, and for writing when there are to be no more.
 	running sync.RWMutex
 	stopped bool
@@ -93,6 +96,7 @@ func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	if r.stopped {
 		return ctrl.Result{}, nil
 	}
+	r.beginning.Do(func() { r.began = r.Clock.Now() })
 	ctx, cancel := outlive(ctx)
 	defer cancel()
 	return r.reconcile(ctx, req.NamespacedName)
@@ -103,7 +107,10 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 	if err != nil || seen == nil {
 		return ctrl.Result{}, err
 	}
-	p := plan.Decide(seen.Input)
+	p, err := r.decide(ctx, seen)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
 	done := r.apply(ctx, seen, &p)
 	if r.postponesBooks(seen, &p, &done) {
 		return keepBooksLater(), nil

@@ -85,7 +85,7 @@ func runTests(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	mgr, err = ctrl.NewManager(cluster.Config, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Cache: cache.Options{ByObject: Cached()},
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Cache: cache.Options{ByObject: Cached(), NewInformer: NewInformer},
 	})
 	if err != nil {
 		return 1, err
@@ -326,6 +326,32 @@ func TestS6AJobWhoseCreationWasNotAnsweredHoldsTheNextTickBackThoughTheCacheLack
 			assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(first))
 		})
 	}
+}
+
+func TestS2ANewLeaderLooksForWhatTheOneBeforeRanBeforeItTakesItForMissed(t *testing.T) {
+	s := newStage(t, every().Schedule("@every 30s").Policy(v1.ForbidConcurrent))
+	first := s.toNextTick()
+	s.interfere(interceptor.Funcs{SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch,
+		...client.SubResourcePatchOption) error {
+		return errTrouble
+	}})
+	_, err := s.tryReconcile()
+	require.ErrorIs(t, err, errTrouble)
+	want := fmt.Sprintf("c-%d", first.Unix())
+	require.Equal(t, []string{want}, s.jobs())
+	s.events()
+
+	s.reconciler = &CronJobReconciler{Live: s.reconciler.Live, Recorder: s.recorder, Clock: s.clock, retries: newRetries()}
+	s.interfere(interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return nil }, // it does not know yet
+	})
+	s.clock.SetTime(first.Add(30 * time.Second))
+	s.reconcile()
+	assert.Equal(t, []string{want}, s.jobs())
+	assert.Equal(t, []string{
+		"Normal JobAlreadyActive Not starting a job because " + want + " is running and the concurrency policy is Forbid",
+	}, s.events(), "and no MissSchedule")
+	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(first))
 }
 
 func TestS8NoJobIsPrunedWhileTheCacheIsOlderThanWhatEndedSince(t *testing.T) {

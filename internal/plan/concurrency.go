@@ -58,14 +58,19 @@ func (p *Plan) hold(in Input, job *batchv1.Job, start Start) {
 	}
 }
 
-// NewJob makes the Job of a tick. Its name is the same whoever makes it and whenever, so that a tick
-// can't run twice.
+// JobName returns the name of a tick's Job. It is the same whoever makes it and whenever, so that a tick can't
+// run twice.
+func JobName(c *v1.CronJob, tick time.Time) string {
+	return fmt.Sprintf("%s-%d", c.Name, tick.Unix())
+}
+
+// NewJob makes the Job of a tick.
 func NewJob(c *v1.CronJob, tick time.Time) *batchv1.Job {
 	template := c.Spec.JobTemplate.DeepCopy()
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       c.Namespace,
-			Name:            fmt.Sprintf("%s-%d", c.Name, tick.Unix()),
+			Name:            JobName(c, tick),
 			Labels:          template.Labels,
 			Annotations:     template.Annotations,
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(c, v1.GroupVersion.WithKind("CronJob"))},

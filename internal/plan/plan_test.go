@@ -195,6 +195,20 @@ func TestS2ARunWhoseStatusIsNotWrittenHidesNoMissedTick(t *testing.T) {
 	}
 }
 
+func TestTheMissedTicksAreTold(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	in := inputOf(c, at("10:21:00"))
+	p := Decide(in)
+	assert.Equal(t, []time.Time{at("10:00:00"), at("10:05:00"), at("10:10:00"), at("10:15:00")}, p.MissedSince(in, at("09:00:00")))
+	assert.Equal(t, []time.Time{at("10:10:00"), at("10:15:00")}, p.MissedSince(in, at("10:10:00")))
+	assert.Empty(t, p.MissedSince(in, at("10:16:00")))
+
+	in = inputOf(edited(c, func(c *v1.CronJob) { c.Spec.Schedule = "soon" }), at("10:01:00"))
+	p = Decide(in)
+	assert.Equal(t, []time.Time{at("10:00:00")}, p.MissedSince(in, at("10:00:00")))
+	assert.Empty(t, p.MissedSince(in, at("10:00:01")))
+}
+
 func TestS2ATickThatHasRunIsNotMissedByAnEdit(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
 	for name, edit := range map[string]func(*v1.CronJob){

@@ -145,6 +145,25 @@ func hasRun(jobs []*batchv1.Job, tick time.Time) bool {
 	})
 }
 
+// MissedSince returns the ticks that the plan takes for missed, from an instant on; at most MaxMissedCount of them.
+func (p *Plan) MissedSince(in Input, since time.Time) []time.Time {
+	var ticks []time.Time
+	next := in.Schedule.Anchored(Anchor(in.CronJob, in.CronJob.Status)).Next
+	for _, row := range p.Missed {
+		if row.Count == 1 { // maybe of a schedule that was edited since
+			if !row.First.Before(since) {
+				ticks = append(ticks, row.First)
+			}
+			continue
+		}
+		tick, ok := next(latest(row.First, since).Add(-time.Second))
+		for ; ok && !tick.After(row.Last) && len(ticks) < MaxMissedCount; tick, ok = next(tick) {
+			ticks = append(ticks, tick)
+		}
+	}
+	return ticks
+}
+
 // missWaiting notes the tick that was due when the CronJob was edited, and had not run by the last that has.
 func (p *Plan) missWaiting(in Input, last time.Time) {
 	waiting := in.CronJob.Status.NextScheduleTime

@@ -1,0 +1,67 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+)
+
+// rewatch is how often a watch is asked for again that the API server does not grant. client-go itself waits for up
+// to a minute once a few have failed: so long after an API server is back nobody would hear of a new CronJob, and a
+// manager that begins to lead would know nothing of what was done meanwhile.
+var rewatch = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5, Cap: 3 * time.Second, Steps: 1000}
+
+// NewInformer returns an informer whose watches are back a few seconds after the API server is.
+func NewInformer(
+	lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+) toolscache.SharedIndexInformer {
+	return toolscache.NewSharedIndexInformer(persistent{toolscache.ToListerWatcherWithContext(lw), lw}, example, resync, indexers)
+}
+
+// persistent asks for a watch until it is granted or refused for good.
+type persistent struct {
+	toolscache.ListerWatcherWithContext
+	toolscache.ListerWatcher
+}
+
+// WatchWithContext asks for a watch.
+func (p persistent) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	var granted watch.Interface
+	var last error
+	err := rewatch.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		var err error
+		granted, err = p.ListerWatcherWithContext.WatchWithContext(ctx, options)
+		if err == nil || !isUnanswered(err) && !apierrors.IsTooManyRequests(err) {
+			return true, err
+		}
+		if last == nil {
+			klog.FromContext(ctx).Error(err, "Could not watch: trying again until it works")
+		}
+		last = err
+		return false, nil
+	})
+	return granted, err
+}
