@@ -286,6 +286,20 @@ func TestS4ACreationWhoseAnswerIsLostIsNotRepeated(t *testing.T) {
 	assert.Equal(t, []string{"Normal SuccessfulCreate Created job " + want}, s.events(), "and no FailedCreate")
 }
 
+// statusFails is an API server that answers status writes with an error.
+func statusFails(err error) interceptor.Funcs {
+	return interceptor.Funcs{SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch,
+		...client.SubResourcePatchOption,
+	) error {
+		return err
+	}}
+}
+
+// noJobs is a cache that has none.
+func noJobs(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+	return nil
+}
+
 // away is an API server that answers no reads.
 type away struct{ client.Reader }
 
@@ -303,7 +317,7 @@ func TestS6AJobWhoseCreationWasNotAnsweredHoldsTheNextTickBackThoughTheCacheLack
 			first := s.toNextTick()
 			s.reconciler.Live = away{s.reconciler.Live}
 			s.interfere(interceptor.Funcs{
-				List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return nil },
+				List: noJobs,
 				Create: func(ctx context.Context, _ client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 					require.NoError(t, mgr.GetClient().Create(ctx, o, opts...))
 					return unanswered
@@ -331,10 +345,7 @@ func TestS6AJobWhoseCreationWasNotAnsweredHoldsTheNextTickBackThoughTheCacheLack
 func TestS2ANewLeaderLooksForWhatTheOneBeforeRanBeforeItTakesItForMissed(t *testing.T) {
 	s := newStage(t, every().Schedule("@every 30s").Policy(v1.ForbidConcurrent))
 	first := s.toNextTick()
-	s.interfere(interceptor.Funcs{SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch,
-		...client.SubResourcePatchOption) error {
-		return errTrouble
-	}})
+	s.interfere(statusFails(errTrouble))
 	_, err := s.tryReconcile()
 	require.ErrorIs(t, err, errTrouble)
 	want := fmt.Sprintf("c-%d", first.Unix())
@@ -343,7 +354,7 @@ func TestS2ANewLeaderLooksForWhatTheOneBeforeRanBeforeItTakesItForMissed(t *test
 
 	s.reconciler = &CronJobReconciler{Live: s.reconciler.Live, Recorder: s.recorder, Clock: s.clock, retries: newRetries()}
 	s.interfere(interceptor.Funcs{
-		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return nil }, // it does not know yet
+		List: noJobs, // it does not know yet
 	})
 	s.clock.SetTime(first.Add(30 * time.Second))
 	s.reconcile()
@@ -390,9 +401,7 @@ func TestS4AStatusThatCanNotBeWrittenStartsNothingTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, every().History(0, 0))
 			s.toNextTick()
-			s.interfere(interceptor.Funcs{SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
-				return tc.err
-			}})
+			s.interfere(statusFails(tc.err))
 			result, err := s.tryReconcile()
 			assert.Equal(t, tc.wantError, err != nil)
 			assert.Equal(t, tc.wantRetry, result.RequeueAfter)
@@ -447,11 +456,7 @@ func TestS2AStatusThatWasNotWrittenIsReportedWhenItIs(t *testing.T) {
 	s := newStage(t, every().Deadline(10))
 	tick := s.toNextTick()
 	s.clock.SetTime(tick.Add(11 * time.Second))
-	s.interfere(interceptor.Funcs{SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch,
-		...client.SubResourcePatchOption,
-	) error {
-		return errTrouble
-	}})
+	s.interfere(statusFails(errTrouble))
 	_, err := s.tryReconcile()
 	require.ErrorIs(t, err, errTrouble)
 	s.stopInterfering()
@@ -473,7 +478,7 @@ func TestS2ATickWhoseStatusConflictsHasRunThoughTheCacheLacksItsJob(t *testing.T
 			old.DeepCopyInto(o.(*v1.CronJob))
 			return nil
 		},
-		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return nil },
+		List: noJobs,
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			require.NoError(t, mgr.GetClient().Update(ctx, suspended)) // a moment before
 			return c.Create(ctx, o, opts...)
@@ -558,7 +563,7 @@ func TestS4ACacheThatLagsStartsNothingTwice(t *testing.T) {
 			old.DeepCopyInto(o.(*v1.CronJob)) // as it was before the tick
 			return nil
 		},
-		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return nil }, // no Jobs yet
+		List: noJobs, // no Jobs yet
 	})
 	s.reconcile()
 	require.Len(t, s.jobs(), 1)
@@ -574,7 +579,7 @@ func TestS6AJobThatTheCacheLacksStillHoldsTheNextTickBack(t *testing.T) {
 	s.reconcile()
 	s.awaitCached()
 	s.interfere(interceptor.Funcs{
-		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return nil },
+		List: noJobs,
 	})
 	s.events()
 	s.toNextTick()

@@ -130,8 +130,12 @@ func (r *CronJobReconciler) jobsOf(ctx context.Context, seen *observed) (jobs []
 			jobs = append(jobs, job)
 		}
 	}
-	outdated = slices.ContainsFunc(jobs[len(list.Items):], func(job *batchv1.Job) bool { return plan.ResultOf(job) != "" })
-	return jobs, outdated, nil
+	return jobs, haveEnded(jobs[len(list.Items):]), nil
+}
+
+// haveEnded reports whether some of a few Jobs have ended.
+func haveEnded(jobs []*batchv1.Job) bool {
+	return slices.ContainsFunc(jobs, func(job *batchv1.Job) bool { return plan.ResultOf(job) != "" })
 }
 
 // hasUID reports whether a Job of that UID is among some. They are few: as many as the history limits let be.

@@ -44,9 +44,9 @@ func (r *CronJobReconciler) decide(ctx context.Context, seen *observed) (plan.Pl
 	}
 	for _, job := range overlooked {
 		seen.unbooked = append(seen.unbooked, run{owner: seen.stored.UID, job: job, told: true})
-		seen.Outdated = seen.Outdated || plan.ResultOf(job) != ""
 	}
 	seen.Jobs = append(seen.Jobs, overlooked...)
+	seen.Outdated = seen.Outdated || haveEnded(overlooked)
 	seen.notCached = true
 	return plan.Decide(seen.Input), nil
 }

@@ -97,10 +97,11 @@ func (p *Plan) missOvertaken(in Input) {
 	if !newest.After(last) {
 		return
 	}
-	first, next := passedBy(in, last, newest)
-	if isReschedule(c) && !hasRun(in.Jobs, timeOf(c.Status.NextScheduleTime)) && newest.After(editedAt(in)) {
+	unedited := in.ScheduleErr == nil && newest.After(editedAt(in)) // since the newest was started
+	if unedited && isReschedule(c) && !hasRun(in.Jobs, timeOf(c.Status.NextScheduleTime)) {
 		p.missWaiting(in, last)
 	}
+	first, next := passedBy(in, last, unedited)
 	lost := Missed{Reason: reasonForOlder(c)}
 	for tick, ok := first, !first.IsZero(); ok && tick.Before(newest) && lost.Count < MaxMissedCount; tick, ok = next(tick) {
 		if hasRun(in.Jobs, tick) {
@@ -120,18 +121,14 @@ func (p *Plan) missOvertaken(in Input) {
 // passedBy returns the first tick that was open when the newest that has run was started, given the last that the
 // status tells of, and what finds the next. If the schedule was edited since, only the one is known that the status
 // waits for.
-func passedBy(in Input, last, newest time.Time) (first time.Time, next func(time.Time) (time.Time, bool)) {
+func passedBy(in Input, last time.Time, unedited bool) (first time.Time, next func(time.Time) (time.Time, bool)) {
 	c := in.CronJob
 	first = timeOf(c.Status.NextScheduleTime)
 	next = func(time.Time) (time.Time, bool) { return time.Time{}, false }
-	if in.ScheduleErr != nil {
-		return first, next
-	}
-	isLatest := newest.After(editedAt(in))
-	if isLatest || c.Status.ObservedSchedule == observedSchedule(c) {
+	if unedited || in.ScheduleErr == nil && c.Status.ObservedSchedule == observedSchedule(c) {
 		next = in.Schedule.Anchored(Anchor(c, c.Status)).Next
 	}
-	if isLatest {
+	if unedited {
 		first, _ = next(floor(in, last))
 	}
 	return first, next

@@ -194,11 +194,9 @@ func (r *record) job(rec *history.Record) {
 // create takes a request for a Job. It comes when it is answered: the Job may be there already.
 func (r *record) create(rec *history.Record) {
 	c := &create{rec.Create, rec.At}
-	switch {
-	case c.Code == http.StatusCreated:
-		r.delivered = append(r.delivered, answered{process: c.Manager, at: rec.At, what: c.Job, count: 1})
-	case c.Code == 0 && c.Forwarded && len(r.creates[c.Job]) == 0:
-		r.delivered = append(r.delivered, answered{process: c.Manager, at: rec.At, what: c.Job, count: 1, unsure: true})
+	lost := c.Code == 0 && c.Forwarded && len(r.creates[c.Job]) == 0
+	if c.Code == http.StatusCreated || lost {
+		r.delivered = append(r.delivered, answered{process: c.Manager, at: rec.At, what: c.Job, count: 1, unsure: lost})
 	}
 	if !c.Forwarded {
 		return
