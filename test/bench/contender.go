@@ -78,7 +78,7 @@ func builtinCommand(flags ...string) func(*plane, string) (localcluster.Command,
 	}
 }
 
-// operatorCommand runs the manager as `make build` made it. All that decides about its speed is as it is by default.
+// operatorCommand runs the manager as `make build` made it. All that decides about its speed is as it is deployed by default.
 func operatorCommand(p *plane, kubeconfig string) (localcluster.Command, error) {
 	health, err := localcluster.FreePort()
 	if err != nil {
@@ -91,6 +91,7 @@ func operatorCommand(p *plane, kubeconfig string) (localcluster.Command, error) 
 			"--webhook-host=127.0.0.1", fmt.Sprintf("--webhook-port=%d", p.WebhookPort), "--webhook-cert-path=" + p.WebhookCertDir,
 			fmt.Sprintf("--health-probe-bind-address=127.0.0.1:%d", health),
 		},
+		Env:       []string{fmt.Sprintf("GOMEMLIMIT=%d", p.memoryLimit)},
 		HealthURL: fmt.Sprintf("http://127.0.0.1:%d/readyz", health),
 	}, nil
 }

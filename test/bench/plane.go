@@ -50,6 +50,9 @@ type plane struct {
 	// manager is the operator's program.
 	manager string
 
+	// memoryLimit is how much memory, in bytes, it may take, as it is deployed.
+	memoryLimit int64
+
 	// json sends and takes JSON, for CronJobs of either kind. typed speaks protobuf, as controllers do.
 	json  *rest.RESTClient
 	typed kubernetes.Interface
@@ -61,6 +64,10 @@ func startPlane(ctx context.Context, o *options) (*plane, error) {
 	if _, err := os.Stat(o.manager); err != nil {
 		return nil, fmt.Errorf("the manager is not built, run \"make build\": %w", err)
 	}
+	limit, err := memoryLimit(o.root)
+	if err != nil {
+		return nil, err
+	}
 	cluster, err := localcluster.Start(ctx, localcluster.Options{
 		Webhooks:  localcluster.DefaultWebhooks(),
 		ExtraArgs: map[localcluster.Component][]string{localcluster.APIServer: {"--delete-collection-workers=16"}},
@@ -69,7 +76,7 @@ func startPlane(ctx context.Context, o *options) (*plane, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plane{Cluster: cluster, manager: o.manager}
+	p := &plane{Cluster: cluster, manager: o.manager, memoryLimit: limit}
 	for i := range o.namespaces {
 		p.namespaces = append(p.namespaces, fmt.Sprintf("bench-%d", i))
 	}
