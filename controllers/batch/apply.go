@@ -138,8 +138,10 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, p *plan.P
 	}
 }
 
-// started notes that the Job of the tick was created.
+// started notes that the Job of the tick was created. Of the Job no more is kept than the cache will have: many may wait
+// for their status at once.
 func (r *CronJobReconciler) started(ctx context.Context, seen *observed, p *plan.Plan, done *outcome, job *batchv1.Job) {
+	job = trimmed(job)
 	done.started = job
 	creationSkew.Observe(r.Clock.Since(p.Start.Tick).Seconds())
 	ctrl.LoggerFrom(ctx).Info("Started a Job", "job", klog.KObj(job), "tick", p.Start.Tick)

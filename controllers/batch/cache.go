@@ -48,27 +48,31 @@ func trimCronJob(object any) (any, error) {
 	return object, nil // else a tombstone, or nothing of ours
 }
 
-// trimJob leaves of a Job whose it is, its tick, and how it ended. Of the Jobs of others not even that is read,
-// but they can't be told by a selector.
+// trimJob leaves of a Job what [trimmed] leaves.
 func trimJob(object any) (any, error) {
-	job, ok := object.(*batchv1.Job)
-	if !ok {
-		return object, nil
+	if job, ok := object.(*batchv1.Job); ok {
+		return trimmed(job), nil
 	}
-	trimmed := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+	return object, nil
+}
+
+// trimmed leaves of a Job whose it is, its tick, and how it ended. Of the Jobs of others not even that is read,
+// but they can't be told by a selector.
+func trimmed(job *batchv1.Job) *batchv1.Job {
+	rest := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
 		Namespace: job.Namespace, Name: job.Name, UID: job.UID, ResourceVersion: job.ResourceVersion,
 		CreationTimestamp: job.CreationTimestamp, DeletionTimestamp: job.DeletionTimestamp,
 	}}
 	if len(ownerUID(job)) == 0 {
-		return trimmed, nil
+		return rest
 	}
-	trimmed.OwnerReferences = job.OwnerReferences
+	rest.OwnerReferences = job.OwnerReferences
 	if tick, ok := job.Annotations[v1.ScheduledAtAnnotation]; ok {
-		trimmed.Annotations = map[string]string{v1.ScheduledAtAnnotation: tick}
+		rest.Annotations = map[string]string{v1.ScheduledAtAnnotation: tick}
 	}
-	trimmed.Status.CompletionTime = job.Status.CompletionTime
-	trimmed.Status.Conditions = slices.DeleteFunc(job.Status.Conditions, func(condition batchv1.JobCondition) bool {
+	rest.Status.CompletionTime = job.Status.CompletionTime
+	rest.Status.Conditions = slices.DeleteFunc(job.Status.Conditions, func(condition batchv1.JobCondition) bool {
 		return condition.Type != batchv1.JobComplete && condition.Type != batchv1.JobFailed
 	})
-	return trimmed, nil
+	return rest
 }

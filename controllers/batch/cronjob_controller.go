@@ -166,7 +166,7 @@ func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("cronjob").
-		For(&v1.CronJob{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1.CronJob{}, builder.WithPredicates(r.cachedWrites(), predicate.GenerationChangedPredicate{})).
 		Owns(&batchv1.Job{}, builder.WithPredicates(jobEvents)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1)}).
 		WithLogConstructor(logConstructor(mgr.GetLogger())).

@@ -41,6 +41,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -703,6 +704,50 @@ func TestTheBooksOfARunAreKeptAfterOthersHaveHadTheirTurn(t *testing.T) {
 	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
 	assert.Len(t, s.events(), 1)
 	assert.Empty(t, s.reconciler.unbooked.kept)
+}
+
+func TestWhatWasWrittenIsKeptUntilTheCacheHasIt(t *testing.T) {
+	t.Run("after the answer", func(t *testing.T) {
+		s := newStage(t, every())
+		before := s.stored()
+		s.toNextTick()
+		s.interfere(interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+			before.DeepCopyInto(o.(*v1.CronJob))
+			return nil
+		}})
+		s.reconcile()
+		s.stopInterfering()
+		require.Contains(t, s.reconciler.written.kept, s.key)
+		passes := s.reconciler.cachedWrites().Update
+		assert.True(t, passes(event.UpdateEvent{ObjectOld: before, ObjectNew: before}))
+		assert.Contains(t, s.reconciler.written.kept, s.key, "that is older")
+		assert.True(t, passes(event.UpdateEvent{ObjectOld: before, ObjectNew: s.stored()}))
+		assert.NotContains(t, s.reconciler.written.kept, s.key)
+	})
+	t.Run("before the answer", func(t *testing.T) {
+		s := newStage(t, every())
+		s.toNextTick()
+		s.interfere(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, subresource string, o client.Object,
+			patch client.Patch, opts ...client.SubResourcePatchOption,
+		) error {
+			err := c.SubResource(subresource).Patch(ctx, o, patch, opts...)
+			s.awaitCached()
+			return err
+		}})
+		s.reconcile()
+		assert.NotContains(t, s.reconciler.written.kept, s.key)
+	})
+}
+
+func TestAStartedJobIsRememberedWithoutItsTemplate(t *testing.T) {
+	s := newStage(t, every())
+	s.toNextTick()
+	_, err := s.reconcileOnce()
+	require.NoError(t, err)
+	kept := s.reconciler.unbooked.recall(s.key)
+	require.Len(t, kept, 1, "until the status tells of it")
+	assert.Empty(t, kept[0].job.Spec.Template.Spec.Containers)
+	assert.Equal(t, s.jobs(), []string{kept[0].job.Name})
 }
 
 func TestTheBooksOfARunWaitNoLongerThanToTheNextTick(t *testing.T) {

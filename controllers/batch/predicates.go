@@ -19,6 +19,7 @@ package batch
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -45,6 +46,17 @@ var jobEvents = predicate.Funcs{
 			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 			len(before.OwnerReferences) != len(after.OwnerReferences))
 	},
+}
+
+// cachedWrites lets all events of CronJobs through, and drops what was written of them as soon as the cache has it: it is as
+// large as the CronJob, and the next reconcile may be tomorrow's.
+func (r *CronJobReconciler) cachedWrites() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		if cached, ok := e.ObjectNew.(*v1.CronJob); ok {
+			r.newest(client.ObjectKeyFromObject(cached), cached)
+		}
+		return true
+	}}
 }
 
 // isOurGroup reports whether an API version is one of our group, whichever it is.

@@ -69,6 +69,7 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, p *
 	updated.ObjectMeta = answer.ObjectMeta
 	updated.Status = status
 	r.written.remember(seen.key, &updated)
+	r.catchUp(ctx, seen.key)
 	return true, nil
 }
 
@@ -148,6 +149,15 @@ func retryIfConflict(err error) (ctrl.Result, error) {
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil
 	}
 	return ctrl.Result{}, err
+}
+
+// catchUp drops what was written of a CronJob if the cache has it by now, as it may before the write is answered. Else
+// cachedWrites drops it.
+func (r *CronJobReconciler) catchUp(ctx context.Context, key types.NamespacedName) {
+	cached := &v1.CronJob{}
+	if err := r.Get(ctx, key, cached, client.UnsafeDisableDeepCopy); err == nil {
+		r.newest(key, cached)
+	}
 }
 
 // newest returns the newer of what the cache has of a CronJob and what was written of it, so that a reconcile

@@ -43,7 +43,7 @@ const (
 func lead(c contender, n int) time.Duration {
 	each := 4 * time.Millisecond
 	if c.needsItself {
-		each *= 2
+		each *= 3
 	}
 	return 25*time.Second + time.Duration(n)*each
 }
