@@ -219,8 +219,8 @@ func (s *stage) events() []string {
 	var found []string
 	for {
 		select {
-		case event := <-s.recorder.Events:
-			found = append(found, event)
+		case text := <-s.recorder.Events:
+			found = append(found, text)
 		default:
 			return found
 		}
@@ -747,7 +747,7 @@ func TestAStartedJobIsRememberedWithoutItsTemplate(t *testing.T) {
 	kept := s.reconciler.unbooked.recall(s.key)
 	require.Len(t, kept, 1, "until the status tells of it")
 	assert.Empty(t, kept[0].job.Spec.Template.Spec.Containers)
-	assert.Equal(t, s.jobs(), []string{kept[0].job.Name})
+	assert.Equal(t, []string{kept[0].job.Name}, s.jobs())
 }
 
 func TestTheBooksOfARunWaitNoLongerThanToTheNextTick(t *testing.T) {
