@@ -94,7 +94,7 @@ func (r *CronJobReconciler) readLive(ctx context.Context, key types.NamespacedNa
 	case err != nil:
 		return nil, fmt.Errorf("reading the CronJob, whose status could not be written: %w", err)
 	}
-	r.settle(key, stored, d)
+	r.settle(ctx, key, stored, d)
 	return stored, nil
 }
 

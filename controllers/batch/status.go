@@ -68,8 +68,7 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, p *
 	updated := *seen.stored // what it points to is shared, and nobody changes it
 	updated.ObjectMeta = answer.ObjectMeta
 	updated.Status = status
-	r.written.remember(seen.key, &updated)
-	r.catchUp(ctx, seen.key)
+	r.keepWritten(ctx, seen.key, &updated)
 	return true, nil
 }
 
@@ -127,9 +126,9 @@ func (r *CronJobReconciler) doubt(seen *observed, p *plan.Plan, err error) {
 }
 
 // settle ends a doubt by what is stored: a status that was written after all is reported now.
-func (r *CronJobReconciler) settle(key types.NamespacedName, stored *v1.CronJob, d *doubt) {
+func (r *CronJobReconciler) settle(ctx context.Context, key types.NamespacedName, stored *v1.CronJob, d *doubt) {
 	r.doubts.forget(key)
-	r.written.remember(key, stored)
+	r.keepWritten(ctx, key, stored)
 	if d.plan == nil || d.owner != stored.UID {
 		return
 	}
@@ -151,9 +150,10 @@ func retryIfConflict(err error) (ctrl.Result, error) {
 	return ctrl.Result{}, err
 }
 
-// catchUp drops what was written of a CronJob if the cache has it by now, as it may before the write is answered. Else
-// cachedWrites drops it.
-func (r *CronJobReconciler) catchUp(ctx context.Context, key types.NamespacedName) {
+// keepWritten keeps what is known to be stored of a CronJob until the cache has it. It may have it by now, as a watch may
+// be faster than an answer; else cachedWrites drops it.
+func (r *CronJobReconciler) keepWritten(ctx context.Context, key types.NamespacedName, stored *v1.CronJob) {
+	r.written.remember(key, stored)
 	cached := &v1.CronJob{}
 	if err := r.Get(ctx, key, cached, client.UnsafeDisableDeepCopy); err == nil {
 		r.newest(key, cached)
