@@ -43,6 +43,7 @@ const (
 	events      = "controllers/batch/events.go"
 	fence       = "internal/lease/fence.go"
 	observe     = "controllers/batch/observe.go"
+	status      = "controllers/batch/status.go"
 )
 
 // mutations are what the checker has to catch.
@@ -150,9 +151,12 @@ var mutations = []mutation{
 	},
 	{
 		name: "what is deleted goes on as it was written last",
-		edits: []edit{{observe, "\tcase apierrors.IsNotFound(err):\n\t\tr.forget(key)\n\t\treturn nil, nil //nolint:nilnil",
-			"\tcase apierrors.IsNotFound(err) && r.written.recall(key) != nil:\n\t\treturn r.written.recall(key), nil\n" +
-				"\tcase apierrors.IsNotFound(err):\n\t\tr.forget(key)\n\t\treturn nil, nil //nolint:nilnil"}},
+		edits: []edit{
+			{status, "\tr.written.forget(key)\n\treturn cached\n", "\tr.written.remember(key, cached)\n\treturn cached\n"},
+			{observe, "\tcase apierrors.IsNotFound(err):\n\t\tr.forget(key)\n\t\treturn nil, nil //nolint:nilnil",
+				"\tcase apierrors.IsNotFound(err) && r.written.recall(key) != nil:\n\t\treturn r.written.recall(key), nil\n" +
+					"\tcase apierrors.IsNotFound(err):\n\t\tr.forget(key)\n\t\treturn nil, nil //nolint:nilnil"},
+		},
 		laws: []checker.Law{checker.AfterDelete, checker.Doubled},
 	},
 	{
