@@ -30,7 +30,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // bareClient is the argument with which this program is the bare client instead: what no controller can be faster
@@ -49,16 +54,16 @@ func runBareClient(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	config.QPS, config.ContentType = -1, runtime.ContentTypeProtobuf
-	client, err := kubernetes.NewForConfig(config)
+	config.QPS = -1
+	jobs, err := jobsAt(ctx, config, time.Unix(*tick, 0))
 	if err != nil {
 		return err
 	}
-	list, err := client.BatchV1().CronJobs("").List(ctx, metav1.ListOptions{})
+	config.ContentType = runtime.ContentTypeProtobuf
+	typed, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
 	}
-	jobs := jobsAt(time.Unix(*tick, 0), list.Items)
 	select {
 	case <-time.After(time.Until(time.Unix(*tick, 0))):
 	case <-ctx.Done():
@@ -66,7 +71,7 @@ func runBareClient(ctx context.Context, args []string) error {
 	}
 	begin := time.Now()
 	err = inParallel(ctx, len(jobs), func(ctx context.Context, i int) error {
-		_, err := client.BatchV1().Jobs(jobs[i].Namespace).Create(ctx, jobs[i], metav1.CreateOptions{})
+		_, err := typed.BatchV1().Jobs(jobs[i].Namespace).Create(ctx, jobs[i], metav1.CreateOptions{})
 		return err
 	})
 	if err != nil {
@@ -77,22 +82,25 @@ func runBareClient(ctx context.Context, args []string) error {
 	return nil
 }
 
-// jobsAt makes a Job of each CronJob for a tick, as the built-in controller does.
-func jobsAt(tick time.Time, cronJobs []batchv1.CronJob) []*batchv1.Job {
-	jobs := make([]*batchv1.Job, 0, len(cronJobs))
-	for i := range cronJobs {
-		c := &cronJobs[i]
-		template := c.Spec.JobTemplate
-		jobs = append(jobs, &batchv1.Job{
-			ObjectMeta: metav1.ObjectMeta{
-				Namespace: c.Namespace, Name: fmt.Sprintf("%s-%d", c.Name, tick.Unix()/60), Labels: template.Labels,
-				Annotations:     map[string]string{batchv1.CronJobScheduledTimestampAnnotation: tick.UTC().Format(time.RFC3339)},
-				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(c, batchv1.SchemeGroupVersion.WithKind("CronJob"))},
-			},
-			Spec: template.Spec,
-		})
+// jobsAt makes the Jobs of a tick, as the operator does.
+func jobsAt(ctx context.Context, config *rest.Config, tick time.Time) ([]*batchv1.Job, error) {
+	scheme := runtime.NewScheme()
+	if err := v1.AddToScheme(scheme); err != nil {
+		return nil, err
 	}
-	return jobs
+	reader, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, err
+	}
+	cronJobs := &v1.CronJobList{}
+	if err := reader.List(ctx, cronJobs); err != nil {
+		return nil, fmt.Errorf("listing the CronJobs: %w", err)
+	}
+	jobs := make([]*batchv1.Job, len(cronJobs.Items))
+	for i := range cronJobs.Items {
+		jobs[i] = plan.NewJob(&cronJobs.Items[i], tick)
+	}
+	return jobs, nil
 }
 
 // tookMark begins the line that says how many seconds it took.
@@ -106,8 +114,8 @@ func bareTook(log string) (float64, error) {
 	}
 	took := ""
 	for line := range strings.Lines(string(content)) {
-		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), tookMark); ok {
-			took = rest // the last is the latest
+		if seconds, ok := strings.CutPrefix(strings.TrimSpace(line), tookMark); ok {
+			took = seconds // the last is the latest
 		}
 	}
 	if took == "" {

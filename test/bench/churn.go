@@ -108,14 +108,11 @@ type churnSample struct {
 
 // churn has CronJobs come, run, end and go, and sees whether the manager's memory stays as it is.
 func (b *bench) churn(ctx context.Context) error {
-	operator, err := contenderOf(results.Operator)
-	if err != nil {
-		return err
-	}
 	if err := b.plane.clear(ctx); err != nil {
 		return err
 	}
 	ports := make([]int, 2)
+	var err error
 	for i := range ports {
 		if ports[i], err = localcluster.FreePort(); err != nil {
 			return err

@@ -39,12 +39,14 @@ type kind struct {
 	path string
 	// schedule is how the kind writes a schedule of five fields.
 	schedule func(text string) any
+	// admitted says that the operator has to run for them to be created: they pass its webhooks.
+	admitted bool
 }
 
 var (
-	builtin    = kind{"batch/v1", "/apis/batch/v1/%s/cronjobs", asText}
-	operatorV1 = kind{"batch.tutorial.kubebuilder.io/v1", "/apis/batch.tutorial.kubebuilder.io/v1/%s/cronjobs", asText}
-	operatorV2 = kind{"batch.tutorial.kubebuilder.io/v2", "/apis/batch.tutorial.kubebuilder.io/v2/%s/cronjobs", asFields}
+	builtin    = kind{"batch/v1", "/apis/batch/v1/%s/cronjobs", asText, false}
+	operatorV1 = kind{"batch.tutorial.kubebuilder.io/v1", "/apis/batch.tutorial.kubebuilder.io/v1/%s/cronjobs", asText, true}
+	operatorV2 = kind{"batch.tutorial.kubebuilder.io/v2", "/apis/batch.tutorial.kubebuilder.io/v2/%s/cronjobs", asFields, true}
 )
 
 func asText(text string) any { return text }

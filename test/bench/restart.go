@@ -80,10 +80,11 @@ func (b *bench) comeBack(ctx context.Context, c contender) (*results.Restart, er
 		}
 		first, last = append(first, took[0]), append(last, took[len(took)-1])
 		logf("%s: the first Job after %.2fs, the last after %.2fs", c.id, took[0].Seconds(), took[len(took)-1].Seconds())
+		// Each start finds what one has left that had written all it had to.
+		if err := r.AwaitIdle(ctx); err != nil {
+			return nil, err
+		}
 		if i == restarts-1 {
-			if err := r.AwaitIdle(ctx); err != nil {
-				return nil, err
-			}
 			if err := sleepUntil(ctx, time.Now().Add(repose)); err != nil {
 				return nil, err
 			}

@@ -42,7 +42,7 @@ const (
 // more, and the operator's, which pass webhooks and of each of which it takes note, some milliseconds.
 func lead(c contender, n int) time.Duration {
 	each := 4 * time.Millisecond
-	if c.needsItself {
+	if c.kind.admitted {
 		each *= 3
 	}
 	return 25*time.Second + time.Duration(n)*each

@@ -57,11 +57,7 @@ func (b *bench) versions(ctx context.Context) error {
 	if err := b.timePlainCreates(ctx, v, creates); err != nil {
 		return err
 	}
-	operator, err := contenderOf(results.Operator)
-	if err != nil {
-		return err
-	}
-	if err := b.timeAdmission(ctx, v, operator, creates); err != nil {
+	if err := b.timeAdmission(ctx, v, creates); err != nil {
 		return err
 	}
 	r, err := b.plane.settled(ctx, operator)
@@ -83,7 +79,7 @@ func (b *bench) versions(ctx context.Context) error {
 	if err := b.timeReads(ctx, v); err != nil {
 		return err
 	}
-	b.results.Versions = v
+	b.results.SetVersions(*v)
 	logf("%s", v.Summary())
 	if err := r.end(); err != nil {
 		return err
@@ -119,7 +115,7 @@ func (b *bench) timePlainCreates(ctx context.Context, v *results.Versions, count
 }
 
 // timeAdmission creates CronJobs of v1 while the operator serves its webhooks and another leads: nobody reconciles.
-func (b *bench) timeAdmission(ctx context.Context, v *results.Versions, operator contender, count int) error {
+func (b *bench) timeAdmission(ctx context.Context, v *results.Versions, count int) error {
 	lease, err := b.plane.lead(ctx)
 	if err != nil {
 		return err

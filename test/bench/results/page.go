@@ -111,6 +111,42 @@ func (r *Results) InOrder() []*Tick {
 	return ordered
 }
 
+// Builds returns the operator's build, and if there are several, what was measured of which.
+func (r *Results) Builds() string {
+	var builds []string
+	measured := map[string][]string{}
+	note := func(build, what string) {
+		if build == "" {
+			return
+		}
+		if measured[build] == nil {
+			builds = append(builds, build)
+		}
+		measured[build] = append(measured[build], what)
+	}
+	for _, n := range r.Numbers() {
+		if t := r.Tick(Operator, n); t != nil {
+			note(t.Build, "N="+thousands(n))
+		}
+	}
+	for _, i := range r.Idle {
+		note(i.Build, "idle")
+	}
+	if r.Versions != nil {
+		note(r.Versions.Build, "versions")
+	}
+	for _, s := range r.Restart {
+		note(s.Build, "restart")
+	}
+	if len(builds) == 1 {
+		return builds[0]
+	}
+	for i, build := range builds {
+		builds[i] = fmt.Sprintf("%s (%s)", build, strings.Join(measured[build], ", "))
+	}
+	return strings.Join(builds, " and ")
+}
+
 // AgainstTuned is the 99th percentile of the delay, as a share of that of the built-in tuned.
 func (r *Results) AgainstTuned(t *Tick) string {
 	tuned := r.Tick(Tuned, t.N)

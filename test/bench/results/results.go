@@ -58,6 +58,7 @@ type Environment struct {
 	CPUs       int    `json:"cpus"`
 	CPU        string `json:"cpu"`
 	Memory     uint64 `json:"memoryBytes"`
+	// Operator is the operator's build that was measured last: each result has its own.
 	Operator   string `json:"operator"`
 	Namespaces int    `json:"namespaces"`
 }
@@ -65,7 +66,9 @@ type Environment struct {
 // Tick is what happened when all of N CronJobs were due at once.
 type Tick struct {
 	Contender Contender `json:"contender"`
-	N         int       `json:"n"`
+	// Build is the operator's; "" of others.
+	Build string `json:"build,omitempty"`
+	N     int    `json:"n"`
 
 	// Delay is from the tick until a watch saw the Job. A quantile that lies in the part that was cut off is null.
 	Delay Quantiles `json:"delay"`
@@ -116,11 +119,13 @@ func QuantilesOf(known []time.Duration, count int) Quantiles {
 // Idle is what it costs that there are CronJobs that are not due.
 type Idle struct {
 	Contender Contender `json:"contender"`
-	N         int       `json:"n"`
-	Span      float64   `json:"span"`
-	CPU       float64   `json:"cpu"`
-	Resident  uint64    `json:"resident"`
-	Peak      uint64    `json:"peak"`
+	// Build is the operator's; "" of others.
+	Build    string  `json:"build,omitempty"`
+	N        int     `json:"n"`
+	Span     float64 `json:"span"`
+	CPU      float64 `json:"cpu"`
+	Resident uint64  `json:"resident"`
+	Peak     uint64  `json:"peak"`
 	// Requests are all within the span.
 	Requests map[string]float64 `json:"requests"`
 	Writes   float64            `json:"writes"`
@@ -141,7 +146,8 @@ const (
 
 // Versions is what reading and creating costs in each version.
 type Versions struct {
-	N int `json:"n"`
+	Build string `json:"build,omitempty"`
+	N     int    `json:"n"`
 	// Creates is how many CronJobs a second 32 workers create.
 	Creates map[string]float64 `json:"createsPerSecond"`
 	// List is how long it takes to read all, in one answer.
@@ -155,8 +161,10 @@ type Versions struct {
 // Restart is how a controller that was down comes back.
 type Restart struct {
 	Contender Contender `json:"contender"`
-	CronJobs  int       `json:"cronJobs"`
-	Jobs      int       `json:"jobs"`
+	// Build is the operator's; "" of others.
+	Build    string `json:"build,omitempty"`
+	CronJobs int    `json:"cronJobs"`
+	Jobs     int    `json:"jobs"`
 	// First is from the start of the process until a watch saw the first of the Jobs that were due; the median of
 	// several starts. Last is the same for the last.
 	First float64 `json:"first"`
@@ -208,17 +216,34 @@ func (r *Results) Save(path string) error {
 
 // AddTick keeps a result in the place of an older one of the same contender and number.
 func (r *Results) AddTick(t Tick) {
+	t.Build = r.buildOf(t.Contender)
 	r.Ticks = put(r.Ticks, t, func(old Tick) bool { return old.Contender == t.Contender && old.N == t.N })
 }
 
 // AddIdle keeps a result in the place of an older one.
 func (r *Results) AddIdle(i Idle) {
+	i.Build = r.buildOf(i.Contender)
 	r.Idle = put(r.Idle, i, func(old Idle) bool { return old.Contender == i.Contender })
 }
 
 // AddRestart keeps a result in the place of an older one.
 func (r *Results) AddRestart(s Restart) {
+	s.Build = r.buildOf(s.Contender)
 	r.Restart = put(r.Restart, s, func(old Restart) bool { return old.Contender == s.Contender })
+}
+
+// SetVersions keeps a result in the place of an older one.
+func (r *Results) SetVersions(v Versions) {
+	v.Build = r.Environment.Operator
+	r.Versions = &v
+}
+
+// buildOf returns the operator's build, which is of interest for its own results.
+func (r *Results) buildOf(c Contender) string {
+	if c != Operator {
+		return ""
+	}
+	return r.Environment.Operator
 }
 
 // put replaces the item that is the same, or adds one.

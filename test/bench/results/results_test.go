@@ -111,6 +111,21 @@ func TestTargetsAreRatiosWithinTheResults(t *testing.T) {
 	assert.Empty(t, targets[2].Got)
 }
 
+func TestResultsSayOfWhichBuildTheyAre(t *testing.T) {
+	r := &Results{Environment: Environment{Operator: "aaaa"}}
+	assert.Empty(t, r.Builds())
+	r.AddTick(Tick{Contender: Operator, N: 1000})
+	r.AddTick(Tick{Contender: Bare, N: 1000})
+	r.AddRestart(Restart{Contender: Operator})
+	assert.Equal(t, "aaaa", r.Builds())
+	r.Environment.Operator = "bbbb"
+	r.AddTick(Tick{Contender: Operator, N: 5000})
+	r.AddIdle(Idle{Contender: Operator})
+	r.SetVersions(Versions{})
+	assert.Equal(t, "aaaa (N=1,000, restart) and bbbb (N=5,000, idle, versions)", r.Builds())
+	assert.Empty(t, r.Tick(Bare, 1000).Build)
+}
+
 func TestAPageCanBeMadeOfAnyPart(t *testing.T) {
 	both := map[string]float64{OfV1: 1, OfV2: 2, OfCRD: 3, OfAdmission: 2, OfBuiltin: 4}
 	full := &Results{
