@@ -54,19 +54,39 @@ func ahead(n int) time.Duration { return before + time.Duration(n)*500*time.Micr
 // tries is how often we try to be ready for a tick in time, each time with twice the lead.
 const tries = 3
 
-// ticks has N CronJobs due at once, for each number and each contender.
+// rounds is how often N CronJobs are due for each contender: it is the median that counts. A thousand are over in a second
+// or two, of which one garbage collection of the API server's takes a good part; 20,000 see several. Fewer than a thousand
+// are for seeing that all is well.
+func rounds(n int) int {
+	switch {
+	case n < 1000 || n >= 20000:
+		return 1
+	case n < 5000:
+		return 5
+	}
+	return 3
+}
+
+// ticks has N CronJobs due at once, for each number and each contender, in turn.
 func (b *bench) ticks(ctx context.Context) error {
 	for _, n := range b.numbers {
-		for _, c := range b.contenders {
-			result, err := b.tick(ctx, c, n)
-			if err != nil {
-				return fmt.Errorf("%s with %d CronJobs: %w", c.id, n, err)
-			}
-			b.results.AddTick(*result)
-			b.failures = append(b.failures, result.Failures()...)
-			logf("%s", result.Summary())
-			if err := b.save(); err != nil {
-				return err
+		measured := map[results.Contender][]results.Tick{}
+		for round := range rounds(n) {
+			for _, c := range b.contenders {
+				if round > 0 && c.slow {
+					continue
+				}
+				result, err := b.tick(ctx, c, n)
+				if err != nil {
+					return fmt.Errorf("%s with %d CronJobs: %w", c.id, n, err)
+				}
+				b.failures = append(b.failures, result.Failures()...)
+				logf("%s", result.Summary())
+				measured[c.id] = append(measured[c.id], *result)
+				b.results.AddTick(results.MedianTick(measured[c.id]))
+				if err := b.save(); err != nil {
+					return err
+				}
 			}
 		}
 	}

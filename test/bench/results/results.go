@@ -18,10 +18,12 @@ limitations under the License.
 package results
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,6 +72,10 @@ type Tick struct {
 	Build string `json:"build,omitempty"`
 	N     int    `json:"n"`
 
+	// P99s are the 99th percentiles of the delay each time that it was measured, in order. The rest is of the time that
+	// was their median.
+	P99s []*float64 `json:"p99s,omitempty"`
+
 	// Delay is from the tick until a watch saw the Job. A quantile that lies in the part that was cut off is null.
 	Delay Quantiles `json:"delay"`
 	// Took is how long the bare client's requests took, from first to last.
@@ -114,6 +120,27 @@ func QuantilesOf(known []time.Duration, count int) Quantiles {
 		return new(sorted[rank-1].Seconds())
 	}
 	return Quantiles{P50: nearest(50), P90: nearest(90), P99: nearest(99), Max: nearest(100)}
+}
+
+// MedianTick returns the one of several measurements whose 99th percentile of the delay is their median; of an even
+// number, the slower one.
+func MedianTick(measured []Tick) Tick {
+	sorted := slices.SortedFunc(slices.Values(measured), func(a, b Tick) int { return cmp.Compare(a.p99(), b.p99()) })
+	median := sorted[len(sorted)/2]
+	if len(measured) > 1 {
+		for _, t := range measured {
+			median.P99s = append(median.P99s, t.Delay.P99)
+		}
+	}
+	return median
+}
+
+// p99 is the 99th percentile of the delay; that which was cut off is longer than all.
+func (t *Tick) p99() float64 {
+	if t.Delay.P99 == nil {
+		return math.Inf(1)
+	}
+	return *t.Delay.P99
 }
 
 // Idle is what it costs that there are CronJobs that are not due.

@@ -111,6 +111,15 @@ func TestTargetsAreRatiosWithinTheResults(t *testing.T) {
 	assert.Empty(t, targets[2].Got)
 }
 
+func TestTheMedianOfSeveralTicksCounts(t *testing.T) {
+	of := func(cpu, p99 float64) Tick { return Tick{CPU: cpu, Delay: Quantiles{P99: &p99}} }
+	assert.Equal(t, of(1, 9), MedianTick([]Tick{of(1, 9)}))
+	got := MedianTick([]Tick{of(1, 9), of(2, 5), {CPU: 3}})
+	assert.InDelta(t, 1, got.CPU, 0, "what was cut off is the slowest")
+	assert.Equal(t, []*float64{new(9.0), new(5.0), nil}, got.P99s)
+	assert.InDelta(t, 1, MedianTick([]Tick{of(1, 9), of(2, 5)}).CPU, 0, "of two, the slower")
+}
+
 func TestResultsSayOfWhichBuildTheyAre(t *testing.T) {
 	r := &Results{Environment: Environment{Operator: "aaaa"}}
 	assert.Empty(t, r.Builds())
