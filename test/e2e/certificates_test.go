@@ -23,7 +23,9 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -73,21 +75,40 @@ func TestNoRequestFailsWhileCertificatesAreReplaced(t *testing.T) {
 	load.stop()
 }
 
-// renewNow renews the serving certificate as `cmctl renew` does.
+// renewNow renews the serving certificate as `cmctl renew` does, once cert-manager has done with it what it is at.
 func renewNow(t *testing.T) {
 	t.Helper()
-	certificate := &unstructured.Unstructured{}
-	certificate.SetAPIVersion("cert-manager.io/v1")
-	certificate.SetKind("Certificate")
-	require.NoError(t, cluster.Get(t.Context(), inOperatorNamespace(servingCertificate), certificate))
-	conditions, _, err := unstructured.NestedSlice(certificate.Object, "status", "conditions")
-	require.NoError(t, err)
-	conditions = append(conditions, map[string]any{
-		"type": "Issuing", "status": "True", "reason": "ManuallyTriggered", "message": "by a test",
-		"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+	await(t, func(ctx context.Context) error {
+		certificate := &unstructured.Unstructured{}
+		certificate.SetAPIVersion("cert-manager.io/v1")
+		certificate.SetKind("Certificate")
+		if err := cluster.Get(ctx, inOperatorNamespace(servingCertificate), certificate); err != nil {
+			return err
+		}
+		conditions, _, err := unstructured.NestedSlice(certificate.Object, "status", "conditions")
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(conditions, isIssuing) {
+			return errors.New("cert-manager is issuing the certificate before this one")
+		}
+		conditions = append(conditions, map[string]any{
+			"type": issuing, "status": "True", "reason": "ManuallyTriggered", "message": "by a test",
+			"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+		})
+		if err := unstructured.SetNestedSlice(certificate.Object, conditions, "status", "conditions"); err != nil {
+			return err
+		}
+		return cluster.Status().Update(ctx, certificate)
 	})
-	require.NoError(t, unstructured.SetNestedSlice(certificate.Object, conditions, "status", "conditions"))
-	require.NoError(t, cluster.Status().Update(t.Context(), certificate))
+}
+
+// issuing is the condition of a Certificate of which another is being made; it is gone when that is there.
+const issuing = "Issuing"
+
+func isIssuing(condition any) bool {
+	members, ok := condition.(map[string]any)
+	return ok && members["type"] == issuing
 }
 
 // replicasUnderWatch are the replicas, at their addresses by name.
