@@ -30,6 +30,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"golang.org/x/sync/errgroup"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
 // kind is a kind of CronJobs.
@@ -39,14 +41,12 @@ type kind struct {
 	path string
 	// schedule is how the kind writes a schedule of five fields.
 	schedule func(text string) any
-	// admitted says that the operator has to run for them to be created: they pass its webhooks.
-	admitted bool
 }
 
 var (
-	builtin    = kind{"batch/v1", "/apis/batch/v1/%s/cronjobs", asText, false}
-	operatorV1 = kind{"batch.tutorial.kubebuilder.io/v1", "/apis/batch.tutorial.kubebuilder.io/v1/%s/cronjobs", asText, true}
-	operatorV2 = kind{"batch.tutorial.kubebuilder.io/v2", "/apis/batch.tutorial.kubebuilder.io/v2/%s/cronjobs", asFields, true}
+	builtin    = kind{"batch/v1", "/apis/batch/v1/%s/cronjobs", asText}
+	operatorV1 = kind{"batch.tutorial.kubebuilder.io/v1", "/apis/batch.tutorial.kubebuilder.io/v1/%s/cronjobs", asText}
+	operatorV2 = kind{"batch.tutorial.kubebuilder.io/v2", "/apis/batch.tutorial.kubebuilder.io/v2/%s/cronjobs", asFields}
 )
 
 func asText(text string) any { return text }
@@ -60,6 +60,9 @@ func asFields(text string) any {
 	}
 	return fields
 }
+
+// isOperators says that they are the operator's, which has to run for them to be created: they pass its webhooks.
+func (k kind) isOperators() bool { return strings.HasPrefix(k.apiVersion, v1.GroupVersion.Group+"/") }
 
 // in returns the collection's path in a namespace.
 func (k kind) in(namespace string) string { return fmt.Sprintf(k.path, "namespaces/"+namespace) }

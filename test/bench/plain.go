@@ -47,7 +47,7 @@ const (
 	leaseName = "cronjob-controller.tutorial.kubebuilder.io"
 )
 
-var plainCRD = kind{plainGroup + "/v1", "/apis/" + plainGroup + "/v1/%s/cronjobs", asText, false}
+var plainCRD = kind{plainGroup + "/v1", "/apis/" + plainGroup + "/v1/%s/cronjobs", asText}
 
 // crdsPath is where the API server has the CRDs.
 const crdsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

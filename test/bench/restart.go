@@ -20,7 +20,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -185,7 +184,7 @@ func (p *plane) createFinishedJobs(ctx context.Context, k kind) error {
 func finishedJob(k kind, owner *cronJob, tick time.Time) *batchv1.Job {
 	template := jobTemplate()
 	annotation, suffix := batchv1.CronJobScheduledTimestampAnnotation, tick.Unix()/60
-	if strings.HasPrefix(k.apiVersion, "batch.tutorial") {
+	if k.isOperators() {
 		annotation, suffix = v1.ScheduledAtAnnotation, tick.Unix()
 	}
 	return &batchv1.Job{

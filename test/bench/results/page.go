@@ -61,16 +61,6 @@ func (r *Results) WritePage(to io.Writer) error {
 			}
 			return significant(*value) + " s"
 		},
-		"list": func(values []*float64) string {
-			parts := make([]string, len(values))
-			for i, value := range values {
-				parts[i] = "–"
-				if value != nil {
-					parts[i] = significant(*value)
-				}
-			}
-			return strings.Join(parts, ", ")
-		},
 		"s":  func(value float64) string { return significant(value) + " s" },
 		"ms": func(value float64) string { return significant(value*1e3) + " ms" },
 		"time": func(nanoseconds float64) string {

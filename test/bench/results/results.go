@@ -173,6 +173,7 @@ const (
 
 // Versions is what reading and creating costs in each version.
 type Versions struct {
+	// Build is the operator's.
 	Build string `json:"build,omitempty"`
 	N     int    `json:"n"`
 	// Creates is how many CronJobs a second 32 workers create.

@@ -138,7 +138,10 @@ func TestResultsSayOfWhichBuildTheyAre(t *testing.T) {
 func TestAPageCanBeMadeOfAnyPart(t *testing.T) {
 	both := map[string]float64{OfV1: 1, OfV2: 2, OfCRD: 3, OfAdmission: 2, OfBuiltin: 4}
 	full := &Results{
-		Ticks:    []Tick{{Contender: Operator, N: 1000, Seen: 1000, Delay: QuantilesOf([]time.Duration{time.Second}, 1)}, {Contender: Shipped, N: 1000}},
+		Ticks: []Tick{
+			{Contender: Operator, N: 1000, Seen: 1000, Delay: QuantilesOf([]time.Duration{time.Second}, 1), P99s: []*float64{new(0.5), nil}},
+			{Contender: Shipped, N: 1000},
+		},
 		Idle:     []Idle{{Contender: Operator, Reconciles: new(0.0)}, {Contender: Tuned}},
 		Versions: &Versions{N: 20000, Creates: both, List: both, ListChunks: both, Get: both},
 		Restart:  []Restart{{Contender: Operator, CronJobs: 20020, Jobs: 60000, First: 1.5}},
@@ -155,6 +158,7 @@ func TestAPageCanBeMadeOfAnyPart(t *testing.T) {
 	page := &bytes.Buffer{}
 	require.NoError(t, full.WritePage(page))
 	assert.Contains(t, page.String(), "| 1,000 | this operator | 1 s |")
+	assert.Contains(t, page.String(), "| 1 s (0.50 s, –) |")
 	assert.Contains(t, page.String(), "| LIST of 20,000, one answer | 1 s | 2 s | 2 | |")
 	assert.Contains(t, page.String(), "| this operator | 20,020 | 60,000 | 1.50 s |")
 	assert.Contains(t, page.String(), "| ≤ 100 µs | v1 to v2 1.23 µs | met |")
