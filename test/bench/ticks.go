@@ -179,7 +179,7 @@ func (b *bench) watchTick(ctx context.Context, c contender, r *running, n int, t
 	if err != nil {
 		return nil, err
 	}
-	after, err := b.awaitQuiet(ctx, all)
+	after, written, err := b.awaitQuiet(ctx, all)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,9 @@ func (b *bench) watchTick(ctx context.Context, c contender, r *running, n int, t
 		return nil, err
 	}
 	result.Peak = peak.Stop()
-	if !all {
+	if all {
+		result.Written = written.Sub(tick).Seconds()
+	} else {
 		result.CutAfter = b.cut.Seconds()
 	}
 	judge(result, starts.Stop(), cronJobs, tick)
@@ -221,25 +223,26 @@ func (b *bench) awaitStarts(ctx context.Context, r *running, starts *measure.Sta
 	return all, err
 }
 
-// awaitQuiet waits until nobody writes any more, and returns all requests so far. With Jobs still to come, there is
-// no quiet to be waited for.
-func (b *bench) awaitQuiet(ctx context.Context, all bool) (measure.Requests, error) {
+// awaitQuiet waits until nobody writes any more, and returns all requests so far, and when it first saw that there were
+// so many writes. With Jobs still to come, there is no quiet to be waited for.
+func (b *bench) awaitQuiet(ctx context.Context, all bool) (measure.Requests, time.Time, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.cut, errors.New("there are still writes, though all Jobs are there"))
 	defer cancel()
 	requests, err := b.plane.requests(ctx)
+	written := time.Now()
 	for quiet := 0; all && err == nil && quiet < 2; {
 		if err := sleepUntil(ctx, time.Now().Add(quietPoll)); err != nil {
-			return nil, err
+			return nil, time.Time{}, err
 		}
 		var now measure.Requests
 		now, err = b.plane.requests(ctx)
 		quiet++
 		if now.Writes() != requests.Writes() {
-			quiet = 0
+			quiet, written = 0, time.Now()
 		}
 		requests = now
 	}
-	return requests, err
+	return requests, written, err
 }
 
 // judge counts what was started, and what should not have been.

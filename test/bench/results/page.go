@@ -180,12 +180,31 @@ func (t *Tick) Wrong() string {
 
 // Rate returns how many Jobs a second a contender starts, at the largest number; 0 if that was not measured.
 func (r *Results) Rate(c Contender) float64 {
+	t := r.largest(c)
+	if t == nil || t.Delay.Max == nil || *t.Delay.Max == 0 {
+		return 0
+	}
+	return float64(t.N) / *t.Delay.Max
+}
+
+// Runs returns how many runs a second a contender starts and writes down, at the largest number; 0 if that was not
+// measured.
+func (r *Results) Runs(c Contender) float64 {
+	t := r.largest(c)
+	if t == nil || t.Written == 0 {
+		return 0
+	}
+	return float64(t.N) / t.Written
+}
+
+// largest returns a contender's result for the largest number; nil if there is none.
+func (r *Results) largest(c Contender) *Tick {
 	for _, n := range slices.Backward(r.Numbers()) {
-		if t := r.Tick(c, n); t != nil && t.Delay.Max != nil && *t.Delay.Max > 0 {
-			return float64(n) / *t.Delay.Max
+		if t := r.Tick(c, n); t != nil {
+			return t
 		}
 	}
-	return 0
+	return nil
 }
 
 // Chart is lines to be drawn; see test/bench/plots.

@@ -80,6 +80,8 @@ type Tick struct {
 	Delay Quantiles `json:"delay"`
 	// Took is how long the bare client's requests took, from first to last.
 	Took float64 `json:"took,omitempty"`
+	// Written is from the tick until all was written: Jobs, statuses and events. It is known to two seconds.
+	Written float64 `json:"written,omitempty"`
 	// CutAfter is when the measuring was broken off, for it would have taken too long.
 	CutAfter float64 `json:"cutAfter,omitempty"`
 

@@ -120,6 +120,19 @@ func TestTheMedianOfSeveralTicksCounts(t *testing.T) {
 	assert.InDelta(t, 1, MedianTick([]Tick{of(1, 9), of(2, 5)}).CPU, 0, "of two, the slower")
 }
 
+func TestTheRatesAreThoseOfTheLargestNumber(t *testing.T) {
+	r := &Results{Ticks: []Tick{
+		{Contender: Operator, N: 20000, Delay: Quantiles{Max: new(25.0)}, Written: 200},
+		{Contender: Operator, N: 1000, Delay: Quantiles{Max: new(1.0)}, Written: 2},
+		{Contender: Tuned, N: 20000, CutAfter: 180},
+	}}
+	assert.InDelta(t, 800, r.Rate(Operator), 0)
+	assert.InDelta(t, 100, r.Runs(Operator), 0)
+	assert.Zero(t, r.Rate(Tuned), "it was cut off")
+	assert.Zero(t, r.Runs(Tuned))
+	assert.Zero(t, r.Rate(Bare), "it was not measured")
+}
+
 func TestResultsSayOfWhichBuildTheyAre(t *testing.T) {
 	r := &Results{Environment: Environment{Operator: "aaaa"}}
 	assert.Empty(t, r.Builds())
