@@ -48,8 +48,9 @@ func lead(c contender, n int) time.Duration {
 	return 25*time.Second + time.Duration(n)*each
 }
 
-// ahead is how long before the tick a contender has to be ready: we still have to read the CronJobs.
-func ahead(n int) time.Duration { return before + time.Duration(n)*500*time.Microsecond }
+// ahead is how long before the tick a contender has to be ready: we still have to read the CronJobs, and the API server
+// to collect its garbage.
+func ahead(n int) time.Duration { return before + time.Duration(n)*700*time.Microsecond }
 
 // tries is how often we try to be ready for a tick in time, each time with twice the lead.
 const tries = 3
@@ -148,11 +149,8 @@ func (b *bench) ready(ctx context.Context, c contender, n int, tick time.Time) (
 
 // watchTick measures what a contender does at a tick for which it is ready.
 func (b *bench) watchTick(ctx context.Context, c contender, r *running, n int, tick time.Time) (*results.Tick, error) {
-	cronJobs, err := b.plane.cronJobs(ctx, c.kind)
+	cronJobs, err := b.awaitTick(ctx, c.kind, tick)
 	if err != nil {
-		return nil, err
-	}
-	if err := sleepUntil(ctx, tick.Add(-before)); err != nil {
 		return nil, err
 	}
 	result := &results.Tick{Contender: c.id, N: n}
@@ -203,6 +201,18 @@ func (b *bench) watchTick(ctx context.Context, c contender, r *running, n int, t
 		return result, err
 	}
 	return result, b.checkStatuses(ctx, c.kind, result, tick)
+}
+
+// awaitTick waits until shortly before the tick, when all is ready for it, and returns the CronJobs.
+func (b *bench) awaitTick(ctx context.Context, k kind, tick time.Time) ([]cronJob, error) {
+	cronJobs, err := b.plane.cronJobs(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.plane.collectGarbage(ctx); err != nil {
+		return nil, err
+	}
+	return cronJobs, sleepUntil(ctx, tick.Add(-before))
 }
 
 // awaitStarts waits until each CronJob has started a Job, or until that takes too long. It reports whether all have.
