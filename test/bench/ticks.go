@@ -34,6 +34,10 @@ const (
 	// before is how long before the tick the measuring begins.
 	before = 5 * time.Second
 
+	// collecting is how long the API server may take to collect its garbage, before that: with 20,000 CronJobs, it has some
+	// gigabytes.
+	collecting = 5 * time.Second
+
 	// quietPoll is how often we look, after the last Job, whether there are still writes. Two looks without are the end.
 	quietPoll = 2 * time.Second
 )
@@ -50,22 +54,19 @@ func lead(c contender, n int) time.Duration {
 
 // ahead is how long before the tick a contender has to be ready: we still have to read the CronJobs, and the API server
 // to collect its garbage.
-func ahead(n int) time.Duration { return before + time.Duration(n)*700*time.Microsecond }
+func ahead(n int) time.Duration { return before + collecting + time.Duration(n)*500*time.Microsecond }
 
 // tries is how often we try to be ready for a tick in time, each time with twice the lead.
 const tries = 3
 
-// rounds is how often N CronJobs are due for each contender: it is the median that counts. A thousand are over in a second
-// or two, of which one garbage collection of the API server's takes a good part; 20,000 see several. Fewer than a thousand
-// are for seeing that all is well.
+// rounds is how often N CronJobs are due for each contender: it is the median that counts. Of the few seconds that some
+// thousand take, one garbage collection of the API server's takes a good part; 20,000 see several. Fewer than a thousand are
+// for seeing that all is well.
 func rounds(n int) int {
-	switch {
-	case n < 1000 || n >= 20000:
+	if n < 1000 || n >= 20000 {
 		return 1
-	case n < 5000:
-		return 5
 	}
-	return 3
+	return 5
 }
 
 // ticks has N CronJobs due at once, for each number and each contender, in turn.
@@ -207,6 +208,9 @@ func (b *bench) watchTick(ctx context.Context, c contender, r *running, n int, t
 func (b *bench) awaitTick(ctx context.Context, k kind, tick time.Time) ([]cronJob, error) {
 	cronJobs, err := b.plane.cronJobs(ctx, k)
 	if err != nil {
+		return nil, err
+	}
+	if err := sleepUntil(ctx, tick.Add(-before-collecting)); err != nil {
 		return nil, err
 	}
 	if err := b.plane.collectGarbage(ctx); err != nil {
