@@ -180,31 +180,27 @@ func (t *Tick) Wrong() string {
 
 // Rate returns how many Jobs a second a contender starts, at the largest number; 0 if that was not measured.
 func (r *Results) Rate(c Contender) float64 {
-	t := r.largest(c)
-	if t == nil || t.Delay.Max == nil || *t.Delay.Max == 0 {
-		return 0
-	}
-	return float64(t.N) / *t.Delay.Max
+	return r.perSecond(c, func(t *Tick) *float64 { return t.Delay.Max })
 }
 
 // Runs returns how many runs a second a contender starts and writes down, at the largest number; 0 if that was not
 // measured.
 func (r *Results) Runs(c Contender) float64 {
-	t := r.largest(c)
-	if t == nil || t.Written == 0 {
-		return 0
-	}
-	return float64(t.N) / t.Written
+	return r.perSecond(c, func(t *Tick) *float64 { return &t.Written })
 }
 
-// largest returns a contender's result for the largest number; nil if there is none.
-func (r *Results) largest(c Contender) *Tick {
+// perSecond divides the largest number of which it is known how long it took a contender by that time; 0 if of none.
+func (r *Results) perSecond(c Contender, took func(*Tick) *float64) float64 {
 	for _, n := range slices.Backward(r.Numbers()) {
-		if t := r.Tick(c, n); t != nil {
-			return t
+		t := r.Tick(c, n)
+		if t == nil {
+			continue
+		}
+		if seconds := took(t); seconds != nil && *seconds > 0 {
+			return float64(n) / *seconds
 		}
 	}
-	return nil
+	return 0
 }
 
 // Chart is lines to be drawn; see test/bench/plots.

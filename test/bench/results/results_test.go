@@ -131,6 +131,9 @@ func TestTheRatesAreThoseOfTheLargestNumber(t *testing.T) {
 	assert.Zero(t, r.Rate(Tuned), "it was cut off")
 	assert.Zero(t, r.Runs(Tuned))
 	assert.Zero(t, r.Rate(Bare), "it was not measured")
+	r.AddTick(Tick{Contender: Tuned, N: 1000, Delay: Quantiles{Max: new(2.0)}, Written: 4})
+	assert.InDelta(t, 500, r.Rate(Tuned), 0, "the largest that was not cut off")
+	assert.InDelta(t, 250, r.Runs(Tuned), 0)
 }
 
 func TestResultsSayOfWhichBuildTheyAre(t *testing.T) {
