@@ -90,17 +90,17 @@ type options struct {
 // stages in the order in which they are run.
 var stages = []struct {
 	name string
-	// cluster says that it needs the control plane.
-	cluster bool
-	run     func(*bench, context.Context) error
+	// measures says that its results are of this machine, and cluster that it needs the control plane.
+	measures, cluster bool
+	run               func(*bench, context.Context) error
 }{
-	{"ticks", true, (*bench).ticks},
-	{"idle", true, (*bench).idle},
-	{"versions", true, (*bench).versions},
-	{"restart", true, (*bench).restart},
-	{"micro", false, (*bench).micro},
-	{"report", false, (*bench).report},
-	{churnStage, true, (*bench).churn},
+	{"ticks", true, true, (*bench).ticks},
+	{"idle", true, true, (*bench).idle},
+	{"versions", true, true, (*bench).versions},
+	{"restart", true, true, (*bench).restart},
+	{"micro", true, false, (*bench).micro},
+	{"report", false, false, (*bench).report},
+	{churnStage, true, true, (*bench).churn},
 }
 
 // parseFlags reads the command line.
@@ -162,7 +162,8 @@ func run(ctx context.Context, args []string) (err error) {
 	if b.results, err = results.Load(b.file); err != nil {
 		return err
 	}
-	if b.results.Environment, err = environment(ctx, o); err != nil {
+	here, err := environment(ctx, o)
+	if err != nil {
 		return err
 	}
 	defer func() {
@@ -173,6 +174,9 @@ func run(ctx context.Context, args []string) (err error) {
 	for _, stage := range stages {
 		if !slices.Contains(b.stages, stage.name) {
 			continue
+		}
+		if stage.measures {
+			b.results.Environment = here
 		}
 		if stage.cluster && b.plane == nil {
 			if b.plane, err = startPlane(ctx, o); err != nil {
