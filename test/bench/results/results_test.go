@@ -18,6 +18,7 @@ package results
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -178,4 +179,16 @@ func TestAPageCanBeMadeOfAnyPart(t *testing.T) {
 	assert.Contains(t, page.String(), "| LIST of 20,000, one answer | 1 s | 2 s | 2 | |")
 	assert.Contains(t, page.String(), "| this operator | 20,020 | 60,000 | 1.50 s |")
 	assert.Contains(t, page.String(), "| ≤ 100 µs | v1 to v2 1.23 µs | met |")
+}
+
+func TestThePublishedPageIsWhatTheTemplateMakesOfThePublishedResults(t *testing.T) {
+	docs := filepath.Join("..", "..", "..", "docs")
+	r, err := Load(filepath.Join(docs, "performance", "results.json"))
+	require.NoError(t, err)
+	published, err := os.ReadFile(filepath.Join(docs, "performance.md"))
+	require.NoError(t, err)
+	page := &bytes.Buffer{}
+	require.NoError(t, r.WritePage(page))
+	assert.Equal(t, string(published), page.String(),
+		"run `go run ./test/bench -stages=report -results=docs/performance/results.json` and commit what it writes")
 }
