@@ -37,6 +37,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 )
 
@@ -72,7 +73,9 @@ func TestATemplateThatJobsCanNotHaveIsRefusedWhenTheCronJobIsApplied(t *testing.
 	t.Parallel()
 	s := newSpace(t)
 	for version := range yearly {
-		require.NoError(t, s.Client.Create(t.Context(), s.object(version, "stored-in-"+version, yearly[version], jobTemplate)))
+		name := "stored-in-" + version
+		require.NoError(t, s.Client.Create(t.Context(), s.object(version, name, yearly[version], jobTemplate)))
+		s.awaitReady(name, metav1.ConditionTrue, v1.ReasonScheduled) // and the status no longer changes
 	}
 	for name, test := range badTemplates {
 		for version := range yearly {
