@@ -84,7 +84,7 @@ func main() {
 	if err != nil {
 		fail(1, err)
 	}
-	logger := zap.New(zap.UseFlagOptions(&opts.zap))
+	logger := newLogger(opts.zap)
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 	if err := run(ctrl.SetupSignalHandler(), config, opts); err != nil {
