@@ -94,8 +94,8 @@ func operatorCommand(p *plane, kubeconfig string) (localcluster.Command, error) 
 			"--kubeconfig=" + kubeconfig,
 			"--webhook-host=127.0.0.1", fmt.Sprintf("--webhook-port=%d", p.WebhookPort), "--webhook-cert-path=" + p.WebhookCertDir,
 			fmt.Sprintf("--health-probe-bind-address=127.0.0.1:%d", health),
+			fmt.Sprintf("--memory-limit=%d", p.memoryLimit),
 		},
-		Env:       []string{fmt.Sprintf("GOMEMLIMIT=%d", p.memoryLimit)},
 		HealthURL: fmt.Sprintf("http://127.0.0.1:%d/readyz", health),
 	}, nil
 }

@@ -25,10 +25,19 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"tutorial.kubebuilder.io/project/test/bench/results"
 )
 
-// memoryLimit returns how much memory, in bytes, the operator is deployed with. There it is the Go runtime's limit too, and
-// here that alone.
+// checkMemory notes it as a failure if the operator has taken more memory than it would have had where it is deployed. Here
+// nobody keeps it from that.
+func (b *bench) checkMemory(c contender, when string, peak uint64) {
+	if limit := uint64(b.plane.memoryLimit); c.id == results.Operator && peak > limit { //nolint:gosec // it is positive
+		b.failures = append(b.failures, fmt.Sprintf("%s: %d MiB of memory: deployed, it has %d", when, peak>>20, limit>>20))
+	}
+}
+
+// memoryLimit returns how much memory, in bytes, the operator is deployed with.
 func memoryLimit(root string) (int64, error) {
 	path := filepath.Join(root, "config", "manager", "manager.yaml")
 	manifests, err := os.Open(path)

@@ -49,6 +49,7 @@ func (b *bench) idle(ctx context.Context) error {
 		}
 		b.results.AddIdle(*result)
 		b.failures = append(b.failures, result.Failures()...)
+		b.checkMemory(c, "idle", result.Peak)
 		logf("%s", result.Summary())
 		if err := b.save(); err != nil {
 			return err

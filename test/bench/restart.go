@@ -57,6 +57,7 @@ func (b *bench) restart(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", c.id, err)
 		}
 		b.results.AddRestart(*result)
+		b.checkMemory(c, "restarted", result.Peak)
 		logf("%s", result.Summary())
 		if err := b.save(); err != nil {
 			return err

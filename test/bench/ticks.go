@@ -93,6 +93,7 @@ func (b *bench) round(ctx context.Context, n, round int, measured map[results.Co
 			return fmt.Errorf("%s with %d CronJobs: %w", c.id, n, err)
 		}
 		b.failures = append(b.failures, result.Failures()...)
+		b.checkMemory(c, fmt.Sprintf("N=%d", n), result.Peak)
 		logf("%s", result.Summary())
 		measured[c.id] = append(measured[c.id], *result)
 		b.results.AddTick(results.MedianTick(measured[c.id]))

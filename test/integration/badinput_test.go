@@ -254,8 +254,8 @@ func TestWhateverIsSentToTheWebhooksIsAnsweredClearlyAndInBoundedMemory(t *testi
 	t.Parallel()
 	port, err := localcluster.FreePort()
 	require.NoError(t, err)
-	m := newSpace(t).ownManager("--enable-webhooks", "--webhook-cert-path="+shared.WebhookCertDir, fmt.Sprintf("--webhook-port=%d", port))
-	m.env = append(m.env, fmt.Sprintf("GOMEMLIMIT=%d", memoryLimit)) // as it is deployed
+	m := newSpace(t).ownManager("--enable-webhooks", "--webhook-cert-path="+shared.WebhookCertDir, fmt.Sprintf("--webhook-port=%d", port),
+		fmt.Sprintf("--memory-limit=%d", memoryLimit))
 	require.NoError(t, m.startReady(t.Context()))
 	for path, tests := range strangeBodies {
 		for name, test := range tests {

@@ -55,6 +55,7 @@ func TestTheManagerAnswersABadCommandLineWithOneLine(t *testing.T) {
 		"a value of no use":     {"--webhook-port=many", `manager: invalid value "many" for flag -webhook-port: parse error (--help lists the flags)`},
 		"a port there is not":   {"--webhook-port=70000", "manager: --webhook-port=70000: want a port from 1 to 65535"},
 		"nobody to reconcile":   {"--concurrency=0", "manager: --concurrency=0: want 1 or more"},
+		"less than no memory":   {"--memory-limit=-1", "manager: --memory-limit=-1: want 0 or more"},
 		"no name of namespaces": {"--namespaces=a,B", `manager: --namespaces: "B" is no name of a namespace: `},
 		"an argument":           {"start", `manager: unexpected argument "start": there are only flags (--help lists them)`},
 	}
