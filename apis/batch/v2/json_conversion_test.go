@@ -194,14 +194,18 @@ func BenchmarkConvertJSON(b *testing.B) {
 			`"jobTemplate":{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"busybox","command":["sh","-c","date"],`+
 			`"resources":{"limits":{"cpu":"100m","memory":"64Mi"}}}],"restartPolicy":"OnFailure"}}}}`))
 	spoke := []byte(convertJSON(b, string(hub), spokeVersion))
-	for name, tc := range map[string]struct {
+	for _, bench := range []struct {
+		name   string
 		object []byte
 		to     string
-	}{"v1 to v2": {hub, spokeVersion}, "v2 to v1": {spoke, hubVersion}} {
-		b.Run(name, func(b *testing.B) {
+	}{
+		{"v1 to v2", hub, spokeVersion},
+		{"v2 to v1", spoke, hubVersion},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := ConvertJSON(tc.object, tc.to); err != nil {
+				if _, err := ConvertJSON(bench.object, bench.to); err != nil {
 					b.Fatal(err)
 				}
 			}
