@@ -21,14 +21,18 @@ limitations under the License.
 package lease
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 )
 
 // ErrOver is why a request was not made: the lease was not renewed in time, and another may lead by now.
@@ -51,13 +55,26 @@ func NewFence(lasts time.Duration, passing clock.PassiveClock) *Fence {
 }
 
 // Renewals returns a configuration for the leader election, whose renewals keep the fence open.
+//
+// It also refuses to release a lease that has run out. An elector that was stopped for longer than its lease still takes
+// itself for the leader when it ends, and its release would overwrite the lease of whoever leads by then
+// (client-go's LeaderElector.tryRelease reads the lease, but does not look whose it is). A third could then
+// lead at once, beside the second.
 func (f *Fence) Renewals(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
+	config.ContentType = runtime.ContentTypeJSON // as isRelease reads it
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) {
 			begun := f.clock.Now() // others count from the arrival, which is later
+			releases := isRelease(request)
+			if releases {
+				if !f.isOpen() {
+					return refuse(request)
+				}
+				f.renewed.Store(nil) // before it arrives: nothing may be written after it
+			}
 			response, err := next.RoundTrip(request)
-			if err == nil && response.StatusCode < http.StatusMultipleChoices && writes(request) && isOfLease(request) {
+			if err == nil && response.StatusCode < http.StatusMultipleChoices && writes(request) && isOfLease(request) && !releases {
 				f.renewed.Store(&begun)
 			}
 			return response, err
@@ -70,13 +87,18 @@ func (f *Fence) Renewals(config *rest.Config) *rest.Config {
 func (f *Fence) Writes(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		if writes(request) && !f.isOpen() {
-			if request.Body != nil {
-				_ = request.Body.Close() // as it is the duty of a RoundTripper
-			}
-			return nil, ErrOver
+			return refuse(request)
 		}
 		return next.RoundTrip(request)
 	})
+}
+
+// refuse answers a request that is not made.
+func refuse(request *http.Request) (*http.Response, error) {
+	if request.Body != nil {
+		_ = request.Body.Close() // the duty of a RoundTripper
+	}
+	return nil, ErrOver
 }
 
 func (f *Fence) isOpen() bool {
@@ -92,6 +114,19 @@ func writes(request *http.Request) bool {
 // isOfLease reports whether a request is about a Lease; the others of a leader election are its events.
 func isOfLease(request *http.Request) bool {
 	return strings.Contains(request.URL.Path, "/coordination.k8s.io/")
+}
+
+// isRelease reports whether a request gives up a Lease: it writes one that has no holder.
+func isRelease(request *http.Request) bool {
+	if request.Method != http.MethodPut || !isOfLease(request) || request.GetBody == nil {
+		return false
+	}
+	body, err := request.GetBody()
+	if err != nil {
+		return false
+	}
+	lease := coordinationv1.Lease{}
+	return json.NewDecoder(body).Decode(&lease) == nil && ptr.Deref(lease.Spec.HolderIdentity, "") == ""
 }
 
 // roundTripper is a function that makes requests.
