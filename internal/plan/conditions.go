@@ -89,7 +89,7 @@ func (p *Plan) dropActive(job *batchv1.Job) {
 // NameTaken makes the status after a stranger was found to have the name of the tick's Job: the tick
 // is missed, and the schedule goes on.
 func (p *Plan) NameTaken(in Input) {
-	p.miss(MissedNameTaken, p.Start.Tick, p.Start.Tick, 1)
+	p.miss(in, Missed{MissedNameTaken, p.Start.Tick, p.Start.Tick, 1})
 	p.await(in, p.Start.Next)
 }
 

@@ -52,8 +52,8 @@ type Input struct {
 	// Now is the one instant that the decision is made at.
 	Now time.Time
 
-	// EditedAt is when the CronJob was last edited, as far as is known, in whole seconds rounded
-	// down. Zero when unknown.
+	// EditedAt is when the spec was last edited as the managed fields say, in whole seconds rounded
+	// down. Zero when unknown. They do not say it of an edit that only removes fields.
 	EditedAt time.Time
 
 	// Schedule is the parsed schedule, unless ScheduleErr says why there is none.
@@ -95,7 +95,7 @@ type Plan struct {
 	Ended                []Ended
 	Supplanted, Vanished int
 
-	// Missed has the ticks that will never run.
+	// Missed has the ticks that will never run, as they are added to the status.
 	Missed []Missed
 
 	// HeldBy is the Job that a due tick has begun to wait for; nil when there is none, or when the
@@ -136,7 +136,7 @@ func Decide(in Input) Plan {
 	p.observe(in, jobs)
 	p.prune(in, jobs)
 	p.missOvertaken(in)
-	p.Status.ObservedGeneration = in.CronJob.Generation
+	p.observeEdit(in)
 	switch {
 	case in.ScheduleErr != nil:
 		p.reject(in)
@@ -190,7 +190,7 @@ func (p *Plan) follow(in Input, active []*batchv1.Job) {
 	next, _ := ticks.Next(due)
 	deadline, hasDeadline := deadlineOf(in, due)
 	if hasDeadline && in.Now.After(deadline) {
-		p.miss(MissedDeadline, due, due, 1)
+		p.miss(in, Missed{MissedDeadline, due, due, 1})
 		p.await(in, next)
 		return
 	}

@@ -61,9 +61,24 @@ type Missed struct {
 	Count int
 }
 
-// miss notes ticks that will never run.
-func (p *Plan) miss(reason MissedReason, first, last time.Time, count int) {
-	p.Missed = append(p.Missed, Missed{Reason: reason, First: first, Last: last, Count: count})
+// MaxMissedRows is how many rows of missed ticks a status keeps.
+const MaxMissedRows = 5
+
+// miss notes ticks that will never run. They are kept in the status, which so moves past them and says so in one
+// write: whoever reads it can report them, whatever became of the process that wrote it.
+func (p *Plan) miss(in Input, m Missed) {
+	p.Missed = append(p.Missed, m)
+	row := v1.MissedTicks{
+		Reason: string(m.Reason), Count: int32(m.Count), //nolint:gosec // at most MaxMissedCount
+		First: metav1.NewTime(m.First), Last: metav1.NewTime(m.Last), Time: metav1.NewTime(in.Now.Truncate(time.Second)),
+	}
+	rows := slices.Insert(p.Status.Missed, 0, row)
+	p.Status.Missed = rows[:min(len(rows), MaxMissedRows)]
+}
+
+// MissedRow returns a row of the status as a plan has it.
+func MissedRow(row v1.MissedTicks) Missed {
+	return Missed{Reason: MissedReason(row.Reason), First: row.First.Time, Last: row.Last.Time, Count: int(row.Count)}
 }
 
 // missOlder notes the ticks after floor that a newer one, the one that is due, leaves behind.
@@ -74,7 +89,7 @@ func (p *Plan) missOlder(in Input, ticks schedule.Schedule, floor, due time.Time
 	}
 	first, _ := ticks.Next(floor)
 	last, _ := ticks.Last(floor, due.Add(-time.Second))
-	p.miss(reasonForOlder(in.CronJob), first, last, count)
+	p.miss(in, Missed{reasonForOlder(in.CronJob), first, last, count})
 }
 
 // reasonForOlder says why ticks did not run that a newer one has left behind.
@@ -114,7 +129,7 @@ func (p *Plan) missOvertaken(in Input) {
 		lost.Count++
 	}
 	if lost.Count > 0 {
-		p.Missed = append(p.Missed, lost)
+		p.miss(in, lost)
 	}
 }
 
@@ -165,7 +180,7 @@ func (p *Plan) MissedSince(in Input, since time.Time) []time.Time {
 func (p *Plan) missWaiting(in Input, last time.Time) {
 	waiting := in.CronJob.Status.NextScheduleTime
 	if waiting != nil && waiting.After(last) && !waiting.After(editedAt(in)) {
-		p.miss(MissedEdited, waiting.Time, waiting.Time, 1)
+		p.miss(in, Missed{MissedEdited, waiting.Time, waiting.Time, 1})
 	}
 }
 
@@ -202,13 +217,32 @@ func isReschedule(c *v1.CronJob) bool {
 		c.Generation-c.Status.ObservedGeneration > 1
 }
 
-// editedAt returns when the CronJob was last edited. When that is not known, or said to be yet to
-// come, it is now: a tick too few is better than one that nobody expects.
+// editedAt returns when the spec was last edited. When that is not known, or said to be yet to come, it is now: a
+// tick too few is better than one that nobody expects.
 func editedAt(in Input) time.Time {
-	if in.EditedAt.IsZero() || in.EditedAt.After(in.Now) {
+	if in.EditedAt.IsZero() || in.EditedAt.After(in.Now) || isUnstamped(in) {
 		return in.Now
 	}
 	return in.EditedAt
+}
+
+// isUnstamped reports whether the last edit left the managed fields' times as the status has observed them. The API
+// server stamps an edit only if it sets a field: one that removes the time zone, or v2's hour, is not stamped.
+func isUnstamped(in Input) bool {
+	status := in.CronJob.Status
+	return status.ObservedGeneration != in.CronJob.Generation && status.ObservedEditTime != nil &&
+		!in.EditedAt.After(status.ObservedEditTime.Time)
+}
+
+// observeEdit notes of which spec the status is made.
+func (p *Plan) observeEdit(in Input) {
+	if p.Status.ObservedGeneration == in.CronJob.Generation {
+		return
+	}
+	p.Status.ObservedGeneration = in.CronJob.Generation
+	if !in.EditedAt.IsZero() {
+		p.Status.ObservedEditTime = &metav1.Time{Time: in.EditedAt}
+	}
 }
 
 // Anchor returns what an interval counts from, as of a status of the CronJob: the last run, and before the

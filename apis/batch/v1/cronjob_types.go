@@ -118,6 +118,18 @@ type CronJobStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
+	// When that spec was last edited, as metadata.managedFields say. They do not say it of an edit
+	// that only removes fields: one that leaves this time as it is counts as made when it is seen,
+	// so that no tick from before it runs.
+	// +optional
+	ObservedEditTime *metav1.Time `json:"observedEditTime,omitempty"`
+
+	// The newest ticks that never ran and never will, newest first: at most 5 rows of them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=5
+	Missed []MissedTicks `json:"missed,omitempty"`
+
 	// The state in conditions. "Ready" is true while the CronJob is scheduled (reason Scheduled)
 	// or suspended as asked (Suspended), and false when it can't be (InvalidSchedule,
 	// InvalidTimeZone) or when its Jobs can't be created (JobCreationFailed).
@@ -125,6 +137,30 @@ type CronJobStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// MissedTicks is a row of ticks that never ran, for one reason.
+type MissedTicks struct {
+	// Why they did not run: "Deadline", "Superseded", "Forbidden", "CreationFailed", "Edited" or
+	// "NameTaken". Further reasons may come.
+	// +required
+	Reason string `json:"reason"`
+
+	// The first of them.
+	// +required
+	First metav1.Time `json:"first"`
+
+	// The last of them, the same as the first if it is one.
+	// +required
+	Last metav1.Time `json:"last"`
+
+	// How many there are; 100 if there are 100 or more.
+	// +required
+	Count int32 `json:"count"`
+
+	// When it was found that they will not run.
+	// +required
+	Time metav1.Time `json:"time"`
 }
 
 // CronJob starts Jobs on a schedule.

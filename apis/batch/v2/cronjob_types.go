@@ -20,6 +20,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
 // CronJobSpec says when Jobs start, what they look like, and how many are kept.
@@ -163,6 +165,18 @@ type CronJobStatus struct {
 	// The generation of the spec that this status was made from.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// When that spec was last edited, as metadata.managedFields say. They do not say it of an edit
+	// that only removes fields: one that leaves this time as it is counts as made when it is seen,
+	// so that no tick from before it runs.
+	// +optional
+	ObservedEditTime *metav1.Time `json:"observedEditTime,omitempty"`
+
+	// The newest ticks that never ran and never will, newest first: at most 5 rows of them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=5
+	Missed []v1.MissedTicks `json:"missed,omitempty"`
 
 	// The state in conditions. "Ready" is true while the CronJob is scheduled (reason Scheduled)
 	// or suspended as asked (Suspended), and false when it can't be (InvalidSchedule,

@@ -1,0 +1,90 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package plan
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+func TestS2TheStatusThatMovesPastTicksSaysThatTheyAreMissed(t *testing.T) {
+	c := settle(t, cron().Deadline(60).Obj(), at("09:59:00"))
+	p := Decide(inputOf(c, at("10:16:30"))) // 10:00 to 10:10 were superseded, 10:15 is too late
+	assert.Equal(t, at("10:20:00"), p.Status.NextScheduleTime.UTC())
+	require.Len(t, p.Missed, 2)
+	require.Len(t, p.Status.Missed, 2)
+	assert.Equal(t, v1.MissedTicks{
+		Reason: "Deadline", First: metav1.NewTime(at("10:15:00")), Last: metav1.NewTime(at("10:15:00")), Count: 1,
+		Time: metav1.NewTime(at("10:16:30")),
+	}, p.Status.Missed[0], "the newest first")
+	for i, row := range p.Status.Missed {
+		assert.Equal(t, p.Missed[1-i], MissedRow(row))
+	}
+
+	c.Status = p.Status
+	again := Decide(inputOf(c, at("10:17:00")))
+	assert.Empty(t, again.Missed)
+	assert.Equal(t, p.Status.Missed, again.Status.Missed, "they stay")
+	for range 4 { // each time two more
+		now := c.Status.NextScheduleTime.Add(6 * time.Minute)
+		c.Status = Decide(inputOf(c, now)).Status
+		assert.LessOrEqual(t, len(c.Status.Missed), MaxMissedRows)
+	}
+	assert.True(t, c.Status.Missed[0].First.After(c.Status.Missed[1].First.Time), "the newest rows are kept")
+}
+
+func TestS7AnEditThatTheManagedFieldsDoNotStampCountsAsMadeNow(t *testing.T) {
+	created := at("09:58:30")
+	in := func(c *v1.CronJob, now time.Time, editedAt time.Time) Input { return NewInput(c, nil, now, editedAt) }
+	for name, tc := range map[string]struct {
+		editedAt time.Time
+		wantTick time.Time // that is started; zero for none
+	}{
+		"the edit is stamped":     {editedAt: at("10:00:00"), wantTick: at("10:03:00")},
+		"it only removes a field": {editedAt: created},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cron().Created(created).TimeZone("Europe/Paris").Obj()
+			c.Status = Decide(in(c, at("09:59:00"), created)).Status
+			require.Equal(t, created, c.Status.ObservedEditTime.UTC())
+			c.Spec.TimeZone, c.Spec.Schedule, c.Generation = nil, "3 * * * *", 2
+			p := Decide(in(c, at("10:04:00"), tc.editedAt))
+			if tc.wantTick.IsZero() {
+				assert.Nil(t, p.Start, "what was due before anybody saw the edit is a surprise")
+				assert.Equal(t, at("11:03:00"), p.Status.NextScheduleTime.UTC())
+			} else {
+				require.NotNil(t, p.Start)
+				assert.Equal(t, tc.wantTick, p.Start.Tick.UTC())
+			}
+			assert.Equal(t, tc.editedAt, p.Status.ObservedEditTime.UTC())
+			assert.EqualValues(t, 2, p.Status.ObservedGeneration)
+		})
+	}
+}
+
+func TestW3TheTimeOfAnEditIsWrittenWithTheGenerationAlone(t *testing.T) {
+	c := cron().Obj()
+	c.Status = Decide(NewInput(c, nil, at("09:59:00"), at("09:58:30"))).Status
+	later := Decide(NewInput(c, nil, at("09:59:30"), at("09:59:10"))) // such as an object of before this field, or a label
+	assert.Equal(t, c.Status, later.Status)
+}
