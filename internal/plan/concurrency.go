@@ -52,8 +52,9 @@ func (p *Plan) run(in Input, active []*batchv1.Job, start Start) {
 // hold lets the tick wait until the Job has ended.
 func (p *Plan) hold(in Input, job *batchv1.Job, start Start) {
 	p.WakeBy(start.GiveUpAt)
-	message := fmt.Sprintf("The tick of %s%s%s to end.", start.Tick.Format(time.RFC3339), messageWaits, job.Name)
-	if p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, message) {
+	message := fmt.Sprintf("The tick of %s waits, as concurrencyPolicy is Forbid, for Job %s to end.",
+		start.Tick.Format(time.RFC3339), job.Name)
+	if p.setReady(in, metav1.ConditionTrue, v1.ReasonWaiting, message) {
 		p.HeldBy = job
 	}
 }

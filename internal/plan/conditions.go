@@ -31,9 +31,6 @@ import (
 const (
 	messageScheduled = "Jobs start on schedule."
 
-	// messageWaits is what tells the message of a tick that is held back from messageScheduled.
-	messageWaits = " waits, as concurrencyPolicy is Forbid, for Job "
-
 	// maxMessageLength is how long, in bytes, the API server lets a condition's message be.
 	maxMessageLength = 32768
 )
@@ -59,8 +56,7 @@ func isReadyReason(c *v1.CronJob, reason string) bool {
 
 // isHeld reports whether the stored status says that a tick waits for a Job to end.
 func isHeld(c *v1.CronJob) bool {
-	ready := meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady)
-	return ready != nil && ready.Reason == v1.ReasonScheduled && strings.Contains(ready.Message, messageWaits)
+	return c.Spec.ConcurrencyPolicy == v1.ForbidConcurrent && isReadyReason(c, v1.ReasonWaiting)
 }
 
 // Started makes the status after the Job of the tick was created, or was found to be there already.

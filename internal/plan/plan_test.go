@@ -341,6 +341,7 @@ func TestS6Concurrency(t *testing.T) {
 		require.NotNil(t, p.HeldBy)
 		assert.Equal(t, at("10:05:00"), p.Status.NextScheduleTime.Time)
 		assert.Equal(t, at("10:10:00"), p.WakeAt)
+		assert.Equal(t, v1.ReasonWaiting, ready(t, p.Status).Reason)
 		assert.Equal(t, "The tick of 2026-01-01T10:05:00Z waits, as concurrencyPolicy is Forbid, for Job c-1767261600 to end.",
 			ready(t, p.Status).Message)
 		c.Status = p.Status

@@ -104,7 +104,7 @@ func TestS6ForbidHoldsATickUntilTheJobEnds(t *testing.T) {
 
 	event := s.awaitEvent("c", batch.EventJobAlreadyActive)
 	assert.Contains(t, event.Note, "by-hand is running and the concurrency policy is Forbid")
-	held := s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
+	held := s.awaitReady("c", metav1.ConditionTrue, v1.ReasonWaiting)
 	assert.Len(t, s.jobs("c"), 1, "the tick is held back")
 	waiting := held.Status.NextScheduleTime.Time
 

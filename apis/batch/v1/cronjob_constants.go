@@ -23,6 +23,10 @@ const (
 	// ReasonScheduled is the reason of a true Ready condition: the schedule is followed.
 	ReasonScheduled = "Scheduled"
 
+	// ReasonWaiting is the reason of a true Ready condition: the schedule is followed, and a tick that
+	// is due waits for a Job, as concurrencyPolicy asks.
+	ReasonWaiting = "Waiting"
+
 	// ReasonSuspended is the reason of a true Ready condition: nothing is started, as the spec asks.
 	// It is true rather than false so that tools that wait for Ready do not wait for a resume.
 	ReasonSuspended = "Suspended"

@@ -178,9 +178,10 @@ type CronJobStatus struct {
 	// +kubebuilder:validation:MaxItems=5
 	Missed []v1.MissedTicks `json:"missed,omitempty"`
 
-	// The state in conditions. "Ready" is true while the CronJob is scheduled (reason Scheduled)
-	// or suspended as asked (Suspended), and false when it can't be (InvalidSchedule,
-	// InvalidTimeZone) or when its Jobs can't be created (JobCreationFailed).
+	// The state in conditions. "Ready" is true while the CronJob is scheduled (reason Scheduled),
+	// while a tick waits for a Job as concurrencyPolicy asks (Waiting) and while it is suspended as
+	// asked (Suspended), and false when it can't be scheduled (InvalidSchedule, InvalidTimeZone)
+	// or when its Jobs can't be created (JobCreationFailed).
 	// +optional
 	// +listType=map
 	// +listMapKey=type
