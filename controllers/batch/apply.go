@@ -82,7 +82,7 @@ func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p *plan.P
 		case notDeleted:
 		}
 	}
-	p.Replaced(gone)
+	p.Replaced(seen.Input, gone)
 	if p.Start != nil && len(gone) == len(p.Replace) {
 		r.start(ctx, seen, p, &done)
 	}

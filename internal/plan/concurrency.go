@@ -36,6 +36,7 @@ func (p *Plan) run(in Input, active []*batchv1.Job, start Start) {
 	case in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent:
 		if slices.ContainsFunc(active, func(job *batchv1.Job) bool { return !isAmong(in.CronJob.Status.Active, job) }) {
 			// The status has to tell of a Job before it is deleted, or its tick would be one that has never run.
+			p.waitFor(in, active[0], "be deleted")
 			p.WakeBy(in.Now)
 			return
 		}
@@ -52,11 +53,17 @@ func (p *Plan) run(in Input, active []*batchv1.Job, start Start) {
 // hold lets the tick wait until the Job has ended.
 func (p *Plan) hold(in Input, job *batchv1.Job, start Start) {
 	p.WakeBy(start.GiveUpAt)
-	message := fmt.Sprintf("The tick of %s waits, as concurrencyPolicy is Forbid, for Job %s to end.",
-		start.Tick.Format(time.RFC3339), job.Name)
-	if p.setReady(in, metav1.ConditionTrue, v1.ReasonWaiting, message) {
+	if p.waitFor(in, job, "end") {
 		p.HeldBy = job
 	}
+}
+
+// waitFor says that the tick that is due waits for something to become of a Job, and reports whether
+// that is new.
+func (p *Plan) waitFor(in Input, job *batchv1.Job, what string) bool {
+	message := fmt.Sprintf("The tick of %s waits, as concurrencyPolicy is %s, for Job %s to %s.",
+		p.Status.NextScheduleTime.UTC().Format(time.RFC3339), in.CronJob.Spec.ConcurrencyPolicy, job.Name, what)
+	return p.setReady(in, metav1.ConditionTrue, v1.ReasonWaiting, message)
 }
 
 // JobName returns the name of a tick's Job. It is the same whoever makes it and whenever, so that a tick can't

@@ -24,6 +24,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
@@ -36,8 +38,10 @@ const (
 )
 
 // setReady sets the Ready condition, and reports whether it says something new: another reason,
-// another message, or the same of another generation.
+// another message, or the same of another generation. What the plan has said before is not stored,
+// and so neither new nor a transition.
 func (p *Plan) setReady(in Input, status metav1.ConditionStatus, reason, message string) bool {
+	p.Status.Conditions = slices.Clone(in.CronJob.Status.Conditions)
 	return meta.SetStatusCondition(&p.Status.Conditions, metav1.Condition{
 		Type:               v1.ConditionReady,
 		Status:             status,
@@ -69,12 +73,20 @@ func (p *Plan) Started(in Input, job *batchv1.Job) {
 	p.await(in, p.Start.Next)
 }
 
-// Replaced makes the status after these Jobs were deleted to make room for the tick's.
-func (p *Plan) Replaced(jobs []*batchv1.Job) {
+// Replaced makes the status after these of the Jobs to replace were deleted to make room for the tick's.
+// The tick waits for those that could not be.
+func (p *Plan) Replaced(in Input, jobs []*batchv1.Job) {
+	gone := sets.New[types.UID]()
 	for _, job := range jobs {
-		p.dropActive(job)
+		gone.Insert(job.UID)
 	}
+	p.Status.Active = slices.DeleteFunc(p.Status.Active, func(ref corev1.ObjectReference) bool { return gone.Has(ref.UID) })
 	p.Supplanted += len(jobs)
+	left := slices.IndexFunc(p.Replace, func(job *batchv1.Job) bool { return !gone.Has(job.UID) })
+	if left >= 0 {
+		p.waitFor(in, p.Replace[left], "be deleted")
+		p.WakeBy(p.Start.GiveUpAt)
+	}
 }
 
 // dropActive takes a Job from those that run.

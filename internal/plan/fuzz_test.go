@@ -178,21 +178,22 @@ func assertPlanIsSound(t *testing.T, in Input, stored *v1.CronJob) {
 		require.True(t, at.IsZero() || at.After(in.Now), "%s, %s, is not after %s", what, at, in.Now)
 	}
 	for what, happens := range map[string]func(*Plan){
-		"started":   func(p *Plan) { p.Replaced(p.Replace); p.Start.Job.UID = "new"; p.Started(in, p.Start.Job) },
-		"refused":   func(p *Plan) { p.StartFailed(in, "no\xff"+before.Spec.Schedule) },
-		"taken":     func(p *Plan) { p.NameTaken(in) },
-		"undeleted": func(*Plan) {},
+		"started":   func(p *Plan) { p.Replaced(in, p.Replace); p.Start.Job.UID = "new"; p.Started(in, p.Start.Job) },
+		"refused":   func(p *Plan) { p.Replaced(in, p.Replace); p.StartFailed(in, "no\xff"+before.Spec.Schedule) },
+		"taken":     func(p *Plan) { p.Replaced(in, p.Replace); p.NameTaken(in) },
+		"undeleted": func(p *Plan) { p.Replaced(in, nil) },
+		"unknown":   func(p *Plan) { p.Replaced(in, p.Replace) },
 	} {
 		p := Decide(in)
 		happens(&p)
 		assertStatusCanBeStored(t, &p)
-		if what != "started" && what != "taken" {
-			continue
-		}
 		again := *stored
 		again.Status = p.Status
 		next := Decide(NewInput(&again, in.Jobs, in.Now, in.EditedAt))
-		assert.Nil(t, next.Start, "S4: a tick that was %s is started again", what)
+		if what == "started" || what == "taken" {
+			assert.Nil(t, next.Start, "S4: a tick that was %s is started again", what)
+		}
+		assert.Empty(t, next.Missed, "S2: what was missed is told again after a tick was %s", what)
 	}
 }
 

@@ -153,7 +153,7 @@ func (w *world) reconcile() {
 	}
 	w.remove("prune", p.Prune)
 	w.remove("replace", p.Replace)
-	p.Replaced(p.Replace)
+	p.Replaced(in, p.Replace)
 	if p.Start != nil {
 		w.start(in, &p)
 	}

@@ -200,6 +200,10 @@ func (p *Plan) follow(in Input, active []*batchv1.Job) {
 		giveUp = earliest(next, deadline.Add(time.Millisecond))
 	}
 	p.Status.NextScheduleTime = &metav1.Time{Time: due}
+	if !isReadyReason(in.CronJob, v1.ReasonWaiting) && !isReadyReason(in.CronJob, v1.ReasonJobCreationFailed) {
+		// Whatever becomes of the tick: were it Suspended still, the next plan would miss the same ticks again.
+		p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, messageScheduled)
+	}
 	p.run(in, active, Start{Tick: due, Next: next, GiveUpAt: giveUp})
 }
 

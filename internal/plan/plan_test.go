@@ -380,7 +380,7 @@ func TestS6Concurrency(t *testing.T) {
 		p := Decide(in)
 		require.NotNil(t, p.Start)
 		require.Len(t, p.Replace, 1)
-		p.Replaced(p.Replace)
+		p.Replaced(in, p.Replace)
 		p.Started(in, builders.MakeJob(c, at("10:05:00")).Obj())
 		c.Status = p.Status
 		assert.Equal(t, []string{"c-1767261900"}, activeNames(c))
@@ -400,7 +400,7 @@ func TestS6Concurrency(t *testing.T) {
 		c := ran(t, cron().Policy(v1.ReplaceConcurrent))
 		in := inputOf(c, at("10:05:00"), running(c))
 		p := Decide(in)
-		p.Replaced(p.Replace)
+		p.Replaced(in, p.Replace)
 		assert.Equal(t, 1, p.Supplanted)
 		p = Decide(inputOf(c, at("10:05:01"), builders.MakeJob(c, at("10:05:00")).Obj()))
 		assert.Equal(t, 1, p.Supplanted, "though the status of the run that replaced it was not written")
@@ -745,7 +745,7 @@ func TestDecideLeavesItsInputAsItIs(t *testing.T) {
 	in := inputOf(c, at("10:00:00"), builders.MakeJob(c, at("09:55:00")).Obj())
 	before := in.CronJob.DeepCopy()
 	p := Decide(in)
-	p.Replaced(p.Replace)
+	p.Replaced(in, p.Replace)
 	p.Started(in, builders.MakeJob(c, at("10:00:00")).Obj())
 	assert.Equal(t, before, in.CronJob)
 }

@@ -127,3 +127,110 @@ func TestS6ATickThatWaitsIsKnownByTheReasonAndNotByTheMessage(t *testing.T) {
 	c := held(t, v1.ReasonWaiting, "In other words.", 0)
 	assert.Equal(t, []Missed{{MissedForbidden, at("10:05:00"), at("10:05:00"), 1}}, Decide(inputOf(c, at("10:10:00"), running)).Missed)
 }
+
+func TestS6ATickThatWaitsForADeletionIsNotTakenForSuspended(t *testing.T) {
+	job := func(clock string) *batchv1.Job { return builders.MakeJob(cron().Obj(), at(clock)).Obj() }
+	ran := func(t *testing.T) *v1.CronJob {
+		t.Helper()
+		c := settle(t, cron().Policy(v1.ReplaceConcurrent).Obj(), at("09:59:00"))
+		in := inputOf(c, at("10:00:00"))
+		p := Decide(in)
+		p.Started(in, job("10:00:00"))
+		c.Status = p.Status
+		return c
+	}
+	resumed := func(t *testing.T, c *v1.CronJob, now time.Time, jobs ...*batchv1.Job) *v1.CronJob {
+		t.Helper()
+		for _, suspend := range []bool{true, false} {
+			c = edited(c, func(c *v1.CronJob) { c.Spec.Suspend = new(suspend) })
+			if suspend {
+				c.Status = Decide(inputOf(c, now, jobs...)).Status
+			}
+		}
+		return c
+	}
+	const waits = "The tick of 2026-01-01T10:15:00Z waits, as concurrencyPolicy is Replace, for Job c-1767261600 to be deleted."
+	missed := []Missed{{MissedSuperseded, at("10:05:00"), at("10:10:00"), 2}}
+
+	t.Run("while its deletion fails", func(t *testing.T) {
+		c := resumed(t, ran(t), at("10:01:00"), job("10:00:00"))
+		since := ready(t, c.Status).LastTransitionTime
+		for try, now := range []time.Time{at("10:16:00"), at("10:16:01"), at("10:17:00")} {
+			in := inputOf(c, now, job("10:00:00"))
+			in.EditedAt = at("10:01:00")
+			p := Decide(in)
+			require.NotNil(t, p.Start)
+			assert.Equal(t, at("10:15:00"), p.Start.Tick)
+			require.Len(t, p.Replace, 1)
+			p.Replaced(in, nil)
+			condition := ready(t, p.Status)
+			assert.Equal(t, v1.ReasonWaiting, condition.Reason)
+			assert.Equal(t, metav1.ConditionTrue, condition.Status)
+			assert.Equal(t, waits, condition.Message)
+			assert.Equal(t, since, condition.LastTransitionTime)
+			assert.Equal(t, at("10:20:00"), p.WakeAt, "it is missed then")
+			if try == 0 {
+				assert.Equal(t, missed, p.Missed)
+			} else {
+				assert.Empty(t, p.Missed, "once")
+				assert.Equal(t, c.Status, p.Status, "W3")
+			}
+			c.Status = p.Status
+		}
+		p := Decide(inputOf(c, at("10:20:00"), job("10:00:00")))
+		assert.Equal(t, []Missed{{MissedSuperseded, at("10:15:00"), at("10:15:00"), 1}}, p.Missed)
+	})
+	t.Run("until the status tells of the Job", func(t *testing.T) {
+		c := resumed(t, settle(t, cron().Policy(v1.ReplaceConcurrent).Obj(), at("09:58:31")), at("09:59:00"))
+		in := inputOf(c, at("10:16:00"), job("10:00:00"))
+		in.EditedAt = at("09:59:00")
+		p := Decide(in)
+		assert.Empty(t, p.Replace)
+		assert.Equal(t, missed, p.Missed)
+		assert.Equal(t, waits, ready(t, p.Status).Message)
+		c.Status = p.Status
+		p = Decide(restored(in, c))
+		assert.Empty(t, p.Missed, "once")
+		assert.Len(t, p.Replace, 1)
+	})
+	t.Run("if nothing is known of its start", func(t *testing.T) {
+		c := resumed(t, ran(t), at("10:01:00"), job("10:00:00"))
+		in := inputOf(c, at("10:16:00"), job("10:00:00"))
+		in.EditedAt = at("10:01:00")
+		p := Decide(in)
+		assert.Equal(t, missed, p.Missed)
+		p.Replaced(in, p.Replace)
+		assert.Equal(t, v1.ReasonScheduled, ready(t, p.Status).Reason)
+		c.Status = p.Status
+		assert.Empty(t, Decide(restored(in, c)).Missed, "once")
+	})
+	t.Run("nor while creations fail", func(t *testing.T) {
+		c := ran(t)
+		in := inputOf(c, at("10:05:00"), job("10:00:00"))
+		p := Decide(in)
+		p.Replaced(in, p.Replace)
+		assert.True(t, p.StartFailed(in, "quota"))
+		c.Status = p.Status
+		in = inputOf(c, at("10:05:01"))
+		p = Decide(in)
+		assert.Equal(t, v1.ReasonJobCreationFailed, ready(t, p.Status).Reason, "before the next try")
+		assert.False(t, p.StartFailed(in, "quota"), "it says nothing new")
+		assert.Equal(t, ready(t, c.Status), ready(t, p.Status))
+	})
+}
+
+func TestO2ReadyThatWasFalseAndIsFalseAgainHasNoTransition(t *testing.T) {
+	c := edited(settle(t, cron().Obj(), at("09:59:00")), func(c *v1.CronJob) { c.Spec.Schedule = "soon" })
+	c.Status = Decide(inputOf(c, at("09:59:30"))).Status
+	since := ready(t, c.Status).LastTransitionTime
+	c = edited(c, func(c *v1.CronJob) { c.Spec.Schedule = "*/5 * * * *" })
+	in := inputOf(c, at("10:00:00"))
+	in.EditedAt = at("09:59:40")
+	p := Decide(in)
+	require.NotNil(t, p.Start)
+	assert.True(t, p.StartFailed(in, "quota"))
+	assert.Equal(t, since, ready(t, p.Status).LastTransitionTime)
+}
+
+// restored is the same input about a CronJob that has been written since.
+func restored(in Input, c *v1.CronJob) Input { return NewInput(c, in.Jobs, in.Now, in.EditedAt) }

@@ -152,7 +152,7 @@ type CronJobStatus struct {
 	LastSuccessfulTime *metav1.Time `json:"lastSuccessfulTime,omitempty"`
 
 	// The first tick that has neither run nor been missed. It lies in the past while that tick
-	// is held back by concurrencyPolicy Forbid or its Job can't be created, and is not set
+	// waits for a Job, as concurrencyPolicy asks, or its Job can't be created, and is not set
 	// while the CronJob is suspended or its schedule can't be followed.
 	// +optional
 	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
