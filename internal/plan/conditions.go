@@ -63,11 +63,15 @@ func isHeld(c *v1.CronJob) bool {
 	return c.Spec.ConcurrencyPolicy == v1.ForbidConcurrent && isReadyReason(c, v1.ReasonWaiting)
 }
 
-// Started makes the status after the Job of the tick was created, or was found to be there already.
+// Started makes the status after the Job of the tick was created, or was found to be there already,
+// be it that it runs or that it has ended.
 func (p *Plan) Started(in Input, job *batchv1.Job) {
 	p.dropActive(job)
-	if ResultOf(job) == "" {
+	if result := ResultOf(job); result == "" {
 		p.Status.Active = append(p.Status.Active, Reference(job))
+	} else if !slices.ContainsFunc(p.Ended, func(ended Ended) bool { return ended.Job.UID == job.UID }) {
+		p.Ended = append(p.Ended, Ended{Job: job, Result: result})
+		p.noteSuccess(job)
 	}
 	p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, p.Start.Tick)
 	p.await(in, p.Start.Next)

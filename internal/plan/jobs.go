@@ -140,9 +140,14 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		p.Supplanted, p.Vanished = p.Vanished, 0 // by that run, whose status could not be written
 	}
 	for _, job := range jobs.succeeded {
-		if job.Status.CompletionTime != nil {
-			p.Status.LastSuccessfulTime = maxTime(p.Status.LastSuccessfulTime, job.Status.CompletionTime.Time)
-		}
+		p.noteSuccess(job)
+	}
+}
+
+// noteSuccess takes the completion of a Job that succeeded as the last one, if it is.
+func (p *Plan) noteSuccess(job *batchv1.Job) {
+	if job.Status.CompletionTime != nil {
+		p.Status.LastSuccessfulTime = maxTime(p.Status.LastSuccessfulTime, job.Status.CompletionTime.Time)
 	}
 }
 

@@ -739,6 +739,36 @@ func TestJobsThatEndAreReportedOnce(t *testing.T) {
 	assert.Zero(t, p.Vanished)
 }
 
+func TestTheEndOfAJobThatHadEndedWhenItWasAdoptedIsReportedOnce(t *testing.T) {
+	for result, job := range map[Result]*batchv1.Job{
+		Succeeded: builders.MakeJob(cron().Obj(), at("10:00:00")).Succeeded(at("10:00:01")).Obj(),
+		Failed:    builders.MakeJob(cron().Obj(), at("10:00:00")).Failed(at("10:00:01")).Obj(),
+	} {
+		t.Run(string(result), func(t *testing.T) {
+			c := settle(t, cron().Obj(), at("09:59:00"))
+			in := inputOf(c, at("10:00:02"))
+			p := Decide(in)
+			p.Started(in, job)
+			assert.Equal(t, []Ended{{job, result}}, p.Ended)
+			assert.Empty(t, p.Status.Active)
+			assert.Equal(t, result == Succeeded, p.Status.LastSuccessfulTime != nil)
+			c.Status = p.Status
+			again := Decide(inputOf(c, at("10:00:03"), job))
+			assert.Empty(t, again.Ended, "once")
+			assert.Equal(t, c.Status, again.Status, "W3")
+		})
+	}
+	t.Run("a Job that does not say its tick, in the list as well", func(t *testing.T) {
+		job := builders.MakeJob(cron().Obj(), at("10:00:00")).Manual().Succeeded(at("10:00:01")).Obj()
+		c := settle(t, cron().Obj(), at("09:59:00"))
+		c.Status.Active = append(c.Status.Active, Reference(job))
+		in := inputOf(c, at("10:00:02"), job)
+		p := Decide(in)
+		p.Started(in, job)
+		assert.Len(t, p.Ended, 1)
+	})
+}
+
 func TestDecideLeavesItsInputAsItIs(t *testing.T) {
 	c := settle(t, cron().Policy(v1.ReplaceConcurrent).History(0, 0).Obj(), at("09:59:00"))
 	c.Status.Active = append(c.Status.Active, Reference(builders.MakeJob(c, at("09:55:00")).Obj()))
