@@ -1,0 +1,201 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package eventrecorder
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+const (
+	// workers is how many events are written at once, and lanesPerNamespace how many of one namespace.
+	workers           = 8
+	lanesPerNamespace = 4
+
+	// maxPending is how many events may wait, and maxPendingPerLane how many in one lane, so that one
+	// namespace can't take all room. More are dropped: what is late for an event must not make Jobs late,
+	// or the manager large.
+	maxPending        = 5000
+	maxPendingPerLane = 1000
+
+	// requestTimeout is how long one request may take a worker.
+	requestTimeout = 10 * time.Second
+
+	// flushTimeout is how long Stop waits for the events that are not written yet, and flushPoll how often
+	// it looks.
+	flushTimeout = 5 * time.Second
+	flushPoll    = 5 * time.Millisecond
+
+	// maxRetries is how often an event is tried again that the API server does not take for the time
+	// being: for about a minute.
+	maxRetries = 11
+
+	// logInterval is how long a failure is not logged again, and maxLogged how many are remembered for it.
+	logInterval = 10 * time.Minute
+	maxLogged   = 1024
+)
+
+// lane is a queue of events of one namespace, which are written one after another. When the API server
+// refuses one for the time being, the whole lane waits with it, and no worker does.
+type lane struct {
+	namespace string
+	number    byte
+}
+
+// newBackoff makes the delays between the tries of a lane.
+func newBackoff() workqueue.TypedRateLimiter[lane] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[lane](250*time.Millisecond, 10*time.Second)
+}
+
+// enqueue puts an event at the end of a lane, unless too many wait.
+func (r *Recorder) enqueue(l lane, event *eventsv1.Event) {
+	r.mu.Lock()
+	isFull := r.pending >= maxPending || len(r.waiting[l]) >= maxPendingPerLane
+	if !isFull {
+		r.waiting[l] = append(r.waiting[l], event)
+		r.pending++
+	}
+	isFirst := len(r.waiting[l]) == 1
+	r.mu.Unlock()
+	switch {
+	case isFull:
+		r.drop(event, causeQueueFull, errors.New("too many events wait for the API server"))
+	case isFirst: // else the lane is in the queue, with a worker, or waits to be tried again
+		r.queue.Add(l)
+	}
+}
+
+// first returns the event of a lane that has waited longest.
+func (r *Recorder) first(l lane) *eventsv1.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.waiting[l][0]
+}
+
+// removeFirst takes the event out of a lane that has waited longest, and reports whether others wait there.
+func (r *Recorder) removeFirst(l lane) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pending--
+	if len(r.waiting[l]) == 1 {
+		delete(r.waiting, l)
+		return false
+	}
+	r.waiting[l][0] = nil
+	r.waiting[l] = r.waiting[l][1:]
+	return true
+}
+
+// work writes events until the queue is shut down.
+func (r *Recorder) work() {
+	for {
+		l, isShutDown := r.queue.Get()
+		if isShutDown {
+			return
+		}
+		r.writeFirst(l)
+		r.queue.Done(l)
+	}
+}
+
+// writeFirst writes the event of a lane that has waited longest. The lane comes again when the others of
+// the queue have had their turn or, after a failure that may pass, a while later.
+func (r *Recorder) writeFirst(l lane) {
+	event := r.first(l)
+	err := r.create(event)
+	switch {
+	case err == nil:
+	case !isTransient(err):
+		r.drop(event, causeRefused, err)
+	case r.queue.NumRequeues(l) < maxRetries:
+		r.queue.AddRateLimited(l)
+		return
+	default:
+		r.drop(event, causeUnavailable, err)
+	}
+	r.queue.Forget(l)
+	if r.removeFirst(l) {
+		r.queue.Add(l)
+	}
+}
+
+// create creates an event. It is a success if there is nothing to do any more. Of the answer nothing is
+// read but the status.
+func (r *Recorder) create(event *eventsv1.Event) error {
+	ctx, cancel := context.WithTimeout(r.ctx, requestTimeout)
+	defer cancel()
+	err := r.client.Post().Namespace(event.Namespace).Resource("events").Body(event).
+		MaxRetries(0). // or a worker would sleep for as long as an answer says
+		Do(ctx).Error()
+	if apierrors.IsAlreadyExists(err) || isTerminating(err) {
+		return nil // it was recorded before, perhaps by another process; or nobody can write or read any here
+	}
+	return err
+}
+
+// isTransient reports whether a request may succeed when it is made again.
+func isTransient(err error) bool {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return true
+	}
+	code := answer.Status().Code
+	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
+}
+
+// isTerminating reports whether an event could not be written because its namespace is being deleted, or is gone.
+func isTerminating(err error) bool {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return false
+	}
+	details := answer.Status().Details
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) ||
+		apierrors.IsNotFound(err) && details != nil && details.Kind == "namespaces"
+}
+
+// failure is what is logged once in a while.
+type failure struct{ namespace, reason, cause string }
+
+// drop counts an event that will not be written, and logs it unless it has just logged the like.
+func (r *Recorder) drop(event *eventsv1.Event, cause string, err error) {
+	dropped.WithLabelValues(cause).Inc()
+	if r.shouldLog(failure{event.Namespace, event.Reason, cause}) {
+		ctrl.Log.Error(err, "Dropped an event", "event", event.Reason, "namespace", event.Namespace, "note", event.Note,
+			"silentFor", logInterval.String())
+	}
+}
+
+// shouldLog reports whether a failure was not logged for a while.
+func (r *Recorder) shouldLog(f failure) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.clock.Now()
+	if last, ok := r.logged.Get(f); ok && now.Sub(last.(time.Time)) < logInterval {
+		return false
+	}
+	r.logged.Add(f, now)
+	return true
+}

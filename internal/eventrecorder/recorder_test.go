@@ -1,0 +1,398 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package eventrecorder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tutorial.kubebuilder.io/project/hack/localcluster"
+)
+
+// These tests write to a real API server. What they add is trouble on the way to it.
+
+var cluster *localcluster.Cluster
+
+func TestMain(m *testing.M) {
+	code, err := runTests(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// runTests runs the tests on a control plane.
+func runTests(m *testing.M) (code int, err error) {
+	ctrl.SetLogger(logr.Discard())
+	cluster, err = localcluster.Start(context.Background(), localcluster.Options{})
+	if errors.Is(err, localcluster.ErrNoBinaries) && os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		fmt.Println("skipped:", err)
+		return 0, nil
+	}
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, cluster.Stop()) }()
+	return m.Run(), nil
+}
+
+// trouble stands on the way to the API server. It is told which request it is, from 1.
+type trouble func(next http.RoundTripper, request *http.Request, number int) (*http.Response, error)
+
+func none(next http.RoundTripper, request *http.Request, _ int) (*http.Response, error) {
+	return next.RoundTrip(request)
+}
+
+// answer is an answer of the API server's.
+func answer(request *http.Request, code int) *http.Response {
+	return &http.Response{
+		StatusCode: code, Request: request, Header: http.Header{"Retry-After": {"1"}}, Body: io.NopCloser(strings.NewReader("no")),
+	}
+}
+
+// newRecorder returns a recorder that is not started yet, and counts its requests.
+func newRecorder(t *testing.T, way trouble, options ...Option) (*Recorder, *atomic.Int64) {
+	t.Helper()
+	httpClient, err := rest.HTTPClientFor(cluster.Config)
+	require.NoError(t, err)
+	next, requests := httpClient.Transport, &atomic.Int64{}
+	httpClient.Transport = roundTripper(func(request *http.Request) (*http.Response, error) {
+		return way(next, request, int(requests.Add(1)))
+	})
+	recorder, err := New(cluster.Config, httpClient, cluster.Client.Scheme(), clock.RealClock{}, options...)
+	require.NoError(t, err)
+	return recorder, requests
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+// newObject creates an object, in a namespace of its own, for events to be about.
+func newObject(t *testing.T) *corev1.ConfigMap {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "t-"}}
+	require.NoError(t, cluster.Client.Create(t.Context(), namespace))
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "c"}}
+	require.NoError(t, cluster.Client.Create(t.Context(), object))
+	return object
+}
+
+// eventAbout returns an event about an object. Another key makes another event.
+func eventAbout(object client.Object, key string) Event {
+	return Event{
+		Regarding: object, Type: corev1.EventTypeNormal, Reason: "SuccessfulCreate", Action: "StartJob", Note: "Created job " + key, Key: key,
+	}
+}
+
+// stored returns the events in an object's namespace.
+func stored(t *testing.T, object client.Object) []eventsv1.Event {
+	t.Helper()
+	list := &eventsv1.EventList{}
+	require.NoError(t, cluster.Client.List(t.Context(), list, client.InNamespace(object.GetNamespace())))
+	return list.Items
+}
+
+// droppedFor returns how many events were dropped for a cause.
+func droppedFor(t *testing.T, cause string) float64 {
+	t.Helper()
+	metric := &dto.Metric{}
+	require.NoError(t, dropped.WithLabelValues(cause).Write(metric))
+	return metric.GetCounter().GetValue()
+}
+
+func TestO1AnEventIsWrittenOnceWhateverBecomesOfTheRequest(t *testing.T) {
+	for name, tc := range map[string]struct {
+		way          trouble
+		wantRequests int
+	}{
+		"nothing": {way: none, wantRequests: 1},
+		"the API server can't be reached": {
+			way: func(next http.RoundTripper, request *http.Request, number int) (*http.Response, error) {
+				if number < 3 {
+					return nil, errors.New("connection refused")
+				}
+				return next.RoundTrip(request)
+			},
+			wantRequests: 3,
+		},
+		"the API server fails": {
+			way: func(next http.RoundTripper, request *http.Request, number int) (*http.Response, error) {
+				if number < 3 {
+					return answer(request, http.StatusInternalServerError), nil
+				}
+				return next.RoundTrip(request)
+			},
+			wantRequests: 3,
+		},
+		"the API server has too much to do": {
+			way: func(next http.RoundTripper, request *http.Request, number int) (*http.Response, error) {
+				if number < 3 {
+					return answer(request, http.StatusTooManyRequests), nil
+				}
+				return next.RoundTrip(request)
+			},
+			wantRequests: 3,
+		},
+		"the answer is lost": {
+			way: func(next http.RoundTripper, request *http.Request, number int) (*http.Response, error) {
+				given, err := next.RoundTrip(request)
+				if err == nil && number == 1 {
+					return nil, errors.Join(given.Body.Close(), errors.New("connection reset"))
+				}
+				return given, err
+			},
+			wantRequests: 2,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := newObject(t)
+			recorder, requests := newRecorder(t, tc.way)
+			recorder.Start()
+			assert.True(t, recorder.Record(eventAbout(object, "1")))
+			recorder.Stop()
+			assert.EqualValues(t, tc.wantRequests, requests.Load())
+			found := stored(t, object)
+			require.Len(t, found, 1)
+			assert.Equal(t, "Created job 1", found[0].Note)
+			assert.Equal(t, "SuccessfulCreate", found[0].Reason)
+			assert.Equal(t, "StartJob", found[0].Action)
+			assert.Equal(t, reportingController, found[0].ReportingController)
+			assert.Equal(t, object.UID, found[0].Regarding.UID)
+			assert.Equal(t, "v1", found[0].Regarding.APIVersion)
+		})
+	}
+}
+
+func TestO1TheSameEventTwiceIsOne(t *testing.T) {
+	object := newObject(t)
+	recorder, requests := newRecorder(t, none)
+	recorder.Start()
+	assert.True(t, recorder.Record(eventAbout(object, "1")))
+	assert.False(t, recorder.Record(eventAbout(object, "1")), "recorded before")
+	assert.True(t, recorder.Record(eventAbout(object, "2")), "another key")
+	other := eventAbout(object, "1")
+	other.Reason = "SawCompletedJob"
+	assert.True(t, recorder.Record(other), "another reason")
+	again := object.DeepCopy()
+	again.UID = "of-the-same-name"
+	assert.True(t, recorder.Record(eventAbout(again, "1")), "another object")
+	recorder.Stop()
+	assert.EqualValues(t, 4, requests.Load())
+	assert.Len(t, stored(t, object), 4)
+}
+
+func TestO1AnEventThatAnotherManagerHasWrittenIsASuccess(t *testing.T) {
+	object := newObject(t)
+	refusedBefore := droppedFor(t, causeRefused)
+	for range 2 {
+		recorder, requests := newRecorder(t, none)
+		recorder.Start()
+		assert.True(t, recorder.Record(eventAbout(object, "1")), "the first of this process")
+		recorder.Stop()
+		assert.EqualValues(t, 1, requests.Load())
+	}
+	assert.Len(t, stored(t, object), 1)
+	assert.InDelta(t, refusedBefore, droppedFor(t, causeRefused), 0)
+}
+
+func TestO1AnEventWithALongNoteIsCutAndWritten(t *testing.T) {
+	object := newObject(t)
+	recorder, _ := newRecorder(t, none)
+	recorder.Start()
+	event := eventAbout(object, "1")
+	event.Note = "a" + strings.Repeat("é", maxNoteBytes)
+	recorder.Record(event)
+	recorder.Stop()
+	found := stored(t, object)
+	require.Len(t, found, 1)
+	assert.Equal(t, "a"+strings.Repeat("é", (maxNoteBytes-1)/2), found[0].Note)
+}
+
+func TestO1AnEventAboutAnObjectWithALongNameHasAValidName(t *testing.T) {
+	for name, regarding := range map[string]string{
+		"as long as a name may be": strings.Repeat("a", 253),
+		"cut at a dot":             strings.Repeat("a", 235) + "." + strings.Repeat("b", 17),
+		"cut at hyphens":           strings.Repeat("a", 233) + "---" + strings.Repeat("b", 17),
+		"short":                    "c",
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := eventName(regarding, 0xab)
+			assert.Empty(t, validation.IsDNS1123Subdomain(got))
+			assert.True(t, strings.HasSuffix(got, ".00000000000000ab"), got)
+			assert.True(t, strings.HasPrefix(got, regarding[:min(len(regarding), 233)]), got)
+		})
+	}
+}
+
+func TestAnEventThatIsRefusedIsNotTriedAgain(t *testing.T) {
+	object := newObject(t)
+	recorder, requests := newRecorder(t, none)
+	before := droppedFor(t, causeRefused)
+	recorder.Start()
+	event := eventAbout(object, "1")
+	event.Type = "NoTypeOfEvents"
+	recorder.Record(event)
+	recorder.Stop()
+	assert.EqualValues(t, 1, requests.Load())
+	assert.Empty(t, stored(t, object))
+	assert.InDelta(t, before+1, droppedFor(t, causeRefused), 0)
+}
+
+func TestEventsInANamespaceThatIsGoneAreNoFailure(t *testing.T) {
+	recorder, requests := newRecorder(t, none)
+	before := droppedFor(t, causeRefused)
+	recorder.Start()
+	recorder.Record(eventAbout(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "gone", Name: "c", UID: "1"}}, "1"))
+	recorder.Stop()
+	assert.EqualValues(t, 1, requests.Load())
+	assert.InDelta(t, before, droppedFor(t, causeRefused), 0)
+}
+
+func TestAFullQueueDropsEventsAndNeverBlocks(t *testing.T) {
+	recorder, _ := newRecorder(t, none) // not started: nothing is taken out of the queue
+	before := droppedFor(t, causeQueueFull)
+	for i := range 2 * maxPending {
+		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprintf("n-%d", i%10), Name: "c", UID: "1"}}
+		require.True(t, recorder.Record(eventAbout(object, fmt.Sprint(i))))
+	}
+	assert.Equal(t, maxPending, recorder.left())
+	assert.InDelta(t, before+maxPending, droppedFor(t, causeQueueFull), 0)
+}
+
+func TestOneNamespaceCanNotFillTheQueue(t *testing.T) {
+	recorder, _ := newRecorder(t, none)
+	for i := range 2 * maxPending {
+		recorder.Record(eventAbout(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "flood", Name: "c", UID: "1"}}, fmt.Sprint(i)))
+	}
+	assert.Equal(t, lanesPerNamespace*maxPendingPerLane, recorder.left())
+	recorder.Record(eventAbout(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "c", UID: "2"}}, "1"))
+	assert.Equal(t, lanesPerNamespace*maxPendingPerLane+1, recorder.left())
+}
+
+func TestAFailureThatStaysInOneNamespaceDoesNotDelayTheEventsOfAnother(t *testing.T) {
+	for name, fail := range map[string]func(*http.Request) (*http.Response, error){
+		"refused": func(request *http.Request) (*http.Response, error) { return answer(request, http.StatusForbidden), nil },
+		"too many requests": func(request *http.Request) (*http.Response, error) {
+			return answer(request, http.StatusTooManyRequests), nil
+		},
+		"a webhook fails": func(request *http.Request) (*http.Response, error) {
+			return answer(request, http.StatusInternalServerError), nil
+		},
+		"never answered": func(request *http.Request) (*http.Response, error) {
+			<-request.Context().Done()
+			return nil, request.Context().Err()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bad, good := newObject(t), newObject(t)
+			recorder, _ := newRecorder(t, func(next http.RoundTripper, request *http.Request, _ int) (*http.Response, error) {
+				if strings.Contains(request.URL.Path, "/namespaces/"+bad.Namespace+"/") {
+					return fail(request)
+				}
+				return next.RoundTrip(request)
+			})
+			const count = 100
+			for i := range count {
+				recorder.Record(eventAbout(bad, fmt.Sprint(i)))
+				recorder.Record(eventAbout(good, fmt.Sprint(i)))
+			}
+			recorder.Start()
+			assert.Eventually(t, func() bool { return len(stored(t, good)) == count }, requestTimeout/2, 10*time.Millisecond)
+			recorder.cancel()
+			recorder.Stop()
+			assert.Empty(t, stored(t, bad))
+		})
+	}
+}
+
+func TestARefusalIsLoggedOnceForManyEvents(t *testing.T) {
+	recorder, _ := newRecorder(t, none)
+	forbidden := failure{"a", "SuccessfulCreate", causeRefused}
+	assert.True(t, recorder.shouldLog(forbidden))
+	assert.False(t, recorder.shouldLog(forbidden))
+	assert.True(t, recorder.shouldLog(failure{"b", "SuccessfulCreate", causeRefused}), "another namespace")
+	assert.True(t, recorder.shouldLog(failure{"a", "SawCompletedJob", causeRefused}), "another reason")
+}
+
+func TestStopWaitsForTheEventsOnlySoLong(t *testing.T) {
+	object := newObject(t)
+	recorder, _ := newRecorder(t, func(_ http.RoundTripper, request *http.Request, _ int) (*http.Response, error) {
+		<-request.Context().Done()
+		return nil, request.Context().Err()
+	})
+	recorder.Start()
+	recorder.Record(eventAbout(object, "1"))
+	begin := time.Now()
+	recorder.Stop()
+	assert.GreaterOrEqual(t, time.Since(begin), flushTimeout)
+	assert.Less(t, time.Since(begin), requestTimeout)
+}
+
+// served is a mapper of what an API server serves.
+type served struct {
+	meta.RESTMapper
+	version string
+	err     error
+}
+
+func (s served) RESTMapping(kind schema.GroupKind, _ ...string) (*meta.RESTMapping, error) {
+	return &meta.RESTMapping{GroupVersionKind: kind.WithVersion(s.version)}, s.err
+}
+
+func TestO1AnEventStatesTheVersionThatTheAPIServerPrefers(t *testing.T) {
+	object := newObject(t)
+	for name, tc := range map[string]struct {
+		mapper meta.RESTMapper
+		want   string
+	}{
+		"the API server prefers another": {mapper: served{version: "v2"}, want: "v2"},
+		"it can't be asked":              {mapper: served{err: errors.New("trouble")}, want: "v1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			recorder, _ := newRecorder(t, none, PreferVersion(tc.mapper, schema.GroupKind{Kind: "ConfigMap"}))
+			event, err := recorder.build(eventAbout(object, "1"), 1)
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, event.Regarding.APIVersion)
+		})
+	}
+}
