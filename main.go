@@ -56,6 +56,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/controllers/batch"
+	"tutorial.kubebuilder.io/project/internal/eventrecorder"
 	"tutorial.kubebuilder.io/project/internal/lease"
 	webhookv1 "tutorial.kubebuilder.io/project/internal/webhook/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/webhook/certs"
@@ -129,10 +130,12 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 			return fmt.Errorf("setting up the leader's client: %w", err)
 		}
 	}
-	recorder, err := batch.NewRecorder(config, mgr.GetHTTPClient(), mgr.GetScheme(), clock.RealClock{})
+	recorder, err := eventrecorder.New(config, mgr.GetHTTPClient(), mgr.GetScheme(), clock.RealClock{},
+		eventrecorder.PreferVersion(mgr.GetRESTMapper(), v1.GroupVersion.WithKind("CronJob").GroupKind()))
 	if err != nil {
 		return fmt.Errorf("setting up the events: %w", err)
 	}
+	recorder.Start()
 	defer recorder.Stop()
 	reconciler := &batch.CronJobReconciler{
 		Client:      writer,

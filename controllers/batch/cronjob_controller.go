@@ -24,7 +24,6 @@ import (
 	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -36,6 +35,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/eventrecorder"
 )
 
 // How long the creation of a tick's Job waits before it is tried again: at first, and at most. It
@@ -53,8 +53,10 @@ type CronJobReconciler struct {
 	// Live reads from the API server, for the rare case in which the cache can't be believed.
 	Live client.Reader
 
-	// Recorder writes events.
-	Recorder events.EventRecorder
+	// Recorder writes events, each of them once.
+	Recorder interface {
+		Record(eventrecorder.Event) bool
+	}
 
 	// Clock tells the time.
 	Clock clock.PassiveClock
@@ -69,7 +71,6 @@ type CronJobReconciler struct {
 	doubts     memory[*doubt]
 	unbooked   memory[[]run]
 	unanswered memory[unanswered]
-	undeleted  memory[[]string] // what the last events said of Jobs that could not be deleted
 	active     activeJobs
 	retries    workqueue.TypedRateLimiter[types.NamespacedName]
 

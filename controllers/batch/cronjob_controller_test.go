@@ -35,7 +35,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -46,6 +45,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/hack/localcluster"
+	"tutorial.kubebuilder.io/project/internal/eventrecorder"
 	"tutorial.kubebuilder.io/project/internal/lease"
 	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/test/builders"
@@ -109,7 +109,7 @@ type stage struct {
 	*testing.T
 	reconciler *CronJobReconciler
 	clock      *clocktesting.FakePassiveClock
-	recorder   *events.FakeRecorder
+	recorder   *fakeRecorder
 	key        types.NamespacedName
 }
 
@@ -124,7 +124,7 @@ func newStage(t *testing.T, build *builders.CronJob) *stage {
 	s := &stage{
 		T: t, key: client.ObjectKeyFromObject(c),
 		clock:    clocktesting.NewFakePassiveClock(c.CreationTimestamp.Time),
-		recorder: events.NewFakeRecorder(100),
+		recorder: &fakeRecorder{recorded: map[string]bool{}},
 	}
 	s.reconciler = &CronJobReconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: s.recorder, Clock: s.clock,
@@ -216,15 +216,25 @@ func (s *stage) jobs() []string {
 
 // events returns the events since it was last called.
 func (s *stage) events() []string {
-	var found []string
-	for {
-		select {
-		case text := <-s.recorder.Events:
-			found = append(found, text)
-		default:
-			return found
-		}
+	found := s.recorder.texts
+	s.recorder.texts = nil
+	return found
+}
+
+// fakeRecorder keeps the events that are recorded. Like the real one, it takes each of them once.
+type fakeRecorder struct {
+	texts    []string
+	recorded map[string]bool
+}
+
+func (r *fakeRecorder) Record(e eventrecorder.Event) bool {
+	identity := fmt.Sprint(e.Regarding.GetUID(), e.Reason, e.Key)
+	if r.recorded[identity] {
+		return false
 	}
+	r.recorded[identity] = true
+	r.texts = append(r.texts, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Note))
+	return true
 }
 
 // interfere puts something between the reconciler and the API server, or its cache.

@@ -19,18 +19,17 @@ package batch
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/eventrecorder"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -64,13 +63,6 @@ const (
 	actionSchedule = "Schedule"
 )
 
-// notice is an event to be recorded.
-type notice struct {
-	kind, reason, action string
-	related              runtime.Object
-	note                 string
-}
-
 // missedBecause says why ticks were missed, to a reader of events.
 var missedBecause = map[plan.MissedReason]string{
 	plan.MissedDeadline:       "they could not start within startingDeadlineSeconds",
@@ -84,7 +76,7 @@ var missedBecause = map[plan.MissedReason]string{
 // report says what was done, in events, metrics and one log line. What the status says too is
 // reported only once that is written, so that it is reported once.
 func (r *CronJobReconciler) report(ctx context.Context, seen *observed, p plan.Plan, done outcome) {
-	r.record(seen.CronJob, append(r.newAboutUndeleted(seen.key, done), aboutActs(p, done, seen.unbooked)...))
+	r.record(seen.CronJob, append(aboutUndeleted(done), aboutActs(p, done, seen.unbooked)...))
 	if done.written {
 		r.reportStatus(seen.CronJob, p)
 	}
@@ -100,83 +92,76 @@ func (r *CronJobReconciler) reportStatus(c *v1.CronJob, p plan.Plan) {
 }
 
 // record writes events about a CronJob.
-func (r *CronJobReconciler) record(c *v1.CronJob, notices []notice) {
-	for _, n := range notices {
-		r.Recorder.Eventf(c, n.related, n.kind, n.reason, n.action, "%s", n.note)
+func (r *CronJobReconciler) record(c *v1.CronJob, events []eventrecorder.Event) {
+	for _, event := range events {
+		event.Regarding = c
+		r.Recorder.Record(event)
 	}
 }
 
-// aboutActs returns the notices of what was done, by this reconcile and by those that have started the
+// aboutActs returns the events of what was done, by this reconcile and by those that have started the
 // unbooked runs, whether or not the status could be written.
-func aboutActs(p plan.Plan, done outcome, unbooked []run) []notice {
-	var notices []notice
+func aboutActs(p plan.Plan, done outcome, unbooked []run) []eventrecorder.Event {
+	var events []eventrecorder.Event
 	for _, job := range done.replaced {
-		notices = append(notices, normal(EventSuccessfulDelete, actionDelete, job, "Deleted job "+job.Name))
+		events = append(events, normal(EventSuccessfulDelete, actionDelete, job, string(job.UID), "Deleted job "+job.Name))
 	}
 	for _, started := range unbooked {
 		if !started.told {
-			notices = append(notices, created(started.job))
+			events = append(events, created(started.job))
 		}
 	}
 	if done.started != nil {
-		notices = append(notices, created(done.started))
+		events = append(events, created(done.started))
 	}
 	if done.refused != nil {
-		notices = append(notices, warning(EventFailedCreate, actionStart, nil,
-			fmt.Sprintf("Error creating job %s: %v", p.Start.Job.Name, done.refused)))
+		note := fmt.Sprintf("Error creating job %s: %v", p.Start.Job.Name, done.refused)
+		events = append(events, warning(EventFailedCreate, actionStart, nil, note, note))
 	}
 	if done.taken {
-		notices = append(notices, warning(EventFailedCreate, actionStart, nil,
-			fmt.Sprintf("Error creating job %s: a Job of that name exists that this CronJob does not control", p.Start.Job.Name)))
+		note := fmt.Sprintf("Error creating job %s: a Job of that name exists that this CronJob does not control", p.Start.Job.Name)
+		events = append(events, warning(EventFailedCreate, actionStart, nil, note, note))
 	}
-	return notices
+	return events
 }
 
-// newAboutUndeleted returns the notices of Jobs that could not be deleted, unless they say what was said before.
-func (r *CronJobReconciler) newAboutUndeleted(key types.NamespacedName, done outcome) []notice {
-	if len(done.undeleted) == 0 {
-		r.undeleted.forget(key)
-		return nil
-	}
-	notices := make([]notice, len(done.undeleted))
-	notes := make([]string, len(done.undeleted))
+// aboutUndeleted returns the events of Jobs that could not be deleted.
+func aboutUndeleted(done outcome) []eventrecorder.Event {
+	events := make([]eventrecorder.Event, len(done.undeleted))
 	for i, failed := range done.undeleted {
-		notes[i] = fmt.Sprintf("Error deleting job %s: %v", failed.job.Name, failed.err)
-		notices[i] = warning(EventFailedDelete, actionDelete, failed.job, notes[i])
+		note := fmt.Sprintf("Error deleting job %s: %v", failed.job.Name, failed.err)
+		events[i] = warning(EventFailedDelete, actionDelete, failed.job, string(failed.job.UID)+" "+note, note)
 	}
-	if slices.Equal(notes, r.undeleted.recall(key)) {
-		return nil
-	}
-	r.undeleted.remember(key, notes)
-	return notices
+	return events
 }
 
-// created returns the notice of a Job that was created.
-func created(job *batchv1.Job) notice {
-	return normal(EventSuccessfulCreate, actionStart, job, "Created job "+job.Name)
+// created returns the event of a Job that was created.
+func created(job *batchv1.Job) eventrecorder.Event {
+	return normal(EventSuccessfulCreate, actionStart, job, string(job.UID), "Created job "+job.Name)
 }
 
-// aboutStatus returns the notices of what the status has begun to say.
-func aboutStatus(p plan.Plan) []notice {
-	var notices []notice
+// aboutStatus returns the events of what the status has begun to say.
+func aboutStatus(p plan.Plan) []eventrecorder.Event {
+	var events []eventrecorder.Event
 	for _, ended := range p.Ended {
 		condition := batchv1.JobComplete
 		if ended.Result == plan.Failed {
 			condition = batchv1.JobFailed
 		}
-		notices = append(notices, normal(EventSawCompletedJob, actionObserve, ended.Job,
+		events = append(events, normal(EventSawCompletedJob, actionObserve, ended.Job, string(ended.Job.UID),
 			fmt.Sprintf("Saw completed job: %s, condition: %v", ended.Job.Name, condition)))
 	}
 	if len(p.Missed) > 0 {
 		// In one event, as it is one report.
-		var notes []string
+		var notes, keys []string
 		for _, missed := range p.Missed {
 			notes = append(notes, describeMissed(missed))
+			keys = append(keys, fmt.Sprintf("%d-%d %s", missed.First.Unix(), missed.Last.Unix(), missed.Reason))
 		}
-		notices = append(notices, warning(EventMissSchedule, actionSchedule, nil, strings.Join(notes, "; ")))
+		events = append(events, warning(EventMissSchedule, actionSchedule, nil, strings.Join(keys, ","), strings.Join(notes, "; ")))
 	}
 	if p.HeldBy != nil {
-		notices = append(notices, normal(EventJobAlreadyActive, actionSchedule, p.HeldBy,
+		events = append(events, normal(EventJobAlreadyActive, actionSchedule, p.HeldBy, fmt.Sprint(p.Status.NextScheduleTime),
 			fmt.Sprintf("Not starting a job because %s is running and the concurrency policy is %s", p.HeldBy.Name, v1.ForbidConcurrent)))
 	}
 	if p.Rejected != nil {
@@ -184,9 +169,10 @@ func aboutStatus(p plan.Plan) []notice {
 		if p.Rejected.Reason == v1.ReasonInvalidTimeZone {
 			reason = EventUnknownTimeZone
 		}
-		notices = append(notices, warning(reason, actionSchedule, nil, p.Rejected.Err.Error()))
+		note := p.Rejected.Err.Error()
+		events = append(events, warning(reason, actionSchedule, nil, fmt.Sprintf("%d %s", p.Status.ObservedGeneration, note), note))
 	}
-	return notices
+	return events
 }
 
 // describeMissed says which ticks were missed, and why.
@@ -201,10 +187,10 @@ func describeMissed(m plan.Missed) string {
 	return fmt.Sprintf("Missed %d scheduled times from %s to %s: %s", m.Count, first, last, missedBecause[m.Reason])
 }
 
-func normal(reason, action string, related runtime.Object, note string) notice {
-	return notice{corev1.EventTypeNormal, reason, action, related, note}
+func normal(reason, action string, related client.Object, key, note string) eventrecorder.Event {
+	return eventrecorder.Event{Type: corev1.EventTypeNormal, Reason: reason, Action: action, Related: related, Key: key, Note: note}
 }
 
-func warning(reason, action string, related runtime.Object, note string) notice {
-	return notice{corev1.EventTypeWarning, reason, action, related, note}
+func warning(reason, action string, related client.Object, key, note string) eventrecorder.Event {
+	return eventrecorder.Event{Type: corev1.EventTypeWarning, Reason: reason, Action: action, Related: related, Key: key, Note: note}
 }

@@ -160,7 +160,6 @@ func (r *CronJobReconciler) forget(key types.NamespacedName) {
 	r.unbooked.forget(key)
 	r.doubts.forget(key)
 	r.unanswered.forget(key)
-	r.undeleted.forget(key)
 	r.active.set(key, 0)
 	r.retries.Forget(key)
 }

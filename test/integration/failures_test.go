@@ -308,15 +308,24 @@ func TestO1KubectlShowsTheEvents(t *testing.T) {
 	s.endJobs(batchv1.JobComplete)
 	s.create(s.cronJob("c").Schedule("@every 1s").Obj())
 	s.eventually(func() bool { return len(s.events("c", batch.EventSawCompletedJob)) > 0 }, "no Job completes")
-	for _, how := range [][]string{
-		{"get", "events", "-n", s.ns, "--field-selector", "involvedObject.name=c"},
-		{"events", "-n", s.ns, "--for", cronJobsIn("v1") + "/c"},
-	} {
-		out := s.kubectl(t, how...)
-		assert.Regexp(t, `Normal +SuccessfulCreate +(cronjob|CronJob)/c +Created job c-\d+`, out)
-		assert.Regexp(t, `Normal +SawCompletedJob +(cronjob|CronJob)/c +Saw completed job: c-\d+, condition: Complete`, out)
-	}
+	s.assertKubectlShowsTheEvents("c")
 	for _, version := range []string{"v1", "v2"} {
 		assert.Contains(t, s.kubectl(t, "describe", "-n", s.ns, cronJobsIn(version)+"/c"), "SuccessfulCreate", version)
+	}
+}
+
+// assertKubectlShowsTheEvents checks that kubectl finds the events of a CronJob that has run, whatever it
+// calls it.
+func (s *space) assertKubectlShowsTheEvents(name string) {
+	s.t.Helper()
+	for _, how := range [][]string{
+		{"get", "events", "-n", s.ns, "--field-selector", "involvedObject.name=" + name},
+		{"events", "-n", s.ns, "--for", "tcj/" + name},
+		{"events", "-n", s.ns, "--for", "cronjobs.batch.tutorial.kubebuilder.io/" + name},
+		{"events", "-n", s.ns, "--for", "cronjob.batch.tutorial.kubebuilder.io/" + name},
+	} {
+		out := s.kubectl(s.t, how...)
+		assert.Regexp(s.t, `Normal +SuccessfulCreate +(cronjob|CronJob)/c +Created job c-\d+`, out, "kubectl %v", how)
+		assert.Regexp(s.t, `Normal +SawCompletedJob +(cronjob|CronJob)/c +Saw completed job: c-\d+, condition: Complete`, out, "kubectl %v", how)
 	}
 }

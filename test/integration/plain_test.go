@@ -87,6 +87,7 @@ func TestWithoutWebhooksV1IsScheduledAndV2IsNotOffered(t *testing.T) {
 	assert.Regexp(t, `^cronjobs +tcj +batch\.tutorial\.kubebuilder\.io/v1 +true +CronJob\n$`, resources)
 	assert.Contains(t, s.kubectl(t, "get", "-n", s.ns, "cronjobs.batch.tutorial.kubebuilder.io"), "@every 1s")
 	assert.Contains(t, manager.stderr(), `"webhooks":false`)
+	s.assertKubectlShowsTheEvents("c")
 }
 
 func TestS2AfterAnOutageTheNewestTickRunsAndTheOthersAreReported(t *testing.T) {
