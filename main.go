@@ -139,7 +139,7 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 	defer recorder.Stop()
 	reconciler := &batch.CronJobReconciler{
 		Client:      writer,
-		Live:        mgr.GetAPIReader(),
+		APIReader:   mgr.GetAPIReader(),
 		Recorder:    recorder,
 		Clock:       wallClock(),
 		Concurrency: opts.concurrency,

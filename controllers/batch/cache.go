@@ -17,6 +17,7 @@ limitations under the License.
 package batch
 
 import (
+	"bytes"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -37,15 +38,27 @@ func Cached() map[client.Object]cache.ByObject {
 }
 
 // trimCronJob drops the annotations of a CronJob, in which kubectl keeps another copy of it, and what its
-// managed fields say beside who wrote when.
+// managed fields say beside who wrote when, and whether that was of the spec.
 func trimCronJob(object any) (any, error) {
 	if c, ok := object.(*v1.CronJob); ok {
 		c.Annotations = nil
 		for i := range c.ManagedFields {
-			c.ManagedFields[i].FieldsV1 = nil
+			if entry := &c.ManagedFields[i]; setsSpec(*entry) {
+				entry.FieldsV1 = specFields
+			} else {
+				entry.FieldsV1 = nil
+			}
 		}
 	}
 	return object, nil // else a tombstone, or nothing of ours
+}
+
+// specFields is what is left of the managed fields of somebody who has set some of the spec. Nobody changes it.
+var specFields = &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)}
+
+// setsSpec reports whether somebody has set some of the spec.
+func setsSpec(entry metav1.ManagedFieldsEntry) bool {
+	return entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.Raw, []byte(`"f:spec"`))
 }
 
 // trimJob leaves of a Job what [trimmed] leaves.

@@ -18,13 +18,13 @@ package batch
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -36,13 +36,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/eventrecorder"
-)
-
-// How long the creation of a tick's Job waits before it is tried again: at first, and at most. It
-// doubles each time.
-const (
-	firstRetry = 250 * time.Millisecond
-	lastRetry  = time.Minute
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // CronJobReconciler starts the Jobs of CronJobs on schedule. SetupWithManager makes it ready for use.
@@ -50,13 +44,11 @@ type CronJobReconciler struct {
 	// Client reads from the manager's cache and writes to the API server.
 	client.Client
 
-	// Live reads from the API server, for the rare case in which the cache can't be believed.
-	Live client.Reader
+	// APIReader reads from the API server, where the cache may be stale.
+	APIReader client.Reader
 
-	// Recorder writes events, each of them once.
-	Recorder interface {
-		Record(eventrecorder.Event) bool
-	}
+	// Recorder writes events.
+	Recorder Recorder
 
 	// Clock tells the time.
 	Clock clock.PassiveClock
@@ -64,23 +56,24 @@ type CronJobReconciler struct {
 	// Concurrency is how many CronJobs are reconciled at once; 1 if less.
 	Concurrency int
 
-	// written has the CronJobs that were written and that the cache may not have yet, doubts those of which it
-	// is not known what is stored, unbooked the runs that their status does not tell of yet, and unanswered the
-	// Jobs of which it is not known whether they were created.
-	written    memory[*v1.CronJob]
-	doubts     memory[*doubt]
-	unbooked   memory[[]run]
-	unanswered memory[unanswered]
-	active     activeJobs
-	retries    workqueue.TypedRateLimiter[types.NamespacedName]
+	// memory is what reconciles leave for the next ones.
+	memory memory
 
-	// began is when this manager's first reconcile began: it is the one that leads since.
-	began     time.Time
-	beginning sync.Once
+	// active counts the Jobs that run, for the metric.
+	active activeJobs
+
+	// began is when this manager began to lead.
+	began time.Time
+	begin sync.Once
 
 	// running is held for reading by each reconcile, and for writing when there are to be no more.
 	running sync.RWMutex
 	stopped bool
+}
+
+// Recorder writes an event in the background, and reports whether this process writes it for the first time.
+type Recorder interface {
+	Record(event eventrecorder.Event) bool
 }
 
 // +kubebuilder:rbac:groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=get;list;watch
@@ -89,43 +82,65 @@ type CronJobReconciler struct {
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
 
-// Reconcile does what is due for one CronJob, and says when to look again. What it has begun it ends, even if the
-// manager stops meanwhile.
+// Reconcile does what is due for one CronJob, and says when to look again. A reconcile in progress finishes during
+// shutdown.
 func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	r.running.RLock()
 	defer r.running.RUnlock()
 	if r.stopped {
 		return ctrl.Result{}, nil
 	}
-	r.beginning.Do(func() { r.began = r.Clock.Now() })
+	r.leadingSince()
 	ctx, cancel := outlive(ctx)
 	defer cancel()
 	return r.reconcile(ctx, req.NamespacedName)
 }
 
+// leadingSince returns when this manager began to lead: when it reconciled or heard of a CronJob first, as only the
+// leader does.
+func (r *CronJobReconciler) leadingSince() time.Time {
+	r.begin.Do(func() { r.began = r.Clock.Now() })
+	return r.began
+}
+
 func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
-	seen, err := r.observe(ctx, key)
+	known := r.memory.acquire(key)
+	defer r.memory.release(key, known)
+	seen, err := r.observe(ctx, key, known)
 	if err != nil || seen == nil {
 		return ctrl.Result{}, err
 	}
-	p, err := r.decide(ctx, seen)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
+	r.reportMissed(seen.stored)
+	p := r.decide(ctx, seen)
 	done := r.apply(ctx, seen, &p)
-	if r.postponesBooks(seen, &p, &done) {
-		return keepBooksLater(), nil
-	}
-	done.written, err = r.writeStatus(ctx, seen, &p)
-	r.report(ctx, seen, p, done)
-	r.closeBooks(seen, &p, &done)
 	switch {
-	case done.err != nil:
-		return ctrl.Result{}, done.err
-	case err != nil:
-		return retryIfConflict(err)
+	case done.isTerminating:
+		return r.requeue(seen, &p, &done), nil // quietly: the CronJob is about to be deleted, too
+	case shouldDeferStatus(seen, &p, &done):
+		known.addRun(done.started)
+		return requeueForStatus(), nil
 	}
-	return r.sleepUntil(p.WakeAt), nil
+	done.written = r.writeStatus(ctx, seen, &p)
+	r.report(ctx, seen, &p, &done)
+	recordRuns(seen, &p, &done)
+	return r.requeue(seen, &p, &done), nil
+}
+
+// decide makes the plan. Before a tick is taken for missed that the manager which led before may have run, it is looked
+// up whether there is its Job.
+func (r *CronJobReconciler) decide(ctx context.Context, seen *observed) plan.Plan {
+	p := plan.Decide(seen.Input)
+	if seen.found = r.findOverlooked(ctx, seen, &p); len(seen.found) > 0 {
+		seen.Jobs = append(seen.Jobs, seen.found...)
+		seen.Outdated = seen.Outdated || slices.ContainsFunc(seen.found, func(job *batchv1.Job) bool { return plan.ResultOf(job) != "" })
+		seen.isJobNotCached = true
+		p = plan.Decide(seen.Input)
+	}
+	if waitsForCertainty(seen) && p.Start != nil {
+		p.WakeBy(p.Start.GiveUpAt)
+		p.Start, p.Replace = nil, nil
+	}
+	return p
 }
 
 // sleepUntil asks for the next reconcile at an instant; zero for none. The time that this reconcile
@@ -151,18 +166,12 @@ func ownerUID(object client.Object) []string {
 	return nil
 }
 
-// newRetries keeps how often the creation of each CronJob's Job has failed in a row.
-func newRetries() workqueue.TypedRateLimiter[types.NamespacedName] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry)
-}
-
 // SetupWithManager registers the reconciler with a manager.
 func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	r.retries = newRetries()
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &batchv1.Job{}, ownerIndex, ownerUID); err != nil {
 		return err
 	}
-	if err := mgr.Add(manager.RunnableFunc(r.keepLastBooks)); err != nil {
+	if err := mgr.Add(manager.RunnableFunc(r.flushDeferredStatuses)); err != nil {
 		return err
 	}
 	return ctrl.NewControllerManagedBy(mgr).

@@ -127,8 +127,7 @@ func newStage(t *testing.T, build *builders.CronJob) *stage {
 		recorder: &fakeRecorder{recorded: map[string]bool{}},
 	}
 	s.reconciler = &CronJobReconciler{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: s.recorder, Clock: s.clock,
-		retries: newRetries(),
+		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: s.recorder, Clock: s.clock,
 	}
 	s.awaitCached()
 	s.reconcile()
@@ -170,15 +169,15 @@ func (s *stage) reconcile() ctrl.Result {
 func (s *stage) tryReconcile() (ctrl.Result, error) {
 	s.Helper()
 	result, err := s.reconcileOnce()
-	if err == nil && wantsBooksKept(result) {
+	if err == nil && isStatusDeferred(result) {
 		return s.reconcileOnce()
 	}
 	return result, err
 }
 
-// wantsBooksKept reports whether a reconcile has put off its books.
-func wantsBooksKept(result ctrl.Result) bool {
-	return result.Priority != nil && *result.Priority == bookkeepingPriority
+// isStatusDeferred reports whether a reconcile has put off its books.
+func isStatusDeferred(result ctrl.Result) bool {
+	return result.Priority != nil && *result.Priority == deferredPriority
 }
 
 func (s *stage) reconcileOnce() (ctrl.Result, error) {
@@ -311,6 +310,25 @@ func noJobs(context.Context, client.WithWatch, client.ObjectList, ...client.List
 	return nil
 }
 
+// onlyCronJob is a cache that has a CronJob as it was, and no Job.
+func onlyCronJob(old *v1.CronJob) func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return func(_ context.Context, _ client.WithWatch, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+		if c, ok := o.(*v1.CronJob); ok {
+			old.DeepCopyInto(c)
+			return nil
+		}
+		return apierrors.NewNotFound(batchv1.Resource("jobs"), key.Name)
+	}
+}
+
+// noJob is a cache that has the CronJob, and no Job.
+func noJob(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	if _, ok := o.(*batchv1.Job); ok {
+		return apierrors.NewNotFound(batchv1.Resource("jobs"), key.Name)
+	}
+	return c.Get(ctx, key, o, opts...)
+}
+
 // away is an API server that answers no reads.
 type away struct{ client.Reader }
 
@@ -326,19 +344,21 @@ func TestS6AJobWhoseCreationWasNotAnsweredHoldsTheNextTickBackThoughTheCacheLack
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, every().Policy(v1.ForbidConcurrent))
 			first := s.toNextTick()
-			s.reconciler.Live = away{s.reconciler.Live}
+			s.reconciler.APIReader = away{s.reconciler.APIReader}
 			s.interfere(interceptor.Funcs{
-				List: noJobs,
+				Get: noJob, List: noJobs,
 				Create: func(ctx context.Context, _ client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 					require.NoError(t, mgr.GetClient().Create(ctx, o, opts...))
 					return unanswered
 				},
 			})
-			_, _ = s.tryReconcile()
-			_, err := s.tryReconcile()
-			require.ErrorIs(t, err, errTrouble, "as long as nothing can be known, nothing is decided")
+			s.reconcile()
+			s.clock.SetTime(first.Add(30 * time.Second))
+			before := s.stored().ResourceVersion
+			assert.NotZero(t, s.reconcile().RequeueAfter)
+			assert.Equal(t, before, s.stored().ResourceVersion, "as long as nothing can be known, nothing is written")
 
-			s.reconciler.Live = mgr.GetAPIReader()
+			s.reconciler.APIReader = mgr.GetAPIReader()
 			s.events()
 			s.clock.SetTime(first.Add(time.Minute))
 			s.reconcile()
@@ -357,15 +377,14 @@ func TestS2ANewLeaderLooksForWhatTheOneBeforeRanBeforeItTakesItForMissed(t *test
 	s := newStage(t, every().Schedule("@every 30s").Policy(v1.ForbidConcurrent))
 	first := s.toNextTick()
 	s.interfere(statusFails(errTrouble))
-	_, err := s.tryReconcile()
-	require.ErrorIs(t, err, errTrouble)
+	assert.Equal(t, firstRetry, s.reconcile().RequeueAfter)
 	want := fmt.Sprintf("c-%d", first.Unix())
 	require.Equal(t, []string{want}, s.jobs())
 	s.events()
 
-	s.reconciler = &CronJobReconciler{Live: s.reconciler.Live, Recorder: s.recorder, Clock: s.clock, retries: newRetries()}
+	s.reconciler = &CronJobReconciler{APIReader: s.reconciler.APIReader, Recorder: s.recorder, Clock: s.clock}
 	s.interfere(interceptor.Funcs{
-		List: noJobs, // it does not know yet
+		Get: noJob, List: noJobs, // it does not know yet
 	})
 	s.clock.SetTime(first.Add(30 * time.Second))
 	s.reconcile()
@@ -403,34 +422,30 @@ func TestS8NoJobIsPrunedWhileTheCacheIsOlderThanWhatEndedSince(t *testing.T) {
 func TestS4AStatusThatCanNotBeWrittenStartsNothingTwice(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err       error
-		wantError bool
 		wantRetry time.Duration
 	}{
-		"because of an edit":        {apierrors.NewConflict(schema.GroupResource{Resource: "cronjobs"}, "c", errors.New("edited")), false, conflictRetry},
-		"because of the API server": {errTrouble, true, 0},
+		"because of an edit":        {apierrors.NewConflict(schema.GroupResource{Resource: "cronjobs"}, "c", errors.New("edited")), conflictRetry},
+		"because of the API server": {errTrouble, firstRetry},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, every().History(0, 0))
 			s.toNextTick()
 			s.interfere(statusFails(tc.err))
-			result, err := s.tryReconcile()
-			assert.Equal(t, tc.wantError, err != nil)
-			assert.Equal(t, tc.wantRetry, result.RequeueAfter)
+			assert.Equal(t, tc.wantRetry, s.reconcile().RequeueAfter)
 			require.Len(t, s.jobs(), 1)
 			assert.Equal(t, []string{"Normal SuccessfulCreate Created job " + s.jobs()[0]}, s.events(), "what was done is said")
 
 			s.finishJobs()
-			_, err = s.tryReconcile()
-			assert.Equal(t, tc.wantError, err != nil)
+			assert.Equal(t, 2*tc.wantRetry, s.reconcile().RequeueAfter)
 			assert.Len(t, s.jobs(), 1, "S8: it is not pruned before the status knows of its tick")
-			assert.Empty(t, s.events(), "what could not be written is not said")
+			assert.Len(t, s.events(), 1, "SawCompletedJob")
 
 			s.stopInterfering()
 			s.reconcile()
 			s.awaitCached()
 			s.reconcile()
 			assert.Empty(t, s.jobs())
-			assert.Len(t, s.events(), 1, "SawCompletedJob, once")
+			assert.Empty(t, s.events(), "it is said once")
 			s.awaitCached()
 			s.reconcile()
 			assert.Empty(t, s.jobs(), "and its tick does not run again")
@@ -449,8 +464,7 @@ func TestS2AStatusWhoseAnswerIsLostIsReportedOnce(t *testing.T) {
 		return errTrouble // it is written, but the reconciler does not know
 	}}
 	s.interfere(lost)
-	_, err := s.tryReconcile()
-	require.ErrorIs(t, err, errTrouble)
+	s.reconcile()
 	assert.Empty(t, s.events())
 
 	s.stopInterfering()
@@ -468,8 +482,8 @@ func TestS2AStatusThatWasNotWrittenIsReportedWhenItIs(t *testing.T) {
 	tick := s.toNextTick()
 	s.clock.SetTime(tick.Add(11 * time.Second))
 	s.interfere(statusFails(errTrouble))
-	_, err := s.tryReconcile()
-	require.ErrorIs(t, err, errTrouble)
+	s.reconcile()
+	assert.Empty(t, s.events())
 	s.stopInterfering()
 	s.reconcile()
 	assert.Len(t, s.events(), 1)
@@ -485,10 +499,7 @@ func TestS2ATickWhoseStatusConflictsHasRunThoughTheCacheLacksItsJob(t *testing.T
 	suspended := old.DeepCopy()
 	suspended.Spec.Suspend = new(true)
 	s.interfere(interceptor.Funcs{
-		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-			old.DeepCopyInto(o.(*v1.CronJob))
-			return nil
-		},
+		Get:  onlyCronJob(old),
 		List: noJobs,
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			require.NoError(t, mgr.GetClient().Update(ctx, suspended)) // a moment before
@@ -507,12 +518,9 @@ func TestAStatusThatConflictsIsWrittenThoughTheCacheLags(t *testing.T) {
 	edited := old.DeepCopy()
 	edited.Labels = map[string]string{"edited": "meanwhile"}
 	require.NoError(t, mgr.GetClient().Update(t.Context(), edited))
-	s.reconciler.written.forget(s.key)
+	s.reconciler.memory.forget(s.key)
 	tick := s.toNextTick()
-	s.interfere(interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-		old.DeepCopyInto(o.(*v1.CronJob)) // for good
-		return nil
-	}})
+	s.interfere(interceptor.Funcs{Get: onlyCronJob(old)})
 	assert.Equal(t, conflictRetry, s.reconcile().RequeueAfter)
 	s.reconcile()
 	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
@@ -524,10 +532,7 @@ func TestS9ACronJobThatIsGoneStartsNothingThoughTheCacheHasIt(t *testing.T) {
 	old := s.stored()
 	s.toNextTick()
 	require.NoError(t, mgr.GetClient().Delete(t.Context(), old))
-	s.interfere(interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-		old.DeepCopyInto(o.(*v1.CronJob)) // for good
-		return nil
-	}})
+	s.interfere(interceptor.Funcs{Get: onlyCronJob(old)})
 	s.reconcile() // it can't know better
 	require.NoError(t, mgr.GetClient().DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(s.key.Namespace),
 		client.PropagationPolicy(metav1.DeletePropagationBackground)))
@@ -540,7 +545,15 @@ func TestS9ACronJobThatIsGoneStartsNothingThoughTheCacheHasIt(t *testing.T) {
 		require.True(check, apierrors.IsNotFound(mgr.GetClient().Get(t.Context(), s.key, &v1.CronJob{})))
 	}, 30*time.Second, 5*time.Millisecond)
 	s.reconcile()
-	assert.Nil(t, s.reconciler.doubts.recall(s.key), "what the cache knows need not be remembered")
+	assert.Empty(t, s.reconciler.memory.entries, "what the cache knows need not be remembered")
+}
+
+// written returns what the reconciler has written and the cache may lack; nil if there is nothing.
+func (s *stage) written() *v1.CronJob {
+	if entry := s.reconciler.memory.entries[s.key]; entry != nil {
+		return entry.written
+	}
+	return nil
 }
 
 // finishJobs ends all Jobs that run with success, and waits until the cache knows.
@@ -570,10 +583,7 @@ func TestS4ACacheThatLagsStartsNothingTwice(t *testing.T) {
 	s.awaitCached()
 	old := s.stored()
 	s.interfere(interceptor.Funcs{
-		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-			old.DeepCopyInto(o.(*v1.CronJob)) // as it was before the tick
-			return nil
-		},
+		Get:  onlyCronJob(old),
 		List: noJobs, // no Jobs yet
 	})
 	s.reconcile()
@@ -590,7 +600,7 @@ func TestS6AJobThatTheCacheLacksStillHoldsTheNextTickBack(t *testing.T) {
 	s.reconcile()
 	s.awaitCached()
 	s.interfere(interceptor.Funcs{
-		List: noJobs,
+		Get: noJob, List: noJobs,
 	})
 	s.events()
 	s.toNextTick()
@@ -610,8 +620,7 @@ func TestS6NothingReplacesAJobThatCanNotBeDeleted(t *testing.T) {
 		return errTrouble
 	}})
 	second := s.toNextTick()
-	_, err := s.tryReconcile()
-	require.ErrorIs(t, err, errTrouble)
+	assert.Equal(t, firstRetry, s.reconcile().RequeueAfter)
 	assert.Equal(t, []string{fmt.Sprintf("c-%d", first.Unix())}, s.jobs())
 	found := s.events()
 	require.Len(t, found, 1)
@@ -689,9 +698,9 @@ func TestS10ATerminatingNamespaceIsQuiet(t *testing.T) {
 	s := newStage(t, every())
 	require.NoError(t, mgr.GetClient().Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.key.Namespace}}))
 	s.toNextTick()
-	assert.Zero(t, s.reconcile().RequeueAfter)
+	assert.InDelta(t, time.Minute, s.reconcile().RequeueAfter, float64(time.Second), "the next tick is looked at")
 	s.clock.SetTime(s.clock.Now().Add(time.Hour))
-	assert.Zero(t, s.reconcile().RequeueAfter)
+	assert.InDelta(t, time.Minute, s.reconcile().RequeueAfter, float64(time.Second))
 	assert.Empty(t, s.events())
 	assert.Empty(t, s.jobs())
 	assert.Equal(t, v1.ReasonScheduled, meta.FindStatusCondition(s.stored().Status.Conditions, v1.ConditionReady).Reason)
@@ -703,7 +712,7 @@ func TestTheBooksOfARunAreKeptAfterOthersHaveHadTheirTurn(t *testing.T) {
 	before := s.stored()
 	result, err := s.reconcileOnce()
 	require.NoError(t, err)
-	require.True(t, wantsBooksKept(result), "%+v", result)
+	require.True(t, isStatusDeferred(result), "%+v", result)
 	assert.Equal(t, []string{fmt.Sprintf("c-%d", tick.Unix())}, s.jobs())
 	assert.Equal(t, before.ResourceVersion, s.stored().ResourceVersion)
 	assert.Empty(t, s.events())
@@ -713,7 +722,7 @@ func TestTheBooksOfARunAreKeptAfterOthersHaveHadTheirTurn(t *testing.T) {
 	assert.Equal(t, new(tickPriority), result.Priority)
 	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
 	assert.Len(t, s.events(), 1)
-	assert.Empty(t, s.reconciler.unbooked.kept)
+	assert.Empty(t, s.reconciler.memory.deferred())
 }
 
 func TestWhatWasWrittenIsKeptUntilTheCacheHasIt(t *testing.T) {
@@ -721,18 +730,15 @@ func TestWhatWasWrittenIsKeptUntilTheCacheHasIt(t *testing.T) {
 		s := newStage(t, every())
 		before := s.stored()
 		s.toNextTick()
-		s.interfere(interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-			before.DeepCopyInto(o.(*v1.CronJob))
-			return nil
-		}})
+		s.interfere(interceptor.Funcs{Get: onlyCronJob(before)})
 		s.reconcile()
 		s.stopInterfering()
-		require.Contains(t, s.reconciler.written.kept, s.key)
+		require.NotNil(t, s.written())
 		passes := s.reconciler.cachedWrites().Update
 		assert.True(t, passes(event.UpdateEvent{ObjectOld: before, ObjectNew: before}))
-		assert.Contains(t, s.reconciler.written.kept, s.key, "that is older")
+		assert.NotNil(t, s.written(), "that is older")
 		assert.True(t, passes(event.UpdateEvent{ObjectOld: before, ObjectNew: s.stored()}))
-		assert.NotContains(t, s.reconciler.written.kept, s.key)
+		assert.Nil(t, s.written())
 	})
 	t.Run("before the answer", func(t *testing.T) {
 		s := newStage(t, every())
@@ -745,7 +751,7 @@ func TestWhatWasWrittenIsKeptUntilTheCacheHasIt(t *testing.T) {
 			return err
 		}})
 		s.reconcile()
-		assert.NotContains(t, s.reconciler.written.kept, s.key)
+		assert.Nil(t, s.written())
 	})
 }
 
@@ -754,10 +760,10 @@ func TestAStartedJobIsRememberedWithoutItsTemplate(t *testing.T) {
 	s.toNextTick()
 	_, err := s.reconcileOnce()
 	require.NoError(t, err)
-	kept := s.reconciler.unbooked.recall(s.key)
+	kept := s.reconciler.memory.entries[s.key].runs
 	require.Len(t, kept, 1, "until the status tells of it")
-	assert.Empty(t, kept[0].job.Spec.Template.Spec.Containers)
-	assert.Equal(t, []string{kept[0].job.Name}, s.jobs())
+	assert.Empty(t, kept[0].Spec.Template.Spec.Containers)
+	assert.Equal(t, []string{kept[0].Name}, s.jobs())
 }
 
 func TestTheBooksOfARunWaitNoLongerThanToTheNextTick(t *testing.T) {
@@ -768,13 +774,13 @@ func TestTheBooksOfARunWaitNoLongerThanToTheNextTick(t *testing.T) {
 	s.clock.SetTime(s.clock.Now().Add(time.Minute))
 	result, err := s.reconcileOnce()
 	require.NoError(t, err)
-	assert.False(t, wantsBooksKept(result))
+	assert.False(t, isStatusDeferred(result))
 	assert.Len(t, s.jobs(), 2)
 	assert.Len(t, s.events(), 2)
 	status := s.stored().Status
 	assert.Len(t, status.Active, 2)
 	assert.True(t, status.LastScheduleTime.Time.Equal(first.Add(time.Minute)))
-	assert.Empty(t, s.reconciler.unbooked.kept)
+	assert.Empty(t, s.reconciler.memory.deferred())
 }
 
 func TestS4AJobThatWasDeletedBeforeTheBooksWereKeptHasRun(t *testing.T) {
@@ -787,7 +793,7 @@ func TestS4AJobThatWasDeletedBeforeTheBooksWereKeptHasRun(t *testing.T) {
 	s.awaitCached()
 	result, err := s.reconcileOnce()
 	require.NoError(t, err)
-	assert.Equal(t, lookAgain, result.RequeueAfter, "as nothing else will tell that the Job is gone")
+	assert.Equal(t, missingJobRecheck, result.RequeueAfter, "as nothing else will tell that the Job is gone")
 	s.reconcile()
 	assert.Empty(t, s.jobs())
 	status := s.stored().Status
@@ -800,12 +806,12 @@ func TestTheBooksThatWerePutOffAreKeptBeforeTheManagerEnds(t *testing.T) {
 	tick := s.toNextTick()
 	result, err := s.reconcileOnce()
 	require.NoError(t, err)
-	require.True(t, wantsBooksKept(result))
+	require.True(t, isStatusDeferred(result))
 	require.Nil(t, s.stored().Status.LastScheduleTime)
 
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	require.NoError(t, s.reconciler.keepLastBooks(stopped))
+	require.NoError(t, s.reconciler.flushDeferredStatuses(stopped))
 	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
 	assert.Equal(t, []string{fmt.Sprintf("Normal SuccessfulCreate Created job c-%d", tick.Unix())}, s.events())
 	s.clock.SetTime(tick.Add(time.Minute))
@@ -842,8 +848,7 @@ func TestALeaderWhoseLeaseIsOverStartsNothingAndTellsNobody(t *testing.T) {
 			return over()
 		},
 	})
-	_, err := s.tryReconcile()
-	require.ErrorIs(t, err, lease.ErrOver)
+	assert.Equal(t, firstRetry, s.reconcile().RequeueAfter, "it may lead again")
 	assert.Empty(t, s.events())
 	assert.Equal(t, before.ResourceVersion, s.stored().ResourceVersion)
 }
@@ -858,8 +863,8 @@ func TestACronJobThatIsGoneIsForgotten(t *testing.T) {
 		return apierrors.IsNotFound(mgr.GetClient().Get(t.Context(), s.key, &v1.CronJob{}))
 	}, 30*time.Second, 5*time.Millisecond)
 	assert.Equal(t, ctrl.Result{}, s.reconcile())
-	assert.Empty(t, s.reconciler.written.kept)
-	assert.Empty(t, s.reconciler.unbooked.kept)
+	assert.Empty(t, s.reconciler.memory.entries)
+	assert.Empty(t, s.reconciler.memory.deferred())
 	assert.Zero(t, s.reconciler.active.total)
 }
 

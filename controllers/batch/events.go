@@ -19,7 +19,7 @@ package batch
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -73,95 +73,100 @@ var missedBecause = map[plan.MissedReason]string{
 	plan.MissedNameTaken:      "something else has the name of their Job",
 }
 
-// report says what was done, in events, metrics and one log line. What the status says too is
-// reported only once that is written, so that it is reported once.
-func (r *CronJobReconciler) report(ctx context.Context, seen *observed, p plan.Plan, done outcome) {
-	r.record(seen.CronJob, append(aboutUndeleted(done), aboutActs(p, done, seen.unbooked)...))
+// report says what was done and seen, in events, metrics and one log line. What a failed write has this reconcile
+// say again is the same event.
+func (r *CronJobReconciler) report(ctx context.Context, seen *observed, p *plan.Plan, done *outcome) {
+	c := seen.CronJob
+	r.record(c, actionEvents(seen, p, done))
+	r.record(c, decisionEvents(p))
+	for _, ended := range p.Ended {
+		if r.Recorder.Record(about(c, sawCompleted(ended))) {
+			runs.WithLabelValues(string(ended.Result)).Inc()
+		}
+	}
 	if done.written {
-		r.reportStatus(seen.CronJob, p)
+		runs.WithLabelValues(resultReplaced).Add(float64(p.Supplanted))
+		runs.WithLabelValues(resultDeleted).Add(float64(p.Vanished))
+		r.reportMissedRows(c, p.Status.Missed)
 	}
 	if done.refused != nil {
-		ctrl.LoggerFrom(ctx).Error(done.refused, "Could not start a Job", "job", klog.KObj(p.Start.Job), "tick", p.Start.Tick)
+		ctrl.LoggerFrom(ctx).Error(done.refused.err, "Could not start a Job", "job", klog.KObj(p.Start.Job), "tick", p.Start.Tick)
 	}
 }
 
-// reportStatus says what the status has begun to say.
-func (r *CronJobReconciler) reportStatus(c *v1.CronJob, p plan.Plan) {
-	r.record(c, aboutStatus(p))
-	measureStatus(p)
+// reportMissed reports the missed ticks of a status as it is stored, that this process has not reported: it may have
+// written the status and got no answer, or the leader before it may have ended before it could report them.
+func (r *CronJobReconciler) reportMissed(c *v1.CronJob) { r.reportMissedRows(c, c.Status.Missed) }
+
+func (r *CronJobReconciler) reportMissedRows(c *v1.CronJob, rows []v1.MissedTicks) {
+	oldest := r.leadingSince().Add(-maxCacheLag) // the leader before has reported older ones
+	recent := slices.IndexFunc(rows, func(row v1.MissedTicks) bool { return row.Time.Time.Before(oldest) })
+	if recent >= 0 {
+		rows = rows[:recent]
+	}
+	for _, missed := range r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows) {
+		key := fmt.Sprintf("%s %d %d", missed.Reason, missed.First.Unix(), missed.Last.Unix())
+		r.Recorder.Record(about(c, warning(EventMissSchedule, actionSchedule, nil, key, describeMissed(missed))))
+		missedTicks.WithLabelValues(string(missed.Reason)).Add(float64(missed.Count))
+	}
 }
 
 // record writes events about a CronJob.
 func (r *CronJobReconciler) record(c *v1.CronJob, events []eventrecorder.Event) {
 	for _, event := range events {
-		event.Regarding = c
-		r.Recorder.Record(event)
+		r.Recorder.Record(about(c, event))
 	}
 }
 
-// aboutActs returns the events of what was done, by this reconcile and by those that have started the
-// unbooked runs, whether or not the status could be written.
-func aboutActs(p plan.Plan, done outcome, unbooked []run) []eventrecorder.Event {
+// about makes an event one about a CronJob.
+func about(c *v1.CronJob, event eventrecorder.Event) eventrecorder.Event {
+	event.Regarding = c
+	return event
+}
+
+// actionEvents returns the events of what was done, by this reconcile and by those before whose runs the status did
+// not tell of.
+func actionEvents(seen *observed, p *plan.Plan, done *outcome) []eventrecorder.Event {
 	var events []eventrecorder.Event
+	for _, failed := range done.undeleted {
+		note := fmt.Sprintf("Error deleting job %s: %v", failed.job.Name, failed.err)
+		events = append(events, warning(EventFailedDelete, actionDelete, failed.job, string(failed.job.UID)+" "+note, note))
+	}
 	for _, job := range done.replaced {
 		events = append(events, normal(EventSuccessfulDelete, actionDelete, job, string(job.UID), "Deleted job "+job.Name))
 	}
-	for _, started := range unbooked {
-		if !started.told {
-			events = append(events, created(started.job))
+	for _, job := range slices.Concat(seen.pending.runs, seen.found, []*batchv1.Job{done.started, done.adopted}) {
+		if job != nil {
+			events = append(events, normal(EventSuccessfulCreate, actionStart, job, string(job.UID), "Created job "+job.Name))
 		}
 	}
-	if done.started != nil {
-		events = append(events, created(done.started))
-	}
 	if done.refused != nil {
-		note := fmt.Sprintf("Error creating job %s: %v", p.Start.Job.Name, done.refused)
-		events = append(events, warning(EventFailedCreate, actionStart, nil, note, note))
+		note := fmt.Sprintf("Error creating job %s: %v", p.Start.Job.Name, done.refused.err)
+		events = append(events, warning(EventFailedCreate, actionStart, nil, done.refused.key, note))
 	}
-	if done.taken {
+	if done.isTaken {
 		note := fmt.Sprintf("Error creating job %s: a Job of that name exists that this CronJob does not control", p.Start.Job.Name)
 		events = append(events, warning(EventFailedCreate, actionStart, nil, note, note))
 	}
 	return events
 }
 
-// aboutUndeleted returns the events of Jobs that could not be deleted.
-func aboutUndeleted(done outcome) []eventrecorder.Event {
-	events := make([]eventrecorder.Event, len(done.undeleted))
-	for i, failed := range done.undeleted {
-		note := fmt.Sprintf("Error deleting job %s: %v", failed.job.Name, failed.err)
-		events[i] = warning(EventFailedDelete, actionDelete, failed.job, string(failed.job.UID)+" "+note, note)
+// sawCompleted returns the event of a Job that has ended.
+func sawCompleted(ended plan.Ended) eventrecorder.Event {
+	condition := batchv1.JobComplete
+	if ended.Result == plan.Failed {
+		condition = batchv1.JobFailed
 	}
-	return events
+	return normal(EventSawCompletedJob, actionObserve, ended.Job, string(ended.Job.UID),
+		fmt.Sprintf("Saw completed job: %s, condition: %v", ended.Job.Name, condition))
 }
 
-// created returns the event of a Job that was created.
-func created(job *batchv1.Job) eventrecorder.Event {
-	return normal(EventSuccessfulCreate, actionStart, job, string(job.UID), "Created job "+job.Name)
-}
-
-// aboutStatus returns the events of what the status has begun to say.
-func aboutStatus(p plan.Plan) []eventrecorder.Event {
+// decisionEvents returns the events of what the Ready condition begins to say.
+func decisionEvents(p *plan.Plan) []eventrecorder.Event {
 	var events []eventrecorder.Event
-	for _, ended := range p.Ended {
-		condition := batchv1.JobComplete
-		if ended.Result == plan.Failed {
-			condition = batchv1.JobFailed
-		}
-		events = append(events, normal(EventSawCompletedJob, actionObserve, ended.Job, string(ended.Job.UID),
-			fmt.Sprintf("Saw completed job: %s, condition: %v", ended.Job.Name, condition)))
-	}
-	if len(p.Missed) > 0 {
-		// In one event, as it is one report.
-		var notes, keys []string
-		for _, missed := range p.Missed {
-			notes = append(notes, describeMissed(missed))
-			keys = append(keys, fmt.Sprintf("%d-%d %s", missed.First.Unix(), missed.Last.Unix(), missed.Reason))
-		}
-		events = append(events, warning(EventMissSchedule, actionSchedule, nil, strings.Join(keys, ","), strings.Join(notes, "; ")))
-	}
 	if p.HeldBy != nil {
-		events = append(events, normal(EventJobAlreadyActive, actionSchedule, p.HeldBy, fmt.Sprint(p.Status.NextScheduleTime),
+		tick := p.Status.NextScheduleTime.UTC().Format(time.RFC3339)
+		events = append(events, normal(EventJobAlreadyActive, actionSchedule, p.HeldBy, tick,
 			fmt.Sprintf("Not starting a job because %s is running and the concurrency policy is %s", p.HeldBy.Name, v1.ForbidConcurrent)))
 	}
 	if p.Rejected != nil {

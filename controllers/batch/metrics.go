@@ -46,6 +46,10 @@ var (
 		Name: "cronjob_controller_missed_ticks_total",
 		Help: "Ticks that will never run, by reason. Of a long gap, at most 100 are counted.",
 	}, []string{"reason"})
+	requestFailures = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "cronjob_controller_request_failures_total",
+		Help: "Requests to the API server that failed, each try of them, by request: create and delete (of Jobs), status, read.",
+	}, []string{"request"})
 	jobsActive = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "cronjob_controller_jobs_active",
 		Help: "Jobs of CronJobs that run.",
@@ -53,25 +57,16 @@ var (
 )
 
 func init() { //nolint:gochecknoinits // as controller-runtime registers its own
-	metrics.Registry.MustRegister(creationSkew, runs, missedTicks, jobsActive)
+	metrics.Registry.MustRegister(creationSkew, runs, missedTicks, requestFailures, jobsActive)
 	// A series that begins with its first event hides it from increase(): all begin at 0.
 	for _, result := range []string{string(plan.Succeeded), string(plan.Failed), resultReplaced, resultDeleted} {
 		runs.WithLabelValues(result)
 	}
+	for _, request := range []string{requestCreate, requestDelete, requestStatus, requestRead} {
+		requestFailures.WithLabelValues(request)
+	}
 	for reason := range missedBecause {
 		missedTicks.WithLabelValues(string(reason))
-	}
-}
-
-// measureStatus counts what the status has begun to say.
-func measureStatus(p plan.Plan) {
-	for _, ended := range p.Ended {
-		runs.WithLabelValues(string(ended.Result)).Inc()
-	}
-	runs.WithLabelValues(resultReplaced).Add(float64(p.Supplanted))
-	runs.WithLabelValues(resultDeleted).Add(float64(p.Vanished))
-	for _, missed := range p.Missed {
-		missedTicks.WithLabelValues(string(missed.Reason)).Add(float64(missed.Count))
 	}
 }
 

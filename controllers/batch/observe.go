@@ -25,6 +25,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -36,72 +37,87 @@ type observed struct {
 	plan.Input
 	key types.NamespacedName
 
+	// pending is what the reconciles before have left for this one.
+	pending *pending
+
 	// stored is the CronJob as it is stored: without defaults. It may be shared with the cache: nobody changes it.
 	stored *v1.CronJob
 
-	// unbooked are the runs that the stored status does not tell of yet. If the Job of one is not in the cache,
-	// that lags, or the Job is gone.
-	unbooked  []run
-	notCached bool
+	// found are Jobs of ticks that neither the status nor the cache knew of.
+	found []*batchv1.Job
+
+	// isJobNotCached says that the cache lacks a Job that was started: it lags, or the Job is gone.
+	isJobNotCached bool
+
+	// isUncertain says that it is not known whether some Job exists. Then no status is written, nothing is pruned,
+	// and nothing is started that such a Job would hold back.
+	isUncertain bool
+
+	// failed says that a request failed, and firstRetry after what time it is tried again at first.
+	failed     bool
+	firstRetry time.Duration
 }
 
 // observe gathers what a plan is made from. It returns nil when the CronJob is gone.
-func (r *CronJobReconciler) observe(ctx context.Context, key types.NamespacedName) (*observed, error) {
-	stored, err := r.read(ctx, key)
-	if err != nil || stored == nil {
+func (r *CronJobReconciler) observe(ctx context.Context, key types.NamespacedName, known *pending) (*observed, error) {
+	seen := &observed{key: key, pending: known, firstRetry: firstRetry}
+	if err := r.read(ctx, seen); err != nil || seen.stored == nil {
 		return nil, err
 	}
-	seen := &observed{key: key, stored: stored, unbooked: r.unbookedRuns(key, stored)}
-	if err := r.settleStart(ctx, seen); err != nil {
-		return nil, err
-	}
-	jobs, outdated, err := r.jobsOf(ctx, seen)
+	r.settleCreate(ctx, seen)
+	jobs, isOutdated, err := r.jobsOf(ctx, seen)
 	if err != nil {
 		return nil, err
 	}
-	seen.Input = plan.NewInput(stored, jobs, r.Clock.Now(), editedAt(stored))
-	seen.Outdated = outdated
+	seen.Input = plan.NewInput(seen.stored, jobs, r.Clock.Now(), specEditedAt(seen.stored))
+	seen.Outdated = isOutdated || seen.isUncertain
 	return seen, nil
 }
 
-// read returns the CronJob as it is stored, and nil when it is gone.
-func (r *CronJobReconciler) read(ctx context.Context, key types.NamespacedName) (*v1.CronJob, error) {
+// read finds the CronJob as it is stored; none when it is gone.
+func (r *CronJobReconciler) read(ctx context.Context, seen *observed) error {
 	cached := &v1.CronJob{}
 	// A plan only reads, so that nothing need be copied out of the cache.
-	err := r.Get(ctx, key, cached, client.UnsafeDisableDeepCopy)
+	err := r.Get(ctx, seen.key, cached, client.UnsafeDisableDeepCopy)
 	switch {
 	case apierrors.IsNotFound(err):
-		r.forget(key)
-		return nil, nil //nolint:nilnil // there is nothing to see
+		r.forget(seen.key)
+		return nil
 	case err != nil:
-		return nil, fmt.Errorf("reading the CronJob: %w", err)
+		return fmt.Errorf("reading the CronJob: %w", err)
 	}
-	if d := r.doubts.recall(key); d != nil {
-		return r.readLive(ctx, key, d)
+	seen.stored = r.memory.newest(seen.key, cached)
+	seen.pending.begin(seen.stored.UID)
+	if seen.pending.isStale {
+		r.readLive(ctx, seen)
 	}
-	return r.newest(key, cached), nil
+	return nil
 }
 
-// readLive returns the CronJob as the API server has it, and settles a doubt by it.
-func (r *CronJobReconciler) readLive(ctx context.Context, key types.NamespacedName, d *doubt) (*v1.CronJob, error) {
+// readLive reads the CronJob from the API server, as its status could not be written. If that fails, too, what is
+// known has to do: at worst a status is made from it that conflicts.
+func (r *CronJobReconciler) readLive(ctx context.Context, seen *observed) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
 	stored := &v1.CronJob{}
-	err := r.Live.Get(ctx, key, stored)
+	err := r.APIReader.Get(ctx, seen.key, stored)
 	switch {
 	case apierrors.IsNotFound(err):
-		r.forget(key)
-		r.doubts.remember(key, &doubt{owner: d.owner}) // the cache has it still
-		return nil, nil                                //nolint:nilnil // there is nothing to see
+		seen.stored = nil // and stale until the cache knows, too
 	case err != nil:
-		return nil, fmt.Errorf("reading the CronJob, whose status could not be written: %w", err)
+		r.failed(ctx, seen, requestRead, fmt.Errorf("reading the CronJob, whose status could not be written: %w", err))
+	default:
+		seen.stored = stored
+		seen.pending.begin(stored.UID)
+		seen.pending.isStale = false
+		r.keepWritten(ctx, seen.key, stored)
 	}
-	r.settle(ctx, key, stored, d)
-	return stored, nil
 }
 
-// jobsOf returns the Jobs that a CronJob controls. The cache may not have those yet that were started
-// a moment ago: the one that is not in the status yet is remembered, and what the status says runs is looked
-// up live before it is believed to be gone. The cache is outdated if one of those has ended.
-func (r *CronJobReconciler) jobsOf(ctx context.Context, seen *observed) (jobs []*batchv1.Job, outdated bool, err error) {
+// jobsOf returns the Jobs that a CronJob controls. The cache may lack those that were started a moment ago: the ones
+// that the status does not tell of yet are remembered, and what the status says runs is looked up before it is
+// believed to be gone. The cache is outdated if one of those has ended.
+func (r *CronJobReconciler) jobsOf(ctx context.Context, seen *observed) (jobs []*batchv1.Job, isOutdated bool, err error) {
 	c := seen.stored
 	list := &batchv1.JobList{}
 	if err := r.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingFields{ownerIndex: string(c.UID)},
@@ -109,45 +125,53 @@ func (r *CronJobReconciler) jobsOf(ctx context.Context, seen *observed) (jobs []
 		return nil, false, fmt.Errorf("listing the Jobs: %w", err)
 	}
 	jobs = make([]*batchv1.Job, 0, len(list.Items)+1)
+	cached := make(sets.Set[types.UID], len(list.Items))
 	for i := range list.Items {
 		jobs = append(jobs, &list.Items[i])
+		cached.Insert(list.Items[i].UID)
 	}
-	for _, started := range seen.unbooked {
-		if !hasUID(jobs, started.job.UID) {
-			jobs = append(jobs, started.job)
-			seen.notCached = true
+	for _, started := range seen.pending.runs {
+		if !cached.Has(started.UID) {
+			jobs = append(jobs, started)
+			cached.Insert(started.UID)
+			seen.isJobNotCached = true
+			isOutdated = isOutdated || plan.ResultOf(started) != ""
 		}
 	}
 	for _, ref := range c.Status.Active {
-		if hasUID(jobs, ref.UID) {
+		if cached.Has(ref.UID) {
 			continue
 		}
-		job, err := r.lookUp(ctx, seen, ref.Name)
-		switch {
-		case client.IgnoreNotFound(err) != nil:
-			return nil, false, fmt.Errorf("looking up Job %s, which the status says runs: %w", ref.Name, err)
-		case job != nil && job.UID == ref.UID:
+		if job, _ := r.find(ctx, seen, ref.Name, statusWrittenAt(c)); job != nil && job.UID == ref.UID {
 			jobs = append(jobs, job)
+			isOutdated = isOutdated || plan.ResultOf(job) != ""
 		}
 	}
-	return jobs, haveEnded(jobs[len(list.Items):]), nil
+	return jobs, isOutdated, nil
 }
 
-// haveEnded reports whether some of a few Jobs have ended.
-func haveEnded(jobs []*batchv1.Job) bool {
-	return slices.ContainsFunc(jobs, func(job *batchv1.Job) bool { return plan.ResultOf(job) != "" })
-}
-
-// hasUID reports whether a Job of that UID is among some. They are few: as many as the history limits let be.
+// hasUID reports whether a Job of that UID is among a few.
 func hasUID(jobs []*batchv1.Job, uid types.UID) bool {
 	return slices.ContainsFunc(jobs, func(job *batchv1.Job) bool { return job.UID == uid })
 }
 
-// editedAt returns when something other than the status was last edited, as the managed fields say.
-func editedAt(c *v1.CronJob) time.Time {
+// specEditedAt returns when the spec was last edited, as the managed fields say; zero if they do not. Who has set
+// nothing but labels has not edited it.
+func specEditedAt(c *v1.CronJob) time.Time {
 	newest := time.Time{}
 	for _, entry := range c.ManagedFields {
-		if entry.Subresource == "" && entry.Time != nil && entry.Time.After(newest) {
+		if entry.Subresource == "" && entry.Time != nil && entry.Time.After(newest) && setsSpec(entry) {
+			newest = entry.Time.Time
+		}
+	}
+	return newest
+}
+
+// statusWrittenAt returns when the status was last written, as the managed fields say; zero if they do not.
+func statusWrittenAt(c *v1.CronJob) time.Time {
+	newest := time.Time{}
+	for _, entry := range c.ManagedFields {
+		if entry.Subresource == "status" && entry.Time != nil && entry.Time.After(newest) {
 			newest = entry.Time.Time
 		}
 	}
@@ -156,10 +180,6 @@ func editedAt(c *v1.CronJob) time.Time {
 
 // forget drops what was kept of a CronJob that is gone.
 func (r *CronJobReconciler) forget(key types.NamespacedName) {
-	r.written.forget(key)
-	r.unbooked.forget(key)
-	r.doubts.forget(key)
-	r.unanswered.forget(key)
+	r.memory.forget(key)
 	r.active.set(key, 0)
-	r.retries.Forget(key)
 }

@@ -48,15 +48,24 @@ var jobEvents = predicate.Funcs{
 	},
 }
 
-// cachedWrites lets all events of CronJobs through, and drops what was written of them as soon as the cache has it: it is as
-// large as the CronJob, and the next reconcile may be tomorrow's.
+// cachedWrites lets all events of CronJobs through. It drops what was written of one as soon as the cache has it: it is
+// as large as the CronJob, and the next reconcile may be tomorrow's. Of one that is deleted it reports what its last
+// status says, which no reconcile will see.
 func (r *CronJobReconciler) cachedWrites() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		if cached, ok := e.ObjectNew.(*v1.CronJob); ok {
-			r.newest(client.ObjectKeyFromObject(cached), cached)
-		}
-		return true
-	}}
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			if cached, ok := e.ObjectNew.(*v1.CronJob); ok {
+				r.memory.newest(client.ObjectKeyFromObject(cached), cached)
+			}
+			return true
+		},
+		DeleteFunc: func(e event.DeleteEvent) bool {
+			if last, ok := e.Object.(*v1.CronJob); ok {
+				r.reportMissed(last)
+			}
+			return true
+		},
+	}
 }
 
 // isOurGroup reports whether an API version is one of our group, whichever it is.

@@ -18,50 +18,41 @@ package batch
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
-
-	"tutorial.kubebuilder.io/project/internal/lease"
 )
 
-// lastWords is how long, after it is told to stop, the controller has for what it has begun, and again for the books
-// that were put off. Both together are less than a manager waits for what it runs: 30 seconds.
-const lastWords = 10 * time.Second
+// shutdownGrace is how long, after it is told to stop, the controller has for the reconciles in progress, and again for
+// the deferred statuses. Both together are less than a manager waits for what it runs: 30 seconds.
+const shutdownGrace = 10 * time.Second
 
 // outlive returns a context that ends some time after another does.
 func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	forget := context.AfterFunc(ctx, func() { time.AfterFunc(lastWords, cancel) })
+	forget := context.AfterFunc(ctx, func() { time.AfterFunc(shutdownGrace, cancel) })
 	return longer, func() {
 		forget()
 		cancel()
 	}
 }
 
-// keepLastBooks waits until the manager stops, and then keeps the books that were put off: the next leader tells by the
-// status that a tick has run, if its Job is gone by then.
-func (r *CronJobReconciler) keepLastBooks(ctx context.Context) error {
+// flushDeferredStatuses waits until the manager stops, and then writes the statuses that were deferred: the next leader
+// tells by the status that a tick has run, if its Job is gone by then.
+func (r *CronJobReconciler) flushDeferredStatuses(ctx context.Context) error {
 	<-ctx.Done()
 	r.running.Lock() // what runs has ended
 	defer r.running.Unlock()
 	r.stopped = true
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
-	keys := r.unbooked.keys()
+	keys := r.memory.deferred()
 	workqueue.ParallelizeUntil(bounded, max(r.Concurrency, 1), len(keys), func(i int) {
-		if _, err := r.reconcile(bounded, keys[i]); err != nil && !isOver(err) {
-			ctrl.LoggerFrom(ctx).Error(err, "Could not keep the books of the last run", "cronjob", klog.KRef(keys[i].Namespace, keys[i].Name))
+		if _, err := r.reconcile(bounded, keys[i]); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Could not write a deferred status", "cronjob", klog.KRef(keys[i].Namespace, keys[i].Name))
 		}
 	})
 	return nil
-}
-
-// isOver reports whether a request was not made, or not waited for, as the manager has to stop or leads no more. That is
-// nobody's mistake: the next leader goes on.
-func isOver(err error) bool {
-	return errors.Is(err, lease.ErrOver) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

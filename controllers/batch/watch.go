@@ -54,7 +54,7 @@ func (p persistent) WatchWithContext(ctx context.Context, options metav1.ListOpt
 	err := rewatch.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		var err error
 		granted, err = p.ListerWatcherWithContext.WatchWithContext(ctx, options)
-		if err == nil || !isUnanswered(err) && !apierrors.IsTooManyRequests(err) {
+		if err == nil || !isOutcomeUnknown(err) && !apierrors.IsTooManyRequests(err) {
 			return true, err
 		}
 		if last == nil {

@@ -37,7 +37,8 @@ func (p *Plan) run(in Input, active []*batchv1.Job, start Start) {
 		if slices.ContainsFunc(active, func(job *batchv1.Job) bool { return !isAmong(in.CronJob.Status.Active, job) }) {
 			// The status has to tell of a Job before it is deleted, or its tick would be one that has never run.
 			p.waitFor(in, active[0], "be deleted")
-			p.WakeBy(in.Now)
+			p.Again = true
+			p.WakeBy(start.GiveUpAt)
 			return
 		}
 		for _, job := range active {

@@ -36,7 +36,7 @@ func (p *Plan) pruneTo(in Input, jobs []*batchv1.Job, limit int) {
 		case job.DeletionTimestamp != nil:
 		case !isAccounted(in, job):
 			// A Job's name keeps its tick from running twice. It may go once the status does.
-			p.WakeAt = in.Now
+			p.Again = true
 		default:
 			p.Prune = append(p.Prune, job)
 		}

@@ -161,6 +161,9 @@ func (w *world) reconcile() {
 		p.Status.LastScheduleTime.Time.Before(w.c.Status.LastScheduleTime.Time), "S5: lastScheduleTime goes back at %s", w.now)
 	w.c.Status = p.Status
 	w.wake = p.WakeAt
+	if p.Again {
+		w.wake = w.now
+	}
 }
 
 // start creates the Job of the plan's tick.

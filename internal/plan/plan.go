@@ -107,6 +107,9 @@ type Plan struct {
 
 	// WakeAt is when to decide again if nothing happens before. Zero for never.
 	WakeAt time.Time
+
+	// Again asks for another decision as soon as the status is written: only then may some Job be deleted.
+	Again bool
 }
 
 // Start is a tick to be started.

@@ -390,7 +390,8 @@ func TestS6Concurrency(t *testing.T) {
 		p := Decide(inputOf(c, at("10:05:00"), running(c)))
 		assert.Nil(t, p.Start)
 		assert.Empty(t, p.Replace)
-		assert.Equal(t, at("10:05:00"), p.WakeAt, "at once")
+		assert.True(t, p.Again, "as soon as it does")
+		assert.Equal(t, at("10:10:00"), p.WakeAt, "and not later than at the next tick")
 		c.Status = p.Status
 		p = Decide(inputOf(c, at("10:05:00"), running(c)))
 		assert.NotNil(t, p.Start)
@@ -581,10 +582,12 @@ func TestS8HistoryLimits(t *testing.T) {
 		in := inputOf(c, at("10:01:00"), builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:01")).Obj())
 		p := Decide(in)
 		assert.Empty(t, p.Prune, "its name is what keeps the tick from running again")
-		assert.Equal(t, in.Now, p.WakeAt)
+		assert.True(t, p.Again)
+		assert.Equal(t, at("10:05:00"), p.WakeAt)
 		c.Status = p.Status
 		p = Decide(inputOf(c, at("10:01:00"), in.Jobs...))
 		assert.Len(t, p.Prune, 1)
+		assert.False(t, p.Again)
 		assert.Equal(t, at("10:05:00"), p.WakeAt)
 	})
 }

@@ -61,6 +61,11 @@ type Missed struct {
 	Count int
 }
 
+// Equal reports whether two rows are of the same ticks, for the same reason.
+func (m Missed) Equal(other Missed) bool {
+	return m.Reason == other.Reason && m.First.Equal(other.First) && m.Last.Equal(other.Last)
+}
+
 // MaxMissedRows is how many rows of missed ticks a status keeps.
 const MaxMissedRows = 5
 

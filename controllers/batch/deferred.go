@@ -1,0 +1,80 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// When many CronJobs are due at once, as at midnight, the Jobs of all are created before any status is written: a
+// late Job hurts its user, a late status nobody. Until its status is written a run is kept in memory, so that it is
+// not started again; after a crash, the Job itself tells of it.
+
+// The priorities in the queue. Those of the initial list, lower than both, are controller-runtime's.
+const (
+	// tickPriority is that of a CronJob with a tick that comes due.
+	tickPriority = 0
+
+	// deferredPriority is that of one whose status does not tell of a run yet.
+	deferredPriority = -10
+)
+
+// missingJobRecheck is how long after a run whose Job the cache did not have yet it is looked at again: had the Job
+// been deleted by then, nothing else would tell.
+const missingJobRecheck = time.Second
+
+// nearTick is how near the next tick may be for a status not to be deferred. CronJobs that are due together are so
+// every minute, or less often.
+const nearTick = 30 * time.Second
+
+// shouldDeferStatus reports whether the status and the events of a plan can wait until other CronJobs had their
+// turn: those of a Job that was started, and of nothing else. It waits once at most, so that in a cluster too busy
+// for its ticks the status does not fall behind for good, and not when the next tick is near, which would wait with it.
+func shouldDeferStatus(seen *observed, p *plan.Plan, done *outcome) bool {
+	return done.started != nil && !seen.failed && len(seen.pending.runs) == 0 &&
+		len(p.Replace)+len(p.Ended)+len(p.Missed)+p.Supplanted+p.Vanished == 0 &&
+		(p.WakeAt.IsZero() || p.WakeAt.Sub(seen.Now) >= nearTick)
+}
+
+// requeueForStatus asks for the reconcile that writes a deferred status.
+func requeueForStatus() ctrl.Result {
+	return ctrl.Result{RequeueAfter: time.Nanosecond, Priority: new(deferredPriority)}
+}
+
+// recordRuns keeps the runs that the stored status does not tell of yet.
+func recordRuns(seen *observed, p *plan.Plan, done *outcome) {
+	if seen.isJobNotCached {
+		p.WakeBy(seen.Now.Add(missingJobRecheck))
+	}
+	if done.written {
+		seen.pending.runs = nil
+		return
+	}
+	for _, job := range seen.found {
+		seen.pending.addRun(job)
+	}
+	if done.started != nil {
+		seen.pending.addRun(done.started)
+	}
+	if done.adopted != nil {
+		seen.pending.addRun(done.adopted)
+	}
+}

@@ -1,0 +1,216 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// pending is all that the reconciles of one CronJob leave for the next one. None of it is needed for good: a
+// process that has lost it reads the same from the API server.
+//
+// A CronJob is reconciled by one worker at a time, which alone uses the fields below owner. The fields above it are
+// used by the watch as well, under the lock of memory.
+type pending struct {
+	// inUse says that a reconcile has the entry.
+	inUse bool
+
+	// written is what is known to be stored. It is kept until the cache has it, or a newer one.
+	written *v1.CronJob
+
+	// reported is the newest row of status.missed that this process has reported, of the CronJob of reportedOf.
+	reported   plan.Missed
+	reportedOf types.UID
+
+	// owner is the UID of the CronJob that the rest is about: one of the same name may follow it.
+	owner types.UID
+
+	// isStale says that a status could not be written. Then the cache lags, or the status is stored and the
+	// answer was lost: the next reconcile reads the CronJob from the API server.
+	isStale bool
+
+	// runs are Jobs that the stored status does not tell of yet, oldest first.
+	runs []*batchv1.Job
+
+	// unconfirmed is the Job whose creation failed in a way that leaves open whether it exists.
+	unconfirmed unconfirmedJob
+
+	// attempt is the latest creation that failed.
+	attempt attempt
+
+	// failures is how many reconciles in a row had a request that failed, creations aside.
+	failures int
+}
+
+// unconfirmedJob is a Job whose create request got no answer, or a 5xx. Its zero value is none.
+type unconfirmedJob struct {
+	name string
+	at   time.Time
+}
+
+// attempt is a tick whose Job could not be created.
+type attempt struct {
+	tick     time.Time
+	failures int
+
+	// invalid says that the API server called the Job of this generation invalid: it is not tried again.
+	invalid    bool
+	generation int64
+}
+
+// maxRuns is how many runs are remembered while a status can't be written. Of older ones the cache has the Jobs.
+const maxRuns = 100
+
+// addRun remembers a run until the status tells of it.
+func (p *pending) addRun(job *batchv1.Job) {
+	if hasUID(p.runs, job.UID) {
+		return
+	}
+	p.runs = append(p.runs, job)
+	p.runs = p.runs[max(0, len(p.runs)-maxRuns):]
+}
+
+// begin forgets what was about another CronJob of the name.
+func (p *pending) begin(owner types.UID) {
+	if p.owner != owner {
+		p.owner, p.isStale, p.runs, p.failures = owner, false, nil, 0
+		p.unconfirmed, p.attempt = unconfirmedJob{}, attempt{}
+	}
+}
+
+// isEmpty reports whether nothing is left for the next reconcile.
+func (p *pending) isEmpty() bool {
+	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && len(p.runs) == 0 &&
+		p.unconfirmed == unconfirmedJob{} && p.attempt == attempt{} && p.failures == 0
+}
+
+// memory has what is pending, by CronJob. The zero value is ready for use.
+type memory struct {
+	mu      sync.Mutex
+	entries map[types.NamespacedName]*pending
+}
+
+// acquire returns the entry of a CronJob to the one reconcile of it that is under way.
+func (m *memory) acquire(key types.NamespacedName) *pending {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entry := m.entry(key)
+	entry.inUse = true
+	return entry
+}
+
+// release ends the use of an entry.
+func (m *memory) release(key types.NamespacedName, entry *pending) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entry.inUse = false
+	m.dropEmpty(key, entry)
+}
+
+// entry returns the entry of a CronJob, a new one if there is none. The lock has to be held.
+func (m *memory) entry(key types.NamespacedName) *pending {
+	if m.entries == nil {
+		m.entries = map[types.NamespacedName]*pending{}
+	}
+	if m.entries[key] == nil {
+		m.entries[key] = &pending{}
+	}
+	return m.entries[key]
+}
+
+// dropEmpty removes an entry in which nothing is left. The lock has to be held.
+func (m *memory) dropEmpty(key types.NamespacedName, entry *pending) {
+	if entry.isEmpty() && m.entries[key] == entry {
+		delete(m.entries, key)
+	}
+}
+
+// forget drops all that is kept about a CronJob, which is gone.
+func (m *memory) forget(key types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.entries, key)
+}
+
+// keepWritten keeps what is known to be stored of a CronJob.
+func (m *memory) keepWritten(key types.NamespacedName, stored *v1.CronJob) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.entry(key).written = stored
+}
+
+// newest returns the newer of what the cache has of a CronJob and what was written of it, so that a reconcile never
+// decides from less than what an earlier one has written. Once the cache has caught up, the written one is dropped.
+func (m *memory) newest(key types.NamespacedName, cached *v1.CronJob) *v1.CronJob {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entry := m.entries[key]
+	if entry == nil || entry.written == nil {
+		return cached
+	}
+	order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, entry.written.ResourceVersion)
+	if err == nil && order < 0 && cached.UID == entry.written.UID {
+		return entry.written
+	}
+	entry.written = nil
+	m.dropEmpty(key, entry)
+	return cached
+}
+
+// unreported returns those of the rows of missed ticks of a status, newest first, that this process has not reported,
+// oldest first, and takes them for reported.
+func (m *memory) unreported(key types.NamespacedName, owner types.UID, rows []v1.MissedTicks) []plan.Missed {
+	if len(rows) == 0 {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entry := m.entry(key)
+	var found []plan.Missed
+	for _, row := range rows {
+		missed := plan.MissedRow(row)
+		if entry.reportedOf == owner && missed.Equal(entry.reported) {
+			break
+		}
+		found = append(found, missed)
+	}
+	entry.reported, entry.reportedOf = plan.MissedRow(rows[0]), owner
+	slices.Reverse(found)
+	return found
+}
+
+// deferred returns the CronJobs with runs that their status does not tell of yet. No reconcile may be under way.
+func (m *memory) deferred() []types.NamespacedName {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var keys []types.NamespacedName
+	for key, entry := range m.entries {
+		if len(entry.runs) > 0 {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}

@@ -1,0 +1,424 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+// These tests are about refusals that stay: a policy, a quota, a webhook, a right that was taken away. Time goes on
+// by what Reconcile asks for, as the queue would have it, so that a wake-up that is lost is a tick that is lost.
+
+// denied is what a policy, or a right that was taken away, has the API server answer.
+var denied = apierrors.NewForbidden(batchv1.Resource("jobs"), "c", errors.New("denied by a policy"))
+
+// passedOn is the answer of a webhook that passes on the failure of its own look-up.
+func passedOn(code int, reason metav1.StatusReason) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: int32(code), Reason: reason, //nolint:gosec // an HTTP status
+		Message: "admission webhook \"w\" denied the request: owners \"x\" not found",
+	}}
+}
+
+// live lets the CronJob be reconciled as often as it asks for it, for some time. Each Job succeeds before the next
+// reconcile, if it is to. What it returns is when each Job was created, after its tick.
+func (s *stage) live(d time.Duration, succeeds bool) {
+	s.Helper()
+	end := s.clock.Now().Add(d)
+	for range 2000 {
+		result := s.reconcile()
+		require.NotZero(s, result.RequeueAfter, "nothing but the deletion of the CronJob may leave it without a next look")
+		if succeeds {
+			s.finishJobs()
+		} else {
+			s.awaitCached()
+		}
+		if s.clock.Now().Add(result.RequeueAfter).After(end) {
+			return
+		}
+		s.clock.SetTime(s.clock.Now().Add(result.RequeueAfter))
+	}
+	s.Fatal("it reconciles without end")
+}
+
+func TestS14WhatIsRefusedForLongCostsNoTick(t *testing.T) {
+	const ticks = 12
+	for name, refuse := range map[string]func(s *stage){
+		"deletions": func(s *stage) {
+			s.interfere(interceptor.Funcs{Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
+				return denied
+			}})
+		},
+		"statuses":           func(s *stage) { s.interfere(statusFails(denied)) },
+		"statuses, by a 404": func(s *stage) { s.interfere(statusFails(passedOn(http.StatusNotFound, metav1.StatusReasonNotFound))) },
+		"statuses, by a 409": func(s *stage) { s.interfere(statusFails(passedOn(http.StatusConflict, metav1.StatusReasonConflict))) },
+		"reads": func(s *stage) {
+			s.reconciler.APIReader = away{s.reconciler.APIReader}
+			lose := true
+			s.interfere(interceptor.Funcs{
+				Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+					if err := c.Create(ctx, o, opts...); err != nil {
+						return err
+					}
+					if lose = !lose; lose {
+						return errTrouble // it was created all the same
+					}
+					return nil
+				},
+				SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+					opts ...client.SubResourcePatchOption,
+				) error {
+					if err := c.SubResource(sub).Patch(ctx, o, p, opts...); err != nil {
+						return err
+					}
+					if lose {
+						return errTrouble // it was written all the same
+					}
+					return nil
+				},
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every().History(100, 100))
+			if name == "deletions" {
+				s = newStage(t, every().History(1, 1))
+			}
+			refuse(s)
+			first := s.stored().Status.NextScheduleTime.Time
+			s.live(first.Add((ticks-1)*time.Minute+time.Second).Sub(s.clock.Now()), true)
+			var want []string
+			for i := range ticks {
+				want = append(want, fmt.Sprintf("c-%d", first.Add(time.Duration(i)*time.Minute).Unix()))
+			}
+			assert.ElementsMatch(t, want, s.jobs(), "each tick has run")
+
+			s.stopInterfering()
+			s.reconciler.APIReader = mgr.GetAPIReader()
+			s.events()
+			s.live(time.Minute, true)
+			s.reconcile()
+			assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(first.Add(ticks*time.Minute)), "and then the status says so")
+			for _, text := range s.events() {
+				assert.NotContains(t, text, "MissSchedule")
+			}
+			if name == "deletions" {
+				assert.Len(t, s.jobs(), 1, "S8: and the history is short again")
+			}
+		})
+	}
+}
+
+func TestS14ACreationThatIsRefusedForLongCostsOnlyItsOwnTicks(t *testing.T) {
+	for name, refusal := range map[string]error{
+		"by a policy":                    denied,
+		"by a webhook that answers 404":  passedOn(http.StatusNotFound, metav1.StatusReasonNotFound),
+		"by a webhook that answers 409":  passedOn(http.StatusConflict, metav1.StatusReasonConflict),
+		"as the template is not valid":   apierrors.NewInvalid(batchv1.SchemeGroupVersion.WithKind("Job").GroupKind(), "c", nil),
+		"by a 404 that names no details": &apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every())
+			s.interfere(interceptor.Funcs{Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+				return refusal
+			}})
+			first := s.toNextTick()
+			s.live(3*time.Minute, false)
+			assert.Empty(t, s.jobs())
+			ready := meta.FindStatusCondition(s.stored().Status.Conditions, v1.ConditionReady)
+			assert.Equal(t, v1.ReasonJobCreationFailed, ready.Reason)
+			found := strings.Join(s.events(), "\n")
+			assert.Contains(t, found, "Warning FailedCreate")
+			assert.Contains(t, found, "Warning MissSchedule Missed scheduled time "+first.UTC().Format(time.RFC3339)+": their Job could not be created")
+
+			s.stopInterfering()
+			s.live(time.Minute, false)
+			next := s.stored().Status.NextScheduleTime.Time
+			assert.True(t, next.After(s.clock.Now()))
+			assert.Contains(t, s.jobs(), fmt.Sprintf("c-%d", next.Add(-time.Minute).Unix()), "the next tick runs")
+		})
+	}
+}
+
+func TestS10EachTickBeginsItsRetriesAnew(t *testing.T) {
+	s := newStage(t, every().Schedule("*/10 * * * *").Deadline(30))
+	var tries []time.Duration // after the tick
+	tick := time.Time{}
+	s.interfere(interceptor.Funcs{Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+		tries = append(tries, s.clock.Since(tick))
+		return denied
+	}})
+	for range 3 {
+		tick = s.toNextTick()
+		tries = nil
+		s.live(time.Minute, false)
+		require.Len(t, tries, 7)
+		assert.Less(t, tries[1], time.Second)
+		s.awaitCached()
+	}
+}
+
+func TestS10WhatTheAPIServerCallsInvalidIsTriedOnceATick(t *testing.T) {
+	s := newStage(t, every())
+	tries := 0
+	s.interfere(interceptor.Funcs{Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
+		tries++
+		return apierrors.NewInvalid(batchv1.SchemeGroupVersion.WithKind("Job").GroupKind(), o.GetName(), nil)
+	}})
+	s.toNextTick()
+	s.live(30*time.Minute-time.Second, false)
+	assert.Equal(t, 30, tries)
+	failed := 0
+	for _, text := range s.events() {
+		if strings.Contains(text, EventFailedCreate) {
+			failed++
+		}
+	}
+	assert.Equal(t, 1, failed, "one event per generation and message")
+
+	t.Run("and again after an edit", func(t *testing.T) {
+		c := s.stored()
+		c.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Image = "another"
+		require.NoError(t, mgr.GetClient().Update(t.Context(), c))
+		s.awaitCached()
+		s.reconcile()
+		assert.Equal(t, 31, tries)
+		assert.Len(t, s.events(), 1)
+	})
+}
+
+func TestS6ADeletionThatAWebhookRefusesIsNotDone(t *testing.T) {
+	for name, answer := range map[string]error{
+		"by a 404": passedOn(http.StatusNotFound, metav1.StatusReasonNotFound),
+		"by a 409": passedOn(http.StatusConflict, metav1.StatusReasonConflict),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every().Policy(v1.ReplaceConcurrent))
+			s.toNextTick()
+			s.reconcile()
+			s.awaitCached()
+			s.interfere(interceptor.Funcs{Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
+				return answer
+			}})
+			s.live(5*time.Minute, false)
+			assert.Len(t, s.jobs(), 1, "nothing starts beside the Job that could not be deleted")
+			assert.Contains(t, strings.Join(s.events(), "\n"), "Warning FailedDelete")
+			s.stopInterfering()
+			s.live(time.Minute, false)
+			assert.Len(t, s.jobs(), 1)
+			assert.Len(t, s.stored().Status.Active, 1)
+		})
+	}
+}
+
+func TestS14AnAnswerThatNeverComesIsNotWaitedForLong(t *testing.T) {
+	s := newStage(t, every())
+	hang := func(ctx context.Context) error {
+		deadline, ok := ctx.Deadline()
+		require.True(t, ok, "it would wait for ever")
+		assert.LessOrEqual(t, time.Until(deadline), createTimeout)
+		return context.DeadlineExceeded
+	}
+	s.interfere(interceptor.Funcs{
+		Create: func(ctx context.Context, _ client.WithWatch, _ client.Object, _ ...client.CreateOption) error {
+			return hang(ctx)
+		},
+		SubResourcePatch: func(ctx context.Context, _ client.Client, _ string, _ client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
+			return hang(ctx)
+		},
+	})
+	s.toNextTick()
+	assert.Equal(t, firstRetry, s.reconcile().RequeueAfter)
+}
+
+func TestS2AStatusThatArrivesLateIsReported(t *testing.T) {
+	s := newStage(t, every().Deadline(10))
+	tick := s.toNextTick()
+	s.clock.SetTime(tick.Add(11 * time.Second)) // past its deadline
+	var late func()
+	s.interfere(interceptor.Funcs{SubResourcePatch: func(_ context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+		opts ...client.SubResourcePatchOption,
+	) error {
+		o = o.DeepCopyObject().(client.Object)
+		late = func() { require.NoError(t, c.SubResource(sub).Patch(context.Background(), o, p, opts...)) }
+		return context.DeadlineExceeded // it is still under way
+	}})
+	s.reconcile()
+	s.interfere(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+		opts ...client.SubResourcePatchOption,
+	) error {
+		if late != nil {
+			late() // before the second
+			late = nil
+		}
+		return c.SubResource(sub).Patch(ctx, o, p, opts...)
+	}})
+	s.clock.SetTime(s.clock.Now().Add(time.Second))
+	s.reconcile()
+	s.reconcile()
+	found := s.events()
+	require.Len(t, found, 1)
+	assert.Contains(t, found[0], "Warning MissSchedule Missed scheduled time "+tick.UTC().Format(time.RFC3339))
+	assert.Len(t, s.stored().Status.Missed, 1)
+}
+
+func TestS2ANewLeaderReportsWhatTheOneBeforeHasWrittenLast(t *testing.T) {
+	s := newStage(t, every().Deadline(10))
+	tick := s.toNextTick()
+	s.clock.SetTime(tick.Add(11 * time.Second))
+	s.reconcile()
+	s.awaitCached()
+	require.Len(t, s.stored().Status.Missed, 1)
+	for name, tc := range map[string]struct {
+		after time.Duration
+		want  int
+	}{
+		"a moment later": {10 * time.Second, 1},
+		"an hour later":  {time.Hour, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.recorder.recorded = map[string]bool{} // what the leader before recorded is lost with it
+			s.events()
+			s.reconciler = &CronJobReconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: s.recorder, Clock: s.clock}
+			began := s.clock.Now()
+			s.clock.SetTime(began.Add(tc.after))
+			defer s.clock.SetTime(began)
+			s.reconciler.reportMissed(s.stored())
+			s.reconciler.reportMissed(s.stored())
+			assert.Len(t, s.events(), tc.want)
+		})
+	}
+}
+
+func TestS2WhatTheLastStatusOfADeletedCronJobSaysIsReported(t *testing.T) {
+	s := newStage(t, every().Deadline(10))
+	tick := s.toNextTick()
+	s.clock.SetTime(tick.Add(11 * time.Second))
+	s.interfere(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+		opts ...client.SubResourcePatchOption,
+	) error {
+		require.NoError(t, c.SubResource(sub).Patch(ctx, o, p, opts...))
+		return errTrouble
+	}})
+	s.reconcile()
+	assert.Empty(t, s.events())
+	last := s.stored()
+	s.reconciler.cachedWrites().Delete(event.DeleteEvent{Object: last})
+	assert.Len(t, s.events(), 1)
+}
+
+func TestS7AnEditThatOnlyRemovesAFieldIsNoSurprise(t *testing.T) {
+	s := newStage(t, builders.MakeCronJob("c").Schedule("*/5 * * * *").TimeZone("Asia/Kolkata"))
+	s.clock.SetTime(s.clock.Now().Add(4 * time.Hour)) // nobody has looked since
+	require.NoError(t, mgr.GetClient().Patch(t.Context(), s.stored(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"timeZone":null}}`))))
+	s.awaitCached()
+	s.reconcile()
+	assert.Empty(t, s.jobs(), "a tick from before the edit was seen")
+	status := s.stored().Status
+	assert.True(t, status.NextScheduleTime.After(s.clock.Now()))
+	assert.EqualValues(t, 2, status.ObservedGeneration)
+}
+
+func TestWhatIsWrittenWhileTheCacheIsReadIsKept(t *testing.T) {
+	c := builders.MakeCronJob("c").Obj()
+	key := client.ObjectKeyFromObject(c)
+	version := func(version string) *v1.CronJob {
+		c := c.DeepCopy()
+		c.ResourceVersion = version
+		return c
+	}
+	m := &memory{}
+	stop := make(chan struct{})
+	done := make(chan struct{})
+	go func() { // the watch, which is behind
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				m.newest(key, version("2"))
+			}
+		}
+	}()
+	for range 2000 {
+		m.keepWritten(key, version("1"))
+		m.keepWritten(key, version("3"))
+		require.Equal(t, "3", m.newest(key, version("2")).ResourceVersion, "what is newer than the cache was dropped")
+	}
+	close(stop)
+	<-done
+}
+
+func TestMemoryEndsWithItsCronJob(t *testing.T) {
+	r := &CronJobReconciler{}
+	c := builders.MakeCronJob("c").Obj()
+	for i := range 100_000 {
+		key := types.NamespacedName{Namespace: "n", Name: fmt.Sprintf("c%d", i)}
+		known := r.memory.acquire(key)
+		known.begin(c.UID)
+		known.addRun(builders.MakeJob(c, time.Unix(0, 0)).Obj())
+		known.failures, known.isStale = 1, true
+		r.memory.keepWritten(key, c)
+		r.memory.unreported(key, c.UID, []v1.MissedTicks{{Reason: "Deadline"}})
+		r.memory.release(key, known)
+		require.Len(t, r.memory.entries, 1)
+		r.forget(key)
+	}
+	assert.Empty(t, r.memory.entries)
+}
+
+func TestIsTerminatingIsAboutTheNamespaceAlone(t *testing.T) {
+	cause := &apierrors.StatusError{ErrStatus: metav1.Status{
+		Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden,
+		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}},
+	}}
+	for name, tc := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"it is being deleted":       {cause, true},
+		"it is gone":                {apierrors.NewNotFound(corev1.Resource("namespaces"), "n"), true},
+		"another namespace is gone": {apierrors.NewNotFound(corev1.Resource("namespaces"), "m"), false},
+		"something else is gone":    {apierrors.NewNotFound(corev1.Resource("configmaps"), "n"), false},
+		"a webhook says so":         {passedOn(http.StatusNotFound, metav1.StatusReasonNotFound), false},
+		"it is forbidden":           {denied, false},
+	} {
+		assert.Equal(t, tc.want, isTerminating(tc.err, "n"), name)
+	}
+}

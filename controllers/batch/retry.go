@@ -1,0 +1,108 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"tutorial.kubebuilder.io/project/internal/lease"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// A request that fails costs its own retry and nothing else: the reconcile goes on without it, and is repeated after
+// a backoff, but never later than at the next tick. So no failure is returned to controller-runtime, whose
+// backoff grows to a quarter of an hour and knows of no tick.
+
+const (
+	// firstRetry and lastRetry are how long a request that failed waits before it is tried again: at first, and at
+	// most. It doubles each time.
+	firstRetry = 250 * time.Millisecond
+	lastRetry  = time.Minute
+
+	// conflictRetry is firstRetry after a conflict, which only means that somebody else's edit came first.
+	conflictRetry = 50 * time.Millisecond
+
+	// requestTimeout is how long a request may take: one that is never answered must not keep the next tick
+	// waiting. Creations pass the admission of Jobs, which may take its time.
+	requestTimeout = 5 * time.Second
+	createTimeout  = 15 * time.Second
+)
+
+// The kinds of requests, as the metrics name them.
+const (
+	requestCreate = "create"
+	requestDelete = "delete"
+	requestStatus = "status"
+	requestRead   = "read"
+)
+
+// backoff returns how long to wait after so many failures in a row, at least one.
+func backoff(first time.Duration, failures int) time.Duration {
+	const doublings = 20 // more than from first to lastRetry, and few enough not to overflow
+	return min(first<<min(failures-1, doublings), lastRetry)
+}
+
+// failed notes that a request of this reconcile failed. The first of a row of failures is an error in the log.
+func (r *CronJobReconciler) failed(ctx context.Context, seen *observed, request string, err error) {
+	seen.failed = true
+	if isShutdownError(ctx, err) {
+		return // nobody's mistake: the next leader goes on
+	}
+	requestFailures.WithLabelValues(request).Inc()
+	log := ctrl.LoggerFrom(ctx).WithValues("request", request)
+	switch {
+	case apierrors.IsConflict(err):
+		log.V(1).Info("The CronJob was edited meanwhile: trying again", "error", err.Error())
+	case seen.pending.failures > 0:
+		log.V(1).Info("A request failed again", "error", err.Error())
+	default:
+		log.Error(err, "A request failed: trying again until it works")
+	}
+}
+
+// requeue asks for the next reconcile: when the plan asks for it, or earlier to retry what failed.
+func (r *CronJobReconciler) requeue(seen *observed, p *plan.Plan, done *outcome) ctrl.Result {
+	known := seen.pending
+	if seen.failed {
+		known.failures++
+		p.WakeBy(seen.Now.Add(backoff(seen.firstRetry, known.failures)))
+	} else {
+		known.failures = 0
+	}
+	if p.Again && done.written {
+		p.WakeBy(seen.Now)
+	}
+	return r.sleepUntil(p.WakeAt)
+}
+
+// isOutcomeUnknown reports whether a request may have been carried out although it failed.
+func isOutcomeUnknown(err error) bool {
+	status := apierrors.APIStatus(nil)
+	return !errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError
+}
+
+// isShutdownError reports whether a request was not made, or not waited for, as the manager has to stop or leads no
+// more. That is nobody's mistake: the next leader goes on.
+func isShutdownError(ctx context.Context, err error) bool {
+	return errors.Is(err, lease.ErrOver) || ctx.Err() != nil
+}
