@@ -81,6 +81,13 @@ func (t *tale) edit(second float64, change func(*history.CronJob)) {
 	t.store(second)
 }
 
+// removesFields has a user edit the CronJob in a way that the API server puts no time on: it takes fields away.
+func (t *tale) removesFields(second float64, change func(*history.CronJob)) {
+	edited := t.cronJob.Edited
+	t.edit(second, func(c *history.CronJob) { change(c) })
+	t.records[len(t.records)-1].CronJob.Edited, t.cronJob.Edited = edited, edited
+}
+
 // status has a manager write the status: the last tick and the next; negative for none.
 func (t *tale) status(second float64, last, next int) {
 	t.cronJob.ObservedGeneration = t.cronJob.Generation
@@ -347,6 +354,25 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.job(30.2, 30)
 			t.status(30.3, 30, 37)
 			t.runs(37, 37, 44)
+		}},
+		"S7: an edit that only removes fields leaves no time behind": {tell: func(t *tale) {
+			t.runs(30.1, 30, 40)
+			t.reports(30.2, fmt.Sprintf("Missed 2 scheduled times from %s to %s: slow", at(10).Format(time.RFC3339), at(20).Format(time.RFC3339)))
+			t.ends(32, 30, history.Succeeded)
+			t.removesFields(35, func(c *history.CronJob) { c.TimeZone, c.Schedule = "", "@every 4s" })
+			t.status(38.5, 30, 42) // it takes the edit for one of the moment at which it sees it
+			t.runs(42.1, 42, 46)
+		}},
+		"S2: a tick is lost after an edit that leaves no time behind": {want: []Law{Lost}, tell: func(t *tale) {
+			t.runsTwice()
+			t.removesFields(25, func(c *history.CronJob) { c.Schedule = "@every 4s" })
+			t.status(25.1, 20, 28)
+			t.runs(32.1, 32, 36)
+		}},
+		"S7: a tick runs that was before an edit that leaves no time behind": {want: []Law{AfterEdit}, tell: func(t *tale) {
+			t.runsTwice()
+			t.removesFields(32, func(c *history.CronJob) { c.Schedule = "@every 5s" })
+			t.runs(36, 30, 40)
 		}},
 		"S7: it runs while suspended": {want: []Law{AfterSuspend}, tell: func(t *tale) {
 			t.runsTwice()

@@ -159,6 +159,9 @@ func runningAt(runs []*run, revision int64) *run {
 // it to be of the moment, by its clock, at which it sees it.
 func (c *check) floor(spec spec) time.Time {
 	floor := spec.since
+	if spec.undated {
+		floor = floor.Add(-time.Second) // the history may have it a second later than it was
+	}
 	unsure := c.slow(unsure)
 	for _, w := range c.clocks {
 		if w.step >= 0 || spec.since.Before(w.from.Add(w.step-unsure)) || spec.since.After(w.to.Add(unsure)) {

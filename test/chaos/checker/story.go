@@ -44,6 +44,11 @@ type version struct {
 	*history.CronJob
 	at       time.Time
 	revision int64
+
+	// edited is when something other than the status was last written, in whole seconds. Undated says that the API
+	// server has put no time on that, so that it is known only from when the history has it.
+	edited  time.Time
+	undated bool
 }
 
 // spec is what a CronJob asks for, from a revision on.
@@ -169,7 +174,7 @@ func (r *record) cronJob(rec *history.Record) {
 		s.gone, s.goneAt = rec.Revision, rec.At
 		return
 	}
-	s.versions = append(s.versions, version{rec.CronJob, rec.At, rec.Revision})
+	s.versions = append(s.versions, version{CronJob: rec.CronJob, at: rec.At, revision: rec.Revision})
 }
 
 // job takes a state of a Job.
@@ -264,6 +269,7 @@ func (r *record) other(rec *history.Record) {
 // arrange finds the versions that changed what a CronJob asks for.
 func (s *story) arrange() {
 	slices.SortStableFunc(s.runs, func(a, b *run) int { return cmp.Compare(a.created, b.created) })
+	s.date()
 	for _, v := range s.versions {
 		next := spec{version: v, since: v.Created}
 		next.schedule, _ = parse(v.Schedule)
@@ -274,10 +280,27 @@ func (s *story) arrange() {
 			}
 			next.since = last.since
 			if rescheduled(last.CronJob, v.CronJob) {
-				next.since = v.Edited
+				next.since = v.edited
 			}
 		}
 		s.specs = append(s.specs, next)
+	}
+}
+
+// date finds when each version was last edited. The API server's managed fields have the time of an edit only if it
+// sets a field: one that removes fields moves the generation, and no time.
+func (s *story) date() {
+	for i := range s.versions {
+		v := &s.versions[i]
+		v.edited = v.Edited
+		if i == 0 || v.Edited.After(s.versions[i-1].Edited) {
+			continue
+		}
+		before := &s.versions[i-1]
+		v.edited, v.undated = before.edited, before.undated
+		if v.Generation > before.Generation {
+			v.edited, v.undated = v.at.Truncate(time.Second), true
+		}
 	}
 }
 

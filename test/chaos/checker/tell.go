@@ -123,7 +123,7 @@ func cronJobLine(c *history.CronJob) string {
 	if c.Deleted {
 		return "deleted"
 	}
-	text := fmt.Sprintf("generation %d (seen %d, edited %s) %q %s, last %s, next %s, active %d", c.Generation, c.ObservedGeneration,
+	text := fmt.Sprintf("generation %d (seen %d, stamped %s) %q %s, last %s, next %s, active %d", c.Generation, c.ObservedGeneration,
 		stamp(c.Edited), c.Schedule, c.Policy, stamp(c.LastSchedule), stamp(c.NextSchedule), len(c.Active))
 	if c.Deadline != nil {
 		text += fmt.Sprintf(", deadline %ds", *c.Deadline)

@@ -38,7 +38,7 @@ func (s *story) spans(end time.Time) []span {
 			continue // it goes on
 		}
 		if n := len(spans); n > 0 && spans[n-1].to == 0 {
-			spans[n-1].to, spans[n-1].until, spans[n-1].finished = spec.revision, spec.Edited, true
+			spans[n-1].to, spans[n-1].until, spans[n-1].finished = spec.revision, spec.edited, true
 		}
 		if !spec.Suspend {
 			spans = append(spans, span{spec: spec})
@@ -164,7 +164,11 @@ func (s *story) passed(span span, tick time.Time) (int, bool) {
 // something else, before a manager has looked: then it can't tell whether the tick counts. See docs/design.md.
 func (s *story) unseen(at int, span span, tick time.Time) bool {
 	now := s.versions[at]
-	if at == 0 || tick.After(now.Edited) {
+	edited := now.edited
+	if now.undated {
+		edited = now.at // a manager knows of no other time than when it has looked
+	}
+	if at == 0 || tick.After(edited) {
 		return false
 	}
 	before := s.versions[at-1].ObservedGeneration
