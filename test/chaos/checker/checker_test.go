@@ -36,6 +36,7 @@ type tale struct {
 	generation int64
 	cronJob history.CronJob
 	jobs    map[int]*history.Job // by tick
+	sent    history.Event        // the last that was reported
 	metrics map[string]float64
 }
 
@@ -164,9 +165,26 @@ func (t *tale) gone(second float64) {
 
 // reports has a manager report ticks as missed.
 func (t *tale) reports(second float64, note string) {
-	event := history.Event{Name: fmt.Sprintf("event-%d", len(t.records)), UID: "uid", Reason: "MissSchedule", Note: note}
+	t.sent = t.event(fmt.Sprintf("event-%d", len(t.records)), note)
+	event := t.sent
 	t.stored(second, history.Record{Event: &event})
-	t.add(second, history.Record{Report: &history.Report{Manager: "a-1", Code: 201, Event: event}})
+	t.sends("a-1", second, 201, event)
+}
+
+// event returns an event about missed ticks.
+func (t *tale) event(name, note string) history.Event {
+	return history.Event{Name: name, UID: "uid", Reason: "MissSchedule", Note: note}
+}
+
+// sends has a manager send an event, which is answered with a code.
+func (t *tale) sends(manager string, second float64, code int, event history.Event) {
+	t.add(second, history.Record{Report: &history.Report{Manager: manager, Code: code, Event: event}})
+}
+
+// misses has the status tell of a missed tick from its next write on.
+func (t *tale) misses(tick int) {
+	t.cronJob.Missed = append([]history.Missed{{Reason: "Superseded", First: at(float64(tick)), Last: at(float64(tick)), Count: 1}},
+		t.cronJob.Missed...)
 }
 
 func (t *tale) process(name, state string, second float64) {
@@ -242,6 +260,80 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 		"S2: a tick runs and is reported as missed": {want: []Law{RunAndReported}, tell: func(t *tale) {
 			t.runsTwice()
 			t.reports(23, oneMissed(20))
+		}},
+		"S2: a tick is reported again by the same event, which is there already": {tell: func(t *tale) {
+			t.runs(20.1, 20, 30)
+			t.reports(20.2, oneMissed(10))
+			t.sends("b-1", 20.3, 409, t.sent)
+			t.sends("a-1", 20.4, 409, t.sent)
+			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 1, "missed_ticks_total/Superseded": 1})
+		}},
+		"S2: a tick is told by two events, of which one was refused": {tell: func(t *tale) {
+			t.runs(20.1, 20, 30)
+			t.sends("a-1", 20.2, 403, t.event("refused", oneMissed(10)))
+			t.reports(20.3, oneMissed(10))
+		}},
+		"S2: what was sent first and refused says something else than what is stored": {want: []Law{Lost}, tell: func(t *tale) {
+			t.runs(30.1, 30, 40)
+			t.sends("a-1", 30.2, 0, t.event("event", fmt.Sprintf("Missed 2 scheduled times from %s to %s: slow",
+				at(10).Format(time.RFC3339), at(20).Format(time.RFC3339))))
+			event := t.event("event", oneMissed(10))
+			t.stored(31, history.Record{Event: &event})
+		}},
+		"O3: a manager counts a missed tick that another has told before": {tell: func(t *tale) {
+			t.runs(20.1, 20, 30)
+			t.reports(20.2, oneMissed(10))
+			t.sends("b-1", 21, 409, t.sent)
+			t.add(27, history.Record{Metrics: &history.Metrics{Manager: "b-1", Asked: at(27), Values: map[string]float64{"missed_ticks_total/Superseded": 1}}})
+			t.add(27, history.Record{Phase: &history.Phase{Name: history.Quiet}})
+		}},
+		"O3: a manager counts a missed tick once, however often it tells it": {want: []Law{WrongMetrics}, tell: func(t *tale) {
+			t.runs(20.1, 20, 30)
+			t.reports(20.2, oneMissed(10))
+			t.sends("a-1", 21, 409, t.sent)
+			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 1, "missed_ticks_total/Superseded": 2})
+		}},
+		"S2: the status tells of a missed tick, and no event does": {want: []Law{Untold}, tell: func(t *tale) {
+			t.misses(10)
+			t.runs(20.1, 20, 30)
+			t.edit(25, suspended)
+			t.status(26, 20, -1)
+			t.add(95, history.Record{Act: &history.Act{Kind: "end"}})
+		}},
+		"S2: the status tells of a missed tick, whose event is still to come": {tell: func(t *tale) {
+			t.misses(10)
+			t.runs(20.1, 20, 30)
+			t.edit(22, suspended)
+		}},
+		"S2: who was to tell of a missed tick ends, and the next tells what the status says": {tell: func(t *tale) {
+			t.misses(10)
+			t.runs(20.1, 20, 30)
+			t.process("a-1", history.Ended, 20.2)
+			t.edit(25, suspended)
+			t.sends("b-1", 38, 201, t.event("event", oneMissed(10)))
+			t.add(95, history.Record{Act: &history.Act{Kind: "end"}})
+		}},
+		"S2: who was to tell of a missed tick ends, and nobody tells what the status says": {want: []Law{Untold}, tell: func(t *tale) {
+			t.misses(10)
+			t.runs(20.1, 20, 30)
+			t.process("a-1", history.Ended, 20.2)
+			t.edit(25, suspended)
+			t.add(95, history.Record{Act: &history.Act{Kind: "end"}})
+		}},
+		"S2: who was to tell of a missed tick ends, and the CronJob is deleted before another can": {tell: func(t *tale) {
+			t.misses(10)
+			t.runs(20.1, 20, 30)
+			t.process("a-1", history.Ended, 20.2)
+			t.edit(25, suspended)
+			t.gone(30)
+			t.add(95, history.Record{Act: &history.Act{Kind: "end"}})
+		}},
+		"S2: a tick is lost though the status keeps others": {want: []Law{Lost}, tell: func(t *tale) {
+			t.misses(10)
+			t.runs(20.1, 20, 30)
+			t.reports(20.2, oneMissed(10))
+			t.runs(40.1, 40, 50)
+			t.process("a-1", history.Ended, 40.2)
 		}},
 		"S2: a tick is reported twice": {want: []Law{ReportedTwice}, tell: func(t *tale) {
 			t.runs(20.1, 20, 30)

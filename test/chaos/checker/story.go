@@ -19,10 +19,7 @@ package checker
 import (
 	"cmp"
 	"net/http"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"tutorial.kubebuilder.io/project/test/chaos/history"
@@ -79,20 +76,13 @@ type create struct {
 	answered time.Time
 }
 
-// missed is a report of ticks that will never run.
-type missed struct {
-	at          time.Time // when it was seen first
-	first, last time.Time
-	count       int
-	why         string
-}
-
 // record is all that is known, in order.
 type record struct {
 	stories   map[string]*story // by UID
 	runs      map[string]*run   // by UID
 	creates   map[string][]*create
-	reports   map[string]bool // the names of the events that were taken
+	stored    map[string]bool // the names of the events about missed ticks that etcd has
+	keeps     bool            // whether statuses tell of missed ticks
 	ends      []time.Time     // when processes ended or froze
 	clocks    []window
 	metrics   []scrape
@@ -128,7 +118,7 @@ type answered struct {
 // gather reads a history.
 func gather(records []history.Record) *record {
 	r := &record{
-		stories: map[string]*story{}, runs: map[string]*run{}, creates: map[string][]*create{}, reports: map[string]bool{},
+		stories: map[string]*story{}, runs: map[string]*run{}, creates: map[string][]*create{}, stored: map[string]bool{},
 		acts: map[string]bool{}, phases: map[string]time.Time{}, faults: map[string]int{},
 	}
 	told := map[string]bool{}
@@ -140,11 +130,11 @@ func gather(records []history.Record) *record {
 		case rec.Job != nil:
 			r.job(rec)
 		case rec.Event != nil:
-			r.report(rec.Event, rec.At)
+			r.report(rec.Event, rec.At, true)
 		case rec.Create != nil:
 			r.create(rec)
 		case rec.Report != nil:
-			r.report(&rec.Report.Event, rec.At)
+			r.report(&rec.Report.Event, rec.At, false)
 			if key := rec.Report.Manager + rec.Report.Event.Name; !told[key] && rec.Report.Event.UID != "" {
 				told[key] = true
 				event := &rec.Report.Event
@@ -174,6 +164,7 @@ func (r *record) cronJob(rec *history.Record) {
 		s.gone, s.goneAt = rec.Revision, rec.At
 		return
 	}
+	r.keeps = r.keeps || len(rec.CronJob.Missed) > 0
 	s.versions = append(s.versions, version{CronJob: rec.CronJob, at: rec.At, revision: rec.Revision})
 }
 
@@ -212,31 +203,6 @@ func (r *record) create(rec *history.Record) {
 			run.creates = append(run.creates, c)
 		}
 	}
-}
-
-// report takes an event.
-func (r *record) report(event *history.Event, at time.Time) {
-	if event.Reason != "MissSchedule" || r.reports[event.Name] {
-		return
-	}
-	s := r.stories[event.UID]
-	if s == nil {
-		return
-	}
-	r.reports[event.Name] = true
-	for _, m := range parseMissed(event.Note) {
-		m.at = at
-		s.missed = append(s.missed, m)
-	}
-}
-
-// countOf returns how many things an event tells of: ticks that were missed, or one of anything else.
-func countOf(event *history.Event) int {
-	count := 0
-	for _, m := range parseMissed(event.Note) {
-		count += m.count
-	}
-	return max(1, count)
 }
 
 // other takes what is not about a CronJob.
@@ -347,42 +313,4 @@ func (s *story) between(from, to int64) []spec {
 // runsAt reports whether the Job was there and had not ended at a revision.
 func (r *run) runsAt(revision int64) bool {
 	return r.created < revision && (r.ended == 0 || r.ended > revision) && (r.deleted == 0 || r.deleted > revision)
-}
-
-// The two forms of a report.
-var (
-	missedOne  = regexp.MustCompile(`^Missed scheduled time (\S+): (.*)$`)
-	missedMany = regexp.MustCompile(`^Missed (\d+)(?: or more)? scheduled times from (\S+) to (\S+): (.*)$`)
-)
-
-// parseMissed reads an event, which has one report or several with semicolons between; none if it is about something
-// else.
-func parseMissed(note string) []*missed {
-	var all []*missed
-	for part := range strings.SplitSeq(note, "; ") {
-		if m := parseOneMissed(part); m != nil {
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
-func parseOneMissed(note string) *missed {
-	text := []string{"1"}
-	var m *missed
-	if match := missedOne.FindStringSubmatch(note); match != nil {
-		text, m = append(text, match[1], match[1]), &missed{why: match[2]}
-	} else if match := missedMany.FindStringSubmatch(note); match != nil {
-		text, m = match[1:4], &missed{why: match[4]}
-	} else {
-		return nil
-	}
-	var errs [3]error
-	m.count, errs[0] = strconv.Atoi(text[0])
-	m.first, errs[1] = time.Parse(time.RFC3339, text[1])
-	m.last, errs[2] = time.Parse(time.RFC3339, text[2])
-	if errs != [3]error{} {
-		return nil
-	}
-	return m
 }

@@ -17,6 +17,7 @@ limitations under the License.
 package checker
 
 import (
+	"slices"
 	"time"
 
 	"tutorial.kubebuilder.io/project/test/chaos/history"
@@ -97,14 +98,7 @@ func (c *check) due(s *story, span span) []time.Time {
 
 // account judges one tick: it has a Job, or one report says why it has not, or nobody could owe either.
 func (c *check) account(s *story, span span, tick time.Time, ran *run) {
-	reports := 0
-	var last *missed
-	for _, m := range s.missed {
-		if !tick.Before(m.first) && !tick.After(m.last) {
-			reports++
-			last = m
-		}
-	}
+	reports, last := s.reportsOf(tick)
 	switch {
 	case ran != nil && reports == 1 && c.isForgotten(s, ran, last.at):
 		c.Forgotten++
@@ -125,9 +119,12 @@ func (c *check) account(s *story, span span, tick time.Time, ran *run) {
 // unaccounted judges a tick that has neither Job nor report.
 func (c *check) unaccounted(s *story, span span, tick time.Time) {
 	at, passed := s.passed(span, tick)
+	row, until := s.rowOf(tick, c.end)
 	switch {
 	case c.isSkewed(tick):
 		c.Excused[ClockStepped]++
+	case row != nil:
+		c.untold(s, tick, row.at, until)
 	case !passed && span.finished && tick.Add(c.patience(tick)).After(span.until):
 		c.Excused[EndedBefore]++
 	case !passed && !span.finished && tick.Add(c.patience(tick)).After(c.end):
@@ -136,11 +133,24 @@ func (c *check) unaccounted(s *story, span span, tick time.Time) {
 		c.violate(Stuck, s, tick, "nothing had become of it after %v", span.until.Sub(tick).Round(time.Second))
 	case s.unseen(at, span, tick):
 		c.Excused[EditedUnseen]++
-	case c.died(s.versions[at].at):
+	case !c.keeps && c.died(s.versions[at].at, s.versions[at].at):
 		c.Excused[ReporterDied]++
 	default:
 		c.violate(Lost, s, tick, "no Job and no report, but at %s (revision %d) the status had gone past it",
 			stamp(s.versions[at].at), s.versions[at].revision)
+	}
+}
+
+// untold judges a missed tick that a status tells of from one instant to another, and no event. Who leads next tells
+// what the status says, so that it is excused only if there was no time for that.
+func (c *check) untold(s *story, tick, from, until time.Time) {
+	switch {
+	case until.Before(from.Add(c.slow(lastWords))):
+		c.Excused[EndedBefore]++
+	case until.Before(from.Add(c.patience(tick))) && c.died(from, until):
+		c.Excused[ReporterDied]++
+	default:
+		c.violate(Untold, s, tick, "no event tells of it, which the status did from %s to %s", stamp(from), stamp(until))
 	}
 }
 
@@ -197,15 +207,13 @@ func (c *check) isCalm(tick time.Time) bool {
 // lastWords is how long after a status an event about it may still be on its way.
 const lastWords = 3 * time.Second
 
-// died reports whether a process ended, or was frozen, when it may have had to report what the status says.
-func (c *check) died(written time.Time) bool {
+// died reports whether a process ended, or was frozen, when it may have had to report what the status says from one
+// instant to another.
+func (c *check) died(from, until time.Time) bool {
 	lastWords := c.slow(lastWords)
-	for _, end := range c.ends {
-		if end.After(written.Add(-lastWords)) && end.Before(written.Add(lastWords)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.ends, func(end time.Time) bool {
+		return end.After(from.Add(-lastWords)) && end.Before(until.Add(lastWords))
+	})
 }
 
 // longestInterval is the longest of a storm's intervals, of which a timer may be under way when the clock is stepped.

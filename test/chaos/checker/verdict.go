@@ -36,6 +36,7 @@ type Law string
 const (
 	Lost                Law = "S2 lost: each due tick has one Job, or one report of why not"
 	Stuck               Law = "S2 stuck: the schedule goes on"
+	Untold              Law = "S2 untold: a missed tick that the status tells of has its event"
 	RunAndReported      Law = "S2 reported, but run"
 	ReportedTwice       Law = "S2 reported twice"
 	NotNewest           Law = "S2 only the newest tick runs"

@@ -18,6 +18,7 @@ package history
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -46,7 +47,12 @@ func decoderOf(key string) func([]byte) (*Record, error) {
 
 func decodeCronJob(value []byte) (*Record, error) {
 	c := &v1.CronJob{}
-	if err := json.Unmarshal(value, c); err != nil {
+	var told struct {
+		Status struct {
+			Missed []Missed `json:"missed"`
+		} `json:"status"`
+	}
+	if err := errors.Join(json.Unmarshal(value, c), json.Unmarshal(value, &told)); err != nil {
 		return nil, err
 	}
 	state := &CronJob{
@@ -55,7 +61,7 @@ func decodeCronJob(value []byte) (*Record, error) {
 		Schedule: c.Spec.Schedule, Policy: string(c.Spec.ConcurrencyPolicy), Deadline: c.Spec.StartingDeadlineSeconds,
 		SucceededLimit: 3, FailedLimit: 1,
 		LastSchedule: timeOf(c.Status.LastScheduleTime), NextSchedule: timeOf(c.Status.NextScheduleTime),
-		ObservedGeneration: c.Status.ObservedGeneration,
+		ObservedGeneration: c.Status.ObservedGeneration, Missed: told.Status.Missed,
 	}
 	if zone := c.Spec.TimeZone; zone != nil {
 		state.TimeZone = *zone

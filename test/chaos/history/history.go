@@ -78,6 +78,15 @@ type CronJob struct {
 	NextSchedule       time.Time `json:"nextSchedule,omitzero"`
 	ObservedGeneration int64     `json:"observedGeneration,omitempty"`
 	Active             []string  `json:"active,omitempty"` // the UIDs of Jobs
+	Missed             []Missed  `json:"missed,omitempty"`
+}
+
+// Missed is a row of missed ticks that a status tells of.
+type Missed struct {
+	Reason string    `json:"reason"`
+	First  time.Time `json:"first"`
+	Last   time.Time `json:"last"`
+	Count  int       `json:"count"`
 }
 
 // Job is a Job as it is stored from this revision on.

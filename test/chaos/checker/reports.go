@@ -1,0 +1,151 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checker
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+)
+
+// missed is a report of ticks that will never run.
+type missed struct {
+	at          time.Time // when it was seen first
+	first, last time.Time
+	count       int
+	why         string
+	event       string // its name
+	stored      bool   // whether etcd has it, and it was not only sent
+}
+
+// report takes an event. The same event may be sent several times, by several managers: it is one report. What etcd has
+// of it counts; if it has nothing, as the event was refused, what was sent first.
+func (r *record) report(event *history.Event, at time.Time, stored bool) {
+	s := r.stories[event.UID]
+	if event.Reason != "MissSchedule" || s == nil || r.stored[event.Name] {
+		return
+	}
+	isSent := func(m *missed) bool { return m.event == event.Name }
+	if first := slices.IndexFunc(s.missed, isSent); first >= 0 {
+		if !stored {
+			return
+		}
+		at = s.missed[first].at
+		s.missed = slices.DeleteFunc(s.missed, isSent)
+	}
+	if stored {
+		r.stored[event.Name] = true
+	}
+	for _, m := range parseMissed(event.Note) {
+		m.at, m.event, m.stored = at, event.Name, stored
+		s.missed = append(s.missed, m)
+	}
+}
+
+// reportsOf returns how many reports there are of a tick, and the last of them. One that was only sent is none where
+// there is one that etcd has, and else all that were only sent are one.
+func (s *story) reportsOf(tick time.Time) (count int, last *missed) {
+	sent := 0
+	for _, m := range s.missed {
+		switch {
+		case tick.Before(m.first) || tick.After(m.last):
+			continue
+		case m.stored:
+			count++
+		default:
+			sent++
+		}
+		if last == nil || m.stored || !last.stored {
+			last = m
+		}
+	}
+	if count == 0 {
+		count = min(sent, 1)
+	}
+	return count, last
+}
+
+// rowOf returns the first version whose status tells that a tick was missed, and until when it did; nil if none does.
+func (s *story) rowOf(tick, end time.Time) (first *version, until time.Time) {
+	tells := func(v version) bool {
+		return slices.ContainsFunc(v.Missed, func(m history.Missed) bool { return !tick.Before(m.First) && !tick.After(m.Last) })
+	}
+	i := slices.IndexFunc(s.versions, tells)
+	if i < 0 {
+		return nil, time.Time{}
+	}
+	for _, v := range s.versions[i:] {
+		if !tells(v) {
+			return &s.versions[i], v.at
+		}
+	}
+	if s.gone > 0 {
+		end = s.goneAt
+	}
+	return &s.versions[i], end
+}
+
+// countOf returns how many things an event tells of: ticks that were missed, or one of anything else.
+func countOf(event *history.Event) int {
+	count := 0
+	for _, m := range parseMissed(event.Note) {
+		count += m.count
+	}
+	return max(1, count)
+}
+
+// The two forms of a report.
+var (
+	missedOne  = regexp.MustCompile(`^Missed scheduled time (\S+): (.*)$`)
+	missedMany = regexp.MustCompile(`^Missed (\d+)(?: or more)? scheduled times from (\S+) to (\S+): (.*)$`)
+)
+
+// parseMissed reads an event, which has one report or several with semicolons between; none if it is about something
+// else.
+func parseMissed(note string) []*missed {
+	var all []*missed
+	for part := range strings.SplitSeq(note, "; ") {
+		if m := parseOneMissed(part); m != nil {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func parseOneMissed(note string) *missed {
+	text := []string{"1"}
+	var m *missed
+	if match := missedOne.FindStringSubmatch(note); match != nil {
+		text, m = append(text, match[1], match[1]), &missed{why: match[2]}
+	} else if match := missedMany.FindStringSubmatch(note); match != nil {
+		text, m = match[1:4], &missed{why: match[4]}
+	} else {
+		return nil
+	}
+	var errs [3]error
+	m.count, errs[0] = strconv.Atoi(text[0])
+	m.first, errs[1] = time.Parse(time.RFC3339, text[1])
+	m.last, errs[2] = time.Parse(time.RFC3339, text[2])
+	if errs != [3]error{} {
+		return nil
+	}
+	return m
+}
