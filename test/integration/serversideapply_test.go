@@ -19,6 +19,7 @@ package integration
 import (
 	"encoding/json"
 	"maps"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -184,5 +185,94 @@ func TestC1ServerSideApplyOfAPartWithNothingToJoinIsRefusedAndBreaksNothing(t *t
 		err := s.apply("alone", version, "suspend: true")
 		require.True(t, apierrors.IsInvalid(err), "%s: %v", version, err)
 		assert.ErrorContains(t, err, "spec.schedule: Required value", version)
+	}
+}
+
+// managedParts are fields that managers apply and let go of, each with values to choose from. None
+// has a default.
+var managedParts = []struct {
+	path   []string
+	values []any
+}{
+	{[]string{"metadata", "labels", "team"}, []any{"red", "blue"}},
+	{[]string{"metadata", "labels", "app"}, []any{"one"}},
+	{[]string{"metadata", "annotations", "example.com/note"}, []any{"x", "y"}},
+	{[]string{"spec", "startingDeadlineSeconds"}, []any{int64(77), int64(78)}},
+	{[]string{"spec", "timeZone"}, []any{"Europe/Paris", "Asia/Tokyo"}},
+	{[]string{"spec", "jobTemplate", "metadata", "labels", "tier"}, []any{"low"}},
+}
+
+// managedSchedules are schedules of both versions, some of which the other version keeps in an
+// annotation.
+var managedSchedules = map[string][]any{
+	"v1": {"0 0 1 1 *", "@yearly", "@every 8760h"},
+	"v2": {
+		map[string]any{"minute": "0", "hour": "0", "dayOfMonth": "1", "month": "1"},
+		map[string]any{"minute": "0", "hour": "0", "dayOfMonth": "1", "month": "1", "dayOfWeek": "*"},
+		map[string]any{"every": "8760h"},
+	},
+}
+
+func TestC1ServerSideApplyTakesManagersThatChangeVersionWhileTheirFieldsComeAndGo(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	owned := map[string]map[string]any{} // the values that each manager applied and that no other took from it
+	for step := range 150 {
+		manager, version := []string{"base", "a", "b", "c"}[random.IntN(4)], []string{"v1", "v2"}[random.IntN(2)]
+		if step == 0 {
+			manager = "base" // it alone applies what a CronJob needs
+		}
+		config := s.object(version, "c")
+		schedules := managedSchedules[version]
+		switch {
+		case manager == "base":
+			config = s.object(version, "c", jobTemplate)
+			require.NoError(t, unstructured.SetNestedField(config.Object, schedules[random.IntN(len(schedules))], "spec", "schedule"))
+		case random.IntN(3) == 0: // shares the schedule
+			live := s.object(version, "c")
+			require.NoError(t, s.Client.Get(t.Context(), client.ObjectKeyFromObject(live), live))
+			config.Object["spec"] = map[string]any{"schedule": live.Object["spec"].(map[string]any)["schedule"]}
+		default:
+			unstructured.RemoveNestedField(config.Object, "spec")
+		}
+		owned[manager] = map[string]any{}
+		for _, part := range managedParts {
+			if random.IntN(2) == 0 {
+				continue
+			}
+			value, path := part.values[random.IntN(len(part.values))], strings.Join(part.path, " ")
+			require.NoError(t, unstructured.SetNestedField(config.Object, value, part.path...))
+			for _, fields := range owned {
+				if fields[path] != value {
+					delete(fields, path)
+				}
+			}
+			owned[manager][path] = value
+		}
+		require.NoError(t, s.Client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(config),
+			client.FieldOwner(manager), client.ForceOwnership), "step %d: %s in %s applies %v", step, manager, version, config.Object)
+		s.requireOwnedAlone(owned)
+	}
+}
+
+// requireOwnedAlone requires in both versions that those of the managed parts are there that
+// somebody owns, and no others.
+func (s *space) requireOwnedAlone(owned map[string]map[string]any) {
+	s.t.Helper()
+	for _, version := range []string{"v1", "v2"} {
+		object := s.object(version, "c")
+		require.NoError(s.t, s.Client.Get(s.t.Context(), client.ObjectKeyFromObject(object), object))
+		for _, part := range managedParts {
+			var want any
+			for _, fields := range owned {
+				if value, ok := fields[strings.Join(part.path, " ")]; ok {
+					want = value
+				}
+			}
+			got, _, err := unstructured.NestedFieldNoCopy(object.Object, part.path...)
+			require.NoError(s.t, err)
+			require.Equal(s.t, want, got, "%v in %s, of %v", part.path, version, owned)
+		}
 	}
 }

@@ -17,6 +17,7 @@ limitations under the License.
 package v2
 
 import (
+	"fmt"
 	"math/rand"
 	"strings"
 	"testing"
@@ -26,6 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -241,10 +243,22 @@ func TestC4NothingInvalidTurnsValid(t *testing.T) {
 
 func TestC1AnnotationsNeverOutgrowTheAPIServersLimit(t *testing.T) {
 	hub := hubWith("@hourly")
-	hub.Annotations = map[string]string{"a": strings.Repeat("x", maxAnnotationsSize-10)}
+	hub.Annotations = map[string]string{"a": strings.Repeat("x", apivalidation.TotalAnnotationSizeLimitB-10)}
 	spoke := toSpoke(t, hub)
 	assert.Equal(t, hub.Annotations, spoke.Annotations)
 	assert.Equal(t, "0 * * * *", toHub(t, spoke).Spec.Schedule, "C5: it still fires at the same instants")
+}
+
+// giveValidKeys gives the annotations of an object keys that the API server takes.
+func giveValidKeys(object any) {
+	valid := map[string]string{}
+	accessor := object.(metav1.Object)
+	for _, value := range accessor.GetAnnotations() {
+		valid[fmt.Sprintf("example.com/key-%d", len(valid))] = value
+	}
+	if len(valid) > 0 {
+		accessor.SetAnnotations(valid)
+	}
 }
 
 // randomObjects calls check with random objects, whose schedules are now and then awkward ones.
@@ -256,6 +270,7 @@ func randomObjects[T any](t *testing.T, count int, schedules func(*T, randfill.C
 	for range count {
 		object := new(T)
 		filler.Fill(object)
+		giveValidKeys(object)
 		schedules(object, randfill.Continue{Rand: rand.New(source)})
 		check(object)
 	}

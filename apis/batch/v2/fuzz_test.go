@@ -17,6 +17,7 @@ limitations under the License.
 package v2
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -63,7 +64,10 @@ func assertStoredObjectConverts(t *testing.T, object string) {
 	if err != nil {
 		return // it is no CronJob: members may have closed the braces around them
 	}
+	requireAccepted(t, []byte(object), raw)
+	requireNoObjectTurnsIntoASchedule(t, object, raw)
 	again := convertJSON(t, string(raw), hubVersion)
+	requireAccepted(t, raw, []byte(again))
 	require.Equal(t, decoded(t, convertJSON(t, again, hubVersion)), decoded(t, convertJSON(t, convertJSON(t, again, spokeVersion), hubVersion)),
 		"C2: there and back is the identity")
 
@@ -75,6 +79,21 @@ func assertStoredObjectConverts(t *testing.T, object string) {
 	typed.TypeMeta = spoke.TypeMeta
 	if !apiequality.Semantic.DeepEqual(typed, spoke) {
 		assert.Equal(t, typed, spoke, "ConvertFrom and ConvertJSON say the same")
+	}
+}
+
+// requireNoObjectTurnsIntoASchedule holds C4: what is no text in v1 is no object in v2.
+func requireNoObjectTurnsIntoASchedule(t *testing.T, object string, converted []byte) {
+	t.Helper()
+	schedule := func(object []byte) any {
+		parts, err := takeApart(object)
+		require.NoError(t, err)
+		var value any
+		_ = json.Unmarshal(parts.spec.get("schedule"), &value) // there is none, or a number that is too large
+		return value
+	}
+	if _, isObject := schedule([]byte(object)).(map[string]any); isObject {
+		require.IsType(t, "", schedule(converted), "C4: nothing invalid turns valid")
 	}
 }
 

@@ -17,6 +17,7 @@ limitations under the License.
 package v2
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +32,11 @@ import (
 // beside apiVersion, the schedule and the annotation that keeps one. So whatever else the API server
 // holds comes through as it was written: "1000m" does not become "1", partial objects get no empty
 // fields, and a value that the Go types can't decode fails nobody's list.
+//
+// The API server checks what comes back, and fails the whole request when a check fails: it wants
+// metadata, labels and annotations that are strings, and JSON that it can decode. Where a stored or
+// partial object lacks these, ConvertJSON adds empty metadata and drops such labels and
+// annotations.
 //
 // It fails for what is not a JSON object, for another kind, and for unknown versions.
 func ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
@@ -60,9 +66,9 @@ type rawObject struct {
 	top, metadata, spec jsonObject
 	// annotations are those to write, and stored those that were read.
 	annotations, stored map[string]string
-	// whole says that the parts above are as a CronJob's should be. Where they are not, there is
-	// no schedule to convert, or no place to keep one.
-	whole bool
+	// hasMetadata and hasSpec say that these parts are objects. Without metadata there is no place
+	// to keep a schedule, and without a spec there is none to convert.
+	hasMetadata, hasSpec bool
 }
 
 // takeApart splits an object into the parts that a conversion looks at.
@@ -76,29 +82,36 @@ func takeApart(object []byte) (*rawObject, error) {
 	if o.top, ok = readObject(object); !ok {
 		return nil, errors.New("reading the object: it is JSON, but no object")
 	}
-	o.whole = o.takeParts()
+	o.spec, o.hasSpec = readObject(o.top.get("spec"))
+	if o.metadata, o.hasMetadata = readObject(o.top.get("metadata")); !o.hasMetadata {
+		o.hasMetadata = isMissing(o.top.get("metadata"))
+	}
+	o.takeStrings("labels")
+	o.stored = o.takeStrings("annotations")
+	o.annotations = o.stored
 	return o, nil
 }
 
-// takeParts takes out what lies deeper, and reports whether it is all as a CronJob's should be.
-func (o *rawObject) takeParts() bool {
-	var ok bool
-	if o.spec, ok = readObject(o.top.get("spec")); !ok {
-		return false
+// isMissing reports whether a member is absent or null.
+func isMissing(value json.RawMessage) bool { return value == nil || string(value) == "null" }
+
+// takeStrings returns the strings of a member of the metadata, and drops the member if it holds
+// anything else: the API server does so when it reads a stored object, and refuses such a member in
+// a converted one. It takes a null among the strings for an empty string.
+func (o *rawObject) takeStrings(member string) map[string]string {
+	raw := o.metadata.get(member)
+	if isMissing(raw) {
+		return nil
 	}
-	metadata := o.top.get("metadata")
-	if metadata == nil {
-		return true
+	var values map[string]string
+	if json.Unmarshal(raw, &values) != nil {
+		o.metadata.delete(member)
+		return nil
 	}
-	if o.metadata, ok = readObject(metadata); !ok {
-		return false
+	if bytes.Contains(raw, []byte("null")) {
+		o.metadata.set(member, encode(values))
 	}
-	annotations := o.metadata.get("annotations")
-	if annotations != nil && json.Unmarshal(annotations, &o.stored) != nil {
-		return false
-	}
-	o.annotations = o.stored
-	return true
+	return values
 }
 
 // text returns a member that is a string; "" if it is not.
@@ -121,10 +134,14 @@ func (o *rawObject) fromHub() {
 	if raw := o.spec.get("schedule"); raw != nil {
 		isText = json.Unmarshal(raw, &text) == nil && string(raw) != "null"
 	}
-	if !o.whole || !isText {
+	if !o.isWhole() {
 		return
 	}
-	if kept, ok := o.annotations[ScheduleV2Annotation]; ok && text == "" && isUnreadable(json.RawMessage(kept)) {
+	if !isText {
+		o.hideObject()
+		return
+	}
+	if kept, ok := o.annotations[ScheduleV2Annotation]; ok && text == "" && isUnreadable(json.RawMessage(kept)) && isDecodable(kept) {
 		o.spec.set("schedule", json.RawMessage(kept))
 		o.annotations = withoutSchedules(o.annotations)
 		return
@@ -136,9 +153,21 @@ func (o *rawObject) fromHub() {
 	o.setSchedule(schedule, text == "" && schedule.isZero())
 }
 
+// isWhole reports whether there is a schedule to convert and a place to keep one.
+func (o *rawObject) isWhole() bool { return o.hasMetadata && o.hasSpec }
+
+// hideObject writes a v1 schedule that is an object, which v1 refuses, as a text, which v2 refuses.
+// As an object it could be valid in v2.
+func (o *rawObject) hideObject() {
+	raw := o.spec.get("schedule")
+	if _, ok := readObject(raw); ok {
+		o.spec.set("schedule", encode(string(raw)))
+	}
+}
+
 // toHub converts the schedule to v1.
 func (o *rawObject) toHub() {
-	if !o.whole {
+	if !o.isWhole() {
 		return
 	}
 	raw := o.spec.get("schedule")
@@ -178,11 +207,14 @@ func (o *rawObject) setSchedule(schedule any, none bool) {
 // assemble puts the parts together again.
 func (o *rawObject) assemble(apiVersion string) []byte {
 	o.top.set("apiVersion", encode(apiVersion))
-	if o.whole {
+	if o.hasSpec {
 		o.top.set("spec", o.spec.write())
+	}
+	if o.hasMetadata {
 		if !maps.Equal(o.annotations, o.stored) {
 			o.setAnnotations()
 		}
+		o.top.set("metadata", o.metadata.write())
 	}
 	return o.top.write()
 }
@@ -194,20 +226,25 @@ func (o *rawObject) setAnnotations() {
 	} else {
 		o.metadata.set("annotations", encode(o.annotations))
 	}
-	o.top.set("metadata", o.metadata.write())
 }
 
-// readSchedule reads a v2 schedule, valid JSON, and reports whether the fields of a CronSchedule say all of it.
+// readSchedule reads a v2 schedule, valid JSON, and reports whether the fields of a CronSchedule
+// say all of it. Unknown members and nulls say nothing: the API server drops them.
 func readSchedule(raw json.RawMessage) (CronSchedule, bool) {
-	members, ok := readObject(raw)
+	members, _ := readObject(raw)
+	known := slices.DeleteFunc(members, func(member jsonMember) bool {
+		return !slices.Contains(scheduleMembers, member.unquoted()) || string(member.value) == "null"
+	})
 	schedule := CronSchedule{}
-	if !ok || len(members) == 0 || json.Unmarshal(raw, &schedule) != nil {
+	if len(known) == 0 || json.Unmarshal(known.write(), &schedule) != nil {
 		return CronSchedule{}, false
 	}
 	again, _ := readObject(encode(schedule))
-	lost := slices.ContainsFunc(members, func(member jsonMember) bool { return again.get(member.unquoted()) == nil })
-	return schedule, !lost && len(again) == len(members)
+	return schedule, len(again) == len(known)
 }
+
+// scheduleMembers are the names of a CronSchedule's fields.
+var scheduleMembers = []string{"minute", "hour", "dayOfMonth", "month", "dayOfWeek", "every"}
 
 // isUnreadable reports whether this is what users write for a v2 schedule by mistake: an object whose
 // fields a CronSchedule does not hold, being of another type, unknown, or none at all; or a text, as in v1.
@@ -219,6 +256,14 @@ func isUnreadable(raw json.RawMessage) bool {
 	}
 	text := ""
 	return json.Unmarshal(raw, &text) == nil && string(raw) != "null"
+}
+
+// isDecodable reports whether the API server can decode this, which is valid JSON, as a schedule.
+// It has to be nested less deeply than a decoder allows, five levels of which are those of the
+// answer around the schedule, and its numbers have to fit into Go's.
+func isDecodable(schedule string) bool {
+	var values any
+	return json.Unmarshal([]byte("[[[[["+schedule+"]]]]]"), &values) == nil
 }
 
 // encode writes a value that came from JSON, or has only strings, as JSON.

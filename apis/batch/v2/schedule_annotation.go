@@ -19,6 +19,10 @@ package v2
 import (
 	"encoding/json"
 	"maps"
+	"strings"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // The two versions' schedules do not always say the same in the fields alone: "@hourly" and
@@ -37,11 +41,6 @@ const (
 
 	// ScheduleV2Annotation holds, on a v1 object, the v2 schedule, as JSON, that its text can't reproduce.
 	ScheduleV2Annotation = "batch.tutorial.kubebuilder.io/schedule-v2"
-
-	// maxAnnotationsSize is how many bytes all annotations of an object may have together
-	// (TotalAnnotationSizeLimitB of k8s.io/apimachinery/pkg/api/validation). A conversion that goes
-	// beyond fails, and with it every list that the object is part of.
-	maxAnnotationsSize = 256 * 1024
 )
 
 // scheduleFromHub turns a v1 schedule text and its object's annotations into those of v2.
@@ -92,7 +91,9 @@ func encodeSchedule(schedule CronSchedule) string {
 	return string(raw)
 }
 
-// withoutSchedules returns the annotations without those of this file. The argument stays as it is.
+// withoutSchedules returns the annotations without those of this file, or as they are if the API
+// server would refuse the rest: it checks the annotations that a conversion changes. The argument
+// stays as it is.
 func withoutSchedules(annotations map[string]string) map[string]string {
 	_, v1 := annotations[ScheduleV1Annotation]
 	_, v2 := annotations[ScheduleV2Annotation]
@@ -102,25 +103,38 @@ func withoutSchedules(annotations map[string]string) map[string]string {
 	rest := maps.Clone(annotations)
 	delete(rest, ScheduleV1Annotation)
 	delete(rest, ScheduleV2Annotation)
-	if len(rest) == 0 {
+	switch {
+	case !areAccepted(rest):
+		return annotations
+	case len(rest) == 0:
 		return nil
 	}
 	return rest
 }
 
-// withSchedule returns the annotations with this one as the only one of this file, unless they would
-// become too large for the API server to take.
+// withSchedule returns the annotations with this one as the only one of this file. Without it, if
+// the API server would refuse them together.
 func withSchedule(annotations map[string]string, key, value string) map[string]string {
 	rest := withoutSchedules(annotations)
-	size := len(key) + len(value)
-	for k, v := range rest {
-		size += len(k) + len(v)
-	}
-	if size > maxAnnotationsSize {
-		return rest
-	}
 	merged := make(map[string]string, len(rest)+1)
 	maps.Copy(merged, rest)
 	merged[key] = value
+	if !areAccepted(merged) {
+		return rest
+	}
 	return merged
+}
+
+// areAccepted reports whether the API server takes these annotations: their size and their keys are
+// limited. A conversion that changes them to others fails, and with it every list of the object.
+func areAccepted(annotations map[string]string) bool {
+	if apivalidation.ValidateAnnotationsSize(annotations) != nil {
+		return false
+	}
+	for key := range annotations {
+		if len(validation.IsQualifiedName(strings.ToLower(key))) > 0 {
+			return false
+		}
+	}
+	return true
 }
