@@ -18,6 +18,8 @@ package v2
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,6 +46,19 @@ func TestObjectsAreReadAsTheyAreWritten(t *testing.T) {
 	for _, text := range []string{``, ` `, `null`, `[]`, `"{}"`, `1`} {
 		_, ok := readObject([]byte(text))
 		assert.False(t, ok, text)
+	}
+}
+
+func TestOfTwoMembersOfANameTheLastOneCountsHoweverManyThereAre(t *testing.T) {
+	var text strings.Builder
+	for i := range 2 * fewMembers {
+		fmt.Fprintf(&text, `"m%d":0,`, i)
+	}
+	for _, repeated := range []int{0, fewMembers - 1, fewMembers, fewMembers + 1, 2*fewMembers - 1} {
+		got, ok := readObject([]byte(fmt.Sprintf(`{%s"m%d":1}`, text.String(), repeated)))
+		require.True(t, ok)
+		require.Len(t, got, 2*fewMembers, "member %d is there once", repeated)
+		assert.Equal(t, jsonMember{fmt.Appendf(nil, `"m%d"`, repeated), []byte("1")}, got[repeated], "and in its place")
 	}
 }
 
