@@ -226,7 +226,8 @@ func deadlineOf(in Input, tick time.Time) (time.Time, bool) {
 	if seconds == nil || *seconds > math.MaxInt64/int64(time.Second) {
 		return time.Time{}, false
 	}
-	return tick.Add(time.Duration(*seconds) * time.Second), true
+	// Below 0, which only a stored object can be, no tick is in time; far below, the sum would overflow.
+	return tick.Add(time.Duration(max(*seconds, -1)) * time.Second), true
 }
 
 // earliest returns the earlier of two instants; zero is never.

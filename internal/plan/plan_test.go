@@ -110,6 +110,11 @@ func TestS2DueIsTheNewestTickNotAfterNow(t *testing.T) {
 			build: func(b *builders.CronJob) *builders.CronJob { return b.Deadline(1 << 62) },
 			now:   at("10:04:00"), wantTick: at("10:00:00"), wantWaiting: at("10:00:00"),
 		},
+		"no tick is in time for a deadline below 0, however far": {
+			build: func(b *builders.CronJob) *builders.CronJob { return b.Deadline(-14_000_000_000) },
+			now:   at("10:00:00"), wantWake: at("10:05:00"), wantWaiting: at("10:05:00"),
+			wantMissed: []Missed{{MissedDeadline, at("10:00:00"), at("10:00:00"), 1}},
+		},
 		"an interval counts from the creation": {
 			build: func(b *builders.CronJob) *builders.CronJob { return b.Schedule("@every 90s") },
 			now:   at("10:00:00"), wantTick: at("10:00:00"), wantWaiting: at("10:00:00"),
@@ -191,6 +196,50 @@ func TestS2ARunWhoseStatusIsNotWrittenHidesNoMissedTick(t *testing.T) {
 			stored := tc.c.DeepCopy()
 			stored.Status = p.Status
 			assert.Empty(t, Decide(inputOf(stored, in.Now, tc.jobs...)).Missed, "once")
+		})
+	}
+}
+
+func TestS3ARunWhoseStatusIsNotWrittenNamesTheLastOfTheTicksItLeftBehind(t *testing.T) {
+	for name, tc := range map[string]struct {
+		schedule string
+		created  time.Time
+		newest   string
+		jobs     []string
+		want     Missed
+	}{
+		"of exactly as many as are counted": {
+			schedule: "* * * * *", created: at("10:00:30"), newest: "11:41:00",
+			want: Missed{MissedSuperseded, at("10:01:00"), at("11:40:00"), 100},
+		},
+		"of more than are counted": {
+			schedule: "* * * * *", created: at("10:00:30"), newest: "13:00:00",
+			want: Missed{MissedSuperseded, at("10:01:00"), at("12:59:00"), 100},
+		},
+		"of ten years": {
+			schedule: "* * * * *", created: at("10:00:30").AddDate(-10, 0, 0), newest: "13:00:00",
+			want: Missed{MissedSuperseded, at("10:01:00").AddDate(-10, 0, 0), at("12:59:00"), 100},
+		},
+		"but for those that have run": {
+			schedule: "* * * * *", created: at("10:00:30"), newest: "13:00:00", jobs: []string{"12:59:00", "12:58:00"},
+			want: Missed{MissedSuperseded, at("10:01:00"), at("12:57:00"), 100},
+		},
+		"all since those that are counted have run": {
+			schedule: "* * * * *", created: at("10:00:30"), newest: "11:43:00", jobs: []string{"11:41:00", "11:42:00"},
+			want: Missed{MissedSuperseded, at("10:01:00"), at("11:40:00"), 100},
+		},
+		"of an interval": {
+			schedule: "@every 30s", created: at("10:00:30"), newest: "13:00:00",
+			want: Missed{MissedSuperseded, at("10:01:00"), at("12:59:30"), 100},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := settle(t, builders.MakeCronJob("c").Schedule(tc.schedule).Created(tc.created).Obj(), tc.created.Add(time.Second))
+			in := inputOf(c, at(tc.newest).Add(time.Second))
+			for _, clock := range append(tc.jobs, tc.newest) {
+				in.Jobs = append(in.Jobs, builders.MakeJob(c, at(clock)).Obj())
+			}
+			assert.Equal(t, []Missed{tc.want}, Decide(in).Missed)
 		})
 	}
 }

@@ -133,6 +133,9 @@ func (p *Plan) missOvertaken(in Input) {
 		lost.Last = tick
 		lost.Count++
 	}
+	if lost.Count == MaxMissedCount { // there may be more, which are not counted
+		lost.Last = lastWithoutJob(in, lost.Last, newest)
+	}
 	if lost.Count > 0 {
 		p.miss(in, lost)
 	}
@@ -152,6 +155,21 @@ func passedBy(in Input, last time.Time, unedited bool) (first time.Time, next fu
 		first, _ = next(floor(in, last))
 	}
 	return first, next
+}
+
+// lastWithoutJob returns the last tick before the newest that has run, of those from one on, of which there is no Job.
+func lastWithoutJob(in Input, from, newest time.Time) time.Time {
+	ticks := in.Schedule.Anchored(Anchor(in.CronJob, in.CronJob.Status))
+	for {
+		tick, ok := ticks.Last(from, newest.Add(-time.Nanosecond))
+		if !ok {
+			return from
+		}
+		if !hasRun(in.Jobs, tick) {
+			return tick
+		}
+		newest = tick
+	}
 }
 
 // hasRun reports whether one of some Jobs is that of a tick.
