@@ -182,6 +182,18 @@ func TestS2ARunWhoseStatusIsNotWrittenHidesNoMissedTick(t *testing.T) {
 			c: cron().Obj(), editedAt: at("09:58:30"), jobs: []*batchv1.Job{job("10:15:00")}, wantNext: at("10:20:00"),
 			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:10:00"), 3}},
 		},
+		"ticks since it was edited, and not the one that was due before and has run": {
+			c: edited(c, everyTwo), editedAt: at("10:01:00"), jobs: []*batchv1.Job{job("10:00:00"), job("10:14:00")}, wantNext: at("10:16:00"),
+			wantMissed: []Missed{{MissedSuperseded, at("10:02:00"), at("10:12:00"), 6}},
+		},
+		"ticks since it was edited, if nobody has looked": {
+			c: edited(cron().Obj(), everyTwo), editedAt: at("10:04:00"), jobs: []*batchv1.Job{job("10:14:00")}, wantNext: at("10:16:00"),
+			wantMissed: []Missed{{MissedSuperseded, at("10:06:00"), at("10:12:00"), 4}},
+		},
+		"of a schedule edited in the second of the run, the tick that waited": {
+			c: edited(c, everyTwo), editedAt: at("10:15:00"), jobs: []*batchv1.Job{job("10:15:00")}, wantNext: at("10:16:00"),
+			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:00:00"), 1}},
+		},
 		"none, if all have run": {
 			c: c, jobs: []*batchv1.Job{job("10:00:00"), job("10:05:00"), job("10:10:00"), job("10:15:00")}, wantNext: at("10:20:00"),
 		},
@@ -501,6 +513,10 @@ func TestS7NoSurpriseRuns(t *testing.T) {
 			c: edited(c, setSchedule("*/2 * * * *")), editedAt: at("10:02:00"), now: at("10:02:00.9"), wantNext: at("10:04:00"),
 			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
 		},
+		"a tick of the old schedule in the second of the edit is missed": {
+			c: edited(c, setSchedule("*/2 * * * *")), editedAt: at("10:00:00"), now: at("10:00:00.9"), wantNext: at("10:02:00"),
+			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
+		},
 		"when it is not known when the edit was, it was now": {
 			c: edited(c, setSchedule("*/2 * * * *")), now: at("10:02:00.1"), wantNext: at("10:04:00"),
 			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
@@ -525,6 +541,9 @@ func TestS7NoSurpriseRuns(t *testing.T) {
 		"a CronJob that was edited before anybody looked": {
 			c:        edited(cron().Obj(), setSchedule("* * * * *")),
 			editedAt: at("10:00:30"), now: at("10:00:40"), wantNext: at("10:01:00"),
+		},
+		"a CronJob whose label was edited before anybody looked runs": {
+			c: cron().Obj(), editedAt: at("10:00:30"), now: at("10:00:40"), wantTick: at("10:00:00"), wantNext: at("10:00:00"),
 		},
 		"a CronJob that nobody looked at since it was created runs": {
 			c: cron().Obj(), editedAt: at("09:58:30"), now: at("10:00:40"), wantTick: at("10:00:00"), wantNext: at("10:00:00"),

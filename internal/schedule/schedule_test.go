@@ -91,6 +91,32 @@ func TestNextTick(t *testing.T) {
 	}
 }
 
+// TestA1AQuestionMarkIsTheStar compares both where a star matters: around a shift of the clocks, and
+// between the days of a month and of a week.
+func TestA1AQuestionMarkIsTheStar(t *testing.T) {
+	for _, text := range []string{
+		"? ? ? ? ?", "? 2 * * *", "30 ? * * *", "?/20 2 * * *", "30 ?/2 * * *", "30 2 ? * 0", "30 2 29 * ?", "30 2 ?/2 * 0",
+	} {
+		t.Run(text, func(t *testing.T) {
+			question := mustParse(t, text, "Europe/Paris")
+			star := mustParse(t, strings.ReplaceAll(text, "?", "*"), "Europe/Paris")
+			for _, shift := range []string{"2026-03-29T01:00:00Z", "2026-10-25T01:00:00Z"} {
+				start, end := at(shift).AddDate(0, 0, -8), at(shift).AddDate(0, 0, 8)
+				for now := start; now.Before(end); now = now.Add(10 * time.Minute) {
+					want, ok := star.Next(now)
+					require.True(t, ok)
+					next, ok := question.Next(now)
+					require.True(t, ok)
+					require.Equal(t, want, next, "after %s", now)
+					want, _ = star.Last(start, now)
+					last, _ := question.Last(start, now)
+					require.Equal(t, want, last, "until %s", now)
+				}
+			}
+		})
+	}
+}
+
 func TestIntervalsCountFromTheirAnchor(t *testing.T) {
 	s := mustParse(t, "@every 90m", "Europe/Paris").Anchored(at("2026-01-01T10:00:00.7Z"))
 	assert.Equal(t, 90*time.Minute, s.Interval())
