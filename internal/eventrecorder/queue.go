@@ -30,35 +30,37 @@ import (
 )
 
 const (
-	// workers is how many events are written at once, and lanesPerNamespace how many of one namespace.
+	// workers is how many events are written at once, and lanesPerNamespace how many of one
+	// namespace.
 	workers           = 8
 	lanesPerNamespace = 4
 
-	// maxPending is how many events may wait, and maxPendingPerLane how many in one lane, so that one
-	// namespace can't take all room. More are dropped: what is late for an event must not make Jobs late,
-	// or the manager large.
+	// maxPending is how many events may wait, and maxPendingPerLane how many in one lane, so that
+	// one namespace can't take all room. More are dropped: what is late for an event must not make
+	// Jobs late, or the manager large.
 	maxPending        = 5000
 	maxPendingPerLane = 1000
 
 	// requestTimeout is how long one request may take a worker.
 	requestTimeout = 10 * time.Second
 
-	// flushTimeout is how long Stop waits for the events that are not written yet, and flushPoll how often
-	// it looks.
+	// flushTimeout is how long Stop waits for the events that are not written yet, and flushPoll
+	// how often it looks.
 	flushTimeout = 5 * time.Second
 	flushPoll    = 5 * time.Millisecond
 
-	// maxRetries is how often an event is tried again that the API server does not take for the time
-	// being: for about a minute.
+	// maxRetries is how often an event is tried again that the API server does not take for the
+	// time being: for about a minute.
 	maxRetries = 11
 
-	// logInterval is how long a failure is not logged again, and maxLogged how many are remembered for it.
+	// logInterval is how long a failure is not logged again, and maxLogged how many are remembered
+	// for it.
 	logInterval = 10 * time.Minute
 	maxLogged   = 1024
 )
 
-// lane is a queue of events of one namespace, which are written one after another. When the API server
-// refuses one for the time being, the whole lane waits with it, and no worker does.
+// lane is a queue of events of one namespace, which are written one after another. When the API
+// server refuses one for the time being, the whole lane waits with it, and no worker does.
 type lane struct {
 	namespace string
 	number    byte
@@ -94,7 +96,8 @@ func (r *Recorder) first(l lane) *eventsv1.Event {
 	return r.waiting[l][0]
 }
 
-// removeFirst takes the event out of a lane that has waited longest, and reports whether others wait there.
+// removeFirst takes the event out of a lane that has waited longest, and reports whether others
+// wait there.
 func (r *Recorder) removeFirst(l lane) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,8 +123,8 @@ func (r *Recorder) work() {
 	}
 }
 
-// writeFirst writes the event of a lane that has waited longest. The lane comes again when the others of
-// the queue have had their turn or, after a failure that may pass, a while later.
+// writeFirst writes the event of a lane that has waited longest. The lane comes again when the
+// others of the queue have had their turn or, after a failure that may pass, a while later.
 func (r *Recorder) writeFirst(l lane) {
 	event := r.first(l)
 	err := r.create(event)
@@ -141,8 +144,8 @@ func (r *Recorder) writeFirst(l lane) {
 	}
 }
 
-// create creates an event. It is a success if there is nothing to do any more. Of the answer nothing is
-// read but the status.
+// create creates an event. It is a success if there is nothing to do any more. Of the answer
+// nothing is read but the status.
 func (r *Recorder) create(event *eventsv1.Event) error {
 	ctx, cancel := context.WithTimeout(r.ctx, requestTimeout)
 	defer cancel()
@@ -165,7 +168,8 @@ func isTransient(err error) bool {
 	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
 }
 
-// isTerminating reports whether an event could not be written because its namespace is being deleted, or is gone.
+// isTerminating reports whether an event could not be written because its namespace is being
+// deleted, or is gone.
 func isTerminating(err error) bool {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {

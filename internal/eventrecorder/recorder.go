@@ -20,10 +20,10 @@ limitations under the License.
 // and however often: a second one is answered with AlreadyExists.
 //
 // It is not client-go's broadcaster (tools/events), which names each event by the time, so that one
-// that is recorded again is another; which keeps each for 6 to 12 minutes to see whether it begins a
-// series, however many they are (a gigabyte, where a few hundred CronJobs run each second, and these
-// are no series: each is about a tick or a Job of its own); which has a goroutine for each event that
-// waits; and which gives an event up when the API server answers with a 500 or a 429.
+// that is recorded again is another; which keeps each for 6 to 12 minutes to see whether it begins
+// a series, however many they are (a gigabyte, where a few hundred CronJobs run each second, and
+// these are no series: each is about a tick or a Job of its own); which has a goroutine for each
+// event that waits; and which gives an event up when the API server answers with a 500 or a 429.
 package eventrecorder
 
 import (
@@ -65,8 +65,9 @@ const (
 	maxRecorded = 16384
 )
 
-// Event is one event about an object. Recording the same event again is harmless: its name is made of
-// the UID of the object that it regards, its reason and its key, so that the API server has it once.
+// Event is one event about an object. Recording the same event again is harmless: its name is made
+// of the UID of the object that it regards, its reason and its key, so that the API server has it
+// once.
 type Event struct {
 	// Regarding is what the event is about. Its UID and its name make the event's name.
 	Regarding client.Object
@@ -74,8 +75,8 @@ type Event struct {
 	// Related is another object that the event is about; nil if there is none.
 	Related client.Object
 
-	// Type, Reason, Action and Note are what the fields of that name of an event in events.k8s.io/v1 are.
-	// A note that is too long is cut.
+	// Type, Reason, Action and Note are what the fields of that name of an event in
+	// events.k8s.io/v1 are. A note that is too long is cut.
 	Type, Reason, Action, Note string
 
 	// Key tells events of one reason and object apart: the UID of a Job, or a tick.
@@ -105,9 +106,10 @@ type Recorder struct {
 // Option changes how a recorder writes events.
 type Option func(*Recorder)
 
-// PreferVersion has the events about objects of a kind state the version that the API server prefers of
-// those that it serves, whatever the version of the Go type: kubectl events --for finds only those that
-// do. It is looked up once, by New. If that fails, they state the version of the Go type.
+// PreferVersion has the events about objects of a kind state the version that the API server
+// prefers of those that it serves, whatever the version of the Go type: kubectl events --for finds
+// only those that do. It is looked up once, by New. If that fails, they state the version of the Go
+// type.
 func PreferVersion(mapper meta.RESTMapper, kind schema.GroupKind) Option {
 	return func(r *Recorder) {
 		mapping, err := mapper.RESTMapping(kind)
@@ -121,8 +123,8 @@ func PreferVersion(mapper meta.RESTMapper, kind schema.GroupKind) Option {
 
 // New returns a recorder that writes once it is started.
 //
-// A manager's own client writes JSON, as its configuration is also for custom resources. Events, one or
-// two for each run, are a third of all that is written: in protobuf they cost half as much.
+// A manager's own client writes JSON, as its configuration is also for custom resources. Events,
+// one or two for each run, are a third of all that is written: in protobuf they cost half as much.
 func New(
 	config *rest.Config, httpClient *http.Client, scheme *runtime.Scheme, now clock.PassiveClock, options ...Option,
 ) (*Recorder, error) {
@@ -149,8 +151,9 @@ func New(
 	return r, nil
 }
 
-// Record queues an event to be written. It never blocks: when too many wait already, the event is dropped.
-// It returns false if this process has recorded the same event before; then nothing is queued.
+// Record queues an event to be written. It never blocks: when too many wait already, the event is
+// dropped. It returns false if this process has recorded the same event before; then nothing is
+// queued.
 func (r *Recorder) Record(e Event) bool {
 	sum := fingerprint(e)
 	if !r.remember(sum) {
@@ -208,8 +211,8 @@ func (r *Recorder) build(e Event, sum uint64) (*eventsv1.Event, error) {
 	}, nil
 }
 
-// eventName returns a valid name for an event: that of the object that it regards, cut if need be, and
-// the event's fingerprint.
+// eventName returns a valid name for an event: that of the object that it regards, cut if need be,
+// and the event's fingerprint.
 func eventName(regarding string, sum uint64) string {
 	suffix := fmt.Sprintf(".%016x", sum)
 	front := regarding[:min(len(regarding), validation.DNS1123SubdomainMaxLength-len(suffix))]
@@ -223,7 +226,8 @@ func (r *Recorder) Start() {
 	}
 }
 
-// Stop waits until all events are written, for flushTimeout at most. Nothing is to be recorded any more.
+// Stop waits until all events are written, for flushTimeout at most. Nothing is to be recorded any
+// more.
 func (r *Recorder) Stop() {
 	_ = wait.PollUntilContextTimeout(r.ctx, flushPoll, flushTimeout, true, func(context.Context) (bool, error) {
 		return r.left() == 0, nil
