@@ -259,7 +259,7 @@ func TestO3MetricsTellOfRunsAndNameNoObjects(t *testing.T) {
 	assert.Equal(t, "0", metrics["cronjob_controller_jobs_active"])
 	for name, value := range metrics {
 		assert.NotContains(t, name, s.ns, "an object's name")
-		if strings.HasPrefix(name, "controller_runtime_reconcile_errors_total") {
+		if strings.HasPrefix(name, "cronjob_controller_request_failures_total") {
 			assert.Equal(t, "0", value, name)
 		}
 	}
