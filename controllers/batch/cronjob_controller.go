@@ -36,6 +36,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/eventrecorder"
+	"tutorial.kubebuilder.io/project/internal/fairqueue"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -178,7 +179,7 @@ func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Named("cronjob").
 		For(&v1.CronJob{}, builder.WithPredicates(r.cachedWrites(), predicate.GenerationChangedPredicate{})).
 		Owns(&batchv1.Job{}, builder.WithPredicates(jobEvents)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1)}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1), NewQueue: fairqueue.New}).
 		WithLogConstructor(logConstructor(mgr.GetLogger())).
 		Complete(r)
 }

@@ -28,7 +28,7 @@ import (
 // late Job hurts its user, a late status nobody. Until its status is written a run is kept in memory, so that it is
 // not started again; after a crash, the Job itself tells of it.
 
-// The priorities in the queue. Those of the initial list, lower than both, are controller-runtime's.
+// The priorities in the queue: for how many seconds something has been due, see internal/fairqueue.
 const (
 	// tickPriority is that of a CronJob with a tick that comes due.
 	tickPriority = 0

@@ -1,0 +1,510 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package fairqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// These tests run in bubbles of testing/synctest: time passes when all wait, and only then.
+
+// requested makes a request of "namespace/name".
+func requested(namespace, name string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+}
+
+// newQueue starts a queue that ends with the test.
+func newQueue(t *testing.T) *Queue {
+	t.Helper()
+	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, time.Minute)
+	q := New("", limiter).(*Queue)
+	t.Cleanup(q.ShutDown)
+	return q
+}
+
+// add adds a request with a priority, and waits until it is in the queue.
+func (q *Queue) add(priority int, requests ...reconcile.Request) {
+	for _, request := range requests {
+		q.AddWithOpts(priorityqueue.AddOpts{Priority: &priority}, request)
+		synctest.Wait()
+	}
+}
+
+// take takes out what is ready, and says that it is done.
+func (q *Queue) take() []string {
+	synctest.Wait()
+	var taken []string
+	for q.Len() > 0 {
+		request, _ := q.Get()
+		q.Done(request)
+		taken = append(taken, request.String())
+	}
+	return taken
+}
+
+func TestNamespacesTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		for i := range 4 {
+			q.Add(requested("hog", fmt.Sprint(i)))
+		}
+		synctest.Wait()
+		first, _ := q.Get()
+		q.Done(first)
+		assert.Equal(t, "hog/0", first.String())
+		q.add(0, requested("late", "0"), requested("early", "0"), requested("late", "1"))
+		assert.Equal(t, []string{"late/0", "early/0", "hog/1", "late/1", "hog/2", "hog/3"}, q.take())
+	})
+}
+
+func TestWhatCanWaitLetsAllThatIsDueGoFirstWhateverItsNamespace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		q.add(-10, requested("a", "early"), requested("b", "earlier"), requested("a", "latest"))
+		q.add(-5, requested("b", "earlier"))
+		q.add(0, requested("c", "0"), requested("c", "1"))
+		assert.Equal(t, []string{"c/0", "c/1", "b/earlier", "a/early", "a/latest"}, q.take())
+
+		q.add(-10, requested("a", "early"))
+		q.add(0, requested("c", "0"), requested("c", "1"), requested("c", "2"))
+		time.Sleep(10 * time.Second)
+		assert.Equal(t, []string{"c/0", "a/early", "c/1", "c/2"}, q.take(), "it has waited long enough")
+	})
+}
+
+func TestWithinANamespaceWhatWasDueFirstIsFirst(t *testing.T) {
+	tests := map[string]struct {
+		add  func(q *Queue)
+		want []string
+	}{
+		"in the order of coming": {
+			func(q *Queue) { q.add(0, requested("n", "b"), requested("n", "a"), requested("n", "c")) },
+			[]string{"n/b", "n/a", "n/c"},
+		},
+		"a priority is so many seconds overdue": {
+			func(q *Queue) {
+				q.add(0, requested("n", "now"))
+				q.add(-10, requested("n", "in ten seconds"))
+				q.add(30, requested("n", "thirty seconds ago"))
+				q.add(31, requested("n", "longer ago"))
+			},
+			[]string{"n/longer ago", "n/thirty seconds ago", "n/now", "n/in ten seconds"},
+		},
+		"a low priority waits for those seconds alone": {
+			func(q *Queue) {
+				q.add(-10, requested("n", "deferred"))
+				time.Sleep(9 * time.Second)
+				q.add(0, requested("n", "sooner"))
+				time.Sleep(2 * time.Second)
+				q.add(0, requested("n", "later"))
+			},
+			[]string{"n/sooner", "n/deferred", "n/later"},
+		},
+		"added again, the earlier instant counts": {
+			func(q *Queue) {
+				q.add(0, requested("n", "a"))
+				q.add(-100, requested("n", "hastened"))
+				q.add(5, requested("n", "not put off"))
+				q.add(1, requested("n", "hastened"))
+				q.add(-100, requested("n", "not put off"))
+			},
+			[]string{"n/not put off", "n/hastened", "n/a"},
+		},
+		"a delayed one is due when it is ready": {
+			func(q *Queue) {
+				q.AddAfter(requested("n", "in two seconds"), 2*time.Second)
+				q.AddAfter(requested("n", "in a second"), time.Second)
+				q.AddWithOpts(priorityqueue.AddOpts{After: 3 * time.Second, Priority: new(5)}, requested("n", "overdue by then"))
+				q.AddAfter(requested("n", "not yet"), time.Hour)
+				time.Sleep(1500 * time.Millisecond)
+				q.add(0, requested("n", "between"))
+				time.Sleep(time.Minute)
+				q.add(0, requested("n", "after"))
+			},
+			[]string{"n/overdue by then", "n/in a second", "n/between", "n/in two seconds", "n/after"},
+		},
+		"one that is added before its delay is over is ready once": {
+			func(q *Queue) {
+				q.AddAfter(requested("n", "delayed"), time.Second)
+				q.add(0, requested("n", "delayed"))
+				time.Sleep(time.Minute)
+			},
+			[]string{"n/delayed"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := newQueue(t)
+				test.add(q)
+				assert.Equal(t, test.want, q.take())
+				assert.Empty(t, q.order.expected, "it is known when a request is due that is not in the queue")
+				assert.Empty(t, q.order.places)
+			})
+		})
+	}
+}
+
+func TestARequestIsNotHandedOutTwiceAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		q.add(0, requested("n", "a"))
+		request, _ := q.Get()
+		q.add(-10, request, request)
+		time.Sleep(time.Second)
+		q.add(0, requested("n", "b"))
+		q.add(3, request)
+		assert.Equal(t, []string{"n/b"}, q.take())
+		q.add(0, requested("n", "c"))
+		q.Done(request)
+		assert.Equal(t, []string{"n/a", "n/c"}, q.take(), "it was due three seconds ago")
+	})
+}
+
+func TestFailuresAreTriedAgainLaterAndLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		request := requested("n", "a")
+		for _, delay := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
+			q.AddRateLimited(request)
+			time.Sleep(delay - time.Millisecond)
+			assert.Empty(t, q.take())
+			time.Sleep(2 * time.Millisecond)
+			assert.Equal(t, []string{"n/a"}, q.take())
+		}
+		assert.Equal(t, 3, q.NumRequeues(request))
+		q.Forget(request)
+		assert.Zero(t, q.NumRequeues(request))
+	})
+}
+
+func TestWhatIsReadyIsHandedOutAfterShutDownAndNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		q.add(0, requested("n", "a"), requested("n", "b"))
+		q.AddAfter(requested("n", "delayed"), time.Second)
+		q.ShutDown()
+		q.Add(requested("n", "too late"))
+		assert.True(t, q.ShuttingDown())
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"n/a", "n/b"}, q.take())
+		_, priority, shutdown := q.GetWithPriority()
+		assert.True(t, shutdown)
+		assert.Zero(t, priority)
+		q.ShutDown() // once more is no mistake
+	})
+}
+
+func TestShutDownWithDrainWaitsUntilAllIsReconciled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		q.add(0, requested("n", "a"), requested("n", "b"))
+		first, _ := q.Get()
+		drained := false
+		go func() {
+			q.ShutDownWithDrain()
+			drained = true
+		}()
+		synctest.Wait()
+		second, _ := q.Get()
+		q.Done(first)
+		synctest.Wait()
+		assert.False(t, drained, "b is being reconciled")
+		q.Done(second)
+		synctest.Wait()
+		assert.True(t, drained)
+	})
+}
+
+func TestAWorkerThatWaitsIsWokenByARequestAndByShutDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		var got []string
+		go func() {
+			for {
+				request, _, shutdown := q.GetWithPriority()
+				if shutdown {
+					got = append(got, "the end")
+					return
+				}
+				got = append(got, request.String())
+				q.Done(request)
+			}
+		}()
+		q.add(0, requested("n", "a"))
+		q.AddAfter(requested("n", "b"), time.Second)
+		time.Sleep(time.Minute)
+		q.ShutDown()
+		synctest.Wait()
+		assert.Equal(t, []string{"n/a", "n/b", "the end"}, got)
+	})
+}
+
+// TestNothingIsLostOrReconciledTwiceAtATime is without a bubble, for the race detector.
+func TestNothingIsLostOrReconciledTwiceAtATime(t *testing.T) {
+	const requests, adders, adds = 50, 4, 2000
+	q := newQueue(t)
+	var last [requests]atomic.Int64 // the number of the last addition of each
+	var seen [requests]atomic.Int64 // the same, as it was when it was last reconciled
+	var busy [requests]atomic.Bool
+	var workers, others sync.WaitGroup
+	for range 8 {
+		workers.Go(func() {
+			for {
+				request, shutdown := q.Get()
+				if shutdown {
+					return
+				}
+				var i int
+				_, err := fmt.Sscan(request.Name, &i)
+				assert.NoError(t, err)
+				assert.True(t, busy[i].CompareAndSwap(false, true), "%s is reconciled twice at a time", request)
+				seen[i].Store(last[i].Load())
+				busy[i].Store(false)
+				q.Done(request)
+			}
+		})
+	}
+	for range adders {
+		others.Go(func() {
+			for range adds {
+				i := rand.IntN(requests)
+				last[i].Add(1)
+				q.AddWithOpts(priorityqueue.AddOpts{
+					After: time.Duration(rand.IntN(3)) * time.Microsecond, Priority: new(rand.IntN(100) - 50),
+				}, requested(fmt.Sprint(i%3), fmt.Sprint(i)))
+			}
+		})
+	}
+	others.Wait()
+	require.Eventually(t, func() bool {
+		for i := range requests {
+			if seen[i].Load() != last[i].Load() {
+				return false
+			}
+		}
+		return true
+	}, 10*time.Second, time.Millisecond, "an addition is lost")
+	q.ShutDown()
+	workers.Wait()
+}
+
+func TestTheQueueHasTheMetricsOfAWorkqueue(t *testing.T) {
+	name := fmt.Sprint("metered-", time.Now().UnixNano()) // the registry is there for all runs of the test
+	q := New(name, workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	t.Cleanup(q.ShutDown)
+	q.Add(requested("n", "a"))
+	q.Add(requested("n", "b"))
+	require.Eventually(t, func() bool { return metric(t, name, "workqueue_depth") == 2 }, 10*time.Second, time.Millisecond)
+	request, _ := q.Get()
+	assert.InDelta(t, 1, metric(t, name, "workqueue_depth"), 0)
+	q.Done(request)
+	assert.InDelta(t, 2, metric(t, name, "workqueue_adds_total"), 0)
+	assert.InDelta(t, 1, metric(t, name, "workqueue_queue_duration_seconds"), 0)
+	assert.InDelta(t, 1, metric(t, name, "workqueue_work_duration_seconds"), 0)
+}
+
+// metric returns a metric of a queue: its value, or the number of observations.
+func metric(t *testing.T, queue, name string) float64 {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	require.NoError(t, err)
+	sum := 0.0
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == name && m.GetLabel()[0].GetValue() == queue {
+				sum += m.GetGauge().GetValue() + m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			}
+		}
+	}
+	return sum
+}
+
+// service is how long the reconciler of the following tests takes, and with 20 workers they do 200
+// a second.
+const (
+	service = 100 * time.Millisecond
+	workers = 20
+)
+
+// run is that a request was reconciled.
+type run struct {
+	reconcile.Request
+	after time.Duration
+}
+
+// simulate runs a controller of controller-runtime with the queue. What is in its initial list
+// comes first, and "periodic" namespaces' requests are due every two seconds. It returns what was
+// reconciled, in order.
+func simulate(
+	t *testing.T, span time.Duration, first func(priorityqueue.PriorityQueue[reconcile.Request]), periodic func(reconcile.Request) bool,
+) []run {
+	t.Helper()
+	var runs []run
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		begin := time.Now()
+		c, err := controller.NewUnmanaged("simulated", controller.Options{
+			NewQueue: New, MaxConcurrentReconciles: workers, SkipNameValidation: new(true), Logger: logr.Discard(),
+			Reconciler: reconcile.Func(func(_ context.Context, request reconcile.Request) (reconcile.Result, error) {
+				mu.Lock()
+				runs = append(runs, run{request, time.Since(begin)})
+				mu.Unlock()
+				time.Sleep(service)
+				switch {
+				case request.Name == "fails":
+					return reconcile.Result{}, errors.New("refused")
+				case periodic(request):
+					return reconcile.Result{RequeueAfter: 2*time.Second - time.Since(begin)%(2*time.Second)}, nil
+				}
+				return reconcile.Result{}, nil
+			}),
+		})
+		require.NoError(t, err)
+		require.NoError(t, c.Watch(source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+			first(q.(priorityqueue.PriorityQueue[reconcile.Request]))
+			return nil
+		})))
+		ctx, cancel := context.WithTimeout(t.Context(), span)
+		defer cancel()
+		require.NoError(t, c.Start(ctx))
+	})
+	// What was ready at the end is still handed out, for a reconciler to see that it has ended.
+	return slices.DeleteFunc(runs, func(r run) bool { return r.after >= span })
+}
+
+// named returns so many requests of a namespace.
+func named(namespace, prefix string, count int) []reconcile.Request {
+	requests := make([]reconcile.Request, count)
+	for i := range requests {
+		requests[i] = requested(namespace, fmt.Sprintf("%s-%04d", prefix, i))
+	}
+	return requests
+}
+
+// lastOf returns when the last of some first runs was.
+func lastOf(t *testing.T, runs []run, requests []reconcile.Request) time.Duration {
+	t.Helper()
+	first := map[reconcile.Request]time.Duration{}
+	for _, r := range slices.Backward(runs) {
+		first[r.Request] = r.after
+	}
+	var last time.Duration
+	for _, request := range requests {
+		at, ok := first[request]
+		require.True(t, ok, "%s was never reconciled", request)
+		last = max(last, at)
+	}
+	return last
+}
+
+func TestS14FiveThousandThatAreOverdueAreServedBesideFiveHundredThatKeepTheQueueFull(t *testing.T) {
+	const overdue, periodic = 5000, 500
+	tests := map[string]struct {
+		namespace string
+		within    time.Duration
+	}{
+		"of one namespace, they come first":              {"n", (overdue+periodic)*service/workers + time.Second},
+		"of two namespaces, they have every second turn": {"other", 2*overdue*service/workers + time.Second},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			waiting, ticking := named(test.namespace, "overdue", overdue), named("n", "periodic", periodic)
+			runs := simulate(t, time.Minute, func(q priorityqueue.PriorityQueue[reconcile.Request]) {
+				q.AddWithOpts(priorityqueue.AddOpts{Priority: new(0)}, ticking...)
+				q.AddWithOpts(priorityqueue.AddOpts{Priority: new(30)}, waiting...)
+			}, func(request reconcile.Request) bool { return request.Name[0] == 'p' })
+			assert.Less(t, lastOf(t, runs, waiting), test.within)
+			assert.Less(t, lastOf(t, runs, ticking), test.within)
+			assert.GreaterOrEqual(t, len(runs), int(58*time.Second/service)*workers, "the queue was not full all the time")
+		})
+	}
+}
+
+func TestS14WhatComesInTheInitialListDoesNotStarveInAQueueThatIsFull(t *testing.T) {
+	waiting, ticking := named("n", "a-new-one", 10), named("n", "periodic", 500)
+	runs := simulate(t, 4*time.Minute, func(q priorityqueue.PriorityQueue[reconcile.Request]) {
+		q.AddWithOpts(priorityqueue.AddOpts{Priority: new(0)}, ticking...)
+		q.AddWithOpts(priorityqueue.AddOpts{Priority: new(handler.LowPriority)}, waiting...)
+	}, func(request reconcile.Request) bool { return request.Name[0] == 'p' })
+	assert.InDelta(t, 100, lastOf(t, runs, waiting).Seconds(), 4, "they count as 100 seconds younger")
+}
+
+func TestS15ANamespaceWithMoreThanCanBeDoneDelaysNoOther(t *testing.T) {
+	hogs, others := named("hog", "h", 5000), named("one", "o", 5)
+	for i := range 9 {
+		others = append(others, named(fmt.Sprint("other-", i), "o", 5)...)
+	}
+	runs := simulate(t, time.Minute, func(q priorityqueue.PriorityQueue[reconcile.Request]) {
+		q.AddWithOpts(priorityqueue.AddOpts{}, hogs...)
+		q.AddWithOpts(priorityqueue.AddOpts{}, others...)
+	}, func(reconcile.Request) bool { return true })
+	of := map[string][]time.Duration{}
+	for _, r := range runs {
+		of[r.Namespace] = append(of[r.Namespace], r.after)
+	}
+	for namespace, at := range of {
+		if namespace == "hog" {
+			continue
+		}
+		assert.Len(t, at, 5*30, "each of five, every two seconds, in %s", namespace)
+		for i, after := range at {
+			due := time.Duration(i/5) * 2 * time.Second
+			assert.Less(t, after-due, 500*time.Millisecond, "%s, due after %v", namespace, due)
+		}
+	}
+	assert.Len(t, of["hog"], 60*200-50*30, "it has all that the others leave")
+}
+
+func TestS15WhatAlwaysFailsCostsTheOthersNothing(t *testing.T) {
+	others := named("n", "o", 100)
+	runs := simulate(t, time.Minute, func(q priorityqueue.PriorityQueue[reconcile.Request]) {
+		q.AddWithOpts(priorityqueue.AddOpts{}, requested("n", "fails"))
+		q.AddWithOpts(priorityqueue.AddOpts{}, others...)
+	}, func(reconcile.Request) bool { return true })
+	failures := 0
+	for _, r := range runs {
+		if r.Name == "fails" {
+			failures++
+			continue
+		}
+		assert.Less(t, r.after%(2*time.Second), 101/workers*service+service)
+	}
+	assert.Len(t, runs, failures+100*30, "all of theirs")
+	assert.InDelta(t, 14, failures, 3, "it was tried with backoff")
+}

@@ -1,0 +1,114 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package integration
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	batchv1 "k8s.io/api/batch/v1"
+
+	"tutorial.kubebuilder.io/project/controllers/batch"
+)
+
+// slowly has a manager start at most 20 Jobs a second.
+var slowly = []string{"--concurrency=1", "--kube-api-qps=20", "--kube-api-burst=1"}
+
+// hogs is how many CronJobs keep the queue of such a manager full. One turn of them all takes it
+// ten seconds.
+const hogs = 200
+
+// createHogs creates CronJobs that are due every second. Their names come before all others.
+func (s *space) createHogs() {
+	s.t.Helper()
+	for i := range hogs {
+		s.create(s.cronJob(fmt.Sprintf("a-hog-%03d", i)).Schedule("@every 1s").Obj())
+	}
+}
+
+func TestS15OneNamespacesTicksDoNotDelayThoseOfAnother(t *testing.T) {
+	t.Parallel()
+	hog := newSpaceOn(t, plainControlPlane(t), nil)
+	s := newSpaceOn(t, plainControlPlane(t), nil)
+	hog.startOwnManager(append([]string{"--namespaces=" + hog.ns + "," + s.ns}, slowly...)...)
+	hog.create(hog.cronJob("watched").Schedule(nextYear).Obj())
+	hog.awaitTick("watched") // so that what is created now is new to the manager
+	hog.createHogs()
+	hog.eventually(func() bool { return len(hog.jobs("")) > hogs }, "the hogs do not run")
+
+	delays := s.delays()
+	for i := range 5 {
+		s.create(s.cronJob(fmt.Sprint("c", i)).Schedule("@every 5s").Obj())
+	}
+	for i := range 5 {
+		s.assertNoTickIsMissed(fmt.Sprint("c", i), 4, 5*time.Second)
+	}
+	assert.Less(t, delays(), 4*time.Second, "from the tick to the Job")
+}
+
+func TestS15AQuotaThatIsAlwaysFullCostsTheOthersNothing(t *testing.T) {
+	t.Parallel()
+	full, s := newSpace(t), newSpace(t)
+	full.quotaOfJobs()(0)
+	full.create(full.cronJob("refused").Schedule("@every 1s").Obj())
+	full.eventually(func() bool { return len(full.refusedJobs()) > 0 }, "no Job is refused")
+
+	delays := s.delays()
+	for i := range 5 {
+		s.create(s.cronJob(fmt.Sprint("c", i)).Schedule("@every 2s").Obj())
+	}
+	before := len(full.refusedJobs())
+	for i := range 5 {
+		s.assertNoTickIsMissed(fmt.Sprint("c", i), 4, 2*time.Second)
+	}
+	assert.Greater(t, len(full.refusedJobs()), before, "it was refused all the while")
+	assert.Less(t, delays(), 2*time.Second, "from the tick to the Job")
+	assert.Empty(t, full.jobs(""))
+}
+
+// delays follows the Jobs of the namespace. The function it returns tells the longest time so far
+// from a tick until we heard of its Job.
+func (s *space) delays() func() time.Duration {
+	s.t.Helper()
+	var mu sync.Mutex
+	var longest time.Duration
+	s.onJobs(func(job *batchv1.Job, heard time.Time) {
+		delay := heard.Sub(tickOf(s.t, job))
+		mu.Lock()
+		defer mu.Unlock()
+		longest = max(longest, delay)
+	})
+	return func() time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		return longest
+	}
+}
+
+// assertNoTickIsMissed waits for some runs of a CronJob, and checks that there is none missing
+// between them.
+func (s *space) assertNoTickIsMissed(name string, runs int, interval time.Duration) {
+	s.t.Helper()
+	jobs := s.awaitJobs(name, runs)
+	for i := range jobs[1:] {
+		assert.Equal(s.t, interval, tickOf(s.t, &jobs[i+1]).Sub(tickOf(s.t, &jobs[i])), "between %s and %s", jobs[i].Name, jobs[i+1].Name)
+	}
+	assert.Empty(s.t, s.events(name, batch.EventMissSchedule))
+}
