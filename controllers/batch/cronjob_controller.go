@@ -177,8 +177,10 @@ func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("cronjob").
-		For(&v1.CronJob{}, builder.WithPredicates(r.cachedWrites(), predicate.GenerationChangedPredicate{})).
-		Owns(&batchv1.Job{}, builder.WithPredicates(jobEvents)).
+		// Not For, which has no handler of ours, and so not Owns, which needs it.
+		Watches(&v1.CronJob{}, &enqueueByTick{clock: r.Clock},
+			builder.WithPredicates(r.cachedWrites(), predicate.GenerationChangedPredicate{})).
+		Watches(&batchv1.Job{}, enqueueOwner(mgr), builder.WithPredicates(jobEvents)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1), NewQueue: fairqueue.New}).
 		WithLogConstructor(logConstructor(mgr.GetLogger())).
 		Complete(r)

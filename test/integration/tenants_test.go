@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 
 	"tutorial.kubebuilder.io/project/controllers/batch"
@@ -41,6 +42,32 @@ func (s *space) createHogs() {
 	for i := range hogs {
 		s.create(s.cronJob(fmt.Sprintf("a-hog-%03d", i)).Schedule("@every 1s").Obj())
 	}
+}
+
+func TestS14WhatIsOverdueWhenALeaderBeginsDoesNotWaitForNewerTicks(t *testing.T) {
+	t.Parallel()
+	s := newSpaceOn(t, plainControlPlane(t), nil)
+	before := s.startOwnManager()
+	s.create(s.cronJob("overdue").Schedule("@every 5s").Obj())
+	s.awaitTick("overdue")
+	require.NoError(t, before.terminate())
+	ran := len(s.jobs("overdue"))
+	due := s.get("overdue").Status.NextScheduleTime.Time
+	s.createHogs()
+	s.eventually(func() bool { return time.Now().After(due.Add(time.Second)) }, "the clock stands still")
+
+	s.startOwnManager(slowly...)
+	s.awaitJobs("overdue", ran+1)
+	newer := 0
+	for _, r := range s.audit.in(t, s.ns) {
+		if r.Verb+" "+r.Resource == createJob && r.Name == s.jobs("overdue")[ran].Name {
+			break
+		}
+		if r.Verb+" "+r.Resource == createJob {
+			newer++
+		}
+	}
+	assert.LessOrEqual(t, newer, ran+10, "Jobs of newer ticks that were created first")
 }
 
 func TestS15OneNamespacesTicksDoNotDelayThoseOfAnother(t *testing.T) {

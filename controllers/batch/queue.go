@@ -1,0 +1,75 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"context"
+	"math"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// enqueueByTick puts CronJobs into the queue. Those that a new leader finds get the place that
+// their next tick has: controller-runtime gives all of an initial list its lowest priority, as if
+// nothing in it were urgent.
+type enqueueByTick struct {
+	handler.EnqueueRequestForObject
+
+	clock clock.PassiveClock
+}
+
+// enqueueOwner puts the CronJob that controls a Job into the queue.
+func enqueueOwner(mgr ctrl.Manager) handler.EventHandler {
+	return handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1.CronJob{}, handler.OnlyControllerOwner())
+}
+
+// Create enqueues a CronJob that was created, or that was there when the leader began.
+func (h *enqueueByTick) Create(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	found, ok := e.Object.(*v1.CronJob)
+	queue, takesPriorities := q.(priorityqueue.PriorityQueue[reconcile.Request])
+	if !ok || !takesPriorities || !e.IsInInitialList {
+		h.EnqueueRequestForObject.Create(ctx, e, q)
+		return
+	}
+	request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(found)}
+	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(h.foundPriority(found))}, request)
+}
+
+// foundPriority is the priority of a CronJob that was there when the leader began: the seconds for
+// which its next tick has been due, or less than 0 if that is yet to come. What nobody has observed
+// since it was created or edited may be due now.
+func (h *enqueueByTick) foundPriority(c *v1.CronJob) int {
+	next := c.Status.NextScheduleTime
+	switch {
+	case c.Spec.Suspend != nil && *c.Spec.Suspend:
+		return handler.LowPriority
+	case c.Status.ObservedGeneration != c.Generation:
+		return tickPriority
+	case next == nil:
+		return handler.LowPriority
+	}
+	return max(int(math.Floor(h.clock.Since(next.Time).Seconds())), handler.LowPriority)
+}
