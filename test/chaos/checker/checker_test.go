@@ -82,7 +82,8 @@ func (t *tale) edit(second float64, change func(*history.CronJob)) {
 	t.store(second)
 }
 
-// removesFields has a user edit the CronJob in a way that the API server puts no time on: it takes fields away.
+// removesFields has a user edit the CronJob in a way that the API server puts no time on: it takes
+// fields away.
 func (t *tale) removesFields(second float64, change func(*history.CronJob)) {
 	edited := t.cronJob.Edited
 	t.edit(second, func(c *history.CronJob) { change(c) })
@@ -201,6 +202,12 @@ func oneMissed(tick int) string {
 	return fmt.Sprintf("Missed scheduled time %s: they were slow", at(float64(tick)).Format(time.RFC3339))
 }
 
+// manyMissed is the report of some ticks.
+func manyMissed(count, first, last int) string {
+	return fmt.Sprintf("Missed %d scheduled times from %s to %s: slow",
+		count, at(float64(first)).Format(time.RFC3339), at(float64(last)).Format(time.RFC3339))
+}
+
 // suspended suspends it at 25 s, knowing which a manager has no business after the tick of 20 s.
 func suspended(c *history.CronJob) { c.Suspend = true }
 
@@ -232,7 +239,7 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 		}},
 		"a row of ticks is reported in one": {tell: func(t *tale) {
 			t.runs(40.1, 40, 50)
-			t.reports(40.2, fmt.Sprintf("Missed 3 scheduled times from %s to %s: slow", at(10).Format(time.RFC3339), at(30).Format(time.RFC3339)))
+			t.reports(40.2, manyMissed(3, 10, 30))
 		}},
 		"two rows of ticks are reported in one, and a third that ran between them": {tell: func(t *tale) {
 			t.runs(20.1, 20, 30)
@@ -275,8 +282,7 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 		}},
 		"S2: what was sent first and refused says something else than what is stored": {want: []Law{Lost}, tell: func(t *tale) {
 			t.runs(30.1, 30, 40)
-			t.sends("a-1", 30.2, 0, t.event("event", fmt.Sprintf("Missed 2 scheduled times from %s to %s: slow",
-				at(10).Format(time.RFC3339), at(20).Format(time.RFC3339))))
+			t.sends("a-1", 30.2, 0, t.event("event", manyMissed(2, 10, 20)))
 			event := t.event("event", oneMissed(10))
 			t.stored(31, history.Record{Event: &event})
 		}},
@@ -284,7 +290,9 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.runs(20.1, 20, 30)
 			t.reports(20.2, oneMissed(10))
 			t.sends("b-1", 21, 409, t.sent)
-			t.add(27, history.Record{Metrics: &history.Metrics{Manager: "b-1", Asked: at(27), Values: map[string]float64{"missed_ticks_total/Superseded": 1}}})
+			t.add(27, history.Record{Metrics: &history.Metrics{
+				Manager: "b-1", Asked: at(27), Values: map[string]float64{"missed_ticks_total/Superseded": 1},
+			}})
 			t.add(27, history.Record{Phase: &history.Phase{Name: history.Quiet}})
 		}},
 		"O3: a manager counts a missed tick once, however often it tells it": {want: []Law{WrongMetrics}, tell: func(t *tale) {
@@ -449,7 +457,7 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 		}},
 		"S7: an edit that only removes fields leaves no time behind": {tell: func(t *tale) {
 			t.runs(30.1, 30, 40)
-			t.reports(30.2, fmt.Sprintf("Missed 2 scheduled times from %s to %s: slow", at(10).Format(time.RFC3339), at(20).Format(time.RFC3339)))
+			t.reports(30.2, manyMissed(2, 10, 20))
 			t.ends(32, 30, history.Succeeded)
 			t.removesFields(35, func(c *history.CronJob) { c.TimeZone, c.Schedule = "", "@every 4s" })
 			t.status(38.5, 30, 42) // it takes the edit for one of the moment at which it sees it

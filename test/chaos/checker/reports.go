@@ -36,8 +36,9 @@ type missed struct {
 	stored      bool   // whether etcd has it, and it was not only sent
 }
 
-// report takes an event. The same event may be sent several times, by several managers: it is one report. What etcd has
-// of it counts; if it has nothing, as the event was refused, what was sent first.
+// report takes an event. The same event may be sent several times, by several managers: it is one
+// report. What etcd has of it counts; if it has nothing, as the event was refused, what was sent
+// first.
 func (r *record) report(event *history.Event, at time.Time, stored bool) {
 	s := r.stories[event.UID]
 	if event.Reason != "MissSchedule" || s == nil || r.stored[event.Name] {
@@ -60,8 +61,8 @@ func (r *record) report(event *history.Event, at time.Time, stored bool) {
 	}
 }
 
-// reportsOf returns how many reports there are of a tick, and the last of them. One that was only sent is none where
-// there is one that etcd has, and else all that were only sent are one.
+// reportsOf returns how many reports there are of a tick, and the last of them. One that was only
+// sent is none where there is one that etcd has, and else all that were only sent are one.
 func (s *story) reportsOf(tick time.Time) (count int, last *missed) {
 	sent := 0
 	for _, m := range s.missed {
@@ -83,7 +84,8 @@ func (s *story) reportsOf(tick time.Time) (count int, last *missed) {
 	return count, last
 }
 
-// rowOf returns the first version whose status tells that a tick was missed, and until when it did; nil if none does.
+// rowOf returns the first version whose status tells that a tick was missed, and until when it did;
+// nil if none does.
 func (s *story) rowOf(tick, end time.Time) (first *version, until time.Time) {
 	tells := func(v version) bool {
 		return slices.ContainsFunc(v.Missed, func(m history.Missed) bool { return !tick.Before(m.First) && !tick.After(m.Last) })
@@ -103,7 +105,8 @@ func (s *story) rowOf(tick, end time.Time) (first *version, until time.Time) {
 	return &s.versions[i], end
 }
 
-// countOf returns how many things an event tells of: ticks that were missed, or one of anything else.
+// countOf returns how many things an event tells of: ticks that were missed, or one of anything
+// else.
 func countOf(event *history.Event) int {
 	count := 0
 	for _, m := range parseMissed(event.Note) {
@@ -118,8 +121,8 @@ var (
 	missedMany = regexp.MustCompile(`^Missed (\d+)(?: or more)? scheduled times from (\S+) to (\S+): (.*)$`)
 )
 
-// parseMissed reads an event, which has one report or several with semicolons between; none if it is about something
-// else.
+// parseMissed reads an event, which has one report or several with semicolons between; none if it
+// is about something else.
 func parseMissed(note string) []*missed {
 	var all []*missed
 	for part := range strings.SplitSeq(note, "; ") {

@@ -42,8 +42,9 @@ type version struct {
 	at       time.Time
 	revision int64
 
-	// edited is when something other than the status was last written, in whole seconds. Undated says that the API
-	// server has put no time on that, so that it is known only from when the history has it.
+	// edited is when something other than the status was last written, in whole seconds. Undated
+	// says that the API server has put no time on that, so that it is known only from when the
+	// history has it.
 	edited  time.Time
 	undated bool
 }
@@ -89,6 +90,10 @@ type record struct {
 	acts      map[string]bool // the UIDs of Jobs that others than managers have deleted
 	phases    map[string]time.Time
 	faults    map[string]int
+	refusals  []*refusal
+	refused   int                    // requests, by refusals
+	tries     map[string][]try       // by the CronJob, as namespace/name
+	struck    map[string][]time.Time // when faults struck single requests, by the CronJob, as namespace/name
 	delivered []answered
 	told      []answered
 	end       time.Time
@@ -120,6 +125,7 @@ func gather(records []history.Record) *record {
 	r := &record{
 		stories: map[string]*story{}, runs: map[string]*run{}, creates: map[string][]*create{}, stored: map[string]bool{},
 		acts: map[string]bool{}, phases: map[string]time.Time{}, faults: map[string]int{},
+		tries: map[string][]try{}, struck: map[string][]time.Time{},
 	}
 	told := map[string]bool{}
 	for i := range records {
@@ -146,6 +152,9 @@ func gather(records []history.Record) *record {
 		if rec.At.After(r.end) {
 			r.end = rec.At
 		}
+	}
+	for _, tries := range r.tries {
+		slices.SortStableFunc(tries, func(a, b try) int { return a.Asked.Compare(b.Asked) })
 	}
 	for _, s := range r.stories {
 		s.arrange()
@@ -190,11 +199,13 @@ func (r *record) job(rec *history.Record) {
 // create takes a request for a Job. It comes when it is answered: the Job may be there already.
 func (r *record) create(rec *history.Record) {
 	c := &create{rec.Create, rec.At}
+	r.try(c)
 	lost := c.Code == 0 && c.Forwarded && len(r.creates[c.Job]) == 0
 	if c.Code == http.StatusCreated || lost {
 		r.delivered = append(r.delivered, answered{process: c.Manager, at: rec.At, what: c.Job, count: 1, unsure: lost})
 	}
-	if !c.Forwarded {
+	refused := c.Code >= http.StatusBadRequest && c.Code < http.StatusInternalServerError
+	if !c.Forwarded || refused {
 		return
 	}
 	r.creates[c.Job] = append(r.creates[c.Job], c)
@@ -229,6 +240,11 @@ func (r *record) other(rec *history.Record) {
 		r.phases[rec.Phase.Name] = rec.At
 	case rec.Fault != nil:
 		r.faults[rec.Fault.Kind]++
+		if name := struckBy(rec.Fault); name != "" {
+			r.struck[name] = append(r.struck[name], rec.At)
+		}
+	case rec.Refusal != nil:
+		r.refusal(rec)
 	}
 }
 
@@ -253,8 +269,8 @@ func (s *story) arrange() {
 	}
 }
 
-// date finds when each version was last edited. The API server's managed fields have the time of an edit only if it
-// sets a field: one that removes fields moves the generation, and no time.
+// date finds when each version was last edited. The API server's managed fields have the time of an
+// edit only if it sets a field: one that removes fields moves the generation, and no time.
 func (s *story) date() {
 	for i := range s.versions {
 		v := &s.versions[i]

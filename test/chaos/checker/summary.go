@@ -51,6 +51,8 @@ type Summary struct {
 	MetricsRead   int `json:"metricsRead"` // how often a process was asked
 	MetricsWrong  int `json:"metricsWrong"`
 	FaultsInTotal int `json:"faultsInTotal"`
+	Refused       int `json:"refused"`         // requests, by refusals that last
+	Tried         int `json:"triedAllTheSame"` // ticks that were looked at on time all the same
 
 	Faults     map[string]int `json:"faults"`     // by kind
 	Violations map[Law]int    `json:"violations"` // by law
@@ -84,7 +86,7 @@ func (v *Verdict) Summary() *Summary {
 		CronJobs: v.CronJobs, Settled: v.Settled,
 		HistoryWrong: v.Count(HistoryTooLong, PrunedTooMuch), StatusWrong: v.Count(WrongStatus, WentBack),
 		MetricsRead: v.Readings, MetricsWrong: v.Count(WrongMetrics),
-		Faults: v.Faults, FaultsInTotal: sum(v.Faults), Violations: map[Law]int{},
+		Faults: v.Faults, FaultsInTotal: sum(v.Faults), Refused: v.Refused, Tried: v.Tried, Violations: map[Law]int{},
 	}
 	for _, violation := range v.Violations {
 		s.Violations[violation.Law]++
@@ -149,7 +151,11 @@ func (s *Summary) rows() []row {
 		row{0, "Faults that struck", s.FaultsInTotal},
 	)
 	rows = append(rows, counts(1, s.Faults)...)
-	rows = append(rows, row{0, "**Promises broken, in all**", sum(s.Violations)})
+	rows = append(rows,
+		row{0, "Requests refused, in refusals that last", s.Refused},
+		row{1, "ticks seen to be looked at on time all the same", s.Tried},
+		row{0, "**Promises broken, in all**", sum(s.Violations)},
+	)
 	return append(rows, counts(1, s.Violations)...)
 }
 

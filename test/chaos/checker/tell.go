@@ -79,7 +79,8 @@ func (t *teller) line(rec *history.Record) string {
 		return fmt.Sprintf("%s asked for Job %s at %s, decided at %s knowing r%d, answer %d", rec.Create.Manager, rec.Create.Job,
 			rec.Create.Asked.UTC().Format("15:04:05.000"), rec.Create.Decided.UTC().Format("15:04:05.000"), rec.Create.Knew, rec.Create.Code)
 	case rec.Report != nil && t.uids[rec.Report.Event.UID]:
-		return fmt.Sprintf("%s sent event %s, answer %d", rec.Report.Manager, rec.Report.Event.Reason, rec.Report.Code)
+		return fmt.Sprintf("%s sent event %s %s, answer %d: %s",
+			rec.Report.Manager, rec.Report.Event.Name, rec.Report.Event.Reason, rec.Report.Code, rec.Report.Event.Note)
 	case rec.Act != nil && (rec.Act.Name == t.object || t.isOurs(rec.Act.Name)):
 		return fmt.Sprintf("somebody: %s %s", rec.Act.Kind, rec.Act.Name)
 	}
@@ -91,6 +92,11 @@ func (t *teller) common(rec *history.Record) string {
 	switch {
 	case rec.Fault != nil && t.concerns(rec.Fault):
 		return fmt.Sprintf("FAULT %s %s", rec.Fault.Kind, rec.Fault.Detail)
+	case rec.Refusal != nil && strings.HasPrefix(t.object, rec.Refusal.Namespace+"/"):
+		if rec.Refusal.Ended {
+			return fmt.Sprintf("REFUSAL %s is over, after %d requests", rec.Refusal.Kind, rec.Refusal.Refused)
+		}
+		return "REFUSAL " + rec.Refusal.Kind
 	case rec.Process != nil:
 		return fmt.Sprintf("%s %s", rec.Process.Manager, rec.Process.State)
 	case rec.Clock != nil:
@@ -127,6 +133,9 @@ func cronJobLine(c *history.CronJob) string {
 		stamp(c.Edited), c.Schedule, c.Policy, stamp(c.LastSchedule), stamp(c.NextSchedule), len(c.Active))
 	if c.Deadline != nil {
 		text += fmt.Sprintf(", deadline %ds", *c.Deadline)
+	}
+	for _, m := range c.Missed {
+		text += fmt.Sprintf(", missed %d %s from %s to %s", m.Count, m.Reason, stamp(m.First), stamp(m.Last))
 	}
 	if c.Suspend {
 		text += ", suspended"

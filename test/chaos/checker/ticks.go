@@ -64,6 +64,7 @@ func (c *check) ticks(s *story) {
 		for _, tick := range c.due(s, span) {
 			c.Due++
 			c.account(s, span, tick, runs[tick.Unix()])
+			c.refusedTick(s, span, tick)
 		}
 	}
 }
@@ -125,9 +126,9 @@ func (c *check) unaccounted(s *story, span span, tick time.Time) {
 		c.Excused[ClockStepped]++
 	case row != nil:
 		c.untold(s, tick, row.at, until)
-	case !passed && span.finished && tick.Add(c.patience(tick)).After(span.until):
+	case !passed && span.finished && c.statusBy(s, tick).After(span.until):
 		c.Excused[EndedBefore]++
-	case !passed && !span.finished && tick.Add(c.patience(tick)).After(c.end):
+	case !passed && !span.finished && c.statusBy(s, tick).After(c.end):
 		c.Excused[EndedBefore]++
 	case !passed:
 		c.violate(Stuck, s, tick, "nothing had become of it after %v", span.until.Sub(tick).Round(time.Second))
@@ -141,8 +142,20 @@ func (c *check) unaccounted(s *story, span span, tick time.Time) {
 	}
 }
 
-// untold judges a missed tick that a status tells of from one instant to another, and no event. Who leads next tells
-// what the status says, so that it is excused only if there was no time for that.
+// statusBy returns by when the status has to have gone past a tick: later while it can't be
+// written.
+func (c *check) statusBy(s *story, tick time.Time) time.Time {
+	by := tick.Add(c.patience(tick))
+	for _, r := range c.refusals {
+		if r.isOf(s, tick, by, history.Statuses) && r.to.Add(c.patience(tick)).After(by) {
+			by = r.to.Add(c.patience(tick))
+		}
+	}
+	return by
+}
+
+// untold judges a missed tick that a status tells of from one instant to another, and no event. Who
+// leads next tells what the status says, so that it is excused only if there was no time for that.
 func (c *check) untold(s *story, tick, from, until time.Time) {
 	switch {
 	case until.Before(from.Add(c.slow(lastWords))):
@@ -207,8 +220,8 @@ func (c *check) isCalm(tick time.Time) bool {
 // lastWords is how long after a status an event about it may still be on its way.
 const lastWords = 3 * time.Second
 
-// died reports whether a process ended, or was frozen, when it may have had to report what the status says from one
-// instant to another.
+// died reports whether a process ended, or was frozen, when it may have had to report what the
+// status says from one instant to another.
 func (c *check) died(from, until time.Time) bool {
 	lastWords := c.slow(lastWords)
 	return slices.ContainsFunc(c.ends, func(end time.Time) bool {

@@ -55,6 +55,9 @@ const (
 	Early               Law = "S11 early: no Job before its tick"
 	Unlabelled          Law = "S12 Jobs and Pods carry the tick"
 	Unasked             Law = "S13 no Job but what a manager asked for"
+	NotTried            Law = "S14 each tick is looked at on time, whatever is refused"
+	RetriedLate         Law = "S10 what is refused is tried again, for each tick from a quarter of a second on"
+	RetriedInvalid      Law = "S10 what is invalid is tried once a tick"
 	WrongStatus         Law = "O the status is right in the end"
 	WrongMetrics        Law = "O3 metrics equal the history"
 )
@@ -109,8 +112,11 @@ type Verdict struct {
 	// often the metrics of a process were read.
 	CronJobs, Settled, Readings int
 
-	// Faults counts what struck, by kind.
-	Faults map[string]int
+	// Faults counts what struck, by kind, and Refused how many requests refusals that last have
+	// refused. Tried counts the ticks that were looked at on time although something was refused in
+	// their namespace, or had been before.
+	Faults         map[string]int
+	Refused, Tried int
 
 	late, lateInCalm []time.Duration
 }
@@ -119,7 +125,8 @@ type Verdict struct {
 type check struct {
 	*record
 	*Verdict
-	slowness float64
+	slowness  float64
+	witnesses []try // of those to whom nothing is refused, the first request for each tick
 }
 
 // slow returns a time that a law leaves, on a machine as slow as this.
@@ -128,11 +135,20 @@ func (c *check) slow(d time.Duration) time.Duration { return time.Duration(float
 // Check decides about a history. Slowness is by what factor the machine may be slower than one that keeps up: the
 // times that laws leave are that much longer.
 func Check(records []history.Record, slowness float64) *Verdict {
-	c := &check{gather(records), &Verdict{Reported: map[string]int{}, Excused: map[Excuse]int{}}, slowness}
-	c.Faults = c.faults
+	c := &check{
+		record: gather(records), slowness: slowness,
+		Verdict: &Verdict{Reported: map[string]int{}, Excused: map[Excuse]int{}},
+	}
+	c.Faults, c.Refused = c.faults, c.refused
 	if n := len(c.clocks); n > 0 && c.clocks[n-1].to.IsZero() {
 		c.clocks[n-1].to = c.end
 	}
+	for _, r := range c.refusals {
+		if r.to.IsZero() {
+			r.to = c.end
+		}
+	}
+	c.witness()
 	for _, uid := range slices.Sorted(maps.Keys(c.stories)) {
 		s := c.stories[uid]
 		if len(s.versions) == 0 {

@@ -46,6 +46,7 @@ type Record struct {
 	Clock   *Clock   `json:"clock,omitempty"`
 	Metrics *Metrics `json:"metrics,omitempty"`
 	Fault   *Fault   `json:"fault,omitempty"`
+	Refusal *Refusal `json:"refusal,omitempty"`
 	Act     *Act     `json:"act,omitempty"`
 	Phase   *Phase   `json:"phase,omitempty"`
 }
@@ -192,6 +193,27 @@ type Fault struct {
 	Kind   string `json:"kind"`
 	Detail string `json:"detail,omitempty"`
 }
+
+// Refusal is the begin or the end of a refusal that lasts: of one kind of requests of the managers
+// in one namespace.
+type Refusal struct {
+	Kind      string `json:"kind"`
+	Of        string `json:"of"`
+	Namespace string `json:"namespace"`
+
+	// Ended says that it is over, and Refused how many requests it has refused.
+	Ended   bool `json:"ended,omitempty"`
+	Refused int  `json:"refused,omitempty"`
+}
+
+// What a refusal is of.
+const (
+	Creates  = "creates" // of Jobs
+	Deletes  = "deletes" // of Jobs
+	Statuses = "statuses"
+	Events   = "events"
+	Reads    = "reads" // of single Jobs and CronJobs
+)
 
 // Act is something that a user, the Job controller or the garbage collector did; as it is asked for, so that nobody
 // takes its consequences for the managers'.

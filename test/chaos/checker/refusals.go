@@ -1,0 +1,276 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+	http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+package checker
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+)
+
+// refusal is a time in which managers were refused one kind of requests in a namespace.
+type refusal struct {
+	*history.Refusal
+	from, to time.Time
+}
+
+// try is a request for the Job of a tick, whatever became of it.
+type try struct {
+	*create
+	tick time.Time
+}
+
+// refusal takes the begin or the end of a refusal.
+func (r *record) refusal(rec *history.Record) {
+	if !rec.Refusal.Ended {
+		r.faults[rec.Refusal.Kind]++
+		r.refusals = append(r.refusals, &refusal{Refusal: rec.Refusal, from: rec.At})
+		return
+	}
+	r.refused += rec.Refusal.Refused
+	for _, open := range r.refusals {
+		if open.to.IsZero() && open.Kind == rec.Refusal.Kind && open.Namespace == rec.Refusal.Namespace {
+			open.to = rec.At
+		}
+	}
+}
+
+// try takes a request for a Job, by the CronJob, as namespace/name, and the tick that its name
+// tells.
+func (r *record) try(c *create) {
+	at := strings.LastIndexByte(c.Job, '-')
+	if at < 0 {
+		return
+	}
+	if seconds, err := strconv.ParseInt(c.Job[at+1:], 10, 64); err == nil {
+		r.tries[c.Job[:at]] = append(r.tries[c.Job[:at]], try{c, time.Unix(seconds, 0)})
+	}
+}
+
+// struckBy returns the CronJob, as namespace/name, whose request a fault has struck; "" if it is
+// not known, or the fault is no such.
+func struckBy(fault *history.Fault) string {
+	parts := strings.Split(fault.Detail, "/")
+	at := slices.Index(parts, "namespaces")
+	if at < 0 || len(parts) < at+4 {
+		return ""
+	}
+	name := parts[at+3]
+	if end := strings.LastIndexByte(name, '-'); end >= 0 && parts[at+2] == "jobs" {
+		name = name[:end]
+	}
+	return parts[at+1] + "/" + name
+}
+
+// isRefused reports whether one of some kinds of requests is refused to a CronJob between two
+// instants.
+func (c *check) isRefused(s *story, from, to time.Time, of ...string) bool {
+	return slices.ContainsFunc(c.refusals, func(r *refusal) bool { return r.isOf(s, from, to, of...) })
+}
+
+// isOf reports whether it refuses a CronJob one of some kinds of requests between two instants.
+func (r *refusal) isOf(s *story, from, to time.Time, of ...string) bool {
+	return r.Namespace == s.namespace() && slices.Contains(of, r.Of) && r.from.Before(to) && r.to.After(from)
+}
+
+// namespace returns that of the CronJob.
+func (s *story) namespace() string { return s.name[:strings.IndexByte(s.name, '/')] }
+
+// anything is all that is refused for long.
+var anything = []string{history.Creates, history.Deletes, history.Statuses, history.Events, history.Reads}
+
+// How soon after its tick a Job, or that of a newer tick, is asked for although something else is
+// refused; how soon a creation that was refused is tried again at first; and for how long after a
+// refusal this is judged as well.
+const (
+	onTime    = 5 * time.Second
+	againBy   = 2 * time.Second
+	aftermath = time.Minute
+)
+
+// refusedTick judges whether a tick was looked at on time though something was refused in its
+// namespace, or had been a while before: a refusal costs its own retry and nothing else.
+func (c *check) refusedTick(s *story, span span, tick time.Time) {
+	if !c.isRefused(s, tick.Add(-aftermath), tick, anything...) || c.isSkewed(tick) || !c.isSteady(s, span, tick) {
+		return
+	}
+	tries := c.tries[s.name]
+	by := tick.Add(c.slow(onTime))
+	first := slices.IndexFunc(tries, func(t try) bool {
+		return !t.tick.Before(tick) && t.Asked.After(tick.Add(-time.Second)) && !t.Asked.After(by)
+	})
+	switch {
+	case first >= 0 && tries[first].tick.Equal(tick):
+		c.Tried++
+		c.triedAgain(s, span, tries[first:])
+	case first >= 0:
+		c.Tried++
+	case !c.mayWait(s, tick, by):
+		c.violate(NotTried, s, tick, "no Job was asked for by %s, while others' were on time", stamp(by))
+	}
+}
+
+// isSteady reports whether a CronJob was what it is long enough before a tick, and stays so long
+// enough after it; and whether meanwhile the ticks of those to whom nothing is refused had their
+// Jobs on time, and nothing else went wrong with this one's.
+func (c *check) isSteady(s *story, span span, tick time.Time) bool {
+	settled, by := tick.Add(-c.slow(2*onTime)), tick.Add(c.slow(onTime))
+	before, now := s.versionAt(settled), s.versionAt(by)
+	if before == nil || now.Generation != before.Generation || by.After(span.until) || !tick.After(span.since) {
+		return false
+	}
+	if deadline := deadlineOf(now.CronJob); deadline >= 0 && time.Duration(deadline)*time.Second < c.slow(onTime) {
+		return false
+	}
+	for _, t := range c.tries[s.name] {
+		unanswered := t.Code == 0 || t.Code == http.StatusTooManyRequests || t.Code >= http.StatusInternalServerError
+		if unanswered && t.Asked.After(settled) && t.Asked.Before(by) {
+			return false
+		}
+	}
+	struck := func(at time.Time) bool { return at.After(settled) && at.Before(by) }
+	return !slices.ContainsFunc(c.struck[s.name], struck) && c.othersRun(tick, by)
+}
+
+// versionAt returns the version that was stored at an instant; nil if there was none.
+func (s *story) versionAt(at time.Time) *version {
+	for i := len(s.versions) - 1; i >= 0; i-- {
+		if !s.versions[i].at.After(at) {
+			return &s.versions[i]
+		}
+	}
+	return nil
+}
+
+// How long there may be no Job of others for it to be known that a manager was at work, and how many
+// of them may be late, by more than so much.
+const (
+	longestGap = 2 * time.Second
+	lateShare  = 0.2
+	lateBy     = 2 * time.Second
+)
+
+// othersRun reports whether around a tick those to whom nothing is refused had their Jobs on time.
+func (c *check) othersRun(tick, by time.Time) bool {
+	last := tick.Add(-c.slow(onTime))
+	first, _ := slices.BinarySearchFunc(c.witnesses, last, func(w try, at time.Time) int { return w.answered.Compare(at) })
+	count, late := 0, 0
+	for _, w := range c.witnesses[first:] {
+		if w.answered.After(by) || w.answered.Sub(last) > c.slow(longestGap) {
+			break
+		}
+		count++
+		if w.onTime(c.slow(lateBy)) {
+			last = w.answered
+		} else {
+			late++
+		}
+	}
+	return by.Sub(last) <= c.slow(longestGap) && float64(late) <= lateShare*float64(count)
+}
+
+// onTime reports whether the Job was asked for on time, and created.
+func (t try) onTime(late time.Duration) bool {
+	return t.Code == http.StatusCreated && !t.answered.After(t.tick.Add(late))
+}
+
+// witness finds the first request for the Job of each tick, of those CronJobs to which nothing is
+// refused then.
+func (c *check) witness() {
+	for name, tries := range c.tries {
+		s := &story{name: name}
+		seen := map[int64]bool{}
+		for _, t := range tries {
+			if seen[t.tick.Unix()] || c.isRefused(s, t.tick.Add(-onTime), t.tick.Add(onTime), anything...) {
+				continue
+			}
+			seen[t.tick.Unix()] = true
+			c.witnesses = append(c.witnesses, t)
+		}
+	}
+	slices.SortFunc(c.witnesses, func(a, b try) int { return a.answered.Compare(b.answered) })
+}
+
+// mayWait reports whether a tick may wait for a Job: under Forbid, and under Replace if that Job
+// can't be deleted. What the status takes for a Job that runs can't be known better while reads are
+// refused.
+func (c *check) mayWait(s *story, tick, by time.Time) bool {
+	recently := tick.Add(-c.slow(lagInStorm))
+	now := s.versionAt(by)
+	switch now.Policy {
+	case "Replace":
+		if !c.isRefused(s, recently, by, history.Deletes, history.Reads) {
+			return false
+		}
+	case "Forbid":
+	default:
+		return false
+	}
+	return len(now.Active) > 0 && c.isRefused(s, recently, by, history.Reads) ||
+		slices.ContainsFunc(s.runs, func(run *run) bool {
+			return !run.createdAt.After(by) && (run.ended == 0 || run.endedAt.After(recently)) &&
+				(run.deleted == 0 || run.deletedAt.After(recently))
+		})
+}
+
+// triedAgain judges how the first requests of a tick follow one another. What is refused is tried
+// again soon, however often those of the ticks before were refused; what is invalid is tried once a
+// tick.
+func (c *check) triedAgain(s *story, span span, tries []try) {
+	first := tries[0]
+	next := -1
+	for i, t := range tries[1:] {
+		if t.tick.Equal(first.tick) {
+			next = i + 1
+			break
+		}
+	}
+	switch first.Code {
+	case http.StatusUnprocessableEntity:
+		again := next >= 0 && tries[next].Manager == first.Manager && tries[next].Code == first.Code
+		if again && !s.editedBetween(first.Asked, tries[next].Asked) {
+			c.violate(RetriedInvalid, s, first.tick, "%s tried again at %s", first.Manager, stamp(tries[next].Asked))
+		}
+	case http.StatusForbidden, http.StatusNotFound:
+		by := first.answered.Add(c.slow(againBy))
+		if next >= 0 && !tries[next].Asked.After(by) || by.After(c.triesEnd(s, span, first.tick)) {
+			return
+		}
+		c.violate(RetriedLate, s, first.tick, "refused at %s, and not tried again by %s", stamp(first.answered), stamp(by))
+	}
+}
+
+// triesEnd returns until when a tick that is refused is to be tried again.
+func (c *check) triesEnd(s *story, span span, tick time.Time) time.Time {
+	end := span.next(tick, tick)
+	now := s.versionAt(tick)
+	if deadline := deadlineOf(now.CronJob); deadline >= 0 {
+		if at := tick.Add(time.Duration(deadline) * time.Second); at.Before(end) {
+			end = at
+		}
+	}
+	return end
+}
+
+// editedBetween reports whether the CronJob was edited between two instants.
+func (s *story) editedBetween(from, to time.Time) bool {
+	before, now := s.versionAt(from), s.versionAt(to)
+	return before == nil || now.Generation != before.Generation
+}

@@ -1,0 +1,273 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+	http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+package checker
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+)
+
+// refuses has a kind of requests be refused from now on.
+func (t *tale) refuses(second float64, of string) {
+	t.add(second, history.Record{Refusal: &history.Refusal{Kind: of + "-denied", Of: of, Namespace: "ns"}})
+}
+
+// allows has it be allowed again.
+func (t *tale) allows(second float64, of string) {
+	t.add(second, history.Record{Refusal: &history.Refusal{Kind: of + "-denied", Of: of, Namespace: "ns", Ended: true, Refused: 9}})
+}
+
+// othersRun has a CronJob of another namespace run each second of the tale, late by so much, less a
+// time in which nobody does anything.
+func (t *tale) othersRun(late float64, nobodyFrom, nobodyTo int) {
+	for tick := range int(t.last()) {
+		if tick >= nobodyFrom && tick < nobodyTo {
+			continue
+		}
+		create := &history.Create{
+			Manager: "a-1", Job: fmt.Sprintf("others/o-%d", at(float64(tick)).Unix()), Asked: at(float64(tick) + late),
+			Decided: at(float64(tick) + late), Code: 201,
+		}
+		t.add(float64(tick)+late, history.Record{Create: create})
+	}
+}
+
+// startsJobs has some ticks run, without a word in the status.
+func (t *tale) startsJobs(ticks ...int) {
+	for _, tick := range ticks {
+		t.asks(float64(tick)+0.1, tick)
+		t.job(float64(tick)+0.1, tick)
+		t.endsJob(float64(tick)+1, tick)
+	}
+}
+
+// endsJob has a Job end, without a word in the status.
+func (t *tale) endsJob(second float64, tick int) {
+	job := *t.jobs[tick]
+	job.Result = history.Succeeded
+	t.jobs[tick] = &job
+	t.stored(second, history.Record{Job: &job})
+}
+
+// isRefused has requests for the Job of a tick be answered with a code.
+func (t *tale) isRefused(code, tick int, after ...float64) {
+	for _, late := range after {
+		t.asks(float64(tick)+late, tick, func(c *history.Create) { c.Code = code })
+	}
+}
+
+func TestTheCheckerJudgesWithRefusals(t *testing.T) {
+	tests := map[string]struct {
+		tell       func(t *tale)
+		others     float64 // how late the ticks of others are
+		nobodyFrom int     // from when to when nobody does anything
+		nobodyTo   int
+		want       []Law
+	}{
+		"S14: no status can be written, and each tick runs": {tell: func(t *tale) {
+			t.refuses(5, history.Statuses)
+			t.startsJobs(10, 20, 30, 40, 50, 60)
+			t.allows(62, history.Statuses)
+			t.status(62.5, 60, 70)
+		}},
+		"S14: no status can be written, and ticks are not looked at": {want: []Law{NotTried, NotTried}, tell: func(t *tale) {
+			t.refuses(5, history.Statuses)
+			t.startsJobs(10, 20, 50)
+			t.allows(52, history.Statuses)
+			t.status(52.5, 50, 60)
+			t.reports(52.6, manyMissed(2, 30, 40))
+		}},
+		"S14: after a refusal ticks are not looked at for a while": {want: []Law{NotTried}, tell: func(t *tale) {
+			t.refuses(5, history.Events)
+			t.startsJobs(10, 20)
+			t.allows(25, history.Events)
+			t.startsJobs(30, 50)
+			t.status(51, 50, 60)
+			t.reports(51.1, oneMissed(40))
+		}},
+		"S14: ticks of others are late as well": {others: 6, tell: func(t *tale) {
+			t.refuses(5, history.Statuses)
+			t.startsJobs(10, 20, 50)
+			t.allows(52, history.Statuses)
+			t.status(52.5, 50, 60)
+			t.reports(52.6, manyMissed(2, 30, 40))
+		}},
+		"S14: nobody leads for a while": {nobodyFrom: 31, nobodyTo: 45, tell: func(t *tale) {
+			t.refuses(5, history.Statuses)
+			t.startsJobs(10, 20, 50)
+			t.allows(52, history.Statuses)
+			t.status(52.5, 50, 60)
+			t.reports(52.6, manyMissed(2, 30, 40))
+		}},
+		"S14: a fault has struck a request of this one": {tell: func(t *tale) {
+			t.refuses(5, history.Deletes)
+			t.startsJobs(10, 20)
+			t.add(20.2, history.Record{Fault: &history.Fault{
+				Kind: "no-answer", Detail: "a-1: PATCH /apis/batch.tutorial.kubebuilder.io/v1/namespaces/ns/cronjobs/c/status",
+			}})
+			t.startsJobs(40, 50)
+			t.status(51, 50, 60)
+			t.reports(51.1, oneMissed(30))
+			t.allows(52, history.Deletes)
+		}},
+		"S14: nothing is refused here": {tell: func(t *tale) {
+			t.add(5, history.Record{Refusal: &history.Refusal{Kind: "x", Of: history.Reads, Namespace: "elsewhere"}})
+			t.startsJobs(10, 30)
+			t.status(31, 30, 40)
+			t.reports(31.1, oneMissed(20))
+		}},
+		"S14: it is edited just before a tick": {tell: func(t *tale) {
+			t.refuses(5, history.Events)
+			t.startsJobs(10, 20)
+			t.status(20.2, 20, 30)
+			t.edit(29.9, func(c *history.CronJob) { c.SucceededLimit = 1 })
+			t.startsJobs(40)
+			t.status(41, 40, 50)
+			t.reports(41.1, oneMissed(30))
+		}},
+		"S14: under Forbid a tick waits for a Job": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Policy = "Forbid" })
+			t.refuses(5, history.Statuses)
+			t.asks(20.1, 20)
+			t.job(20.1, 20)
+			t.allows(36, history.Statuses)
+			t.status(38, 20, 40)
+			t.reports(38.1, oneMissed(10))
+			t.reports(38.2, oneMissed(30))
+		}},
+		"S14: under Forbid a tick waits for no Job": {want: []Law{NotTried}, tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Policy = "Forbid" })
+			t.refuses(5, history.Deletes)
+			t.startsJobs(10, 20)
+			t.startsJobs(50)
+			t.status(51, 50, 60)
+			t.reports(51.1, manyMissed(2, 30, 40))
+		}},
+		"S14: under Replace a tick waits for a Job that can't be deleted": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Policy = "Replace" })
+			t.refuses(5, history.Deletes)
+			t.runs(20.1, 20, 30)
+			t.reports(20.2, oneMissed(10))
+			t.edit(45, suspended)
+			t.status(45.1, 20, -1)
+			t.reports(45.2, manyMissed(2, 30, 40))
+		}},
+		"S14: under Replace a tick waits for a Job that could be deleted": {want: []Law{NotTried}, tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Policy = "Replace" })
+			t.refuses(5, history.Events)
+			t.runs(20.1, 20, 30)
+			t.reports(20.2, oneMissed(10))
+			t.edit(36, suspended)
+			t.status(36.1, 20, -1)
+			t.reports(36.2, oneMissed(30))
+		}},
+		"S10: no Job can be created, and each tick is tried anew": {tell: func(t *tale) {
+			t.refuses(5, history.Creates)
+			t.isRefused(403, 10, 0.1, 0.4, 1, 2, 4, 8)
+			t.isRefused(403, 20, 0.1, 0.4, 1, 2, 4, 8)
+			t.status(30, -1, 30)
+			t.reports(30, manyMissed(2, 10, 20))
+			t.allows(30.1, history.Creates)
+			t.startsJobs(30)
+			t.status(31, 30, 40)
+		}},
+		"S10: the backoff goes on from one tick to the next": {want: []Law{RetriedLate}, tell: func(t *tale) {
+			t.refuses(5, history.Creates)
+			t.isRefused(403, 10, 0.1, 0.4, 1, 2, 4, 8)
+			t.isRefused(403, 20, 0.1, 8)
+			t.status(30, -1, 30)
+			t.reports(30, manyMissed(2, 10, 20))
+			t.startsJobs(30)
+			t.status(31, 30, 40)
+		}},
+		"S10: a refused tick is not tried after its deadline": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Deadline = new(int64(6)) })
+			t.refuses(5, history.Creates)
+			t.isRefused(403, 20, 4.9)
+			t.reports(27, manyMissed(2, 10, 20))
+			t.startsJobs(30)
+			t.status(31, 30, 40)
+		}},
+		"S10: what is invalid is tried once a tick": {tell: func(t *tale) {
+			t.refuses(5, history.Creates)
+			t.isRefused(422, 10, 0.1)
+			t.isRefused(422, 20, 0.1)
+			t.status(30, -1, 30)
+			t.reports(30, manyMissed(2, 10, 20))
+			t.startsJobs(30)
+			t.status(31, 30, 40)
+		}},
+		"S10: what is invalid is tried again and again": {want: []Law{RetriedInvalid}, tell: func(t *tale) {
+			t.refuses(5, history.Creates)
+			t.isRefused(422, 10, 0.1, 0.4)
+			t.isRefused(422, 20, 0.1)
+			t.status(30, -1, 30)
+			t.reports(30, manyMissed(2, 10, 20))
+			t.startsJobs(30)
+			t.status(31, 30, 40)
+		}},
+		"S10: a webhook passes on that it has not found something, and nothing is tried any more": {
+			want: []Law{RetriedLate, NotTried, NotTried}, tell: func(t *tale) {
+				t.refuses(5, history.Creates)
+				t.isRefused(404, 10, 0.1)
+				t.add(36, history.Record{Act: &history.Act{Kind: "end"}})
+			},
+		},
+		"S2: the status that can't be written goes past no tick": {tell: func(t *tale) {
+			t.refuses(5, history.Statuses)
+			t.startsJobs(10)
+			t.process("a-1", history.Ended, 10.5)
+			t.process("b-1", history.Started, 10.5)
+			t.add(100, history.Record{Act: &history.Act{Kind: "end"}})
+		}, others: 6},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			tale := newTale()
+			test.tell(tale)
+			tale.add(tale.last()+6, history.Record{Act: &history.Act{Kind: "end"}})
+			tale.othersRun(max(test.others, 0.1), test.nobodyFrom, test.nobodyTo)
+			verdict := Check(tale.records, 1)
+			got := []Law{}
+			for _, violation := range verdict.Violations {
+				got = append(got, violation.Law)
+			}
+			assert.ElementsMatch(t, test.want, got, "%v", verdict.Violations)
+		})
+	}
+}
+
+func TestARefusalIsExplained(t *testing.T) {
+	tale := newTale()
+	tale.refuses(8, history.Statuses)
+	tale.allows(12, history.Statuses)
+	verdict := Check(tale.records, 1)
+	assert.Equal(t, map[string]int{"statuses-denied": 1}, verdict.Faults)
+	assert.Equal(t, 9, verdict.Refused)
+	for object, want := range map[string]int{"ns/c": 2, "nsx/c": 0} {
+		lines := 0
+		for i := range tale.records {
+			if line := (&teller{object: object}).line(&tale.records[i]); tale.records[i].Refusal != nil && line != "" {
+				lines++
+			}
+		}
+		assert.Equal(t, want, lines, object)
+	}
+}
