@@ -343,6 +343,16 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.runs(40.1, 40, 50)
 			t.process("a-1", history.Ended, 40.2)
 		}},
+		"S2: a row of missed ticks has one in it that ran, and does not count that": {tell: func(t *tale) {
+			t.runs(20.1, 20, 30)
+			t.runs(40.1, 40, 50)
+			t.reports(40.2, manyMissed(2, 10, 30))
+		}},
+		"S2: a row of missed ticks has one in it that ran, and counts that": {want: []Law{RunAndReported}, tell: func(t *tale) {
+			t.runs(20.1, 20, 30)
+			t.runs(40.1, 40, 50)
+			t.reports(40.2, manyMissed(3, 10, 30))
+		}},
 		"S2: a tick is reported twice": {want: []Law{ReportedTwice}, tell: func(t *tale) {
 			t.runs(20.1, 20, 30)
 			t.reports(20.2, oneMissed(10))

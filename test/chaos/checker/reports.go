@@ -84,6 +84,19 @@ func (s *story) reportsOf(tick time.Time) (count int, last *missed) {
 	return count, last
 }
 
+// isBetween reports whether a tick that ran lies between missed ones, and the report of those does
+// not count it.
+func (s *story) isBetween(span span, m *missed, tick time.Time) bool {
+	if !tick.After(m.first) || !tick.Before(m.last) {
+		return false
+	}
+	missed := span.ticks(m.first.Add(-time.Second), m.last, m.first)
+	missed = slices.DeleteFunc(missed, func(tick time.Time) bool {
+		return slices.ContainsFunc(s.runs, func(run *run) bool { return run.Tick.Equal(tick) })
+	})
+	return len(missed) >= m.count
+}
+
 // rowOf returns the first version whose status tells that a tick was missed, and until when it did;
 // nil if none does.
 func (s *story) rowOf(tick, end time.Time) (first *version, until time.Time) {
