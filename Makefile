@@ -173,6 +173,14 @@ chaos: control-plane ## Ten minutes of faults, after which a checker decides; it
 	go build -o bin/chaos/chaos ./test/chaos
 	@exec bin/chaos/chaos -docs=docs/reliability.md $(CHAOSARGS)
 
+.PHONY: chaos-seeds
+chaos-seeds: control-plane ## A storm for each of SEEDS="1 2 3", one after another: about 12 minutes each.
+	go build -o bin/chaos/chaos ./test/chaos
+	CGO_ENABLED=0 go build -tags=chaos -o bin/chaos/manager .
+	@failed=; for seed in $(or $(SEEDS),$(error SEEDS is empty: say make chaos-seeds SEEDS="1 2 3")); do \
+	  bin/chaos/chaos -manager=bin/chaos/manager -seed=$$seed -out=bin/chaos/$$seed $(CHAOSARGS) || failed="$$failed $$seed"; \
+	done; if [ -n "$$failed" ]; then echo "failed with these seeds:$$failed" >&2; exit 1; fi
+
 .PHONY: chaos-smoke
 chaos-smoke: control-plane ## 90 seconds of it, always the same, about what happens and not when: about 3 minutes.
 	go build -o bin/chaos/chaos ./test/chaos

@@ -68,6 +68,9 @@ func (o *options) phases(ctx context.Context, site *faults.Site, log *history.Lo
 	if err := w.users.MakeNamespaces(ctx); err != nil {
 		return fmt.Errorf("making the namespaces: %w", err)
 	}
+	if err := site.GrantReads(ctx); err != nil {
+		return fmt.Errorf("granting reads: %w", err)
+	}
 	if err := w.users.Await(ctx); err != nil {
 		return err
 	}

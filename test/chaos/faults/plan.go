@@ -26,6 +26,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
 // Kind is a kind of fault.
@@ -63,13 +65,13 @@ type Target string
 
 // The targets.
 const (
-	Creates  Target = "creates"  // of Jobs
-	Deletes  Target = "deletes"  // of Jobs
-	Trials   Target = "trials"   // creations of Jobs as a dry run, by the webhook
-	Statuses Target = "statuses" // patches of a CronJob's status
-	Events   Target = "events"
-	Leases   Target = "leases" // updates of the leader's Lease
-	Reads    Target = "reads"  // of Jobs and CronJobs, watches too when they begin
+	Creates  Target = history.Creates  // of Jobs
+	Deletes  Target = history.Deletes  // of Jobs
+	Trials   Target = "trials"         // creations of Jobs as a dry run, by the webhook
+	Statuses Target = history.Statuses // patches of a CronJob's status
+	Events   Target = history.Events
+	Leases   Target = "leases"      // updates of the leader's Lease
+	Reads    Target = history.Reads // of Jobs and CronJobs, watches too when they begin
 )
 
 // Step is a fault of a plan.
@@ -84,6 +86,9 @@ type Step struct {
 	Target Target
 	Count  int
 
+	// Namespace is where a refusal is.
+	Namespace string
+
 	// Clock is by how much the clock is stepped, Lag how late watches are.
 	Clock time.Duration
 	Lag   time.Duration
@@ -95,6 +100,8 @@ func (s Step) String() string {
 	switch {
 	case s.Target != "":
 		text += fmt.Sprintf(" of %d %s", s.Count, s.Target)
+	case s.Namespace != "":
+		text += fmt.Sprintf(" in %s for %v", s.Namespace, s.Hold)
 	case s.Clock != 0:
 		text += fmt.Sprintf(" by %v for %v", s.Clock, s.Hold)
 	case s.Lag != 0:
@@ -144,6 +151,9 @@ func Kinds() []Kind {
 		all = append(all, kind)
 	}
 	for kind := range requests {
+		all = append(all, kind)
+	}
+	for kind := range refusals {
 		all = append(all, kind)
 	}
 	slices.Sort(all)
@@ -207,6 +217,7 @@ func Plan(seed uint64, duration time.Duration, kinds []Kind) []Step {
 		steps = append(steps, Step{At: at, Kind: deck[0], Target: targets[random.IntN(len(targets))], Count: 1 + random.IntN(5)})
 		deck = deck[1:]
 	}
+	steps = append(steps, planRefusals(seed, duration, kinds)...)
 	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
 	return steps
 }

@@ -49,6 +49,7 @@ const (
 type proxy struct {
 	log      *history.Log
 	bursts   *bursts
+	standing *standing
 	clock    *clock
 	host     string // of the API server
 	upstream http.RoundTripper
@@ -81,7 +82,7 @@ func newProxy(user *rest.Config, certificate tls.Certificate, s *Site) (*proxy, 
 		return nil, err
 	}
 	p := &proxy{
-		log: s.log, bursts: &s.bursts, clock: s.clock, host: api.Host, upstream: transport,
+		log: s.log, bursts: &s.bursts, standing: &s.standing, clock: s.clock, host: api.Host, upstream: transport,
 		digest: time.Duration(float64(digesting) * s.options.Slowness),
 		conns:  map[net.Conn]bool{}, watches: map[int]context.CancelFunc{},
 	}
@@ -215,21 +216,30 @@ func (e *exchange) serve() {
 
 // refuse answers in the place of the API server.
 func (e *exchange) refuse(code int, reason metav1.StatusReason, message string) {
-	e.code = code
-	body, err := json.Marshal(metav1.Status{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message, //nolint:gosec // an HTTP status
-	})
+	e.say(&metav1.Status{Code: int32(code), Reason: reason, Message: message}) //nolint:gosec // an HTTP status
+}
+
+// say answers with a failure.
+func (e *exchange) say(status *metav1.Status) {
+	e.code = int(status.Code)
+	status.TypeMeta, status.Status = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, metav1.StatusFailure
+	body, err := json.Marshal(status)
 	if err != nil {
 		panic(err)
 	}
 	e.w.Header().Set("Content-Type", "application/json")
-	e.w.WriteHeader(code)
+	e.w.WriteHeader(e.code)
 	_, _ = e.w.Write(body)
 }
 
-// forward asks the API server, and gives its answer to the manager as the fault lets it.
+// forward asks the API server, and gives its answer to the manager as the fault lets it. What a
+// webhook refuses is not asked for.
 func (e *exchange) forward(kind Kind) {
+	if refused := e.standing.answer(e.namespace, e.target); refused != nil {
+		e.late(kind)
+		e.say(refused)
+		return
+	}
 	q := e.again(e.host)
 	if e.Method != http.MethodGet {
 		// What was sent arrives, whatever becomes of the sender.
@@ -244,16 +254,21 @@ func (e *exchange) forward(kind Kind) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
-	if err != nil || kind == Lose {
+	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
+	e.late(kind)
+	e.answer(response, body)
+}
+
+// late loses an answer, or has it wait, as the fault is.
+func (e *exchange) late(kind Kind) {
 	if kind == Delay {
 		sleep(e.Context(), lateBy)
 	}
-	if e.Context().Err() != nil {
+	if kind == Lose || e.Context().Err() != nil {
 		panic(http.ErrAbortHandler)
 	}
-	e.answer(response, body)
 }
 
 // answer gives the API server's answer to the manager.
@@ -357,6 +372,7 @@ func flush(w http.ResponseWriter) {
 
 // note adds to the history what the manager tried and what it was told.
 func (e *exchange) note() {
+	e.standing.note(e.namespace, e.target, e.code)
 	switch {
 	case e.job != "":
 		e.log.Add(history.Record{Create: &history.Create{

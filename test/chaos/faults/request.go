@@ -34,8 +34,9 @@ type asked struct {
 	*http.Request
 	body []byte
 
-	target Target // "" for what is never struck
-	watch  bool
+	target    Target // "" for what is never struck
+	namespace string // "" if it is about none, or about several
+	watch     bool
 
 	// cronJob is the namespace/name of the CronJob whose Job or status it is about, if it is about one.
 	cronJob string
@@ -70,10 +71,13 @@ func read(r *http.Request) (*asked, error) {
 	q.initial = query.Get("sendInitialEvents") == "true"
 	path := r.URL.Path
 	if match := pathOfJobs.FindStringSubmatch(path); match != nil {
+		q.namespace = match[1]
 		q.aboutJobs(match[1], match[2])
 	} else if match := pathOfCronJobs.FindStringSubmatch(path); match != nil {
+		q.namespace = match[1]
 		q.aboutCronJobs(match[1], match[2])
 	} else if match := pathOfEvents.FindStringSubmatch(path); match != nil {
+		q.namespace = match[1]
 		q.aboutEvents(match[2])
 	} else if pathOfLeases.MatchString(path) && r.Method != http.MethodGet {
 		q.target = Leases

@@ -67,6 +67,7 @@ type Site struct {
 	clock             *clock
 	certs             *certs
 	bursts            bursts
+	standing          standing
 	managers          []*manager
 	webhooks          *webhooks
 	supervised        bool
@@ -91,6 +92,9 @@ func (s *Site) prepare(ctx context.Context) (err error) {
 	}
 	if err := s.makeUsers(ctx); err != nil {
 		return fmt.Errorf("making the managers' user: %w", err)
+	}
+	if err := s.prepareRefusals(ctx); err != nil {
+		return fmt.Errorf("preparing refusals: %w", err)
 	}
 	if s.clock, err = newClock(filepath.Join(s.Dir, "clock"), s.log); err != nil {
 		return err
@@ -165,7 +169,7 @@ func (s *Site) Run(ctx context.Context, begin time.Time, plan []Step) error {
 	})
 	group.Go(func() error {
 		for _, step := range plan {
-			if requests[step.Kind] == nil && sleep(groupCtx, time.Until(begin.Add(step.At))) {
+			if _, ok := machine[step.Kind]; ok && sleep(groupCtx, time.Until(begin.Add(step.At))) {
 				if err := s.strike(groupCtx, step); err != nil {
 					return fmt.Errorf("%s: %w", step.Kind, err)
 				}
@@ -173,6 +177,16 @@ func (s *Site) Run(ctx context.Context, begin time.Time, plan []Step) error {
 		}
 		return nil
 	})
+	for _, step := range plan {
+		if _, ok := refusals[step.Kind]; ok {
+			group.Go(func() error {
+				if !sleep(groupCtx, time.Until(begin.Add(step.At))) {
+					return nil
+				}
+				return s.refuse(groupCtx, step)
+			})
+		}
+	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
