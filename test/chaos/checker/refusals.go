@@ -208,26 +208,24 @@ func (c *check) witness() {
 	slices.SortFunc(c.witnesses, func(a, b try) int { return a.answered.Compare(b.answered) })
 }
 
-// mayWait reports whether a tick may wait for a Job: under Forbid, and under Replace if that Job
-// can't be deleted. What the status takes for a Job that runs can't be known better while reads are
-// refused.
+// mayWait reports whether a tick may wait: under Forbid for a Job that runs, under Replace for one
+// that can't be deleted, and under both, while reads are refused, for one that may exist.
 func (c *check) mayWait(s *story, tick, by time.Time) bool {
+	policy := s.versionAt(by).Policy
 	recently := tick.Add(-c.slow(lagInStorm))
-	now := s.versionAt(by)
-	switch now.Policy {
-	case "Replace":
-		if !c.isRefused(s, recently, by, history.Deletes, history.Reads) {
-			return false
-		}
-	case "Forbid":
-	default:
+	isJobThere := slices.ContainsFunc(s.runs, func(run *run) bool {
+		return !run.createdAt.After(by) && (run.ended == 0 || run.endedAt.After(recently)) &&
+			(run.deleted == 0 || run.deletedAt.After(recently))
+	})
+	switch {
+	case policy != "Forbid" && policy != "Replace":
 		return false
+	case c.isRefused(s, tick.Add(-patienceInStorm), by, history.Reads):
+		return true
+	case policy == "Replace":
+		return isJobThere && c.isRefused(s, recently, by, history.Deletes)
 	}
-	return len(now.Active) > 0 && c.isRefused(s, recently, by, history.Reads) ||
-		slices.ContainsFunc(s.runs, func(run *run) bool {
-			return !run.createdAt.After(by) && (run.ended == 0 || run.endedAt.After(recently)) &&
-				(run.deleted == 0 || run.deletedAt.After(recently))
-		})
+	return isJobThere
 }
 
 // triedAgain judges how the first requests of a tick follow one another. What is refused is tried

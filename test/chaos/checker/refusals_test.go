@@ -160,6 +160,13 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.status(51, 50, 60)
 			t.reports(51.1, manyMissed(2, 30, 40))
 		}},
+		"S14: under Replace a tick waits for a Job that may exist, as that can't be read": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Policy = "Replace" })
+			t.refuses(5, history.Reads)
+			t.startsJobs(10, 20, 50)
+			t.status(51, 50, 60)
+			t.reports(51.1, manyMissed(2, 30, 40))
+		}},
 		"S14: under Replace a tick waits for a Job that can't be deleted": {tell: func(t *tale) {
 			t.edit(1, func(c *history.CronJob) { c.Policy = "Replace" })
 			t.refuses(5, history.Deletes)
