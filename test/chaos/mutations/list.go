@@ -43,7 +43,8 @@ const (
 	events      = "controllers/batch/events.go"
 	fence       = "internal/lease/fence.go"
 	observe     = "controllers/batch/observe.go"
-	status      = "controllers/batch/status.go"
+	controller  = "controllers/batch/cronjob_controller.go"
+	pending     = "controllers/batch/pending.go"
 )
 
 // mutations are what the checker has to catch.
@@ -132,36 +133,37 @@ var mutations = []mutation{
 		name: "Jobs are pruned before the status knows their tick, and not remembered",
 		edits: []edit{
 			{pruning, "case !isAccounted(in, job):", "case false:"},
-			{observe, "for _, started := range seen.unbooked {", "for _, started := range seen.unbooked[:0] {"},
+			{observe, "for _, started := range seen.pending.runs {", "for _, started := range seen.pending.runs[:0] {"},
 		},
 		laws:  []checker.Law{checker.Doubled, checker.Lost, checker.WrongStatus},
 		flags: []string{"-faults=answer-500,answer-409,no-answer,lost-answer,lag-watches,kill-leader", "-duration=90s", "-cronjobs=150"},
 	},
 	{
-		name:  "missed ticks are not reported",
-		edits: []edit{{events, "for _, missed := range p.Missed {", "for _, missed := range p.Missed[:0] {"}},
-		laws:  []checker.Law{checker.Lost},
+		name: "missed ticks are not reported",
+		edits: []edit{{events, "range r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows) {",
+			"range r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows)[:0] {"}},
+		laws: []checker.Law{checker.Untold},
 	},
 	{
 		name: "missed ticks are reported twice",
-		edits: []edit{{events, "\tif len(p.Missed) > 0 {\n",
-			"\tif len(p.Missed) > 0 {\n\t\tagain := describeMissed(p.Missed[0])\n" +
-				"\t\tnotices = append(notices, warning(EventMissSchedule, actionObserve, nil, again))\n"}},
+		edits: []edit{{events, "\t\tmissedTicks.WithLabelValues(",
+			"\t\tr.Recorder.Record(about(c, warning(EventMissSchedule, actionSchedule, nil, key+\" again\", describeMissed(missed))))\n" +
+				"\t\tmissedTicks.WithLabelValues("}},
 		laws: []checker.Law{checker.ReportedTwice},
 	},
 	{
 		name: "what is deleted goes on as it was written last",
 		edits: []edit{
-			{status, "\tr.written.forget(key)\n\treturn cached\n", "\tr.written.remember(key, cached)\n\treturn cached\n"},
-			{observe, "\tcase apierrors.IsNotFound(err):\n\t\tr.forget(key)\n\t\treturn nil, nil //nolint:nilnil",
-				"\tcase apierrors.IsNotFound(err) && r.written.recall(key) != nil:\n\t\treturn r.written.recall(key), nil\n" +
-					"\tcase apierrors.IsNotFound(err):\n\t\tr.forget(key)\n\t\treturn nil, nil //nolint:nilnil"},
+			{pending, "\tentry.written = nil\n\tm.dropEmpty(key, entry)\n", "\tentry.written = cached\n"},
+			{observe, "\tcase apierrors.IsNotFound(err):\n\t\tr.forget(seen.key)\n",
+				"\tcase apierrors.IsNotFound(err) && seen.pending.written != nil:\n\t\tcached = seen.pending.written\n" +
+					"\tcase apierrors.IsNotFound(err):\n\t\tr.forget(seen.key)\n"},
 		},
 		laws: []checker.Law{checker.AfterDelete, checker.Doubled},
 	},
 	{
 		name:  "a creation without an answer is taken for one that has failed",
-		edits: []edit{{apply, "\t\tr.lookAfter(ctx, seen, p, done, err)\n", "\t\tp.NameTaken(seen.Input)\n"}},
+		edits: []edit{{apply, "\t\tr.confirmCreate(ctx, seen, p, done, err)\n", "\t\tp.NameTaken(seen.Input)\n"}},
 		laws:  []checker.Law{checker.RunAndReported},
 		flags: []string{"-faults=lost-answer"},
 	},
@@ -199,5 +201,44 @@ var mutations = []mutation{
 		edits: []edit{{jobs, "for _, job := range jobs.ended {",
 			"for _, job := range jobs.ended {\n\t\tp.Status.Active = append(p.Status.Active, Reference(job))"}},
 		laws: []checker.Law{checker.WrongStatus},
+	},
+	{
+		name: "a deletion that fails ends the reconcile without its wake-up",
+		edits: []edit{{controller, "\trecordRuns(seen, &p, &done)\n",
+			"\trecordRuns(seen, &p, &done)\n\tif len(done.undeleted) > 0 {\n\t\treturn ctrl.Result{}, done.undeleted[0].err\n\t}\n"}},
+		laws:  []checker.Law{checker.NotTried},
+		flags: []string{"-faults=deletes-denied", "-duration=60s"},
+	},
+	{
+		name: "a status that can't be written costs the wake-up",
+		edits: []edit{{controller, "\trecordRuns(seen, &p, &done)\n",
+			"\trecordRuns(seen, &p, &done)\n\tif !done.written {\n\t\treturn ctrl.Result{}, context.Canceled\n\t}\n"}},
+		laws:  []checker.Law{checker.NotTried},
+		flags: []string{"-faults=statuses-denied", "-duration=60s"},
+	},
+	{
+		name:  "any 404 on a creation is taken for a terminating namespace",
+		edits: []edit{{apply, `return details.Kind == "namespaces" && details.Name == namespace`, `return details.Kind != ""`}},
+		laws:  []checker.Law{checker.RetriedLate, checker.NotTried},
+		flags: []string{"-faults=creates-not-found", "-duration=60s"},
+	},
+	{
+		name: "a deletion that a webhook answers with 404 or 409 is taken for done",
+		edits: []edit{{apply, "(apierrors.IsNotFound(err) || apierrors.IsConflict(err)) && r.isGone(ctx, seen, job):",
+			"apierrors.IsNotFound(err) || apierrors.IsConflict(err):"}},
+		laws:  []checker.Law{checker.ReplaceLeavesOne},
+		flags: []string{"-faults=deletes-not-found,deletes-conflict", "-duration=60s"},
+	},
+	{
+		name:  "the backoff of creations is not reset by a new tick",
+		edits: []edit{{apply, "known.attempt = attempt{tick: p.Start.Tick}", "known.attempt.tick = p.Start.Tick"}},
+		laws:  []checker.Law{checker.RetriedLate},
+		flags: []string{"-faults=creates-denied,quota-full", "-duration=60s"},
+	},
+	{
+		name:  "what is invalid is tried again and again",
+		edits: []edit{{apply, "if try.invalid = apierrors.IsInvalid(err); try.invalid {", "if try.invalid = false; try.invalid {"}},
+		laws:  []checker.Law{checker.RetriedInvalid},
+		flags: []string{"-faults=creates-invalid", "-duration=60s"},
 	},
 }
