@@ -165,7 +165,7 @@ func (s *stage) reconcile() ctrl.Result {
 	return result
 }
 
-// tryReconcile reconciles, and again if it is asked to keep the books.
+// tryReconcile reconciles, and again if the status was deferred.
 func (s *stage) tryReconcile() (ctrl.Result, error) {
 	s.Helper()
 	result, err := s.reconcileOnce()
@@ -175,7 +175,7 @@ func (s *stage) tryReconcile() (ctrl.Result, error) {
 	return result, err
 }
 
-// isStatusDeferred reports whether a reconcile has put off its books.
+// isStatusDeferred reports whether a reconcile has deferred its status.
 func isStatusDeferred(result ctrl.Result) bool {
 	return result.Priority != nil && *result.Priority == deferredPriority
 }
@@ -706,7 +706,7 @@ func TestS10ATerminatingNamespaceIsQuiet(t *testing.T) {
 	assert.Equal(t, v1.ReasonScheduled, meta.FindStatusCondition(s.stored().Status.Conditions, v1.ConditionReady).Reason)
 }
 
-func TestTheBooksOfARunAreKeptAfterOthersHaveHadTheirTurn(t *testing.T) {
+func TestADeferredStatusIsWrittenByTheNextReconcile(t *testing.T) {
 	s := newStage(t, every())
 	tick := s.toNextTick()
 	before := s.stored()
@@ -766,7 +766,7 @@ func TestAStartedJobIsRememberedWithoutItsTemplate(t *testing.T) {
 	assert.Equal(t, []string{kept[0].Name}, s.jobs())
 }
 
-func TestTheBooksOfARunWaitNoLongerThanToTheNextTick(t *testing.T) {
+func TestAStatusIsDeferredNoLongerThanToTheNextTick(t *testing.T) {
 	s := newStage(t, every())
 	first := s.toNextTick()
 	_, err := s.reconcileOnce()
@@ -783,7 +783,7 @@ func TestTheBooksOfARunWaitNoLongerThanToTheNextTick(t *testing.T) {
 	assert.Empty(t, s.reconciler.memory.deferred())
 }
 
-func TestS4AJobThatWasDeletedBeforeTheBooksWereKeptHasRun(t *testing.T) {
+func TestS4AJobThatWasDeletedBeforeItsStatusWasWrittenHasRun(t *testing.T) {
 	s := newStage(t, every())
 	tick := s.toNextTick()
 	_, err := s.reconcileOnce()
@@ -801,7 +801,7 @@ func TestS4AJobThatWasDeletedBeforeTheBooksWereKeptHasRun(t *testing.T) {
 	assert.True(t, status.LastScheduleTime.Time.Equal(tick))
 }
 
-func TestTheBooksThatWerePutOffAreKeptBeforeTheManagerEnds(t *testing.T) {
+func TestDeferredStatusesAreWrittenBeforeTheManagerEnds(t *testing.T) {
 	s := newStage(t, every())
 	tick := s.toNextTick()
 	result, err := s.reconcileOnce()

@@ -422,3 +422,40 @@ func TestIsTerminatingIsAboutTheNamespaceAlone(t *testing.T) {
 		assert.Equal(t, tc.want, isTerminating(tc.err, "n"), name)
 	}
 }
+
+func TestNothingIsPendingOnceAStartThatFailedHasWorked(t *testing.T) {
+	s := newStage(t, every())
+	s.toNextTick()
+	s.interfere(interceptor.Funcs{Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+		return denied
+	}})
+	s.reconcile()
+	require.Equal(t, 1, s.reconciler.memory.entries[s.key].attempt.failures)
+	s.stopInterfering()
+	s.awaitCached()
+	s.reconcile()
+	s.awaitCached()
+	s.reconcile()
+	require.Len(t, s.jobs(), 1)
+	assert.Empty(t, s.reconciler.memory.entries)
+}
+
+func TestAStatusIsNotDeferredWhenTheNextTickIsNear(t *testing.T) {
+	for name, tc := range map[string]struct {
+		schedule string
+		want     bool
+	}{
+		"a minute ahead":     {"@every 1m", true},
+		"30 seconds ahead":   {"@every 31s", true},
+		"20 seconds ahead":   {"@every 20s", false},
+		"a few seconds only": {"@every 3s", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every().Schedule(tc.schedule))
+			s.toNextTick()
+			result, err := s.reconcileOnce()
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, isStatusDeferred(result))
+		})
+	}
+}
