@@ -87,7 +87,7 @@ func (r *CronJobReconciler) report(ctx context.Context, seen *observed, p *plan.
 	if done.written {
 		runs.WithLabelValues(resultReplaced).Add(float64(p.Supplanted))
 		runs.WithLabelValues(resultDeleted).Add(float64(p.Vanished))
-		r.reportMissedRows(c, p.Status.Missed)
+		r.reportRows(c, p.Status.Missed[:min(len(p.Missed), len(p.Status.Missed))])
 	}
 	if done.refused != nil {
 		ctrl.LoggerFrom(ctx).Error(done.refused.err, "Could not start a Job", "job", klog.KObj(p.Start.Job), "tick", p.Start.Tick)
@@ -95,15 +95,18 @@ func (r *CronJobReconciler) report(ctx context.Context, seen *observed, p *plan.
 }
 
 // reportMissed reports the missed ticks of a status as it is stored, that this process has not reported: it may have
-// written the status and got no answer, or the leader before it may have ended before it could report them.
-func (r *CronJobReconciler) reportMissed(c *v1.CronJob) { r.reportMissedRows(c, c.Status.Missed) }
-
-func (r *CronJobReconciler) reportMissedRows(c *v1.CronJob, rows []v1.MissedTicks) {
-	oldest := r.leadingSince().Add(-maxCacheLag) // the leader before has reported older ones
-	recent := slices.IndexFunc(rows, func(row v1.MissedTicks) bool { return row.Time.Time.Before(oldest) })
-	if recent >= 0 {
-		rows = rows[:recent]
+// written the status and got no answer, or the leader before it may have ended before it could report them. That one
+// has reported all that was found earlier.
+func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
+	rows, oldest := c.Status.Missed, r.leadingSince().Add(-maxCacheLag)
+	if older := slices.IndexFunc(rows, func(row v1.MissedTicks) bool { return row.Time.Time.Before(oldest) }); older >= 0 {
+		rows = rows[:older]
 	}
+	r.reportRows(c, rows)
+}
+
+// reportRows reports those rows of missed ticks that this process has not reported.
+func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks) {
 	for _, missed := range r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows) {
 		key := fmt.Sprintf("%s %d %d", missed.Reason, missed.First.Unix(), missed.Last.Unix())
 		r.Recorder.Record(about(c, warning(EventMissSchedule, actionSchedule, nil, key, describeMissed(missed))))
