@@ -47,8 +47,8 @@ var policed = map[Kind]admissionv1.Rule{
 	DenyEvents:     rule("events.k8s.io", "events"),
 }
 
-func rule(group, resource string) admissionv1.Rule {
-	return admissionv1.Rule{APIGroups: []string{group}, APIVersions: []string{"*"}, Resources: []string{resource}}
+func rule(group, resources string) admissionv1.Rule {
+	return admissionv1.Rule{APIGroups: []string{group}, APIVersions: []string{"*"}, Resources: []string{resources}}
 }
 
 // operations are what the targets of policies are to the API server.
