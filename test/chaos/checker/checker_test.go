@@ -394,6 +394,14 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.edit(15, suspended)
 			t.reports(16, oneMissed(10))
 		}},
+		"S4: a tick is reported that ran while the manager that had asked for it was frozen": {tell: func(t *tale) {
+			t.asks(10.1, 10)
+			t.process("a-1", history.Frozen, 10.12)
+			t.job(10.15, 10)
+			t.removes(11, 10)
+			t.edit(15, suspended)
+			t.reports(16, oneMissed(10))
+		}},
 		"S4: a tick runs again that the status says has run": {want: []Law{Doubled}, tell: func(t *tale) {
 			t.runs(10.1, 10, 20)
 			t.process("a-1", history.Ended, 10.2)

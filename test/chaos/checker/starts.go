@@ -47,11 +47,17 @@ func (c *check) starts(s *story) {
 }
 
 // isForgotten reports whether nobody could know of a run any more at an instant, at which its tick ran again or was
-// reported as missed: somebody else had deleted its Job before a status told of it, and the process that had created it
-// had ended. Only a write before each creation could keep that.
+// reported as missed: somebody else had deleted its Job before a status told of it, and the process that had asked for it
+// had ended or was frozen. Only a write before each creation could keep that.
 func (c *check) isForgotten(s *story, run *run, by time.Time) bool {
 	booked := func(v version) bool { return !v.LastSchedule.Before(run.Tick) && v.revision < run.deleted }
-	ended := func(end time.Time) bool { return end.After(run.createdAt) && end.Before(by) }
+	asked := run.createdAt
+	for _, create := range run.creates {
+		if create.Asked.Before(asked) {
+			asked = create.Asked
+		}
+	}
+	ended := func(end time.Time) bool { return end.After(asked) && end.Before(by) }
 	return c.acts[run.UID] && run.deleted > 0 && !slices.ContainsFunc(s.versions, booked) && slices.ContainsFunc(c.ends, ended)
 }
 
