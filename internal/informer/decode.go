@@ -1,0 +1,132 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package informer
+
+import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// errorAnnotation is where a cached CronJob that can't be decoded says why. No stored one has it
+// here.
+const errorAnnotation = "batch.tutorial.kubebuilder.io/decoding-error"
+
+// DecodingError returns which field of a cached CronJob can't be decoded, and why; empty when all
+// can.
+func DecodingError(c *v1.CronJob) string { return c.Annotations[errorAnnotation] }
+
+// TrimAnnotations returns of the annotations of a CronJob the one that DecodingError reads.
+func TrimAnnotations(annotations map[string]string) map[string]string {
+	if message, ok := annotations[errorAnnotation]; ok {
+		return map[string]string{errorAnnotation: message}
+	}
+	return nil
+}
+
+// negotiated is a serializer whose decoders fail on no CronJob.
+type negotiated struct{ runtime.NegotiatedSerializer }
+
+// DecoderToVersion returns a decoder that fails on no CronJob.
+func (n negotiated) DecoderToVersion(decoder runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
+	return tolerantDecoder{n.NegotiatedSerializer.DecoderToVersion(decoder, version)}
+}
+
+// tolerantDecoder decodes as another does, and decodes a CronJob on which that fails by its parts.
+type tolerantDecoder struct{ runtime.Decoder }
+
+// Decode decodes an object.
+func (d tolerantDecoder) Decode(
+	data []byte, defaults *schema.GroupVersionKind, into runtime.Object,
+) (runtime.Object, *schema.GroupVersionKind, error) {
+	object, kind, err := d.Decoder.Decode(data, defaults, into)
+	switch {
+	case err != nil && kind != nil && kind.Kind == "CronJob":
+		c := &v1.CronJob{}
+		if decodeParts(data, c) == nil {
+			return c, kind, nil
+		}
+	case err != nil:
+		if list, ok := into.(*v1.CronJobList); ok && decodeItems(data, list) == nil {
+			return list, kind, nil
+		}
+	default:
+		dropForged(object)
+	}
+	return object, kind, err
+}
+
+// dropForged takes from CronJobs that were decoded what would say that they were not.
+func dropForged(object runtime.Object) {
+	switch o := object.(type) {
+	case *v1.CronJob:
+		delete(o.Annotations, errorAnnotation)
+	case *v1.CronJobList:
+		for i := range o.Items {
+			delete(o.Items[i].Annotations, errorAnnotation)
+		}
+	}
+}
+
+// decodeItems decodes a list of which some CronJob can't be decoded.
+func decodeItems(data []byte, list *v1.CronJobList) error {
+	raw := struct {
+		metav1.ListMeta `json:"metadata"`
+		Items           []json.RawMessage `json:"items"`
+	}{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &raw); err != nil {
+		return err
+	}
+	*list = v1.CronJobList{ListMeta: raw.ListMeta, Items: make([]v1.CronJob, len(raw.Items))}
+	for i, item := range raw.Items {
+		c := &list.Items[i]
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(item, c); err == nil {
+			dropForged(c)
+		} else if err := decodeParts(item, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeParts decodes, of a CronJob that can't be decoded, the metadata and what can be of its
+// status.
+func decodeParts(data []byte, c *v1.CronJob) error {
+	raw := struct {
+		metav1.ObjectMeta `json:"metadata"`
+		Status            json.RawMessage `json:"status"`
+	}{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &raw); err != nil {
+		return err
+	}
+	*c = v1.CronJob{ObjectMeta: raw.ObjectMeta}
+	c.Annotations = map[string]string{errorAnnotation: mistakeIn(data)}
+	members := map[string]json.RawMessage{}
+	_ = kjson.UnmarshalCaseSensitivePreserveInts(raw.Status, &members) // nothing is known of a status that is no object
+	for name, member := range members {
+		one, err := json.Marshal(map[string]json.RawMessage{name: member})
+		if err == nil && kjson.UnmarshalCaseSensitivePreserveInts(one, &v1.CronJobStatus{}) == nil {
+			_ = kjson.UnmarshalCaseSensitivePreserveInts(one, &c.Status) // as it just did
+		}
+	}
+	return nil
+}

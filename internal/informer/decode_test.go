@@ -1,0 +1,190 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package informer
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// newDecoder returns the decoder of the cache's client.
+func newDecoder(t *testing.T) runtime.Decoder {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	utilruntime.Must(v1.AddToScheme(scheme))
+	codecs := serializer.NewCodecFactory(scheme)
+	info, ok := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
+	require.True(t, ok)
+	return negotiated{serializer.WithoutConversionCodecFactory{CodecFactory: codecs}}.DecoderToVersion(info.Serializer, v1.GroupVersion)
+}
+
+// cronJob returns the JSON of a stored CronJob.
+func cronJob(name, spec, status string) string {
+	return fmt.Sprintf(`{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{"name":%q,"namespace":"n","uid":"u-%s",`+
+		`"generation":3,"resourceVersion":"7","annotations":{"a":"b"}},"spec":%s,"status":%s}`, name, name, spec, status)
+}
+
+const (
+	goodSpec   = `{"schedule":"@hourly","jobTemplate":{}}`
+	goodStatus = `{"observedGeneration":2,"observedSchedule":"@hourly","nextScheduleTime":"2026-01-01T00:00:00Z"}`
+)
+
+// mistakes are specs and statuses that can't be decoded, and what is said about each.
+var mistakes = map[string]struct{ spec, status, want string }{
+	"a boolean of letters": {
+		spec: `{"schedule":"@hourly","suspend":"yes"}`, want: "spec.suspend: cannot unmarshal string into Go value of type bool",
+	},
+	"a schedule of fields": {
+		spec: `{"schedule":{"minute":"0"}}`, want: "spec.schedule: cannot unmarshal object into Go value of type string",
+	},
+	"a spec that is a list": {spec: `[]`, want: "spec: cannot unmarshal array into Go value of type v1.CronJobSpec"},
+	"a limit beyond 32 bits": {
+		spec: `{"failedJobsHistoryLimit":4294967296}`, want: "spec.failedJobsHistoryLimit: cannot unmarshal number 4294967296 into Go value of type int32",
+	},
+	"a quantity of letters, deep in the template": {
+		spec: `{"jobTemplate":{"spec":{"template":{"spec":{"containers":[{"name":"a"},{"name":"b","resources":{"limits":{"cpu":"many"}}}]}}}}}`,
+		want: "spec.jobTemplate.spec.template.spec.containers[1].resources.limits.cpu: quantities must match the regular expression",
+	},
+	"a port that is a boolean": {
+		spec: `{"jobTemplate":{"spec":{"template":{"spec":{"containers":[{"livenessProbe":{"httpGet":{"port":true}}}]}}}}}`,
+		want: "spec.jobTemplate.spec.template.spec.containers[0].livenessProbe.httpGet.port: cannot unmarshal bool",
+	},
+	"a template's time of letters": {
+		spec: `{"jobTemplate":{"metadata":{"creationTimestamp":"noon"}}}`, want: "spec.jobTemplate.metadata.creationTimestamp: parsing time",
+	},
+	"a status that is a number": {spec: goodSpec, status: `5`, want: "status: cannot unmarshal number into Go value of type v1.CronJobStatus"},
+	"an active Job that is a name": {
+		spec: goodSpec, status: `{"active":["c-1"],"observedGeneration":2}`, want: "status.active[0]: cannot unmarshal string",
+	},
+	"a value as long as can be stored": {
+		spec: `{"jobTemplate":{"metadata":{"creationTimestamp":"` + strings.Repeat("é", 500_000) + `"}}}`, want: "spec.jobTemplate.metadata.creationTimestamp: ",
+	},
+}
+
+func TestACronJobThatCanNotBeDecodedIsItsMetadataAndTheFieldThatIsWrong(t *testing.T) {
+	decoder := newDecoder(t)
+	for name, tc := range mistakes {
+		t.Run(name, func(t *testing.T) {
+			status := tc.status
+			if status == "" {
+				status = goodStatus
+			}
+			object, kind, err := decoder.Decode([]byte(cronJob("c", tc.spec, status)), nil, nil)
+			require.NoError(t, err)
+			assert.Equal(t, v1.GroupVersion.WithKind("CronJob"), *kind)
+			c, ok := object.(*v1.CronJob)
+			require.True(t, ok, "%T", object)
+			assert.Equal(t, []any{"c", "n", "7", int64(3)}, []any{c.Name, c.Namespace, c.ResourceVersion, c.Generation})
+			assert.EqualValues(t, "u-c", c.UID)
+			assert.Zero(t, c.Spec)
+			assert.True(t, strings.HasPrefix(DecodingError(c), tc.want), DecodingError(c))
+			assert.LessOrEqual(t, len(DecodingError(c)), maxErrorBytes)
+			if tc.status == "" {
+				assert.EqualValues(t, 2, c.Status.ObservedGeneration, "what is known of the status is kept")
+				assert.Equal(t, "@hourly", c.Status.ObservedSchedule)
+			}
+		})
+	}
+}
+
+func TestWhatCanBeDecodedOfAStatusIsKept(t *testing.T) {
+	object, _, err := newDecoder(t).Decode([]byte(cronJob("c", goodSpec, `{"active":["c-1"],"observedGeneration":2}`)), nil, nil)
+	require.NoError(t, err)
+	assert.Equal(t, v1.CronJobStatus{ObservedGeneration: 2}, object.(*v1.CronJob).Status)
+}
+
+func TestAListHoldsTheCronJobsThatCanNotBeDecodedBesideTheOthers(t *testing.T) {
+	items := []string{cronJob("good-1", goodSpec, goodStatus)}
+	for _, tc := range mistakes {
+		items = append(items, cronJob("bad", tc.spec, `{}`))
+	}
+	items = append(items, cronJob("good-2", goodSpec, goodStatus))
+	data := `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJobList","metadata":{"resourceVersion":"9","continue":"more"},"items":[` +
+		strings.Join(items, ",") + `]}`
+	list := &v1.CronJobList{}
+	_, _, err := newDecoder(t).Decode([]byte(data), nil, list)
+	require.NoError(t, err)
+	require.Len(t, list.Items, len(items))
+	assert.Equal(t, "9", list.ResourceVersion)
+	assert.Equal(t, "more", list.Continue)
+	bad := 0
+	for _, c := range list.Items {
+		if DecodingError(&c) != "" {
+			bad++
+			continue
+		}
+		assert.Equal(t, "b", c.Annotations["a"])
+	}
+	assert.Equal(t, len(mistakes)-2, bad, "all but those whose status alone is wrong, which here is not")
+	for _, i := range []int{0, len(items) - 1} {
+		want := v1.CronJob{}
+		require.NoError(t, json.Unmarshal([]byte(items[i]), &want))
+		assert.Equal(t, want, list.Items[i], "it is as it is without the others")
+	}
+}
+
+func TestNobodyCanSayOfAGoodCronJobThatItCanNotBeDecoded(t *testing.T) {
+	forged := strings.Replace(cronJob("c", goodSpec, goodStatus), `"a":"b"`, `"a":"b","`+errorAnnotation+`":"no"`, 1)
+	object, _, err := newDecoder(t).Decode([]byte(forged), nil, nil)
+	require.NoError(t, err)
+	assert.Empty(t, DecodingError(object.(*v1.CronJob)))
+	for name, items := range map[string]string{
+		"a list of good ones": forged, "a list with a bad one": forged + "," + cronJob("bad", `5`, `{}`),
+	} {
+		list := &v1.CronJobList{}
+		_, _, err := newDecoder(t).Decode(
+			[]byte(`{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJobList","metadata":{},"items":[`+items+`]}`), nil, list)
+		require.NoError(t, err)
+		assert.Equal(t, map[string]string{"a": "b"}, list.Items[0].Annotations, name)
+	}
+}
+
+func TestWhatIsNoCronJobFailsToDecodeAsBefore(t *testing.T) {
+	for name, data := range map[string]string{
+		"no JSON":           `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob"`,
+		"another kind":      `{"apiVersion":"v1","kind":"Pod","spec":5}`,
+		"no kind":           `{"spec":5}`,
+		"metadata of none":  `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":5}`,
+		"items that is one": `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJobList","items":5}`,
+	} {
+		_, _, err := newDecoder(t).Decode([]byte(data), nil, nil)
+		assert.Error(t, err, name)
+	}
+}
+
+func TestADecoderSaysOfAStatusWhatItIs(t *testing.T) {
+	object, _, err := newDecoder(t).Decode([]byte(`{"apiVersion":"v1","kind":"Status","code":410,"reason":"Expired"}`), nil, nil)
+	require.NoError(t, err)
+	assert.Equal(t, metav1.StatusReasonExpired, object.(*metav1.Status).Reason)
+}
+
+func TestOnlyTheDecodingErrorIsLeftOfTheAnnotations(t *testing.T) {
+	assert.Nil(t, TrimAnnotations(map[string]string{"a": "b"}))
+	assert.Nil(t, TrimAnnotations(nil))
+	assert.Equal(t, map[string]string{errorAnnotation: "no"}, TrimAnnotations(map[string]string{"a": "b", errorAnnotation: "no"}))
+}
