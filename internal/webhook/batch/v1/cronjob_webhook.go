@@ -46,11 +46,14 @@ func SetupWebhookWithManager(mgr ctrl.Manager, namespaces []string) error {
 	if err != nil {
 		return err
 	}
+	validating := newMendable(mgr.GetScheme(), validator{trials: trials, namesakes: namesakes, namespaces: namespaces})
 	mgr.GetWebhookServer().Register(defaulterPath, &admission.Webhook{Handler: defaulter{}, RecoverPanic: new(true)})
-	return ctrl.NewWebhookManagedBy(mgr, &v1.CronJob{}).
-		WithValidator(validator{trials: trials, namesakes: namesakes, namespaces: namespaces}).
-		Complete()
+	mgr.GetWebhookServer().Register(validatorPath, &admission.Webhook{Handler: validating, RecoverPanic: new(true)})
+	return nil
 }
+
+// validatorPath is where the API server asks the validator.
+const validatorPath = "/validate-batch-tutorial-kubebuilder-io-v1-cronjob"
 
 // +kubebuilder:webhook:path=/validate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=false,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=vcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10
 

@@ -42,8 +42,7 @@ func webhooks(t testing.TB) (mutating, validating http.Handler) {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1.AddToScheme(scheme))
-	validate := admission.WithValidator[*v1.CronJob](scheme, validator{})
-	validate.RecoverPanic = new(false)
+	validate := &admission.Webhook{Handler: newMendable(scheme, validator{}), RecoverPanic: new(false)}
 	return &admission.Webhook{Handler: defaulter{}, RecoverPanic: new(false)}, validate
 }
 

@@ -1,0 +1,58 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v1
+
+import (
+	"context"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// mendable lets a stored CronJob that can't be decoded, as a field has a wrong type, be edited: its
+// labels and finalizers as long as it is so, which leaves the field to the schema, and its spec when it
+// is mended, which is then checked as if it was new.
+type mendable struct{ admission.Handler }
+
+// newMendable returns the handler of a validator.
+func newMendable(scheme *runtime.Scheme, v validator) mendable {
+	return mendable{admission.WithValidator[*v1.CronJob](scheme, v).Handler}
+}
+
+// Handle answers a request.
+func (m mendable) Handle(ctx context.Context, req admission.Request) admission.Response {
+	response := m.Handler.Handle(ctx, req)
+	isUndecoded := !response.Allowed && response.Result != nil && response.Result.Code == http.StatusBadRequest
+	if !isUndecoded || req.Operation != admissionv1.Update || decode(req.OldObject.Raw) == nil {
+		return response
+	}
+	if err := decode(req.Object.Raw); err != nil {
+		return admission.Allowed("").WithWarnings("starts no Job until this is mended: " + err.Error())
+	}
+	req.OldObject.Raw = []byte(`{}`)
+	return m.Handler.Handle(ctx, req)
+}
+
+// decode reports why a CronJob can't be decoded; nil if it can.
+func decode(raw []byte) error {
+	return json.Unmarshal(raw, &v1.CronJob{})
+}
