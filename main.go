@@ -57,6 +57,7 @@ import (
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/controllers/batch"
 	"tutorial.kubebuilder.io/project/internal/eventrecorder"
+	"tutorial.kubebuilder.io/project/internal/informer"
 	"tutorial.kubebuilder.io/project/internal/lease"
 	webhookv1 "tutorial.kubebuilder.io/project/internal/webhook/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/webhook/certs"
@@ -238,6 +239,7 @@ func managerOptions(opts *options, keeper *certs.Keeper, server webhook.Server) 
 		LeaderElectionReleaseOnCancel: true, // safe, as the program ends when the manager does
 		LeaseDuration:                 new(leaseDuration),
 		RenewDeadline:                 new(renewDeadline),
+		NewCache:                      informer.NewCache,
 		Cache: cache.Options{
 			DefaultNamespaces: namespaces(opts.namespaces),
 			ByObject:          cached,

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/informer"
 )
 
 // Cached says how a manager is to cache what the reconciler reads: without what it never reads, which is
@@ -41,7 +42,7 @@ func Cached() map[client.Object]cache.ByObject {
 // managed fields say beside who wrote when, and whether that was of the spec.
 func trimCronJob(object any) (any, error) {
 	if c, ok := object.(*v1.CronJob); ok {
-		c.Annotations = nil
+		c.Annotations = informer.TrimAnnotations(c.Annotations)
 		for i := range c.ManagedFields {
 			if entry := &c.ManagedFields[i]; setsSpec(*entry) {
 				entry.FieldsV1 = specFields

@@ -32,7 +32,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/eventrecorder"
@@ -60,8 +59,9 @@ type CronJobReconciler struct {
 	// memory is what reconciles leave for the next ones.
 	memory memory
 
-	// active counts the Jobs that run, for the metric.
+	// active counts the Jobs that run, and broken the CronJobs that can't be decoded, for the metrics.
 	active activeJobs
+	broken brokenCronJobs
 
 	// began is when this manager began to lead.
 	began time.Time
@@ -105,6 +105,9 @@ func (r *CronJobReconciler) leadingSince() time.Time {
 }
 
 func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+	if c := r.undecodable(ctx, key); c != nil {
+		return r.reportUndecodable(ctx, c)
+	}
 	known := r.memory.acquire(key)
 	defer r.memory.release(key, known)
 	seen, err := r.observe(ctx, key, known)
@@ -179,7 +182,7 @@ func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Named("cronjob").
 		// Not For, which has no handler of ours, and so not Owns, which needs it.
 		Watches(&v1.CronJob{}, &enqueueByTick{clock: r.Clock},
-			builder.WithPredicates(r.cachedWrites(), predicate.GenerationChangedPredicate{})).
+			builder.WithPredicates(r.cachedWrites(), specEvents)).
 		Watches(&batchv1.Job{}, enqueueOwner(mgr), builder.WithPredicates(jobEvents)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1), NewQueue: fairqueue.New}).
 		WithLogConstructor(logConstructor(mgr.GetLogger())).

@@ -53,6 +53,8 @@ const (
 	EventUnparseableSchedule = "UnparseableSchedule"
 	// EventUnknownTimeZone is for a time zone that there is none of.
 	EventUnknownTimeZone = "UnknownTimeZone"
+	// EventInvalidObject is for a CronJob with a stored field of a type that it can't have. The built-in has none like it.
+	EventInvalidObject = "InvalidObject"
 )
 
 // The actions of events: what the controller was doing.

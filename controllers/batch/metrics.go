@@ -54,10 +54,14 @@ var (
 		Name: "cronjob_controller_jobs_active",
 		Help: "Jobs of CronJobs that run.",
 	})
+	undecodableCronJobs = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "cronjob_controller_undecodable_cronjobs",
+		Help: "CronJobs that start nothing because a stored field has a type that it can't have.",
+	})
 )
 
 func init() { //nolint:gochecknoinits // as controller-runtime registers its own
-	metrics.Registry.MustRegister(creationSkew, runs, missedTicks, requestFailures, jobsActive)
+	metrics.Registry.MustRegister(creationSkew, runs, missedTicks, requestFailures, jobsActive, undecodableCronJobs)
 	// A series that begins with its first event hides it from increase(): all begin at 0.
 	for _, result := range []string{string(plan.Succeeded), string(plan.Failed), resultReplaced, resultDeleted} {
 		runs.WithLabelValues(result)

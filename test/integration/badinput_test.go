@@ -186,19 +186,6 @@ func (s *space) storeRaw(name, spec string) {
 	require.Equal(s.t, http.StatusOK, response.StatusCode)
 }
 
-func TestWhatTheSchemaWouldNotLetInIsNamedAndIsInTheWayOnlyUntilItIsGone(t *testing.T) {
-	t.Parallel()
-	s := newSpaceOn(t, plainControlPlane(t), nil)
-	s.storeRaw("garbage", `{"schedule":"@every 1s","suspend":"yes"}`)
-	s.create(s.cronJob("c").Schedule("@every 1s").Obj())
-	manager := s.startOwnManager()
-	s.eventually(func() bool { return strings.Contains(manager.stderr(), "spec.suspend of type bool") }, "it is not named")
-	assert.Empty(t, s.jobs(""))
-	assert.Contains(t, s.kubectl(t, "get", "-n", s.ns, cronJobsIn("v1")), "garbage")
-	s.kubectl(t, "delete", "-n", s.ns, cronJobsIn("v1"), "garbage")
-	s.awaitJobs("c", 1)
-}
-
 // nested returns JSON of objects in objects.
 func nested(depth int) string {
 	return strings.Repeat(`{"a":`, depth) + "1" + strings.Repeat("}", depth)
