@@ -132,8 +132,8 @@ type CronJobStatus struct {
 
 	// The state in conditions. "Ready" is true while the CronJob is scheduled (reason Scheduled),
 	// while a tick waits for a Job as concurrencyPolicy asks (Waiting) and while it is suspended as
-	// asked (Suspended), and false when it can't be scheduled (InvalidSchedule, InvalidTimeZone)
-	// or when its Jobs can't be created (JobCreationFailed).
+	// asked (Suspended), and false when it can't be scheduled (InvalidSchedule, InvalidTimeZone,
+	// InvalidObject) or when its Jobs can't be created (JobCreationFailed).
 	// +optional
 	// +listType=map
 	// +listMapKey=type
