@@ -1,0 +1,113 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// broken returns the CronJob of the stage as the cache has one that can't be decoded.
+func (s *stage) broken() *v1.CronJob {
+	s.Helper()
+	c := s.stored()
+	c.Spec = v1.CronJobSpec{}
+	c.Annotations = map[string]string{"batch.tutorial.kubebuilder.io/decoding-error": "spec.suspend: is no boolean"}
+	return c
+}
+
+// fromCache is a cache that has a CronJob.
+func fromCache(c *v1.CronJob) interceptor.Funcs {
+	return interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+		*o.(*v1.CronJob) = *c
+		return nil
+	}}
+}
+
+func TestS10ACronJobThatCanNotBeDecodedIsAConditionAndOneEvent(t *testing.T) {
+	s := newStage(t, every())
+	next := s.toNextTick()
+	for range 2 {
+		s.interfere(fromCache(s.broken()))
+		result, err := s.reconcileOnce()
+		require.NoError(t, err)
+		assert.Zero(t, result, "nothing is to be done until it is mended")
+		s.clock.SetTime(next.Add(time.Hour))
+	}
+	assert.Empty(t, s.jobs())
+	assert.Equal(t, []string{"Warning InvalidObject spec.suspend: is no boolean"}, s.events())
+	stored := s.stored()
+	ready := meta.FindStatusCondition(stored.Status.Conditions, v1.ConditionReady)
+	require.NotNil(t, ready)
+	assert.Equal(t, metav1.ConditionFalse, ready.Status)
+	assert.Equal(t, v1.ReasonInvalidObject, ready.Reason)
+	assert.Equal(t, "spec.suspend: is no boolean", ready.Message)
+	assert.Equal(t, stored.Generation, ready.ObservedGeneration)
+	assert.True(t, ready.LastTransitionTime.Time.Before(next.Add(time.Minute)), "the second reconcile has written nothing")
+	s.stopInterfering()
+	s.reconcile()
+	assert.True(t, meta.IsStatusConditionTrue(s.stored().Status.Conditions, v1.ConditionReady))
+}
+
+func TestS14AStatusOfWhatCanNotBeDecodedThatCanNotBeWrittenIsTriedAgainOnlyIfThatMayHelp(t *testing.T) {
+	resource := schema.GroupResource{Group: v1.GroupVersion.Group, Resource: "cronjobs"}
+	for name, tc := range map[string]struct {
+		refusal   error
+		wantErr   bool
+		wantAfter time.Duration
+	}{
+		"edited meanwhile":  {refusal: apierrors.NewConflict(resource, "c", errors.New("edited")), wantAfter: conflictRetry},
+		"deleted meanwhile": {refusal: apierrors.NewNotFound(resource, "c")},
+		"invalid":           {refusal: apierrors.NewInvalid(v1.GroupVersion.WithKind("CronJob").GroupKind(), "c", nil)},
+		"forbidden":         {refusal: apierrors.NewForbidden(resource, "c", errors.New("no"))},
+		"the server fails":  {refusal: errTrouble, wantErr: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every())
+			funcs := fromCache(s.broken())
+			funcs.SubResourcePatch = statusFails(tc.refusal).SubResourcePatch
+			s.interfere(funcs)
+			result, err := s.reconcileOnce()
+			assert.Equal(t, tc.wantErr, err != nil, err)
+			assert.Equal(t, tc.wantAfter, result.RequeueAfter)
+			assert.Equal(t, []string{"Warning InvalidObject spec.suspend: is no boolean"}, s.events())
+		})
+	}
+}
+
+func TestAnEventTellsThatACronJobCanBeDecodedAgainThoughItsSpecIsTheSame(t *testing.T) {
+	s := newStage(t, every())
+	good, broken := s.stored(), s.broken()
+	assert.True(t, specEvents.Update(event.UpdateEvent{ObjectOld: broken, ObjectNew: good}))
+	assert.True(t, specEvents.Update(event.UpdateEvent{ObjectOld: good, ObjectNew: broken}))
+	assert.False(t, specEvents.Update(event.UpdateEvent{ObjectOld: good, ObjectNew: good}))
+	assert.False(t, specEvents.Update(event.UpdateEvent{ObjectOld: broken, ObjectNew: broken}))
+}
