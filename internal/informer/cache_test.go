@@ -118,15 +118,11 @@ func startCache(t *testing.T, config *rest.Config, opts cache.Options) cache.Cac
 	opts.Scheme, opts.NewInformer = cluster.Client.Scheme(), toolscache.NewSharedIndexInformer
 	cached, err := NewCache(config, opts)
 	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan error, 1)
-	go func() { stopped <- cached.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		assert.NoError(t, <-stopped)
-	})
-	bounded, cancelBound := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancelBound()
+	go func() { stopped <- cached.Start(t.Context()) }()
+	t.Cleanup(func() { assert.NoError(t, <-stopped) })
+	bounded, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
 	_, err = cached.GetInformer(bounded, &v1.CronJob{})
 	require.NoError(t, err)
 	return cached
