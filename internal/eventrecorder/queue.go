@@ -63,7 +63,7 @@ const (
 // server refuses one for the time being, the whole lane waits with it, and no worker does.
 type lane struct {
 	namespace string
-	number    byte
+	number    uint64
 }
 
 // newBackoff makes the delays between the tries of a lane.

@@ -164,7 +164,7 @@ func (r *Recorder) Record(e Event) bool {
 		ctrl.Log.Error(err, "Could not make an event", "reason", e.Reason)
 		return true
 	}
-	r.enqueue(lane{event.Namespace, byte(sum % lanesPerNamespace)}, event)
+	r.enqueue(lane{event.Namespace, sum % lanesPerNamespace}, event)
 	return true
 }
 
