@@ -117,7 +117,7 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 	if err != nil {
 		return err
 	}
-	server := drain.NewServer(limit.NewServer(webhook.NewServer(webhookOptions(opts, keeper))))
+	server := drain.NewServer(limit.NewServer(webhookOptions(opts, keeper)))
 	fence := lease.NewFence(renewDeadline, clock.RealClock{})
 	mgrOpts := managerOptions(opts, keeper, server)
 	mgrOpts.LeaderElectionConfig = fence.Renewals(config)

@@ -170,6 +170,7 @@ func (c *controlPlane) startSharedManager(ctx context.Context) error {
 			"--webhook-cert-path=" + c.WebhookCertDir,
 			fmt.Sprintf("--webhook-port=%d", c.WebhookPort),
 			"--metrics-bind-address=0",
+			fmt.Sprintf("--memory-limit=%d", containerMemory),
 		},
 	}
 	if err := c.manager.startReady(ctx); err != nil {

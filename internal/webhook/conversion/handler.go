@@ -79,13 +79,14 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// mostAtOnce is how much memory, in bytes, is taken for a body because its sender says that it is as long.
-const mostAtOnce = 1 << 20
+// maxPreallocation is how many bytes are allocated for a body because its sender says that it is as
+// long. It is all that a body may have: the server has counted them before.
+const maxPreallocation = 8 << 20
 
 // readReview reads what is asked.
 func readReview(r *http.Request) (*review, error) {
 	var body bytes.Buffer
-	body.Grow(int(min(max(r.ContentLength, 0), mostAtOnce)) + bytes.MinRead) // so that it need not grow to find the end
+	body.Grow(int(min(max(r.ContentLength, 0), maxPreallocation)) + bytes.MinRead) // so that it need not grow to find the end
 	if _, err := io.Copy(&body, r.Body); err != nil {
 		return nil, fmt.Errorf("reading the ConversionReview: %w", err)
 	}

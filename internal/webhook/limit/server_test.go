@@ -18,11 +18,13 @@ package limit_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,16 +39,24 @@ import (
 // connect serves a handler at /hook, with no bounds but ours, and returns the client's end of a connection.
 func connect(t *testing.T, handler http.HandlerFunc) net.Conn {
 	t.Helper()
-	server := limit.NewServer(webhook.NewServer(webhook.Options{}))
+	return serve(t, handler)()
+}
+
+// serve serves a handler at /hook, with no bounds but ours, and returns what makes a connection.
+func serve(t *testing.T, handler http.HandlerFunc) (dial func() net.Conn) {
+	t.Helper()
+	server := limit.NewServer(webhook.Options{})
 	server.Register("/hook", handler)
 	listener := &listener{connections: make(chan net.Conn, 1), closed: make(chan struct{})}
 	serving := &http.Server{Handler: server.WebhookMux()}
 	go func() { _ = serving.Serve(listener) }()
-	t.Cleanup(func() { _ = serving.Close() })
-	ours, theirs := net.Pipe()
-	listener.connections <- theirs
-	t.Cleanup(func() { _ = ours.Close() })
-	return ours
+	t.Cleanup(func() { _ = serving.Shutdown(context.Background()) }) // it waits for the connections
+	return func() net.Conn {
+		ours, theirs := net.Pipe()
+		listener.connections <- theirs
+		t.Cleanup(func() { _ = ours.Close() })
+		return ours
+	}
 }
 
 // listener accepts the connections that it is given.
@@ -128,15 +138,59 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
+// begin sends the beginning of a request, with a body of so many bytes of which half come.
+func begin(t *testing.T, connection net.Conn, size int) {
+	t.Helper()
+	_, err := fmt.Fprintf(connection, "POST /hook HTTP/1.1\r\nHost: webhook\r\nContent-Length: %d\r\n\r\n", size)
+	require.NoError(t, err)
+	go func() { _, _ = io.CopyN(connection, zeros{}, int64(size/2)) }() // fails when the server gives up
+}
+
 func TestABodyThatDoesNotComeIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		connection := connect(t, readAll)
-		begin := time.Now()
-		_, err := io.WriteString(connection, "POST /hook HTTP/1.1\r\nHost: webhook\r\nContent-Length: 100\r\n\r\n{")
-		require.NoError(t, err)
-		_, err = io.ReadAll(connection)
+		started := time.Now()
+		begin(t, connection, 100)
+		_, err := io.ReadAll(connection)
 		require.NoError(t, err, "the server closes the connection")
-		assert.Equal(t, limit.MaxTime, time.Since(begin))
+		assert.Equal(t, limit.StallTime, time.Since(started))
+	})
+}
+
+func TestABodyThatComesInDropsIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		connection := connect(t, readAll)
+		started := time.Now()
+		begin(t, connection, 100)
+		var dripping sync.WaitGroup
+		dripping.Go(func() {
+			for err := error(nil); err == nil; time.Sleep(limit.StallTime / 2) {
+				_, err = io.WriteString(connection, "x")
+			}
+		})
+		_, err := io.ReadAll(connection)
+		require.NoError(t, err, "the server closes the connection")
+		assert.Equal(t, limit.BodyTime, time.Since(started))
+		dripping.Wait()
+	})
+}
+
+func TestARequestThatTakesLongIsNotCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		connection := connect(t, func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			select {
+			case <-r.Context().Done():
+			case <-time.After(limit.BodyTime + limit.AnswerTime + limit.StallTime):
+				_, _ = io.WriteString(w, "done")
+			}
+		})
+		_, err := io.WriteString(connection, "POST /hook HTTP/1.1\r\nHost: webhook\r\nContent-Length: 2\r\n\r\n{}")
+		require.NoError(t, err)
+		status, closes, body := answer(t, bufio.NewReader(connection))
+		assert.Equal(t, http.StatusOK, status)
+		assert.Equal(t, "done", body)
+		assert.False(t, closes)
 	})
 }
 
@@ -144,14 +198,82 @@ func TestAnAnswerThatNobodyReadsIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		written := make(chan error, 1)
 		connection := connect(t, func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(limit.AnswerTime)
 			_, err := io.Copy(w, zeros{})
 			written <- err
 		})
-		begin := time.Now()
+		started := time.Now()
 		_, err := io.WriteString(connection, "POST /hook HTTP/1.1\r\nHost: webhook\r\nContent-Length: 0\r\n\r\n")
 		require.NoError(t, err)
 		require.Error(t, <-written)
-		assert.Equal(t, limit.MaxTime+limit.AnswerTime, time.Since(begin))
+		assert.Equal(t, 2*limit.AnswerTime, time.Since(started), "the time counts from the begin of the answer")
+	})
+}
+
+// requireAnswered sends a whole request and requires an answer of a status within a time.
+func requireAnswered(t *testing.T, connection net.Conn, size, wantStatus int, within time.Duration) *http.Response {
+	t.Helper()
+	started := time.Now()
+	go func() {
+		_, _ = fmt.Fprintf(connection, "POST /hook HTTP/1.1\r\nHost: webhook\r\nContent-Length: %d\r\n\r\n", size)
+		_, _ = io.CopyN(connection, zeros{}, int64(size)) // fails when the request is refused
+	}()
+	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	require.NoError(t, err)
+	assert.Equal(t, wantStatus, response.StatusCode)
+	assert.LessOrEqual(t, time.Since(started), within)
+	return response
+}
+
+func TestLargeBodiesWaitForOneAnotherAndSmallOnesPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		handled := make(chan struct{}) // the room is taken until the answer is written
+		dial := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			readAll(w, r)
+			if r.ContentLength > limit.SmallBody {
+				<-handled
+			}
+		})
+		for range 2 {
+			connection := dial()
+			go func() { _, _ = io.WriteString(connection, largest()) }()
+		}
+		synctest.Wait()
+		requireAnswered(t, dial(), limit.SmallBody, http.StatusOK, 0)
+		refused := requireAnswered(t, dial(), limit.SmallBody+1, http.StatusServiceUnavailable, limit.WaitTime)
+		assert.Equal(t, "1", refused.Header.Get("Retry-After"), "the API server repeats its request")
+		assert.True(t, refused.Close, "nobody reads the rest")
+		close(handled)
+		requireAnswered(t, dial(), limit.MaxBody, http.StatusOK, 0)
+	})
+}
+
+// largest is a request of the largest size.
+func largest() string {
+	return fmt.Sprintf("POST /hook HTTP/1.1\r\nHost: webhook\r\nContent-Length: %d\r\n\r\n", limit.MaxBody) + strings.Repeat("x", limit.MaxBody)
+}
+
+func TestStalledBodiesMakeRoomForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dial := serve(t, readAll)
+		begin(t, dial(), limit.MaxBody)
+		begin(t, dial(), limit.MaxBody)
+		synctest.Wait()
+		requireAnswered(t, dial(), limit.MaxBody, http.StatusOK, limit.StallTime)
+	})
+}
+
+func TestABodyOfUnknownLengthCountsAsOneOfTheLargest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dial := serve(t, readAll)
+		for range 2 {
+			_, err := io.WriteString(dial(), "POST /hook HTTP/1.1\r\nHost: webhook\r\nTransfer-Encoding: chunked\r\n\r\n")
+			require.NoError(t, err)
+		}
+		synctest.Wait()
+		requireAnswered(t, dial(), limit.SmallBody, http.StatusOK, 0)
+		requireAnswered(t, dial(), limit.SmallBody+1, http.StatusOK, limit.StallTime)
+		time.Sleep(limit.BodyTime)
 	})
 }
 

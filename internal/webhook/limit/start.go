@@ -1,0 +1,112 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package limit
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+)
+
+const (
+	// MaxHeader is how many bytes the header of a request may have. controller-runtime's server
+	// takes 1 MiB, of which a few hundred connections fill the memory.
+	MaxHeader = 16 << 10
+
+	// HeaderTime is how long the header may take, and before it the handshake.
+	HeaderTime = 10 * time.Second
+
+	// idleTime is how long a connection may wait for the next request.
+	idleTime = 90 * time.Second
+
+	// shutdownTime is how long the requests may take that are there when the server stops.
+	shutdownTime = time.Minute
+)
+
+// Start serves until the context ends, as controller-runtime's server does but with our bounds.
+func (s *Server) Start(ctx context.Context) error {
+	config, err := s.tlsConfig(ctx)
+	if err != nil {
+		return fmt.Errorf("setting up TLS of the webhooks: %w", err)
+	}
+	address := net.JoinHostPort(s.options.Host, strconv.Itoa(s.options.Port))
+	listener, err := tls.Listen("tcp", address, config)
+	if err != nil {
+		return fmt.Errorf("listening for webhooks: %w", err)
+	}
+	server := &http.Server{
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler:     s.WebhookMux(), MaxHeaderBytes: MaxHeader, ReadHeaderTimeout: HeaderTime, IdleTimeout: idleTime,
+	}
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
+		defer cancel()
+		stopped <- server.Shutdown(ctx)
+	})
+	defer stop()
+	s.started.Store(true)
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving webhooks: %w", err)
+	}
+	return <-stopped
+}
+
+// tlsConfig returns what the options say. Without a certificate among them, it is read from files,
+// and again when they change.
+func (s *Server) tlsConfig(ctx context.Context) (*tls.Config, error) {
+	config := &tls.Config{NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12}
+	for _, set := range s.options.TLSOpts {
+		set(config)
+	}
+	if config.GetCertificate != nil {
+		return config, nil
+	}
+	dir := s.options.CertDir
+	watcher, err := certwatcher.New(filepath.Join(dir, cmp.Or(s.options.CertName, "tls.crt")), filepath.Join(dir, cmp.Or(s.options.KeyName, "tls.key")))
+	if err != nil {
+		return nil, err
+	}
+	config.GetCertificate = watcher.GetCertificate
+	go func() {
+		if err := watcher.Start(ctx); err != nil {
+			ctrl.Log.WithName("webhooks").Error(err, "Watching the certificate of the webhooks failed")
+		}
+	}()
+	return config, nil
+}
+
+// StartedChecker returns a check that succeeds when the server listens.
+func (s *Server) StartedChecker() healthz.Checker {
+	return func(*http.Request) error {
+		if !s.started.Load() {
+			return errors.New("the webhook server has not started")
+		}
+		return nil
+	}
+}

@@ -1,0 +1,68 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package limit
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"time"
+)
+
+// body is the body of a request, which has to come in time.
+type body struct {
+	io.ReadCloser
+
+	connection *http.ResponseController
+	end        time.Time
+}
+
+// Read waits for the next bytes for StallTime at most, and not after the end of the body's time.
+func (b *body) Read(into []byte) (int, error) {
+	deadline := time.Now().Add(StallTime)
+	if deadline.After(b.end) {
+		deadline = b.end
+	}
+	if err := b.connection.SetReadDeadline(deadline); err != nil {
+		return 0, err
+	}
+	n, err := b.ReadCloser.Read(into)
+	if errors.Is(err, io.EOF) {
+		// The server reads on while the request is handled, to see whether the client has gone.
+		_ = b.connection.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// answer is an answer, which the client has to read in time.
+type answer struct {
+	http.ResponseWriter
+
+	connection *http.ResponseController
+	begun      bool
+}
+
+// Write gives the client AnswerTime from the first bytes of the answer on.
+func (a *answer) Write(text []byte) (int, error) {
+	if !a.begun {
+		a.begun = true
+		if err := a.connection.SetWriteDeadline(time.Now().Add(AnswerTime)); err != nil {
+			return 0, err
+		}
+	}
+	return a.ResponseWriter.Write(text)
+}
