@@ -54,6 +54,7 @@ var edits = map[string]func(object) error{
 	"CustomResourceDefinition/cronjobs.batch.tutorial.kubebuilder.io": editCRD,
 	"Deployment/controller-manager":                                   editDeployment,
 	"NetworkPolicy/allow-metrics-traffic":                             editMetricsPolicy,
+	"NetworkPolicy/allow-webhook-traffic":                             editWebhookPolicy,
 	"PodDisruptionBudget/controller-manager":                          editDisruptionBudget,
 	"PrometheusRule/controller-manager-rules":                         moreLabels(".Values.metrics.rules.labels"),
 	"ServiceAccount/controller-manager":                               editServiceAccount,
@@ -243,6 +244,10 @@ func editDisruptionBudget(o object) error {
 
 func editMetricsPolicy(o object) error {
 	return set(o, "spec.ingress.0.from", asYAML(".Values.networkPolicy.metricsFrom"))
+}
+
+func editWebhookPolicy(o object) error {
+	return set(o, "spec.ingress.0.from", asYAML(".Values.networkPolicy.webhooksFrom"))
 }
 
 // editServingCertificate leaves the names of the metrics out where there are none.

@@ -57,6 +57,7 @@ func TestAnAPIServerTakesTheObjects(t *testing.T) {
 		"a Secret of one's own": ownSecret,
 		"no metrics":            "{metrics: {enabled: false}, networkPolicy: {enabled: true}}",
 		"metrics for everybody": "{networkPolicy: {enabled: true, metricsFrom: []}}",
+		"webhooks for few":      "{networkPolicy: {enabled: true, webhooksFrom: [{ipBlock: {cidr: 10.0.0.0/24}}]}}",
 		"namespaces":            "{namespaces: [a, b]}",
 		"no CRD":                "{crds: {install: false}}",
 		"one of all":            "{replicas: 1, leaderElection: {enabled: false}}",

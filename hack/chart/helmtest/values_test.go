@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -169,6 +170,18 @@ func TestWithoutMetricsNothingListensForThem(t *testing.T) {
 	names, _, err := unstructured.NestedStringSlice(o["Certificate/project-system/project-serving-cert"].Object, "spec", "dnsNames")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"project-webhook-service.project-system.svc", "project-webhook-service.project-system.svc.cluster.local"}, names)
+}
+
+func TestWhoMayConnectIsAsTheValuesSay(t *testing.T) {
+	from := `[{ipBlock: {cidr: 10.0.0.0/24}}]`
+	for name, values := range map[string]string{
+		"allow-webhook-traffic": "{networkPolicy: {enabled: true, webhooksFrom: " + from + "}}",
+		"allow-metrics-traffic": "{networkPolicy: {enabled: true, metricsFrom: " + from + "}}",
+	} {
+		policy := find[networkingv1.NetworkPolicy](t, asInConfig.with(values).render(t), "NetworkPolicy", "project-"+name)
+		require.Len(t, policy.Spec.Ingress, 1)
+		assert.Equal(t, []networkingv1.NetworkPolicyPeer{{IPBlock: &networkingv1.IPBlock{CIDR: "10.0.0.0/24"}}}, policy.Spec.Ingress[0].From, name)
+	}
 }
 
 func TestPrometheusVerifiesByOnesOwnSecret(t *testing.T) {

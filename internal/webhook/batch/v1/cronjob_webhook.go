@@ -38,15 +38,16 @@ import (
 // SetupWebhookWithManager registers the defaulter and the validator with the manager's webhook server. The namespaces
 // are those in which the manager starts Jobs; all when there are none.
 func SetupWebhookWithManager(mgr ctrl.Manager, namespaces []string) error {
-	trials, err := newTrials(mgr)
+	apiServer, err := newClient(mgr)
 	if err != nil {
 		return err
 	}
-	namesakes, err := newNamesakes(mgr)
+	asker := newAsker()
+	namesakes, err := newNamesakes(mgr, apiServer, asker)
 	if err != nil {
 		return err
 	}
-	validating := newMendable(mgr.GetScheme(), validator{trials: trials, namesakes: namesakes, namespaces: namespaces})
+	validating := newMendable(mgr.GetScheme(), validator{trials: newTrials(apiServer, asker), namesakes: namesakes, namespaces: namespaces})
 	mgr.GetWebhookServer().Register(defaulterPath, &admission.Webhook{Handler: defaulter{}, RecoverPanic: new(true)})
 	mgr.GetWebhookServer().Register(validatorPath, &admission.Webhook{Handler: validating, RecoverPanic: new(true)})
 	return nil

@@ -38,11 +38,12 @@ var ownersHaveUIDs = version.MustParseGeneric("1.37")
 // namesakes looks for built-in CronJobs; nil if they do no harm.
 type namesakes struct {
 	// live reads from the API server: a cache of all built-in CronJobs would cost more than it saves.
-	live client.Reader
+	live  client.Reader
+	asker *asker
 }
 
 // newNamesakes asks the API server for its version, once: that of a running cluster only grows.
-func newNamesakes(mgr ctrl.Manager) (*namesakes, error) {
+func newNamesakes(mgr ctrl.Manager, live client.Reader, asker *asker) (*namesakes, error) {
 	server, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("making the client that asks for the API server's version: %w", err)
@@ -50,7 +51,7 @@ func newNamesakes(mgr ctrl.Manager) (*namesakes, error) {
 	if !mayPruneByName(server) {
 		return nil, nil
 	}
-	return &namesakes{live: mgr.GetAPIReader()}, nil
+	return &namesakes{live: live, asker: asker}, nil
 }
 
 // mayPruneByName reports whether the cluster's own CronJob controller may delete Jobs of ours; so it may if its version
@@ -66,11 +67,17 @@ func mayPruneByName(server discovery.ServerVersionInterface) bool {
 
 // +kubebuilder:rbac:groups=batch,resources=cronjobs,verbs=get
 
-// warn warns of a built-in CronJob of the same name. That it can't be looked up is no news to a user.
+// warn warns of a built-in CronJob of the same name. That it can't be looked up, or not now, is no
+// news to a user.
 func (n *namesakes) warn(ctx context.Context, c *v1.CronJob) admission.Warnings {
 	if n == nil {
 		return nil
 	}
+	done, ok := n.asker.begin()
+	if !ok {
+		return nil
+	}
+	defer done()
 	found := &metav1.PartialObjectMetadata{}
 	found.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("CronJob"))
 	if err := n.live.Get(ctx, client.ObjectKeyFromObject(c), found); err != nil {

@@ -21,7 +21,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -30,7 +29,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -58,6 +56,7 @@ const (
 // a dry run. So whatever the API server checks is checked, whichever version it has, and nothing is checked here.
 type trials struct {
 	client client.Writer
+	asker  *asker
 
 	// accepted has the warnings about the templates that were accepted lately, by trialKey. A Git repository or a chart
 	// with many CronJobs has few templates or brings many CronJobs at once: then to try each would double the writes
@@ -66,15 +65,9 @@ type trials struct {
 	accepted *cache.LRUExpireCache
 }
 
-// newTrials makes trials by the rights of the manager.
-func newTrials(mgr ctrl.Manager) (*trials, error) {
-	config := rest.CopyConfig(mgr.GetConfig())
-	config.WarningHandlerWithContext = warningCollector{}
-	writer, err := client.New(config, client.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
-	if err != nil {
-		return nil, fmt.Errorf("making the client that tries out templates: %w", err)
-	}
-	return &trials{client: writer, accepted: cache.NewLRUExpireCache(acceptedMost)}, nil
+// newTrials makes trials.
+func newTrials(writer client.Writer, asker *asker) *trials {
+	return &trials{client: writer, asker: asker, accepted: cache.NewLRUExpireCache(acceptedMost)}
 }
 
 // try tells what is wrong with a CronJob's template and what the API server warns of. That no Job can be created just
@@ -87,6 +80,11 @@ func (t *trials) try(ctx context.Context, c *v1.CronJob) (admission.Warnings, fi
 	if known, ok := t.accepted.Get(key); ok {
 		return known.(admission.Warnings), nil
 	}
+	done, ok := t.asker.begin()
+	if !ok {
+		return admission.Warnings{"spec.jobTemplate: not checked, as too many templates were to be checked at the same time"}, nil
+	}
+	defer done()
 	warned, err := t.dryRun(ctx, c)
 	if err == nil {
 		t.accepted.Add(key, warned, acceptedFor)

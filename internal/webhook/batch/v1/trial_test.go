@@ -67,10 +67,11 @@ func (s *apiServer) Get(_ context.Context, key client.ObjectKey, _ client.Object
 
 // validatorOf returns a validator that asks this API server, and the clock of what it remembers.
 func validatorOf(server *apiServer, namespaces ...string) (validator, *testingclock.FakeClock) {
+	asker := newAsker()
 	clock := testingclock.NewFakeClock(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 	return validator{
-		trials:     &trials{client: server, accepted: cache.NewLRUExpireCacheWithClock(acceptedMost, clock)},
-		namesakes:  &namesakes{live: server},
+		trials:     &trials{client: server, asker: asker, accepted: cache.NewLRUExpireCacheWithClock(acceptedMost, clock)},
+		namesakes:  &namesakes{live: server, asker: asker},
 		namespaces: namespaces,
 	}, clock
 }

@@ -1,0 +1,134 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v1
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+var notChecked = admission.Warnings{"spec.jobTemplate: not checked, as too many templates were to be checked at the same time"}
+
+// numbered makes a CronJob with a template of its own.
+func numbered(i int) *v1.CronJob {
+	c := wrong()
+	c.Spec.JobTemplate.Labels = map[string]string{"number": strconv.Itoa(i)}
+	return c
+}
+
+func TestR1ManyTemplatesAreNotTriedAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &apiServer{answer: validation, builtins: map[client.ObjectKey]error{{Namespace: "ns", Name: "c"}: nil}}
+		v, _ := validatorOf(server)
+		v.namesakes = nil
+		for i := range askBurst {
+			found, err := v.ValidateCreate(t.Context(), numbered(i))
+			require.NoError(t, err)
+			require.Empty(t, found)
+		}
+		found, err := v.ValidateCreate(t.Context(), numbered(askBurst))
+		require.NoError(t, err)
+		assert.Equal(t, notChecked, found)
+		assert.Len(t, server.tried, askBurst)
+		found, err = v.ValidateCreate(t.Context(), numbered(0))
+		require.NoError(t, err)
+		assert.Empty(t, found, "what is known is answered as before")
+
+		time.Sleep(time.Second)
+		for i := range 2 * askPerSecond {
+			_, err := v.ValidateCreate(t.Context(), numbered(askBurst+i))
+			require.NoError(t, err)
+		}
+		assert.Len(t, server.tried, askBurst+askPerSecond)
+	})
+}
+
+func TestR1BuiltInCronJobsAreNotLookedForWithoutEnd(t *testing.T) {
+	server := &apiServer{builtins: map[client.ObjectKey]error{{Namespace: "ns", Name: "c"}: nil}}
+	v, _ := validatorOf(server)
+	for range 2 * askBurst {
+		v.namesakes.warn(t.Context(), wrong())
+	}
+	assert.GreaterOrEqual(t, server.gets, askBurst)
+	assert.Less(t, server.gets, 2*askBurst)
+}
+
+func TestR1WhenManyTemplatesHangTheNextIsAnsweredAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asker := newAsker()
+		v := validator{trials: newTrials(hanging{}, asker)}
+		for i := range maxAsking {
+			go func() { _, _ = v.ValidateCreate(t.Context(), numbered(i)) }()
+		}
+		synctest.Wait()
+		started := time.Now()
+		found, err := v.ValidateCreate(t.Context(), numbered(maxAsking))
+		require.NoError(t, err)
+		assert.Equal(t, notChecked, found)
+		assert.Zero(t, time.Since(started))
+
+		time.Sleep(trialTimeout)
+		synctest.Wait()
+		_, ok := asker.begin()
+		assert.True(t, ok, "those that hung are given up")
+	})
+}
+
+// hanging is an API server that does not answer.
+type hanging struct{ client.Writer }
+
+func (hanging) Create(ctx context.Context, _ client.Object, _ ...client.CreateOption) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestR1TheWebhooksHaveConnectionsOfTheirOwn(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.RemoteAddr)
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	config := &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	connectionOf := func(config *rest.Config) string {
+		client, err := rest.HTTPClientFor(config)
+		require.NoError(t, err)
+		response, err := client.Get(server.URL)
+		require.NoError(t, err)
+		address, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		return string(address)
+	}
+	managers := connectionOf(config)
+	assert.Equal(t, managers, connectionOf(rest.CopyConfig(config)), "client-go shares connections")
+	assert.NotEqual(t, managers, connectionOf(ownConnections(config)))
+}
