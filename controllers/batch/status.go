@@ -39,7 +39,7 @@ import (
 // the status would be that of another spec.
 func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, p *plan.Plan) bool {
 	status := p.Status
-	r.active.set(seen.key, len(status.Active))
+	r.active.set(seen.key, plan.ActiveCount(status))
 	switch {
 	case seen.isUncertain:
 		return false

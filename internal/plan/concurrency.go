@@ -28,22 +28,22 @@ import (
 )
 
 // run starts the tick that is due, as the concurrency policy has it.
-func (p *Plan) run(in Input, active []*batchv1.Job, start Start) {
+func (p *Plan) run(in Input, active []jobState, start Start) {
 	switch {
 	case in.CronJob.Spec.ConcurrencyPolicy == v1.ForbidConcurrent && len(active) > 0:
-		p.hold(in, active[0], start)
+		p.hold(in, active[0].Job, start)
 		return
 	case in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent:
-		if slices.ContainsFunc(active, func(job *batchv1.Job) bool { return !isAmong(in.CronJob.Status.Active, job) }) {
-			// The status has to tell of a Job before it is deleted, or its tick would be one that has never run.
-			p.waitFor(in, active[0], "be deleted")
+		if slices.ContainsFunc(active, func(job jobState) bool { return !job.accounted }) {
+			// The status has to tell of a tick before its Job is deleted, or it would be one that has never run.
+			p.waitFor(in, active[0].Job, "be deleted")
 			p.Again = true
 			p.WakeBy(start.GiveUpAt)
 			return
 		}
 		for _, job := range active {
 			if job.DeletionTimestamp == nil {
-				p.Replace = append(p.Replace, job)
+				p.Replace = append(p.Replace, job.Job)
 			}
 		}
 	}

@@ -21,7 +21,6 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -33,8 +32,9 @@ import (
 const (
 	messageScheduled = "Jobs start on schedule."
 
-	// maxMessageLength is how long, in bytes, the API server lets a condition's message be.
-	maxMessageLength = 32768
+	// maxMessageLength is how long, in bytes, a condition's message may be. The API server would take
+	// more, and it is stored with each tick.
+	maxMessageLength = 4096
 )
 
 // setReady sets the Ready condition, and reports whether it says something new: another reason,
@@ -66,13 +66,15 @@ func isHeld(c *v1.CronJob) bool {
 // Started makes the status after the Job of the tick was created, or was found to be there already,
 // be it that it runs or that it has ended.
 func (p *Plan) Started(in Input, job *batchv1.Job) {
-	p.dropActive(job)
-	if result := ResultOf(job); result == "" {
-		p.Status.Active = append(p.Status.Active, Reference(job))
+	running := slices.DeleteFunc(slices.Clone(p.running), func(other jobState) bool { return other.UID == job.UID })
+	if state := stateOf(in, job); state.result == "" {
+		i, _ := slices.BinarySearchFunc(running, state, compareAge)
+		running = slices.Insert(running, i, state)
 	} else if !slices.ContainsFunc(p.Ended, func(ended Ended) bool { return ended.Job.UID == job.UID }) {
-		p.Ended = append(p.Ended, Ended{Job: job, Result: result})
+		p.Ended = append(p.Ended, Ended{Job: job, Result: state.result})
 		p.noteSuccess(job)
 	}
+	p.setActive(running)
 	p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, p.Start.Tick)
 	p.await(in, p.Start.Next)
 }
@@ -80,22 +82,17 @@ func (p *Plan) Started(in Input, job *batchv1.Job) {
 // Replaced makes the status after these of the Jobs to replace were deleted to make room for the tick's.
 // The tick waits for those that could not be.
 func (p *Plan) Replaced(in Input, jobs []*batchv1.Job) {
-	gone := sets.New[types.UID]()
+	gone := make(sets.Set[types.UID], len(jobs))
 	for _, job := range jobs {
 		gone.Insert(job.UID)
 	}
-	p.Status.Active = slices.DeleteFunc(p.Status.Active, func(ref corev1.ObjectReference) bool { return gone.Has(ref.UID) })
+	p.setActive(slices.DeleteFunc(slices.Clone(p.running), func(job jobState) bool { return gone.Has(job.UID) }))
 	p.Supplanted += len(jobs)
 	left := slices.IndexFunc(p.Replace, func(job *batchv1.Job) bool { return !gone.Has(job.UID) })
 	if left >= 0 {
 		p.waitFor(in, p.Replace[left], "be deleted")
 		p.WakeBy(p.Start.GiveUpAt)
 	}
-}
-
-// dropActive takes a Job from those that run.
-func (p *Plan) dropActive(job *batchv1.Job) {
-	p.Status.Active = slices.DeleteFunc(p.Status.Active, func(ref corev1.ObjectReference) bool { return ref.UID == job.UID })
 }
 
 // NameTaken makes the status after a stranger was found to have the name of the tick's Job: the tick

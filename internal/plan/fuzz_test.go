@@ -42,7 +42,7 @@ func FuzzDecide(f *testing.F) {
 	now := time.Date(2026, time.March, 29, 1, 30, 0, 0, time.UTC).Unix()
 	for _, text := range []string{"* * * * *", "*/5 * * * *", "30 2 * * *", "@every 90m", "@every 1s", "0 0 29 2 *", "garbage", ""} {
 		for _, flags := range []uint32{0, 1, 2, 3, 0b_1111_0000_0001, 0b_1111_0000_0010, ^uint32(0)} {
-			f.Add(text, "Europe/Paris", text, []byte{0, 0x40, 1, 0x42, 2, 0x44, 3, 0x08, 250, 0x41}, now, int64(7200), int64(60), int64(3600), int64(300), int64(200), flags)
+			f.Add(text, "Europe/Paris", text, []byte{0, 0x40, 1, 0x42, 2, 0x44, 3, 0x08, 250, 0x41, 4, 0x90, 9, 0xd1}, now, int64(7200), int64(60), int64(3600), int64(300), int64(200), flags)
 		}
 	}
 	f.Add("@every 2562047h", "", "@every 1h", []byte{}, int64(1<<62), int64(1<<40), int64(-1), int64(1<<39), int64(-1<<40), int64(-5), uint32(0xffff))
@@ -53,8 +53,9 @@ func FuzzDecide(f *testing.F) {
 		s := situation{now: apiTime(now), flags: flags}
 		c := s.cronJob(text, zone, s.ago(created), deadline)
 		s.addStatus(c, observed, s.ago(last), s.ago(next))
-		bounds.Hold(t, len(text)+len(zone)+1000*len(jobs), func() {
-			assertPlanIsSound(t, NewInput(c, s.jobs(c, jobs), s.now, s.ago(edited)), c)
+		all := s.jobs(c, jobs)
+		bounds.Hold(t, len(text)+len(zone)+1000*(len(jobs)+len(all)), func() {
+			assertPlanIsSound(t, NewInput(c, all, s.now, s.ago(edited)), c)
 		})
 	})
 }
@@ -117,7 +118,8 @@ func (s *situation) addStatus(c *v1.CronJob, observed string, last, next time.Ti
 	}
 }
 
-// jobs makes a Job of every two bytes: by how much its tick is before now, and what has become of it.
+// jobs makes a Job of every two bytes: by how much its tick is before now, and what has become of it. Of the first
+// few it may make more Jobs than a status lists.
 func (s *situation) jobs(c *v1.CronJob, described []byte) []*batchv1.Job {
 	in := NewInput(c, nil, s.now, time.Time{})
 	byName := map[string]*batchv1.Job{}
@@ -126,31 +128,49 @@ func (s *situation) jobs(c *v1.CronJob, described []byte) []*batchv1.Job {
 			break
 		}
 		tick, what := s.now.Add(time.Duration(int8(pair[0]))*-30*time.Second), pair[1]
-		if what&0x40 != 0 && in.ScheduleErr == nil {
-			tick, _ = in.Schedule.Last(tick.AddDate(-1, 0, 0), tick)
+		count := 1
+		if what&128 != 0 && len(byName) < 2*maxListed {
+			count = maxListed + 20
 		}
-		b := builders.MakeJob(c, tick)
-		switch what & 3 {
-		case 1:
-			b = b.Succeeded(s.now)
-		case 2:
-			b = b.Failed(s.now)
-		}
-		if what&4 != 0 {
-			b = b.Deleting(s.now)
-		}
-		if what&8 != 0 {
-			b = b.Manual()
-		}
-		job := b.Obj()
-		if what&16 != 0 {
-			c.Status.Active = append(c.Status.Active, corev1.ObjectReference{Name: job.Name, Namespace: job.Namespace, UID: job.UID})
-		}
-		if what&32 == 0 {
-			byName[job.Name] = job
+		for range count {
+			if what&0x40 != 0 && in.ScheduleErr == nil {
+				tick, _ = in.Schedule.Last(tick.AddDate(-1, 0, 0), tick)
+			}
+			if job := s.job(c, tick, what); job != nil {
+				byName[job.Name] = job
+			}
+			tick = tick.Add(-time.Second)
 		}
 	}
 	return slices.Collect(maps.Values(byName))
+}
+
+// job makes one of them; nil if it is gone.
+func (s *situation) job(c *v1.CronJob, tick time.Time, what byte) *batchv1.Job {
+	b := builders.MakeJob(c, tick)
+	switch what & 3 {
+	case 1:
+		b = b.Succeeded(s.now)
+	case 2:
+		b = b.Failed(s.now)
+	}
+	if what&4 != 0 {
+		b = b.Deleting(s.now)
+	}
+	if what&8 != 0 {
+		b = b.Manual()
+	}
+	job := b.Obj()
+	if what&16 != 0 {
+		c.Status.ActiveCount++
+		if len(c.Status.Active) < maxListed {
+			c.Status.Active = append(c.Status.Active, corev1.ObjectReference{Name: job.Name, Namespace: job.Namespace, UID: job.UID})
+		}
+	}
+	if what&32 != 0 {
+		return nil
+	}
+	return job
 }
 
 // apiTime is an instant that the API can tell, and that is not so late that the next tick could not be told.
@@ -208,6 +228,9 @@ func assertStatusCanBeStored(t *testing.T, p *Plan) {
 	}
 	raw, err := json.Marshal(p.Status)
 	require.NoError(t, err)
+	require.Less(t, len(raw), maxStatusSize)
+	require.LessOrEqual(t, len(p.Status.Active), maxListed)
+	require.GreaterOrEqual(t, ActiveCount(p.Status), len(p.Status.Active))
 	again := v1.CronJobStatus{}
 	require.NoError(t, json.Unmarshal(raw, &again), "%s", raw)
 	if next := timeOf(p.Status.NextScheduleTime); !next.IsZero() {

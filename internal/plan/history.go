@@ -16,8 +16,6 @@ limitations under the License.
 
 package plan
 
-import batchv1 "k8s.io/api/batch/v1"
-
 // prune picks the ended Jobs that the history limits leave no room for, oldest first. Limits apply
 // whatever else becomes of the CronJob: while it is suspended, and while its Jobs can't be created.
 func (p *Plan) prune(in Input, jobs sortedJobs) {
@@ -30,15 +28,15 @@ func (p *Plan) prune(in Input, jobs sortedJobs) {
 }
 
 // pruneTo picks all but the newest of some Jobs, given oldest first.
-func (p *Plan) pruneTo(in Input, jobs []*batchv1.Job, limit int) {
+func (p *Plan) pruneTo(in Input, jobs []jobState, limit int) {
 	for _, job := range jobs[:max(0, len(jobs)-max(0, limit))] {
 		switch {
 		case job.DeletionTimestamp != nil:
-		case !isAccounted(in, job):
+		case !job.accounted:
 			// A Job's name keeps its tick from running twice. It may go once the status does.
 			p.Again = true
 		default:
-			p.Prune = append(p.Prune, job)
+			p.Prune = append(p.Prune, job.Job)
 		}
 	}
 }

@@ -23,6 +23,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
@@ -44,24 +46,68 @@ type Ended struct {
 	Result Result
 }
 
+// jobState is a Job and what a decision asks of it more than once.
+type jobState struct {
+	*batchv1.Job
+	result Result
+	age    time.Time
+
+	// tick is the tick that the Job has run; zero for a Job that was not started by schedule. It may
+	// lie ahead, as a clock may have been set back.
+	tick time.Time
+
+	// accounted says that the stored status knows of the tick, so that it would not run again if the
+	// Job were gone.
+	accounted bool
+}
+
+// aheadMost is how far the clock of the leader that started a Job may have been ahead of ours.
+const aheadMost = time.Hour
+
+// stateOf returns the state of a Job.
+func stateOf(in Input, job *batchv1.Job) jobState {
+	state := jobState{Job: job, result: ResultOf(job), age: job.CreationTimestamp.Time}
+	if tick, ok := TickOf(job); ok {
+		state.age = tick
+		if !tick.After(in.Now.Add(aheadMost)) {
+			state.tick = tick // a tick further ahead was started by no leader, and must not stop the schedule
+		}
+	}
+	state.accounted = !state.tick.After(timeOf(in.CronJob.Status.LastScheduleTime))
+	return state
+}
+
+// compareAge compares by age, older first.
+func compareAge(a, b jobState) int {
+	if !a.age.Equal(b.age) {
+		return a.age.Compare(b.age)
+	}
+	return cmp.Compare(a.Name, b.Name)
+}
+
 // sortedJobs has a CronJob's Jobs by what they do, oldest first.
 type sortedJobs struct {
-	active, succeeded, failed []*batchv1.Job
+	active, succeeded, failed []jobState
 
 	// ended has those that failed and those that succeeded.
-	ended []*batchv1.Job
+	ended []jobState
 }
 
 // sortJobs tells the Jobs that run from those that have ended.
-func sortJobs(jobs []*batchv1.Job) sortedJobs {
-	sorted := slices.Clone(jobs)
-	slices.SortFunc(sorted, func(a, b *batchv1.Job) int {
-		// In the order of the letters: "", failed, succeeded.
-		return cmp.Or(cmp.Compare(ResultOf(a), ResultOf(b)), AgeFrom(a).Compare(AgeFrom(b)), cmp.Compare(a.Name, b.Name))
+func sortJobs(in Input) sortedJobs {
+	sorted := make([]jobState, len(in.Jobs))
+	for i, job := range in.Jobs {
+		sorted[i] = stateOf(in, job)
+	}
+	slices.SortFunc(sorted, func(a, b jobState) int {
+		if a.result != b.result {
+			return cmp.Compare(a.result, b.result) // running (""), then failed, then succeeded
+		}
+		return compareAge(a, b)
 	})
 	firstWith := func(result Result) int {
-		i, _ := slices.BinarySearchFunc(sorted, result, func(job *batchv1.Job, result Result) int {
-			return cmp.Compare(ResultOf(job), result)
+		i, _ := slices.BinarySearchFunc(sorted, result, func(job jobState, result Result) int {
+			return cmp.Compare(job.result, result)
 		})
 		return i
 	}
@@ -76,34 +122,31 @@ func sortJobs(jobs []*batchv1.Job) sortedJobs {
 
 // ResultOf returns how a Job ended, or "" while it runs.
 func ResultOf(job *batchv1.Job) Result {
-	for _, condition := range job.Status.Conditions {
+	result, _ := endOf(job)
+	return result
+}
+
+// endOf returns how a Job ended, and when; "" while it runs.
+func endOf(job *batchv1.Job) (Result, time.Time) {
+	for i := range job.Status.Conditions {
+		condition := &job.Status.Conditions[i]
 		if condition.Status != corev1.ConditionTrue {
 			continue
 		}
 		switch condition.Type {
 		case batchv1.JobComplete:
-			return Succeeded
+			return Succeeded, condition.LastTransitionTime.Time
 		case batchv1.JobFailed:
-			return Failed
+			return Failed, condition.LastTransitionTime.Time
 		}
 	}
-	return ""
+	return "", time.Time{}
 }
 
 // TickOf returns the tick that a Job was started for, and false for a Job that was not started by schedule.
 func TickOf(job *batchv1.Job) (time.Time, bool) {
 	tick, err := time.Parse(time.RFC3339, job.Annotations[v1.ScheduledAtAnnotation])
 	return tick, err == nil
-}
-
-// aheadMost is how far the clock of the leader that started a Job may have been ahead of ours.
-const aheadMost = time.Hour
-
-// ranTick returns the tick that has run, as there is its Job, even if its time is yet to come: a clock was set back
-// then. A Job that claims a tick far ahead was not started by any leader, and must not hold up the schedule.
-func ranTick(in Input, job *batchv1.Job) (time.Time, bool) {
-	tick, ok := TickOf(job)
-	return tick, ok && !tick.After(in.Now.Add(aheadMost))
 }
 
 // AgeFrom returns the time that a Job's age counts from: its tick, else its creation.
@@ -114,34 +157,114 @@ func AgeFrom(job *batchv1.Job) time.Time {
 	return job.CreationTimestamp.Time
 }
 
+const (
+	// maxListed is how many of the Jobs that run the status lists. It counts them all.
+	maxListed = 100
+
+	// retellEnds is how long after its end a Job that the status did not list is told of. Nothing in
+	// the status says whether it was told of before.
+	retellEnds = 10 * time.Minute
+
+	// maxCacheLag is how old a tick may be whose Job is not observed because the cache is stale.
+	maxCacheLag = time.Minute
+)
+
+// ActiveCount returns how many Jobs run according to a status. A status from before activeCount
+// lists them all.
+func ActiveCount(status v1.CronJobStatus) int {
+	return max(int(status.ActiveCount), len(status.Active))
+}
+
 // observe brings the status up to date with the Jobs there are.
+//
+// The stored status counts all Jobs that ran, but lists only the oldest. For the others this is not
+// exact: Ended has those that ended within retellEnds, whether or not they were told of before; an
+// end that is older when it is first observed counts as Vanished. And each Job that is told of again
+// hides one that somebody deleted from Vanished.
 func (p *Plan) observe(in Input, jobs sortedJobs) {
-	running := in.CronJob.Status.Active // as the status has it
-	p.Vanished = len(running)
-	p.Status.Active = nil
+	stored := in.CronJob.Status
+	listed := uidsOf(stored.Active)
+	gone, unlisted := len(listed), ActiveCount(stored)-len(stored.Active)
+	hidesSome, unaccounted := unlisted > 0, false
 	for _, job := range jobs.active {
-		if isAmong(running, job) {
-			p.Vanished--
+		switch {
+		case listed.Has(job.UID):
+			gone--
+		case job.accounted:
+			unlisted--
+		default:
+			unaccounted = true
 		}
-		p.Status.Active = append(p.Status.Active, Reference(job))
-		p.noteTick(in, job)
+		p.noteTick(job)
 	}
 	for _, job := range jobs.ended {
-		ran := isAmong(running, job)
-		if ran {
-			p.Vanished--
+		switch {
+		case listed.Has(job.UID):
+			gone--
+		case !job.accounted:
+			unaccounted = true
+		case hidesSome && job.hasEndedSince(in.Now.Add(-retellEnds)):
+			unlisted--
+		default:
+			continue
 		}
-		if ran || !isAccounted(in, job) {
-			p.Ended = append(p.Ended, Ended{Job: job, Result: ResultOf(job)})
-		}
-		p.noteTick(in, job)
+		p.Ended = append(p.Ended, Ended{Job: job.Job, Result: job.result})
+		p.noteTick(job)
 	}
-	if in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent && hasUnaccounted(in) {
+	if unlisted > 0 && p.mayLackNewest(in, jobs) {
+		p.unobserved = 1
+	}
+	p.Vanished = gone + max(0, unlisted-p.unobserved)
+	if in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent && unaccounted {
 		p.Supplanted, p.Vanished = p.Vanished, 0 // by that run, whose status could not be written
 	}
 	for _, job := range jobs.succeeded {
-		p.noteSuccess(job)
+		p.noteSuccess(job.Job)
 	}
+	p.setActive(jobs.active)
+}
+
+// mayLackNewest reports whether the Job that was started last may run although it was not observed,
+// as the cache may be stale.
+func (p *Plan) mayLackNewest(in Input, jobs sortedJobs) bool {
+	newest := timeOf(in.CronJob.Status.LastScheduleTime)
+	isNewest := func(job jobState) bool { return job.tick.Equal(newest) }
+	if in.Now.Sub(newest) >= maxCacheLag || slices.ContainsFunc(jobs.active, isNewest) || slices.ContainsFunc(jobs.ended, isNewest) {
+		return false
+	}
+	p.WakeBy(newest.Add(maxCacheLag))
+	return true
+}
+
+// setActive has the status tell of the Jobs that run, given oldest first.
+func (p *Plan) setActive(running []jobState) {
+	p.running = running
+	p.Status.ActiveCount = int32(len(running) + p.unobserved) //nolint:gosec // no API server holds as many
+	p.Status.Active = nil
+	if len(running) > 0 {
+		p.Status.Active = make([]corev1.ObjectReference, min(len(running), maxListed))
+	}
+	for i := range p.Status.Active {
+		p.Status.Active[i] = Reference(running[i].Job)
+	}
+}
+
+// uidsOf returns the UIDs of the Jobs that a status lists.
+func uidsOf(refs []corev1.ObjectReference) sets.Set[types.UID] {
+	if len(refs) == 0 {
+		return nil
+	}
+	uids := make(sets.Set[types.UID], len(refs))
+	for i := range refs {
+		uids.Insert(refs[i].UID)
+	}
+	return uids
+}
+
+// hasEndedSince reports whether a Job that has ended did so after an instant.
+func (job jobState) hasEndedSince(since time.Time) bool {
+	_, end := endOf(job.Job)
+	return end.After(since)
 }
 
 // noteSuccess takes the completion of a Job that succeeded as the last one, if it is.
@@ -151,34 +274,20 @@ func (p *Plan) noteSuccess(job *batchv1.Job) {
 	}
 }
 
-// isAmong reports whether a Job is one of those that the status lists.
-func isAmong(refs []corev1.ObjectReference, job *batchv1.Job) bool {
-	return slices.ContainsFunc(refs, func(ref corev1.ObjectReference) bool { return ref.UID == job.UID })
-}
-
 // noteTick takes a Job's tick as run, which it is even if the status could not be written then.
-func (p *Plan) noteTick(in Input, job *batchv1.Job) {
-	if tick, ok := ranTick(in, job); ok {
-		p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, tick)
+func (p *Plan) noteTick(job jobState) {
+	if !job.tick.IsZero() {
+		p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, job.tick)
 	}
 }
 
-// isAccounted reports whether the stored status knows of a Job's tick, so that the tick would not run
-// again if the Job were gone.
-func isAccounted(in Input, job *batchv1.Job) bool {
-	tick, ok := ranTick(in, job)
-	return !ok || !tick.After(timeOf(in.CronJob.Status.LastScheduleTime))
-}
-
-// hasUnaccounted reports whether there is a Job whose tick the stored status does not know of.
-func hasUnaccounted(in Input) bool {
-	return slices.ContainsFunc(in.Jobs, func(job *batchv1.Job) bool { return !isAccounted(in, job) })
-}
+// jobVersion is the version of Jobs that a reference names.
+var jobVersion = batchv1.SchemeGroupVersion.String()
 
 // Reference returns a reference to a Job as the status lists it.
 func Reference(job *batchv1.Job) corev1.ObjectReference {
 	return corev1.ObjectReference{
-		APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job",
+		APIVersion: jobVersion, Kind: "Job",
 		Namespace: job.Namespace, Name: job.Name, UID: job.UID,
 	}
 }

@@ -90,7 +90,8 @@ type Plan struct {
 	// Prune has the ended Jobs to delete because the history limits are reached.
 	Prune []*batchv1.Job
 
-	// Ended has the Jobs whose end the status does not say yet. Of those that it says run, but that are gone,
+	// Ended has the Jobs whose end the status does not say yet, and if it does not list all that run,
+	// those that have ended lately: they may have been told of before. Of those that it says run, but that are gone,
 	// Supplanted counts the ones that made room for the next, and Vanished the ones that somebody deleted.
 	Ended                []Ended
 	Supplanted, Vanished int
@@ -110,6 +111,10 @@ type Plan struct {
 
 	// Again asks for another decision as soon as the status is written: only then may some Job be deleted.
 	Again bool
+
+	// running has the Jobs that run, oldest first. unobserved is how many more are believed to run.
+	running    []jobState
+	unobserved int
 }
 
 // Start is a tick to be started.
@@ -135,7 +140,7 @@ func Decide(in Input) Plan {
 	if in.CronJob.DeletionTimestamp != nil {
 		return p // it starts nothing any more, and its Jobs are the garbage collector's
 	}
-	jobs := sortJobs(in.Jobs)
+	jobs := sortJobs(in)
 	p.observe(in, jobs)
 	p.prune(in, jobs)
 	p.missOvertaken(in)
@@ -174,7 +179,7 @@ func (p *Plan) suspend(in Input) {
 }
 
 // follow finds the tick that is due, if any, and says what is to be done about it.
-func (p *Plan) follow(in Input, active []*batchv1.Job) {
+func (p *Plan) follow(in Input, active []jobState) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
 	last := timeOf(p.Status.LastScheduleTime)
 	floor := floor(in, last)

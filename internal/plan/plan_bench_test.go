@@ -17,7 +17,10 @@ limitations under the License.
 package plan
 
 import (
+	"math/rand/v2"
+	"strconv"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -41,5 +44,31 @@ func BenchmarkDecideAtATickWithFourJobs(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		Decide(in)
+	}
+}
+
+// BenchmarkDecideWithManyActiveJobs starts a Job beside Jobs that never end.
+func BenchmarkDecideWithManyActiveJobs(b *testing.B) {
+	for _, count := range []int{1000, 4000, 8000} {
+		b.Run(strconv.Itoa(count), func(b *testing.B) {
+			c := builders.MakeCronJob("c").Created(at("00:00:00").AddDate(0, 0, -10)).Obj()
+			in := inputOf(c, at("10:00:00"))
+			in.CronJob.Status = Decide(in).Status
+			in.CronJob.Status.LastScheduleTime = &metav1.Time{Time: at("09:59:00")}
+			in.CronJob.Status.NextScheduleTime = &metav1.Time{Time: at("10:00:00")}
+			for i := range count {
+				in.Jobs = append(in.Jobs, builders.MakeJob(c, at("09:59:00").Add(time.Duration(-i)*time.Minute)).Obj())
+			}
+			rand.New(rand.NewPCG(1, 2)).Shuffle(count, func(i, j int) { in.Jobs[i], in.Jobs[j] = in.Jobs[j], in.Jobs[i] })
+			in.CronJob.Status = Decide(in).Status
+			b.ReportAllocs()
+			for b.Loop() {
+				p := Decide(in)
+				if p.Start == nil || p.Vanished != 0 {
+					b.Fatal("no Job is started, or some are gone")
+				}
+				p.Started(in, p.Start.Job)
+			}
+		})
 	}
 }

@@ -843,6 +843,7 @@ func TestTheEndOfAJobThatHadEndedWhenItWasAdoptedIsReportedOnce(t *testing.T) {
 func TestDecideLeavesItsInputAsItIs(t *testing.T) {
 	c := settle(t, cron().Policy(v1.ReplaceConcurrent).History(0, 0).Obj(), at("09:59:00"))
 	c.Status.Active = append(c.Status.Active, Reference(builders.MakeJob(c, at("09:55:00")).Obj()))
+	c.Status.LastScheduleTime = &metav1.Time{Time: at("09:55:00")}
 	in := inputOf(c, at("10:00:00"), builders.MakeJob(c, at("09:55:00")).Obj())
 	before := in.CronJob.DeepCopy()
 	p := Decide(in)

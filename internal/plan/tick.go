@@ -117,14 +117,15 @@ func (p *Plan) missOvertaken(in Input) {
 	if !newest.After(last) {
 		return
 	}
+	ran := ticksOf(in.Jobs)
 	unedited := in.ScheduleErr == nil && newest.After(editedAt(in)) // since the newest was started
-	if unedited && isReschedule(c) && !hasRun(in.Jobs, timeOf(c.Status.NextScheduleTime)) {
+	if unedited && isReschedule(c) && !ran.has(timeOf(c.Status.NextScheduleTime)) {
 		p.missWaiting(in, last)
 	}
 	first, next := passedBy(in, last, unedited)
 	lost := Missed{Reason: reasonForOlder(c)}
 	for tick, ok := first, !first.IsZero(); ok && tick.Before(newest) && lost.Count < MaxMissedCount; tick, ok = next(tick) {
-		if hasRun(in.Jobs, tick) {
+		if ran.has(tick) {
 			continue
 		}
 		if lost.Count == 0 {
@@ -134,7 +135,7 @@ func (p *Plan) missOvertaken(in Input) {
 		lost.Count++
 	}
 	if lost.Count == MaxMissedCount { // there may be more, which are not counted
-		lost.Last = lastWithoutJob(in, lost.Last, newest)
+		lost.Last = lastWithoutJob(in, ran, lost.Last, newest)
 	}
 	if lost.Count > 0 {
 		p.miss(in, lost)
@@ -157,27 +158,40 @@ func passedBy(in Input, last time.Time, unedited bool) (first time.Time, next fu
 	return first, next
 }
 
-// lastWithoutJob returns the last tick before the newest that has run, of those from one on, of which there is no Job.
-func lastWithoutJob(in Input, from, newest time.Time) time.Time {
+// lastWithoutJob returns the last tick without a Job that is later than one and before the newest
+// that has run; the one itself if there is none.
+func lastWithoutJob(in Input, ran tickSet, from, newest time.Time) time.Time {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, in.CronJob.Status))
 	for {
 		tick, ok := ticks.Last(from, newest.Add(-time.Nanosecond))
 		if !ok {
 			return from
 		}
-		if !hasRun(in.Jobs, tick) {
+		if !ran.has(tick) {
 			return tick
 		}
 		newest = tick
 	}
 }
 
-// hasRun reports whether one of some Jobs is that of a tick.
-func hasRun(jobs []*batchv1.Job, tick time.Time) bool {
-	return slices.ContainsFunc(jobs, func(job *batchv1.Job) bool {
-		of, ok := TickOf(job)
-		return ok && of.Equal(tick)
-	})
+// tickSet is a set of ticks, in UTC.
+type tickSet map[time.Time]struct{}
+
+// ticksOf returns the ticks that there are Jobs of.
+func ticksOf(jobs []*batchv1.Job) tickSet {
+	ticks := make(tickSet, len(jobs))
+	for _, job := range jobs {
+		if tick, ok := TickOf(job); ok {
+			ticks[tick.UTC()] = struct{}{}
+		}
+	}
+	return ticks
+}
+
+// has reports whether a tick is in the set.
+func (s tickSet) has(tick time.Time) bool {
+	_, ok := s[tick.UTC()]
+	return ok
 }
 
 // MissedSince returns the ticks that the plan takes for missed, from an instant on; at most MaxMissedCount of them.

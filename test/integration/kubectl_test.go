@@ -157,8 +157,9 @@ func TestA6ExplainDocumentsEveryFieldOfOurs(t *testing.T) {
 		"cronjobs.spec.schedule": {"minute", "hour", "dayOfMonth", "month", "dayOfWeek", "every"},
 		"cronjobs.spec": {"schedule", "timeZone", "startingDeadlineSeconds", "concurrencyPolicy", "suspend", "jobTemplate",
 			"successfulJobsHistoryLimit", "failedJobsHistoryLimit"},
-		"cronjobs.status": {"active", "lastScheduleTime", "lastSuccessfulTime", "nextScheduleTime", "observedGeneration", "conditions"},
-		"cronjobs":        {"spec", "status"},
+		"cronjobs.status": {"active", "activeCount", "lastScheduleTime", "lastSuccessfulTime", "nextScheduleTime",
+			"observedGeneration", "conditions"},
+		"cronjobs": {"spec", "status"},
 	}
 	for _, version := range []string{"v1", "v2"} {
 		apiVersion := "--api-version=batch.tutorial.kubebuilder.io/" + version

@@ -138,10 +138,14 @@ const (
 
 // CronJobStatus says what was observed and done.
 type CronJobStatus struct {
-	// The Jobs that run now.
+	// The Jobs that run now: the oldest 100, if there are more.
 	// +optional
 	// +listType=atomic
 	Active []corev1.ObjectReference `json:"active,omitempty"`
+
+	// How many Jobs run now.
+	// +optional
+	ActiveCount int32 `json:"activeCount,omitempty"`
 
 	// The newest tick for which a Job was started. It never goes back.
 	// +optional

@@ -132,7 +132,7 @@ var mutations = []mutation{
 		// Two guards keep this from doing harm: what the process remembers, and after its end the Job's name.
 		name: "Jobs are pruned before the status knows their tick, and not remembered",
 		edits: []edit{
-			{pruning, "case !isAccounted(in, job):", "case false:"},
+			{pruning, "case !job.accounted:", "case false:"},
 			{observe, "for _, started := range seen.pending.runs {", "for _, started := range seen.pending.runs[:0] {"},
 		},
 		laws:  []checker.Law{checker.Doubled, checker.Lost, checker.WrongStatus},
@@ -197,10 +197,9 @@ var mutations = []mutation{
 		laws:  []checker.Law{checker.WrongMetrics},
 	},
 	{
-		name: "Jobs that have ended stay active",
-		edits: []edit{{jobs, "for _, job := range jobs.ended {",
-			"for _, job := range jobs.ended {\n\t\tp.Status.Active = append(p.Status.Active, Reference(job))"}},
-		laws: []checker.Law{checker.WrongStatus},
+		name:  "Jobs that have ended stay active",
+		edits: []edit{{jobs, "p.setActive(jobs.active)", "p.setActive(slices.Concat(jobs.active, jobs.ended))"}},
+		laws:  []checker.Law{checker.WrongStatus},
 	},
 	{
 		name: "a deletion that fails ends the reconcile without its wake-up",
