@@ -328,6 +328,12 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.edit(25, suspended)
 			t.add(95, history.Record{Act: &history.Act{Kind: "end"}})
 		}},
+		"S2: who was to tell of a missed tick ends long after it should have": {want: []Law{Untold}, tell: func(t *tale) {
+			t.misses(10)
+			t.runs(20.1, 20, 30)
+			t.edit(25, suspended)
+			t.process("a-1", history.Ended, 30)
+		}},
 		"S2: who was to tell of a missed tick ends, and the CronJob is deleted before another can": {tell: func(t *tale) {
 			t.misses(10)
 			t.runs(20.1, 20, 30)

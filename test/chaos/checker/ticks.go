@@ -136,7 +136,7 @@ func (c *check) unaccounted(s *story, span span, tick time.Time) {
 		c.violate(Stuck, s, tick, "nothing had become of it after %v", span.until.Sub(tick).Round(time.Second))
 	case s.unseen(at, span, tick):
 		c.Excused[EditedUnseen]++
-	case !c.keeps && c.died(s.versions[at].at, s.versions[at].at):
+	case !c.keeps && c.died(s.versions[at].at):
 		c.Excused[ReporterDied]++
 	default:
 		c.violate(Lost, s, tick, "no Job and no report, but at %s (revision %d) the status had gone past it",
@@ -162,7 +162,7 @@ func (c *check) untold(s *story, tick, from, until time.Time) {
 	switch {
 	case until.Before(from.Add(c.slow(lastWords))):
 		c.Excused[EndedBefore]++
-	case until.Before(from.Add(c.patience(tick))) && c.died(from, until):
+	case until.Before(from.Add(c.patience(tick))) && c.died(from):
 		c.Excused[ReporterDied]++
 	default:
 		c.violate(Untold, s, tick, "no event tells of it, which the status did from %s to %s", stamp(from), stamp(until))
@@ -222,12 +222,12 @@ func (c *check) isCalm(tick time.Time) bool {
 // lastWords is how long after a status an event about it may still be on its way.
 const lastWords = 3 * time.Second
 
-// died reports whether a process ended, or was frozen, when it may have had to report what the
-// status says from one instant to another.
-func (c *check) died(from, until time.Time) bool {
+// died reports whether a process ended, or was frozen, when it may have had to report what a status
+// says that was written at an instant.
+func (c *check) died(written time.Time) bool {
 	lastWords := c.slow(lastWords)
 	return slices.ContainsFunc(c.ends, func(end time.Time) bool {
-		return end.After(from.Add(-lastWords)) && end.Before(until.Add(lastWords))
+		return end.After(written.Add(-lastWords)) && end.Before(written.Add(lastWords))
 	})
 }
 
