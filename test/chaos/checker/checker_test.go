@@ -354,6 +354,16 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.runs(40.1, 40, 50)
 			t.reports(40.2, manyMissed(2, 10, 30))
 		}},
+		"S2: a row of missed ticks has two in it that ran, and counts the one that nobody can know of": {tell: func(t *tale) {
+			t.asks(20.1, 20)
+			t.job(20.1, 20)
+			t.asks(30.1, 30)
+			t.job(30.1, 30)
+			t.process("a-1", history.Ended, 30.2)
+			t.removes(31, 20)
+			t.runs(50.1, 50, 60)
+			t.reports(50.2, manyMissed(3, 10, 40))
+		}},
 		"S2: a row of missed ticks has one in it that ran, and counts that": {want: []Law{RunAndReported}, tell: func(t *tale) {
 			t.runs(20.1, 20, 30)
 			t.runs(40.1, 40, 50)

@@ -131,7 +131,7 @@ func (c *check) refusedTick(s *story, span span, tick time.Time) {
 // enough after it; and whether meanwhile the ticks of those to whom nothing is refused had their
 // Jobs on time, and nothing else went wrong with this one's.
 func (c *check) isSteady(s *story, span span, tick time.Time) bool {
-	settled, by := tick.Add(-c.slow(2*onTime)), tick.Add(c.slow(onTime))
+	settled, by := tick.Add(-2*onTime), tick.Add(c.slow(onTime))
 	before, now := s.versionAt(settled), s.versionAt(by)
 	if before == nil || now.Generation != before.Generation || by.After(span.until) || !tick.After(span.since) {
 		return false

@@ -85,16 +85,18 @@ func (s *story) reportsOf(tick time.Time) (count int, last *missed) {
 }
 
 // isBetween reports whether a tick that ran lies between missed ones, and the report of those does
-// not count it.
-func (s *story) isBetween(span span, m *missed, tick time.Time) bool {
+// not count it. It counts those that ran and that nobody could know of any more.
+func (c *check) isBetween(s *story, span span, m *missed, tick time.Time) bool {
 	if !tick.After(m.first) || !tick.Before(m.last) {
 		return false
 	}
-	missed := span.ticks(m.first.Add(-time.Second), m.last, m.first)
-	missed = slices.DeleteFunc(missed, func(tick time.Time) bool {
-		return slices.ContainsFunc(s.runs, func(run *run) bool { return run.Tick.Equal(tick) })
+	counted := span.ticks(m.first.Add(-time.Second), m.last, m.first)
+	counted = slices.DeleteFunc(counted, func(tick time.Time) bool {
+		return slices.ContainsFunc(s.runs, func(run *run) bool {
+			return run.Tick.Equal(tick) && !c.isForgotten(s, run, m.at)
+		})
 	})
-	return len(missed) >= m.count
+	return len(counted) >= m.count
 }
 
 // rowOf returns the first version whose status tells that a tick was missed, and until when it did;

@@ -104,7 +104,7 @@ func (c *check) account(s *story, span span, tick time.Time, ran *run) {
 	case ran != nil && reports == 1 && c.isForgotten(s, ran, last.at):
 		c.Forgotten++
 		c.DueAndRun++
-	case ran != nil && reports == 1 && s.isBetween(span, last, tick):
+	case ran != nil && reports == 1 && c.isBetween(s, span, last, tick):
 		c.DueAndRun++
 	case ran != nil && reports > 0 && !c.isSkewed(tick):
 		c.violate(RunAndReported, s, tick, "it ran, and %d events say that it was missed: %s", reports, last.why)
