@@ -70,7 +70,7 @@ func (r *CronJobReconciler) observe(ctx context.Context, key types.NamespacedNam
 		return nil, err
 	}
 	seen.Input = plan.NewInput(seen.stored, jobs, r.Clock.Now(), specEditedAt(seen.stored))
-	seen.Outdated = isOutdated || seen.isUncertain
+	seen.Outdated, seen.StatusFailed = isOutdated || seen.isUncertain, known.statusFailed
 	return seen, nil
 }
 

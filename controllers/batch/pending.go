@@ -52,6 +52,9 @@ type pending struct {
 	// answer was lost: the next reconcile reads the CronJob from the API server.
 	isStale bool
 
+	// statusFailed says that the last write of the status failed.
+	statusFailed bool
+
 	// runs are Jobs that the stored status does not tell of yet, oldest first.
 	runs []*batchv1.Job
 
@@ -96,14 +99,14 @@ func (p *pending) addRun(job *batchv1.Job) {
 // begin forgets what was about another CronJob of the name.
 func (p *pending) begin(owner types.UID) {
 	if p.owner != owner {
-		p.owner, p.isStale, p.runs, p.failures = owner, false, nil, 0
+		p.owner, p.isStale, p.statusFailed, p.runs, p.failures = owner, false, false, nil, 0
 		p.unconfirmed, p.attempt = unconfirmedJob{}, attempt{}
 	}
 }
 
 // isEmpty reports whether nothing is left for the next reconcile.
 func (p *pending) isEmpty() bool {
-	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && len(p.runs) == 0 &&
+	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && !p.statusFailed && len(p.runs) == 0 &&
 		p.unconfirmed == unconfirmedJob{} && p.attempt == attempt{} && p.failures == 0
 }
 

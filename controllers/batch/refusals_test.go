@@ -144,6 +144,20 @@ func TestS14WhatIsRefusedForLongCostsNoTick(t *testing.T) {
 	}
 }
 
+func TestS14UnderReplaceARefusedStatusCostsNoTick(t *testing.T) {
+	s := newStage(t, every().Policy(v1.ReplaceConcurrent))
+	s.interfere(statusFails(denied))
+	first := s.stored().Status.NextScheduleTime.Time
+	s.live(first.Add(4*time.Minute+time.Second).Sub(s.clock.Now()), false)
+	assert.Equal(t, []string{fmt.Sprintf("c-%d", first.Add(4*time.Minute).Unix())}, s.jobs(), "S6: one runs, that of the newest tick")
+	assert.Len(t, s.events(), 9, "five Jobs were created, and four replaced")
+
+	s.stopInterfering()
+	s.live(time.Minute, false)
+	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(first.Add(5*time.Minute)))
+	assert.NotContains(t, strings.Join(s.events(), "\n"), "MissSchedule")
+}
+
 func TestS14ACreationThatIsRefusedForLongCostsOnlyItsOwnTicks(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"by a policy":                    denied,

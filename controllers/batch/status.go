@@ -44,18 +44,19 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, p *
 	case seen.isUncertain:
 		return false
 	case apiequality.Semantic.DeepEqual(seen.stored.Status, status):
+		seen.pending.statusFailed = false
 		return true
 	}
 	answer, err := r.patchStatus(ctx, seen, status)
 	if err != nil {
-		seen.pending.isStale = true
+		seen.pending.isStale, seen.pending.statusFailed = true, true
 		if apierrors.IsConflict(err) {
 			seen.firstRetry = conflictRetry
 		}
 		r.failed(ctx, seen, requestStatus, fmt.Errorf("writing the status: %w", err))
 		return false
 	}
-	seen.pending.isStale = false
+	seen.pending.isStale, seen.pending.statusFailed = false, false
 	updated := *seen.stored // what it points to is shared, and nobody changes it
 	updated.ObjectMeta = *answer
 	updated.Status = status

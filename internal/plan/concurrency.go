@@ -34,8 +34,9 @@ func (p *Plan) run(in Input, active []jobState, start Start) {
 		p.hold(in, active[0].Job, start)
 		return
 	case in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent:
-		if slices.ContainsFunc(active, func(job jobState) bool { return !job.accounted }) {
-			// The status has to tell of a tick before its Job is deleted, or it would be one that has never run.
+		if !in.StatusFailed && slices.ContainsFunc(active, func(job jobState) bool { return !job.accounted }) {
+			// The status tells of a tick before its Job is deleted, or a process that knows nothing else would take
+			// it for missed. If that fails, the tick that is due does not wait for it.
 			p.waitFor(in, active[0].Job, "be deleted")
 			p.Again = true
 			p.WakeBy(start.GiveUpAt)

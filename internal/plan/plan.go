@@ -49,6 +49,9 @@ type Input struct {
 	// and what was deleted since may be, too.
 	Outdated bool
 
+	// StatusFailed says that the status could not be written the last time.
+	StatusFailed bool
+
 	// Now is the one instant that the decision is made at.
 	Now time.Time
 
