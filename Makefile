@@ -153,7 +153,7 @@ fuzz: ## Run each fuzz target for FUZZTIME.
 
 # Built and then run in make's place, as below.
 .PHONY: bench
-bench: control-plane build ## Measure the operator beside the built-in CronJob controller into docs/performance.md: about 2½ hours.
+bench: control-plane build ## Measure the operator beside the built-in CronJob controller into docs/performance.md: about 2¾ hours.
 	go build -o bin/bench/bench ./test/bench
 	@exec bin/bench/bench $(BENCHARGS)
 

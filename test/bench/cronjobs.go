@@ -115,16 +115,23 @@ func (k kind) manifest(namespace, name, schedule string) ([]byte, error) {
 
 // create creates so many CronJobs, spread over the namespaces, and returns how long it took.
 func (p *plane) create(ctx context.Context, k kind, prefix string, count int, schedule string) (time.Duration, error) {
+	return p.createIn(ctx, p.namespaces, k, prefix, count, schedule)
+}
+
+// createIn is create for some namespaces.
+func (p *plane) createIn(
+	ctx context.Context, namespaces []string, k kind, prefix string, count int, schedule string,
+) (time.Duration, error) {
 	manifests := make([][]byte, count)
 	for i := range manifests {
 		var err error
-		if manifests[i], err = k.manifest(p.namespaceOf(i), nameOf(prefix, i), schedule); err != nil {
+		if manifests[i], err = k.manifest(namespaces[i%len(namespaces)], nameOf(prefix, i), schedule); err != nil {
 			return 0, err
 		}
 	}
 	begin := time.Now()
 	err := inParallel(ctx, count, func(ctx context.Context, i int) error {
-		request := p.json.Post().AbsPath(k.in(p.namespaceOf(i))).SetHeader("Content-Type", "application/json").Body(manifests[i])
+		request := p.json.Post().AbsPath(k.in(namespaces[i%len(namespaces)])).SetHeader("Content-Type", "application/json").Body(manifests[i])
 		if err := request.Do(ctx).Error(); err != nil {
 			return fmt.Errorf("creating CronJob %d of %s: %w", i, k.apiVersion, err)
 		}

@@ -80,6 +80,7 @@ type options struct {
 	objects    int
 	span       time.Duration
 	namespaces int
+	hogs       int
 	cut        time.Duration
 	churning   time.Duration
 	file       string
@@ -98,6 +99,7 @@ var stages = []struct {
 	{"idle", true, true, (*bench).idle},
 	{"versions", true, true, (*bench).versions},
 	{"restart", true, true, (*bench).restart},
+	{"tenants", true, true, (*bench).tenants},
 	{"micro", true, false, (*bench).micro},
 	{"report", false, false, (*bench).report},
 	{churnStage, true, true, (*bench).churn},
@@ -118,6 +120,7 @@ func parseFlags(args []string) (*options, error) {
 	flags.IntVar(&o.objects, "objects", 20000, "`number` of CronJobs in the stages idle, versions and restart")
 	flags.DurationVar(&o.span, "idle", 10*time.Minute, "`duration` of the stage idle, for each contender")
 	flags.IntVar(&o.namespaces, "namespaces", 10, "`number` of namespaces over which the CronJobs are spread")
+	flags.IntVar(&o.hogs, "hogs", 5000, "`number` of CronJobs of one namespace that are due every second, in the stage tenants")
 	flags.DurationVar(&o.churning, "churn", 30*time.Minute, "`duration` of the stage "+churnStage+", which is run only if it is named")
 	flags.DurationVar(&o.cut, "cut", 3*time.Minute, "`duration` after a tick at which the measuring of it is broken off")
 	flags.StringVar(&o.manager, "manager", "bin/manager", "`file` of the manager to measure, to compare builds")

@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -46,6 +47,9 @@ type plane struct {
 
 	// namespaces are where the CronJobs are, spread evenly.
 	namespaces []string
+
+	// neighbour is one more, in which there is something only in the stage tenants.
+	neighbour string
 
 	// manager is the operator's program.
 	manager string
@@ -76,7 +80,7 @@ func startPlane(ctx context.Context, o *options) (*plane, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plane{Cluster: cluster, manager: o.manager, memoryLimit: limit}
+	p := &plane{Cluster: cluster, neighbour: "bench-neighbour", manager: o.manager, memoryLimit: limit}
 	for i := range o.namespaces {
 		p.namespaces = append(p.namespaces, fmt.Sprintf("bench-%d", i))
 	}
@@ -111,7 +115,7 @@ func (p *plane) prepare(ctx context.Context) error {
 	if p.typed, err = kubernetes.NewForConfig(asProtobuf); err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
-	for _, name := range p.namespaces {
+	for _, name := range p.allNamespaces() {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if _, err := p.typed.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("creating a namespace: %w", err)
@@ -145,11 +149,13 @@ func (p *plane) requests(ctx context.Context) (measure.Requests, error) {
 	return measure.RequestsSoFar(ctx, p.json)
 }
 
+func (p *plane) allNamespaces() []string { return append(slices.Clone(p.namespaces), p.neighbour) }
+
 // clear deletes all CronJobs, Jobs and events, and has etcd forget that they were ever there: what is measured
 // next begins as the first did.
 func (p *plane) clear(ctx context.Context) error {
 	for _, resource := range []string{operatorV1.path, builtin.path, "/apis/batch/v1/%s/jobs", "/api/v1/%s/events"} {
-		for _, namespace := range p.namespaces {
+		for _, namespace := range p.allNamespaces() {
 			if err := p.deleteAll(ctx, fmt.Sprintf(resource, "namespaces/"+namespace)); err != nil {
 				return err
 			}

@@ -138,6 +138,9 @@ func (r *Results) Builds() string {
 	for _, s := range r.Restart {
 		note(s.Build, "restart")
 	}
+	if len(r.Tenants) > 0 {
+		note(r.Tenants[0].Build, "tenants")
+	}
 	if len(builds) == 1 {
 		return builds[0]
 	}

@@ -49,6 +49,7 @@ type Results struct {
 	Idle        []Idle      `json:"idle,omitempty"`
 	Versions    *Versions   `json:"versions,omitempty"`
 	Restart     []Restart   `json:"restart,omitempty"`
+	Tenants     []Tenants   `json:"tenants,omitempty"`
 	Micro       []Micro     `json:"micro,omitempty"`
 }
 
@@ -204,6 +205,24 @@ type Restart struct {
 	Peak     uint64 `json:"peak"`
 }
 
+// Tenants is how late the operator starts the CronJobs of some namespaces, each of which is due every
+// minute, beside what there is in another.
+type Tenants struct {
+	Build string `json:"build,omitempty"`
+	// Beside says what there is in the other namespace.
+	Beside     string `json:"beside"`
+	CronJobs   int    `json:"cronJobs"`
+	Namespaces int    `json:"namespaces"`
+	// Minutes is for how many minutes it was measured.
+	Minutes int `json:"minutes"`
+	// Delay is from the tick until a watch saw the Job, and Missed how many never came.
+	Delay  Quantiles `json:"delay"`
+	Missed int       `json:"missed"`
+	// Rate is how many Jobs a second were started in the other namespace meanwhile.
+	Rate float64 `json:"rate"`
+	Peak uint64  `json:"peak"`
+}
+
 // Micro is a Go benchmark.
 type Micro struct {
 	Package     string  `json:"package"`
@@ -260,6 +279,12 @@ func (r *Results) AddIdle(i Idle) {
 func (r *Results) AddRestart(s Restart) {
 	s.Build = r.buildOf(s.Contender)
 	r.Restart = put(r.Restart, s, func(old Restart) bool { return old.Contender == s.Contender })
+}
+
+// AddTenants keeps a result in the place of an older one.
+func (r *Results) AddTenants(t Tenants) {
+	t.Build = r.Environment.Operator
+	r.Tenants = put(r.Tenants, t, func(old Tenants) bool { return old.Beside == t.Beside })
 }
 
 // SetVersions keeps a result in the place of an older one.

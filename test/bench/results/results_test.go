@@ -73,6 +73,8 @@ func TestOnlyTheOperatorFails(t *testing.T) {
 	}, bad.Failures())
 	assert.Len(t, (&Tick{Contender: Operator, N: 10, Seen: 8, CutAfter: 300}).Failures(), 1)
 	assert.Empty(t, (&Idle{Contender: Operator, Reconciles: new(0.0)}).Failures())
+	assert.Empty(t, (&Tenants{}).Failures())
+	assert.Equal(t, []string{"beside some: 2 ticks of other namespaces were missed"}, (&Tenants{Beside: "some", Missed: 2}).Failures())
 	assert.Len(t, (&Idle{Contender: Operator, Writes: 1, Reconciles: new(1.0)}).Failures(), 2)
 }
 
@@ -162,6 +164,7 @@ func TestAPageCanBeMadeOfAnyPart(t *testing.T) {
 		Idle:     []Idle{{Contender: Operator, Reconciles: new(0.0)}, {Contender: Tuned}},
 		Versions: &Versions{N: 20000, Creates: both, List: both, ListChunks: both, Get: both},
 		Restart:  []Restart{{Contender: Operator, CronJobs: 20020, Jobs: 60000, First: 1.5}},
+		Tenants:  []Tenants{{Beside: "nothing", Minutes: 3, Delay: Quantiles{P99: new(1.5)}, Rate: 12.3}, {Beside: "more", Missed: 4}},
 		Micro:    []Micro{{Package: "internal/plan", Name: "Handler/one_v1_to_v2", Nanoseconds: 1234}},
 	}
 	for name, r := range map[string]*Results{"nothing": {}, "everything": full} {
@@ -178,6 +181,8 @@ func TestAPageCanBeMadeOfAnyPart(t *testing.T) {
 	assert.Contains(t, page.String(), "| 1 s (0.50 s, –) |")
 	assert.Contains(t, page.String(), "| LIST of 20,000, one answer | 1 s | 2 s | 2 | |")
 	assert.Contains(t, page.String(), "| this operator | 20,020 | 60,000 | 1.50 s |")
+	assert.Contains(t, page.String(), "| nothing | 3 minutes | – | – | 1.50 s | – | 0 | 12.3 | 0 MiB |")
+	assert.Contains(t, page.String(), "| ≤ 2 s | with nothing 1.50 s<br>with more +Inf s | **missed** |")
 	assert.Contains(t, page.String(), "| ≤ 100 µs | v1 to v2 1.23 µs | met |")
 }
 

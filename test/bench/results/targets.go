@@ -79,6 +79,7 @@ func (r *Results) Targets() []Target {
 	targets = append(targets, r.memoryTarget())
 	targets = append(targets, r.idleTargets()...)
 	targets = append(targets, r.versionTargets()...)
+	targets = append(targets, r.tenantsTarget())
 	return append(targets, r.microTargets()...)
 }
 
@@ -162,6 +163,20 @@ func (r *Results) versionTargets() []Target {
 		creates.Got = []Figure{{"v1", v.Creates[OfV1] / v.Creates[OfBuiltin]}, {"v2", v.Creates[OfV2] / v.Creates[OfBuiltin]}}
 	}
 	return []Target{list, creates}
+}
+
+// tenantsTarget is about the CronJobs of some namespaces beside those of another. A delay that is not known
+// is of a tick that was missed, and misses the target.
+func (r *Results) tenantsTarget() Target {
+	t := Target{What: "99th percentile of the delay of 50 CronJobs of 10 namespaces, beside another namespace", Limit: 2, Unit: " s"}
+	for _, tenants := range r.Tenants {
+		p99 := math.Inf(1)
+		if tenants.Delay.P99 != nil {
+			p99 = *tenants.Delay.P99
+		}
+		t.Got = append(t.Got, Figure{"with " + tenants.Beside, p99})
+	}
+	return t
 }
 
 // Names of Go benchmarks, by what they begin with.

@@ -111,6 +111,20 @@ func (v *Versions) Summary() string {
 }
 
 // Summary is a result in a line.
+func (t *Tenants) Summary() string {
+	return fmt.Sprintf("tenants, beside %s: p50 %s p90 %s p99 %s max %s, %d missed; beside them %.0f Jobs a second; peak %d MiB",
+		t.Beside, seconds(t.Delay.P50), seconds(t.Delay.P90), seconds(t.Delay.P99), seconds(t.Delay.Max), t.Missed, t.Rate, t.Peak>>20)
+}
+
+// Failures says what the operator failed to do.
+func (t *Tenants) Failures() []string {
+	if t.Missed == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("beside %s: %d ticks of other namespaces were missed", t.Beside, t.Missed)}
+}
+
+// Summary is a result in a line.
 func (s *Restart) Summary() string {
 	return fmt.Sprintf("%s, restarted with %d CronJobs and %d Jobs: the first after %.2f s, the last after %.2f s; %d MiB, peak %d",
 		s.Contender, s.CronJobs, s.Jobs, s.First, s.Last, s.Resident>>20, s.Peak>>20)

@@ -1,0 +1,178 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"tutorial.kubebuilder.io/project/test/bench/measure"
+	"tutorial.kubebuilder.io/project/test/bench/results"
+)
+
+const (
+	// tenantCronJobs is how many CronJobs there are whose delay is measured, in all namespaces but
+	// one.
+	tenantCronJobs = 50
+
+	// tenantMinutes is for how many minutes they are measured.
+	tenantMinutes = 3
+
+	// lateness is how long after the last of these minutes a Job may come before it counts as missed.
+	lateness = 30 * time.Second
+)
+
+// neighbour is what there is in the namespace beside those that are measured.
+type neighbour struct {
+	beside string
+	count  int
+	quota  bool
+}
+
+// tenants sees how late the CronJobs of some namespaces are, beside what another namespace does.
+func (b *bench) tenants(ctx context.Context) error {
+	for _, n := range []neighbour{
+		{beside: "nothing"},
+		{beside: "a CronJob whose Jobs a quota refuses", count: 1, quota: true},
+		{beside: fmt.Sprintf("%d CronJobs on `@every 1s`", b.hogs), count: b.hogs},
+	} {
+		result, err := b.measureTenants(ctx, n)
+		if err != nil {
+			return fmt.Errorf("beside %s: %w", n.beside, err)
+		}
+		b.results.AddTenants(*result)
+		b.failures = append(b.failures, result.Failures()...)
+		b.checkMemory(operator, "tenants beside "+n.beside, result.Peak)
+		logf("%s", result.Summary())
+		if err := b.save(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureTenants measures the tenants beside a neighbour.
+func (b *bench) measureTenants(ctx context.Context, n neighbour) (*results.Tenants, error) {
+	tenants, err := b.moveIn(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.plane.start(ctx, operator)
+	if err != nil {
+		return nil, err
+	}
+	// The first minute is for the operator to take note of them all.
+	first := time.Now().Truncate(time.Minute).Add(2 * time.Minute)
+	if err := sleepUntil(ctx, first.Add(-before)); err != nil {
+		return nil, err
+	}
+	starts, err := measure.WatchStarts(ctx, b.plane.typed)
+	if err != nil {
+		return nil, err
+	}
+	if err := sleepUntil(ctx, first.Add((tenantMinutes-1)*time.Minute+lateness)); err != nil {
+		return nil, err
+	}
+	result := judgeTenants(starts.Stop(), tenants, first)
+	result.Beside, result.Namespaces = n.beside, len(b.plane.namespaces)
+	if result.Peak, err = r.PeakResident(); err != nil {
+		return nil, err
+	}
+	if err := r.child.Err(); err != nil {
+		return nil, err
+	}
+	return result, r.end()
+}
+
+// moveIn creates the CronJobs of the tenants, and the neighbour's, which none looks at yet. It
+// returns the tenants' UIDs.
+func (b *bench) moveIn(ctx context.Context, n neighbour) (map[types.UID]bool, error) {
+	if err := b.plane.clear(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.plane.refuseJobs(ctx, b.plane.neighbour, n.quota); err != nil {
+		return nil, err
+	}
+	r, err := b.plane.start(ctx, operator, "--namespaces="+strings.Join(b.plane.namespaces, ","))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := b.plane.create(ctx, operatorV1, "tenant", tenantCronJobs, "* * * * *"); err != nil {
+		return nil, fmt.Errorf("%w%s", err, suffix(r.child.Err()))
+	}
+	cronJobs, err := b.plane.cronJobs(ctx, operatorV1)
+	if err != nil {
+		return nil, err
+	}
+	tenants := make(map[types.UID]bool, len(cronJobs))
+	for _, c := range cronJobs {
+		tenants[c.Metadata.UID] = true
+	}
+	if _, err := b.plane.createIn(ctx, []string{b.plane.neighbour}, operatorV1, "neighbour", n.count, "@every 1s"); err != nil {
+		return nil, fmt.Errorf("%w%s", err, suffix(r.child.Err()))
+	}
+	logf("tenants: %d CronJobs on \"* * * * *\" beside %s", len(tenants), n.beside)
+	return tenants, r.end()
+}
+
+// refuseJobs has a quota refuse all Jobs of a namespace, or none.
+func (p *plane) refuseJobs(ctx context.Context, namespace string, refuse bool) error {
+	quotas := p.typed.CoreV1().ResourceQuotas(namespace)
+	if !refuse {
+		return quotas.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+	}
+	none := corev1.ResourceList{"count/jobs.batch": resource.Quantity{}}
+	quota, err := quotas.Create(ctx, &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Name: "none"}, Spec: corev1.ResourceQuotaSpec{Hard: none},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("creating a quota: %w", err)
+	}
+	// Its controller, which does not run, would do this.
+	quota.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none}
+	if _, err := quotas.UpdateStatus(ctx, quota, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("putting a quota into force: %w", err)
+	}
+	return nil
+}
+
+// judgeTenants sees how late the tenants' Jobs were, in each minute from the first.
+func judgeTenants(starts []measure.Start, tenants map[types.UID]bool, first time.Time) *results.Tenants {
+	var delays []time.Duration
+	others := 0
+	for _, start := range starts {
+		switch minute := start.ScheduledAt.Sub(first); {
+		case !tenants[start.Owner]:
+			others++
+		case minute >= 0 && minute < tenantMinutes*time.Minute:
+			delays = append(delays, start.Seen.Sub(start.ScheduledAt))
+		}
+	}
+	want := len(tenants) * tenantMinutes
+	span := before + (tenantMinutes-1)*time.Minute + lateness
+	return &results.Tenants{
+		CronJobs: len(tenants), Minutes: tenantMinutes,
+		Delay: results.QuantilesOf(delays, want), Missed: want - len(delays), Rate: float64(others) / span.Seconds(),
+	}
+}
