@@ -52,11 +52,13 @@ func TestR1StrangersTakeLittleMemoryAndDelayNobody(t *testing.T) {
 	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonSuspended)
 	const head = "POST /convert HTTP/1.1\r\nHost: webhook\r\nContent-Type: application/json\r\n"
 	body := fmt.Sprintf("Content-Length: %d\r\n\r\n", limit.MaxBody)
+	garbage := `{"request":{"uid":"u","objects":[{"kind":"`
 	tests := map[string]string{
 		"bodies that stall":         head + body + strings.Repeat("x", limit.MaxBody-1),
 		"bodies of unknown length":  head + "Transfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n", limit.MaxBody) + strings.Repeat("x", limit.MaxBody-1),
 		"small bodies that stall":   head + fmt.Sprintf("Content-Length: %d\r\n\r\n", limit.SmallBody) + strings.Repeat("x", limit.SmallBody-1),
 		"headers that stall":        head + "X-Long: " + strings.Repeat("x", 1<<20-1000),
+		"garbage":                   head + body + garbage + strings.Repeat("x", limit.MaxBody-len(garbage)-6) + `"}]}}` + "\n",
 		"answers that nobody reads": head + body + largeReview(limit.MaxBody),
 	}
 	for name, says := range tests {
@@ -78,6 +80,7 @@ func (s *space) holdAgainst(t *testing.T, says string) {
 	const strangers, duration = 200, 5 * time.Second
 	ctx, cancel := context.WithTimeout(t.Context(), duration)
 	defer cancel()
+	before := len(shared.manager.stderr())
 	var running sync.WaitGroup
 	for range strangers {
 		running.Go(func() { stall(ctx, fmt.Sprintf("127.0.0.1:%d", shared.WebhookPort), says) })
@@ -99,10 +102,12 @@ func (s *space) holdAgainst(t *testing.T, says string) {
 	running.Wait()
 	slices.Sort(delays)
 	delay, longest := delays[len(delays)*95/100], delays[len(delays)-1]
-	t.Logf("%d MiB resident at most; %d conversions, of which 95 %% took %v longer than to read what is stored, and all %v",
-		most>>20, len(delays), delay, longest)
+	logged := len(shared.manager.stderr()) - before
+	t.Logf("%d MiB resident at most; %d conversions, of which 95 %% took %v longer than to read what is stored, and all %v; %d bytes logged",
+		most>>20, len(delays), delay, longest, logged)
 	assert.Less(t, most, containerMemory/10*6, "resident memory")
 	assert.Less(t, delay, time.Second, "95 % of the conversions")
+	assert.Less(t, logged, 1<<20, "bytes of log")
 }
 
 // stall connects, says something, reads one byte of the answer, and waits. When it is cut off, it

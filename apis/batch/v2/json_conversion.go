@@ -45,7 +45,7 @@ func ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
 		return nil, err
 	}
 	if kind := parts.text("kind"); kind != "CronJob" {
-		return nil, fmt.Errorf("converting kind %q: want CronJob", kind)
+		return nil, fmt.Errorf("converting kind %.60q: want CronJob", kind)
 	}
 	hub, spoke := v1.GroupVersion.String(), GroupVersion.String()
 	switch from := parts.text("apiVersion"); {
@@ -56,7 +56,7 @@ func ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
 	case from == spoke && apiVersion == hub:
 		parts.toHub()
 	default:
-		return nil, fmt.Errorf("converting from %q to %q: want %s and %s", from, apiVersion, hub, spoke)
+		return nil, fmt.Errorf("converting from %.60q to %.60q: want %s and %s", from, apiVersion, hub, spoke)
 	}
 	return parts.assemble(apiVersion), nil
 }

@@ -29,6 +29,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
 // Path is where the handler is served.
@@ -63,10 +65,10 @@ type request struct {
 // ServeHTTP answers one review. What is no review gets a client error; a review always gets an
 // answer of status 200, as the API server expects, that says whether it could be done.
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	log := ctrl.LoggerFrom(r.Context()).WithName("conversion")
+	log := logs.Bound(ctrl.LoggerFrom(r.Context()).WithName("conversion"))
 	asked, err := readReview(r)
 	if err != nil {
-		http.Error(w, err.Error(), statusOf(err))
+		http.Error(w, logs.Shorten(err.Error(), maxMessage), statusOf(err))
 		return
 	}
 	objects, err := h.convert(asked.Request)
@@ -78,6 +80,9 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		log.V(1).Info("Could not answer a conversion request", "uid", asked.Request.UID, "reason", err.Error())
 	}
 }
+
+// maxMessage is how many bytes a message has at most: the values of a request come back in it.
+const maxMessage = 1 << 10
 
 // maxPreallocation is how many bytes are allocated for a body because its sender says that it is as
 // long. It is all that a body may have: the server has counted them before.
@@ -126,7 +131,7 @@ func (h Handler) convert(asked *request) ([][]byte, error) {
 func answer(asked *review, converted [][]byte, failure error) []byte {
 	result := metav1.Status{Status: metav1.StatusSuccess}
 	if failure != nil {
-		result = metav1.Status{Status: metav1.StatusFailure, Message: failure.Error()}
+		result = metav1.Status{Status: metav1.StatusFailure, Message: logs.Shorten(failure.Error(), maxMessage)}
 	}
 	return bytes.Join([][]byte{
 		[]byte(`{"kind":`), encode(asked.Kind), []byte(`,"apiVersion":`), encode(asked.APIVersion),

@@ -25,6 +25,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -100,6 +102,30 @@ func TestWhatIsNoReviewIsAClientError(t *testing.T) {
 		assert.Equal(t, http.StatusBadRequest, recorder.Code, body)
 		assert.Contains(t, recorder.Body.String(), want, body)
 	}
+}
+
+func TestR1LongValuesAreNeitherLoggedNorSentBack(t *testing.T) {
+	logged := 0
+	logger := funcr.New(func(prefix, args string) { logged += len(prefix) + len(args) }, funcr.Options{})
+	long := strings.Repeat("x", 1<<20)
+	for name, body := range map[string]string{
+		"a kind":      reviewOf(`{"kind":"` + long + `"}`),
+		"a version":   reviewOf(`{"kind":"CronJob","apiVersion":"` + long + `"}`),
+		"no version":  strings.Replace(reviewOf(cronJob(``)), "kubebuilder.io/v2", long, 1),
+		"no review":   `{"request":"` + long + `"}`,
+		"no request":  `{"kind":"` + long + `"}`,
+		"no JSON":     long,
+		"many wrongs": reviewOf(strings.Repeat(`{"kind":"Pod"},`, 10_000) + `{"kind":"Pod"}`),
+	} {
+		for range 10 {
+			recorder := httptest.NewRecorder()
+			request := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(body))
+			Handler{Convert: v2.ConvertJSON}.ServeHTTP(recorder, request.WithContext(logr.NewContext(t.Context(), logger)))
+			require.LessOrEqual(t, recorder.Body.Len(), 2*maxMessage, name)
+		}
+	}
+	assert.Positive(t, logged)
+	assert.Less(t, logged, 64<<10, "of 70 requests")
 }
 
 // brokenPipe is a client that is gone when the answer comes.

@@ -22,15 +22,19 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
 	"strconv"
 	"time"
 
+	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+
+	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
 const (
@@ -59,7 +63,9 @@ func (s *Server) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listening for webhooks: %w", err)
 	}
+	log := logs.Bound(ctrl.Log.WithName("webhooks"))
 	server := &http.Server{
+		ErrorLog:    slog.NewLogLogger(logr.ToSlogHandler(log), slog.LevelInfo), // of handshakes that fail, for instance
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		Handler:     s.WebhookMux(), MaxHeaderBytes: MaxHeader, ReadHeaderTimeout: HeaderTime, IdleTimeout: idleTime,
 	}

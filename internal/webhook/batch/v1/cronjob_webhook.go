@@ -33,6 +33,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/schedule"
+	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
 // SetupWebhookWithManager registers the defaulter and the validator with the manager's webhook server. The namespaces
@@ -47,13 +48,15 @@ func SetupWebhookWithManager(mgr ctrl.Manager, namespaces []string) error {
 	if err != nil {
 		return err
 	}
-	validating := newMendable(mgr.GetScheme(), validator{trials: newTrials(apiServer, asker), namesakes: namesakes, namespaces: namespaces})
-	mgr.GetWebhookServer().Register(defaulterPath, &admission.Webhook{Handler: defaulter{}, RecoverPanic: new(true)})
-	mgr.GetWebhookServer().Register(validatorPath, &admission.Webhook{Handler: validating, RecoverPanic: new(true)})
+	validate := newMendable(mgr.GetScheme(),
+		validator{trials: newTrials(apiServer, asker), namesakes: namesakes, namespaces: namespaces})
+	server := mgr.GetWebhookServer()
+	server.Register(defaulterPath, serve(defaulter{}))
+	server.Register(validatorPath, serve(validate))
 	return nil
 }
 
-// validatorPath is where the API server asks the validator.
+// validatorPath is where the API server asks whether a CronJob is valid.
 const validatorPath = "/validate-batch-tutorial-kubebuilder-io-v1-cronjob"
 
 // +kubebuilder:webhook:path=/validate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=false,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=vcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10
@@ -133,7 +136,7 @@ func invalid(c *v1.CronJob, errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return apierrors.NewInvalid(v1.GroupVersion.WithKind("CronJob").GroupKind(), c.Name, errs)
+	return apierrors.NewInvalid(v1.GroupVersion.WithKind("CronJob").GroupKind(), logs.Shorten(c.Name, maxDetail), errs)
 }
 
 // validateName leaves room in a Job's name for the tick.
@@ -165,7 +168,8 @@ func validateSpec(spec *v1.CronJobSpec) field.ErrorList {
 	switch spec.ConcurrencyPolicy {
 	case "", v1.AllowConcurrent, v1.ForbidConcurrent, v1.ReplaceConcurrent:
 	default:
-		errs = append(errs, field.NotSupported(path.Child("concurrencyPolicy"), spec.ConcurrencyPolicy,
+		policy := v1.ConcurrencyPolicy(logs.Shorten(string(spec.ConcurrencyPolicy), maxDetail))
+		errs = append(errs, field.NotSupported(path.Child("concurrencyPolicy"), policy,
 			[]v1.ConcurrencyPolicy{v1.AllowConcurrent, v1.ForbidConcurrent, v1.ReplaceConcurrent}))
 	}
 	return errs
@@ -180,16 +184,17 @@ func validateSchedule(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 		return field.ErrorList{field.Invalid(path.Child("timeZone"), "",
 			"must be a name of the IANA database such as Europe/Paris; leave it out for UTC")}
 	}
-	_, err := schedule.Parse(spec.Schedule, ptr.Deref(spec.TimeZone, ""))
+	text, zone := logs.Shorten(spec.Schedule, maxDetail), logs.Shorten(ptr.Deref(spec.TimeZone, ""), maxDetail)
+	_, err := schedule.Parse(spec.Schedule, zone)
 	switch {
 	case err == nil && isNoInterval(spec.Schedule):
-		return field.ErrorList{field.Invalid(path.Child("schedule"), spec.Schedule, "must be an interval above 0, such as @every 90m")}
+		return field.ErrorList{field.Invalid(path.Child("schedule"), text, "must be an interval above 0, such as @every 90m")}
 	case err == nil:
 		return nil
 	case errors.Is(err, schedule.ErrTimeZone):
-		return field.ErrorList{field.Invalid(path.Child("timeZone"), *spec.TimeZone, err.Error())}
+		return field.ErrorList{field.Invalid(path.Child("timeZone"), zone, err.Error())}
 	}
-	return field.ErrorList{field.Invalid(path.Child("schedule"), spec.Schedule, err.Error())}
+	return field.ErrorList{field.Invalid(path.Child("schedule"), text, err.Error())}
 }
 
 // isNoInterval reports whether a valid schedule is an interval of no time, or less. The cron library takes it for a
