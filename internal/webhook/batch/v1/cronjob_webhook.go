@@ -19,7 +19,6 @@ package v1
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -175,26 +174,41 @@ func validateSpec(spec *v1.CronJobSpec) field.ErrorList {
 	return errs
 }
 
-// validateSchedule checks the schedule and its time zone.
+// validateSchedule checks the schedule and its time zone, each by itself: what was wrong with the
+// one before an edit must not hide what the edit makes wrong with the other.
 func validateSchedule(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
-	if spec.Schedule == "" {
-		return field.ErrorList{field.Required(path.Child("schedule"), "such as \"0 9 * * 1-5\", \"@daily\" or \"@every 90m\"")}
+	return append(validateExpression(spec.Schedule, path.Child("schedule")), validateTimeZone(spec.TimeZone, path.Child("timeZone"))...)
+}
+
+// validateExpression checks the text of a schedule. Whether it ever fires does not depend on the
+// zone.
+func validateExpression(text string, path *field.Path) field.ErrorList {
+	if text == "" {
+		return field.ErrorList{field.Required(path, "such as \"0 9 * * 1-5\", \"@daily\" or \"@every 90m\"")}
 	}
-	if spec.TimeZone != nil && *spec.TimeZone == "" {
-		return field.ErrorList{field.Invalid(path.Child("timeZone"), "",
-			"must be a name of the IANA database such as Europe/Paris; leave it out for UTC")}
-	}
-	text, zone := logs.Shorten(spec.Schedule, maxDetail), logs.Shorten(ptr.Deref(spec.TimeZone, ""), maxDetail)
-	_, err := schedule.Parse(spec.Schedule, zone)
+	_, err := schedule.Parse(text, "")
 	switch {
-	case err == nil && isNoInterval(spec.Schedule):
-		return field.ErrorList{field.Invalid(path.Child("schedule"), text, "must be an interval above 0, such as @every 90m")}
-	case err == nil:
-		return nil
-	case errors.Is(err, schedule.ErrTimeZone):
-		return field.ErrorList{field.Invalid(path.Child("timeZone"), zone, err.Error())}
+	case err != nil:
+		return field.ErrorList{field.Invalid(path, logs.Shorten(text, maxDetail), err.Error())}
+	case isNoInterval(text):
+		return field.ErrorList{field.Invalid(path, text, "must be an interval above 0, such as @every 90m")}
 	}
-	return field.ErrorList{field.Invalid(path.Child("schedule"), text, err.Error())}
+	return nil
+}
+
+// validateTimeZone checks the name of a time zone.
+func validateTimeZone(zone *string, path *field.Path) field.ErrorList {
+	if zone == nil {
+		return nil
+	}
+	if *zone == "" {
+		return field.ErrorList{field.Invalid(path, "", "must be a name of the IANA database such as Europe/Paris; leave it out for UTC")}
+	}
+	name := logs.Shorten(*zone, maxDetail)
+	if _, err := schedule.LoadZone(name); err != nil {
+		return field.ErrorList{field.Invalid(path, name, err.Error())}
+	}
+	return nil
 }
 
 // isNoInterval reports whether a valid schedule is an interval of no time, or less. The cron library takes it for a

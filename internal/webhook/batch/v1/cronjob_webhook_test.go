@@ -98,6 +98,42 @@ func TestA5Rejections(t *testing.T) {
 	}
 }
 
+func TestA5AStoredMistakeHidesNoNewOne(t *testing.T) {
+	const (
+		zoneMistake     = `spec.timeZone: Invalid value: "Mars/Olympus": unknown time zone`
+		scheduleMistake = `spec.schedule: Invalid value: "99 * * * *": not a schedule`
+		neverFires      = `spec.schedule: Invalid value: "0 0 30 2 *": never fires`
+		noInterval      = `spec.schedule: Invalid value: "@every 0s": must be an interval above 0`
+		missing         = `spec.schedule: Required value`
+	)
+	with := func(schedule, zone string) *v1.CronJob {
+		return builders.MakeCronJob("c").Schedule(schedule).TimeZone(zone).Obj()
+	}
+	for name, tc := range map[string]struct {
+		before, after *v1.CronJob
+		want, wantNot string
+	}{
+		"a time zone, a schedule":               {with("@daily", "Mars/Olympus"), with("99 * * * *", "Mars/Olympus"), scheduleMistake, "timeZone"},
+		"a time zone, one that never fires":     {with("@daily", "Mars/Olympus"), with("0 0 30 2 *", "Mars/Olympus"), neverFires, "timeZone"},
+		"a time zone, an interval":              {with("@daily", "Mars/Olympus"), with("@every 0s", "Mars/Olympus"), noInterval, "timeZone"},
+		"a time zone, no schedule":              {with("@daily", "Mars/Olympus"), with("", "Mars/Olympus"), missing, "timeZone"},
+		"an empty time zone, a schedule":        {with("@daily", ""), with("99 * * * *", ""), scheduleMistake, "timeZone"},
+		"a schedule, a time zone":               {with("99 * * * *", "UTC"), with("99 * * * *", "Mars/Olympus"), zoneMistake, "spec.schedule"},
+		"no schedule, a time zone":              {with("", "UTC"), with("", "Mars/Olympus"), zoneMistake, "spec.schedule"},
+		"a time zone, both":                     {with("@daily", "Mars/Olympia"), with("99 * * * *", "Mars/Olympus"), zoneMistake, "Olympia"},
+		"a time zone, both, of which the other": {with("@daily", "Mars/Olympia"), with("99 * * * *", "Mars/Olympus"), scheduleMistake, "Olympia"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := validator{}.ValidateUpdate(t.Context(), tc.before, tc.after)
+			require.ErrorContains(t, err, tc.want)
+			assert.NotContains(t, err.Error(), tc.wantNot)
+		})
+	}
+	_, err := validator{}.ValidateCreate(t.Context(), with("99 * * * *", "Mars/Olympus"))
+	assert.ErrorContains(t, err, scheduleMistake)
+	assert.ErrorContains(t, err, zoneMistake)
+}
+
 func TestA5NamesLeaveRoomForTheTick(t *testing.T) {
 	create := func(length int) error {
 		_, err := validator{}.ValidateCreate(t.Context(), builders.MakeCronJob(strings.Repeat("n", length)).Obj())
