@@ -75,13 +75,7 @@ func (r *CronJobReconciler) reportUndecodable(ctx context.Context, c *v1.CronJob
 	if apiequality.Semantic.DeepEqual(c.Status, status) {
 		return ctrl.Result{}, nil
 	}
-	patch, err := statusPatch(c, status)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name}}
-	answer.SetGroupVersionKind(v1.GroupVersion.WithKind("CronJob"))
-	err = r.Status().Patch(ctx, answer, client.RawPatch(types.MergePatchType, patch))
+	_, err := r.patchStatus(ctx, &observed{key: client.ObjectKeyFromObject(c), stored: c}, status)
 	switch {
 	case apierrors.IsConflict(err): // the cache is stale
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil
@@ -99,6 +93,9 @@ func (r *CronJobReconciler) reportUndecodable(ctx context.Context, c *v1.CronJob
 // it is missed if it passes.
 func (r *CronJobReconciler) statusOfUndecodable(c *v1.CronJob, message string) v1.CronJobStatus {
 	status := *c.Status.DeepCopy()
+	if edited := specEditedAt(c); status.ObservedGeneration != c.Generation && !edited.IsZero() {
+		status.ObservedEditTime = &metav1.Time{Time: edited}
+	}
 	status.ObservedGeneration = c.Generation
 	status.ObservedSchedule = ""
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{

@@ -28,6 +28,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -73,8 +74,28 @@ func TestS10ACronJobThatCanNotBeDecodedIsAConditionAndOneEvent(t *testing.T) {
 	assert.Equal(t, stored.Generation, ready.ObservedGeneration)
 	assert.True(t, ready.LastTransitionTime.Time.Before(next.Add(time.Minute)), "the second reconcile has written nothing")
 	s.stopInterfering()
+	s.awaitCached()
 	s.reconcile()
 	assert.True(t, meta.IsStatusConditionTrue(s.stored().Status.Conditions, v1.ConditionReady))
+}
+
+func TestS7NoTickFromBeforeItWasMendedByTakingTheFieldAwayRuns(t *testing.T) {
+	s := newStage(t, every())
+	patch := func(patch string) {
+		require.NoError(t, mgr.GetClient().Patch(t.Context(), s.stored(), client.RawPatch(types.MergePatchType, []byte(patch))))
+	}
+	patch(`{"spec":{"suspend":true}}`)
+	long := client.RawPatch(types.MergePatchType, []byte(`{"status":{"observedEditTime":"2020-01-01T00:00:00Z"}}`))
+	require.NoError(t, mgr.GetClient().Status().Patch(t.Context(), s.stored(), long), "the edit before was long ago")
+	s.interfere(fromCache(s.broken()))
+	s.reconcile()
+	s.stopInterfering()
+	s.clock.SetTime(s.clock.Now().Add(time.Hour + time.Second))
+	patch(`{"spec":{"suspend":null}}`) // for which the API server notes no time
+	s.awaitCached()
+	s.reconcile()
+	assert.Empty(t, s.jobs())
+	assert.True(t, s.stored().Status.NextScheduleTime.After(s.clock.Now()))
 }
 
 func TestS14AStatusOfWhatCanNotBeDecodedThatCanNotBeWrittenIsTriedAgainOnlyIfThatMayHelp(t *testing.T) {
