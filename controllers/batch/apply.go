@@ -18,6 +18,7 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -247,8 +248,8 @@ func isTerminating(err error, namespace string) bool {
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return true
 	}
-	status, ok := err.(apierrors.APIStatus) //nolint:errorlint // the client's own error, as it came
-	if !ok || !apierrors.IsNotFound(err) || status.Status().Details == nil {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsNotFound(err) || status.Status().Details == nil {
 		return false
 	}
 	details := status.Status().Details

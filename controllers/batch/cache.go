@@ -17,8 +17,8 @@ limitations under the License.
 package batch
 
 import (
-	"bytes"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,11 +55,11 @@ func trimCronJob(object any) (any, error) {
 }
 
 // specFields is what is left of the managed fields of somebody who has set some of the spec. Nobody changes it.
-var specFields = &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)}
+var specFields = metav1.NewFieldsV1(`{"f:spec":{}}`)
 
 // setsSpec reports whether somebody has set some of the spec.
 func setsSpec(entry metav1.ManagedFieldsEntry) bool {
-	return entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.Raw, []byte(`"f:spec"`))
+	return entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), `"f:spec"`)
 }
 
 // trimJob leaves of a Job what [trimmed] leaves.

@@ -50,7 +50,7 @@ var denied = apierrors.NewForbidden(batchv1.Resource("jobs"), "c", errors.New("d
 // passedOn is the answer of a webhook that passes on the failure of its own look-up.
 func passedOn(code int, reason metav1.StatusReason) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: int32(code), Reason: reason, //nolint:gosec // an HTTP status
+		Status: metav1.StatusFailure, Code: int32(code), Reason: reason,
 		Message: "admission webhook \"w\" denied the request: owners \"x\" not found",
 	}}
 }

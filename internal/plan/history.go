@@ -23,12 +23,12 @@ func (p *Plan) prune(in Input, jobs sortedJobs) {
 		return // some of the newer ones may be gone; that they are not outdated any more is a change that is heard of
 	}
 	spec := in.CronJob.Spec
-	p.pruneTo(in, jobs.succeeded, int(*spec.SuccessfulJobsHistoryLimit))
-	p.pruneTo(in, jobs.failed, int(*spec.FailedJobsHistoryLimit))
+	p.pruneTo(jobs.succeeded, int(*spec.SuccessfulJobsHistoryLimit))
+	p.pruneTo(jobs.failed, int(*spec.FailedJobsHistoryLimit))
 }
 
 // pruneTo picks all but the newest of some Jobs, given oldest first.
-func (p *Plan) pruneTo(in Input, jobs []jobState, limit int) {
+func (p *Plan) pruneTo(jobs []jobState, limit int) {
 	for _, job := range jobs[:max(0, len(jobs)-max(0, limit))] {
 		switch {
 		case job.DeletionTimestamp != nil:

@@ -194,7 +194,7 @@ func (w *crowd) carryOut() bool {
 
 func (w *crowd) start(in Input, p *Plan) {
 	if w.c.Spec.ConcurrencyPolicy != v1.AllowConcurrent {
-		require.Zero(w.t, len(w.running()), "S6: %s", w.c.Spec.ConcurrencyPolicy)
+		require.Empty(w.t, w.running(), "S6: %s", w.c.Spec.ConcurrencyPolicy)
 	}
 	if w.rand.IntN(5) == 0 {
 		p.StartFailed(in, "quota")

@@ -49,10 +49,11 @@ const (
 	// WaitTime is how long a request waits for others to end before it is refused.
 	WaitTime = time.Second
 
-	// StallTime is how long a body may pause, and BodyTime how long it may take. A request waits
-	// longer than another may stall.
+	// StallTime is how long a body may pause. A request waits longer than another may stall.
 	StallTime = 750 * time.Millisecond
-	BodyTime  = 5 * time.Second
+
+	// BodyTime is how long a body may take.
+	BodyTime = 5 * time.Second
 
 	// AnswerTime is how long the client may take to read the answer.
 	AnswerTime = 5 * time.Second

@@ -94,7 +94,8 @@ func (s *Server) tlsConfig(ctx context.Context) (*tls.Config, error) {
 		return config, nil
 	}
 	dir := s.options.CertDir
-	watcher, err := certwatcher.New(filepath.Join(dir, cmp.Or(s.options.CertName, "tls.crt")), filepath.Join(dir, cmp.Or(s.options.KeyName, "tls.key")))
+	cert, key := cmp.Or(s.options.CertName, "tls.crt"), cmp.Or(s.options.KeyName, "tls.key")
+	watcher, err := certwatcher.New(filepath.Join(dir, cert), filepath.Join(dir, key))
 	if err != nil {
 		return nil, err
 	}

@@ -129,18 +129,19 @@ func cronJobLine(c *history.CronJob) string {
 	if c.Deleted {
 		return "deleted"
 	}
-	text := fmt.Sprintf("generation %d (seen %d, stamped %s) %q %s, last %s, next %s, active %d", c.Generation, c.ObservedGeneration,
+	text := &strings.Builder{}
+	fmt.Fprintf(text, "generation %d (seen %d, stamped %s) %q %s, last %s, next %s, active %d", c.Generation, c.ObservedGeneration,
 		stamp(c.Edited), c.Schedule, c.Policy, stamp(c.LastSchedule), stamp(c.NextSchedule), len(c.Active))
 	if c.Deadline != nil {
-		text += fmt.Sprintf(", deadline %ds", *c.Deadline)
+		fmt.Fprintf(text, ", deadline %ds", *c.Deadline)
 	}
 	for _, m := range c.Missed {
-		text += fmt.Sprintf(", missed %d %s from %s to %s", m.Count, m.Reason, stamp(m.First), stamp(m.Last))
+		fmt.Fprintf(text, ", missed %d %s from %s to %s", m.Count, m.Reason, stamp(m.First), stamp(m.Last))
 	}
 	if c.Suspend {
-		text += ", suspended"
+		text.WriteString(", suspended")
 	}
-	return text
+	return text.String()
 }
 
 func jobState(job *history.Job) string {
