@@ -21,6 +21,7 @@ package logs
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
@@ -93,7 +94,7 @@ func (s sink) Error(err error, message string, values ...any) {
 
 // WithValues returns a sink whose lines have more values.
 func (s sink) WithValues(values ...any) logr.LogSink {
-	s.values = append(s.values[:len(s.values):len(s.values)], values...)
+	s.values = slices.Concat(s.values, values)
 	return s
 }
 
@@ -105,7 +106,7 @@ func (s sink) WithName(name string) logr.LogSink {
 
 // shortened returns all values of a line.
 func (s sink) shortened(values []any) []any {
-	all := append(s.values[:len(s.values):len(s.values)], values...)
+	all := slices.Concat(s.values, values)
 	short := make([]any, 0, len(all)+2)
 	for _, value := range all {
 		if text := fmt.Sprint(value); len(text) > maxValue {

@@ -72,7 +72,7 @@ func TestR1LinesAreFewAndSayHowManyWereDropped(t *testing.T) {
 	})
 }
 
-func TestALoggerThatWritesNothingStaysOne(t *testing.T) {
+func TestALoggerThatWritesNothingStaysOne(*testing.T) {
 	Bound(logr.Discard()).Info("nothing")
 	Bound(logr.Logger{}).Info("nothing")
 }
