@@ -125,7 +125,7 @@ var mutations = []mutation{
 	},
 	{
 		name:  "Jobs that run count as history",
-		edits: []edit{{pruning, "p.pruneTo(in, jobs.succeeded,", "p.pruneTo(in, jobs.active,"}},
+		edits: []edit{{pruning, "p.pruneTo(jobs.succeeded,", "p.pruneTo(jobs.active,"}},
 		laws:  []checker.Law{checker.DeletedWhileRunning},
 	},
 	{
