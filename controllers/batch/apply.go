@@ -37,11 +37,12 @@ import (
 
 // outcome is what became of a plan.
 type outcome struct {
-	// started is the Job that was created, and adopted the one that was there already; nil when none was.
+	// started is the Job that was created, and adopted the one that was there already; nil when
+	// none was.
 	started, adopted *batchv1.Job
 
-	// replaced has the Jobs that were deleted to make room for it. Those that were gone already, as the cache
-	// lags, are not among them: what became of them is told elsewhere.
+	// replaced has the Jobs that were deleted to make room for it. Those that were gone already, as
+	// the cache lags, are not among them: what became of them is told elsewhere.
 	replaced []*batchv1.Job
 
 	// refused says why the Job could not be created, if the status does not say so yet.
@@ -50,7 +51,8 @@ type outcome struct {
 	// isTaken says that a stranger has the Job's name.
 	isTaken bool
 
-	// isTerminating says that the namespace is being deleted: nothing can be created in it, not even an event.
+	// isTerminating says that the namespace is being deleted: nothing can be created in it, not
+	// even an event.
 	isTerminating bool
 
 	// undeleted has the deletions that failed.
@@ -94,12 +96,12 @@ func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p *plan.P
 	return done
 }
 
-// maxFailedPrunes is how many deletions of old Jobs may fail in one reconcile before the rest is left to the next:
-// where all are refused, they get more with each tick.
+// maxFailedPrunes is how many deletions of old Jobs may fail in one reconcile before the rest is
+// left to the next: where all are refused, they get more with each tick.
 const maxFailedPrunes = 10
 
-// prune deletes the Jobs beyond the history limits, in any order, so that a few that can't be deleted keep no
-// others from it.
+// prune deletes the Jobs beyond the history limits, in any order, so that a few that can't be
+// deleted keep no others from it.
 func (r *CronJobReconciler) prune(ctx context.Context, seen *observed, p *plan.Plan, done *outcome) {
 	for _, i := range rand.Perm(len(p.Prune)) { //nolint:gosec // no secret
 		if len(done.undeleted) >= maxFailedPrunes {
@@ -139,8 +141,8 @@ func (r *CronJobReconciler) delete(ctx context.Context, seen *observed, done *ou
 	return notDeleted
 }
 
-// isGone reports whether a Job is not there any more, whose deletion was answered as if it were not: a webhook that
-// refuses it may answer the same.
+// isGone reports whether a Job is not there any more, whose deletion was answered as if it were
+// not: a webhook that refuses it may answer the same.
 func (r *CronJobReconciler) isGone(ctx context.Context, seen *observed, job *batchv1.Job) bool {
 	found, err := r.lookUp(ctx, seen.stored, job.Name)
 	return err == nil && (found == nil || found.UID != job.UID)
@@ -177,8 +179,8 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, p *plan.P
 	}
 }
 
-// started notes that the Job of the tick was created. Of the Job no more is kept than the cache will have: many may wait
-// for their status at once.
+// started notes that the Job of the tick was created. Of the Job no more is kept than the cache
+// will have: many may wait for their status at once.
 func (r *CronJobReconciler) started(ctx context.Context, seen *observed, p *plan.Plan, done *outcome, job *batchv1.Job) {
 	job = trimmed(job)
 	done.started = job
@@ -188,8 +190,9 @@ func (r *CronJobReconciler) started(ctx context.Context, seen *observed, p *plan
 	seen.pending.attempt = attempt{}
 }
 
-// adopt takes the Job that has the tick's name for the tick's, if it is: then it was started before,
-// and only the status, or the cache, does not know. If it is a stranger's, the tick is missed.
+// adopt takes the Job that has the tick's name for the tick's, if it is: then it was started
+// before, and only the status, or the cache, does not know. If it is a stranger's, the tick is
+// missed.
 func (r *CronJobReconciler) adopt(ctx context.Context, seen *observed, p *plan.Plan, done *outcome) {
 	name := p.Start.Job.Name
 	job, isCertain := r.find(ctx, seen, name, seen.Now)
@@ -207,8 +210,8 @@ func (r *CronJobReconciler) adopt(ctx context.Context, seen *observed, p *plan.P
 	seen.pending.attempt = attempt{}
 }
 
-// confirmCreate looks whether the tick's Job was created although its creation failed, now or, as the API server may
-// be away, before the next plan.
+// confirmCreate looks whether the tick's Job was created although its creation failed, now or, as
+// the API server may be away, before the next plan.
 func (r *CronJobReconciler) confirmCreate(ctx context.Context, seen *observed, p *plan.Plan, done *outcome, failure error) {
 	job, err := r.lookUp(ctx, seen.stored, p.Start.Job.Name)
 	if job != nil {
@@ -221,8 +224,9 @@ func (r *CronJobReconciler) confirmCreate(ctx context.Context, seen *observed, p
 	r.refuse(seen, p, done, failure)
 }
 
-// refuse lets the tick wait for another try, with backoff, until its time is over. What the API server calls invalid
-// is not tried again: it would be refused again, until somebody edits the CronJob.
+// refuse lets the tick wait for another try, with backoff, until its time is over. What the API
+// server calls invalid is not tried again: it would be refused again, until somebody edits the
+// CronJob.
 func (r *CronJobReconciler) refuse(seen *observed, p *plan.Plan, done *outcome, err error) {
 	requestFailures.WithLabelValues(requestCreate).Inc()
 	name, try := p.Start.Job.Name, &seen.pending.attempt
@@ -242,8 +246,8 @@ func (r *CronJobReconciler) refuse(seen *observed, p *plan.Plan, done *outcome, 
 	}
 }
 
-// isTerminating reports whether a creation failed because the namespace is being deleted, or is gone. A webhook may
-// answer with a NotFound of something else.
+// isTerminating reports whether a creation failed because the namespace is being deleted, or is
+// gone. A webhook may answer with a NotFound of something else.
 func isTerminating(err error, namespace string) bool {
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return true

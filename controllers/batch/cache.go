@@ -29,8 +29,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/informer"
 )
 
-// Cached says how a manager is to cache what the reconciler reads: without what it never reads, which is
-// most of an object.
+// Cached says how a manager is to cache what the reconciler reads: without what it never reads,
+// which is most of an object.
 func Cached() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&v1.CronJob{}:  {Transform: trimCronJob},
@@ -38,8 +38,8 @@ func Cached() map[client.Object]cache.ByObject {
 	}
 }
 
-// trimCronJob drops the annotations of a CronJob, in which kubectl keeps another copy of it, and what its
-// managed fields say beside who wrote when, and whether that was of the spec.
+// trimCronJob drops the annotations of a CronJob, in which kubectl keeps another copy of it, and
+// what its managed fields say beside who wrote when, and whether that was of the spec.
 func trimCronJob(object any) (any, error) {
 	if c, ok := object.(*v1.CronJob); ok {
 		c.Annotations = informer.TrimAnnotations(c.Annotations)
@@ -54,7 +54,8 @@ func trimCronJob(object any) (any, error) {
 	return object, nil // else a tombstone, or nothing of ours
 }
 
-// specFields is what is left of the managed fields of somebody who has set some of the spec. Nobody changes it.
+// specFields is what is left of the managed fields of somebody who has set some of the spec. Nobody
+// changes it.
 var specFields = metav1.NewFieldsV1(`{"f:spec":{}}`)
 
 // setsSpec reports whether somebody has set some of the spec.
@@ -70,8 +71,8 @@ func trimJob(object any) (any, error) {
 	return object, nil
 }
 
-// trimmed leaves of a Job whose it is, its tick, and how it ended. Of the Jobs of others not even that is read,
-// but they can't be told by a selector.
+// trimmed leaves of a Job whose it is, its tick, and how it ended. Of the Jobs of others not even
+// that is read, but they can't be told by a selector.
 func trimmed(job *batchv1.Job) *batchv1.Job {
 	rest := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
 		Namespace: job.Namespace, Name: job.Name, UID: job.UID, ResourceVersion: job.ResourceVersion,

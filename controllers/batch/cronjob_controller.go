@@ -39,7 +39,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// CronJobReconciler starts the Jobs of CronJobs on schedule. SetupWithManager makes it ready for use.
+// CronJobReconciler starts the Jobs of CronJobs on schedule. SetupWithManager makes it ready for
+// use.
 type CronJobReconciler struct {
 	// Client reads from the manager's cache and writes to the API server.
 	client.Client
@@ -59,7 +60,8 @@ type CronJobReconciler struct {
 	// memory is what reconciles leave for the next ones.
 	memory memory
 
-	// active counts the Jobs that run, and broken the CronJobs that can't be decoded, for the metrics.
+	// active counts the Jobs that run, and broken the CronJobs that can't be decoded, for the
+	// metrics.
 	active activeJobs
 	broken brokenCronJobs
 
@@ -72,7 +74,8 @@ type CronJobReconciler struct {
 	stopped bool
 }
 
-// Recorder writes an event in the background, and reports whether this process writes it for the first time.
+// Recorder writes an event in the background, and reports whether this process writes it for the
+// first time.
 type Recorder interface {
 	Record(event eventrecorder.Event) bool
 }
@@ -83,8 +86,8 @@ type Recorder interface {
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
 
-// Reconcile does what is due for one CronJob, and says when to look again. A reconcile in progress finishes during
-// shutdown.
+// Reconcile does what is due for one CronJob, and says when to look again. A reconcile in progress
+// finishes during shutdown.
 func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	r.running.RLock()
 	defer r.running.RUnlock()
@@ -97,8 +100,8 @@ func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	return r.reconcile(ctx, req.NamespacedName)
 }
 
-// leadingSince returns when this manager began to lead: when it reconciled or heard of a CronJob first, as only the
-// leader does.
+// leadingSince returns when this manager began to lead: when it reconciled or heard of a CronJob
+// first, as only the leader does.
 func (r *CronJobReconciler) leadingSince() time.Time {
 	r.begin.Do(func() { r.began = r.Clock.Now() })
 	return r.began
@@ -130,8 +133,8 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 	return r.requeue(seen, &p, &done), nil
 }
 
-// decide makes the plan. Before a tick is taken for missed that the manager which led before may have run, it is looked
-// up whether there is its Job.
+// decide makes the plan. Before a tick is taken for missed that the manager which led before may
+// have run, it is looked up whether there is its Job.
 func (r *CronJobReconciler) decide(ctx context.Context, seen *observed) plan.Plan {
 	p := plan.Decide(seen.Input)
 	if seen.found = r.findOverlooked(ctx, seen, &p); len(seen.found) > 0 {
@@ -156,8 +159,9 @@ func (r *CronJobReconciler) sleepUntil(wake time.Time) ctrl.Result {
 	return ctrl.Result{RequeueAfter: max(wake.Sub(r.Clock.Now()), time.Millisecond), Priority: new(tickPriority)}
 }
 
-// ownerIndex is the field index of Jobs by the UID of the CronJob that controls them. By UID, so that
-// a CronJob that was deleted and created again, or another kind of the same name, is a stranger.
+// ownerIndex is the field index of Jobs by the UID of the CronJob that controls them. By UID, so
+// that a CronJob that was deleted and created again, or another kind of the same name, is a
+// stranger.
 const ownerIndex = "cronjob-uid"
 
 // ownerUID returns the index key of a Job.
@@ -189,8 +193,8 @@ func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// logConstructor makes the loggers of reconciles. There are two for each run: they have what tells the
-// CronJob, and no more.
+// logConstructor makes the loggers of reconciles. There are two for each run: they have what tells
+// the CronJob, and no more.
 func logConstructor(log logr.Logger) func(*ctrl.Request) logr.Logger {
 	return func(req *ctrl.Request) logr.Logger {
 		if req == nil {

@@ -51,9 +51,9 @@ import (
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
-// These tests call Reconcile by hand, with a clock of their own, against a real API server and a real
-// cache. What they add to the tests of the whole is trouble at a chosen moment: answers that get
-// lost, writes that fail, a cache that lags.
+// These tests call Reconcile by hand, with a clock of their own, against a real API server and a
+// real cache. What they add to the tests of the whole is trouble at a chosen moment: answers that
+// get lost, writes that fail, a cache that lags.
 
 // mgr is the manager whose cache and client the tests use. Its controller is not started.
 var mgr ctrl.Manager

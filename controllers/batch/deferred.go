@@ -24,9 +24,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// When many CronJobs are due at once, as at midnight, the Jobs of all are created before any status is written: a
-// late Job hurts its user, a late status nobody. Until its status is written a run is kept in memory, so that it is
-// not started again; after a crash, the Job itself tells of it.
+// When many CronJobs are due at once, as at midnight, the Jobs of all are created before any status
+// is written: a late Job hurts its user, a late status nobody. Until its status is written a run is
+// kept in memory, so that it is not started again; after a crash, the Job itself tells of it.
 
 // The priorities in the queue: for how many seconds something has been due, see internal/fairqueue.
 const (
@@ -37,17 +37,18 @@ const (
 	deferredPriority = -10
 )
 
-// missingJobRecheck is how long after a run whose Job the cache did not have yet it is looked at again: had the Job
-// been deleted by then, nothing else would tell.
+// missingJobRecheck is how long after a run whose Job the cache did not have yet it is looked at
+// again: had the Job been deleted by then, nothing else would tell.
 const missingJobRecheck = time.Second
 
-// nearTick is how near the next tick may be for a status not to be deferred. CronJobs that are due together are so
-// every minute, or less often.
+// nearTick is how near the next tick may be for a status not to be deferred. CronJobs that are due
+// together are so every minute, or less often.
 const nearTick = 30 * time.Second
 
-// shouldDeferStatus reports whether the status and the events of a plan can wait until other CronJobs had their
-// turn: those of a Job that was started, and of nothing else. It waits once at most, so that in a cluster too busy
-// for its ticks the status does not fall behind for good, and not when the next tick is near, which would wait with it.
+// shouldDeferStatus reports whether the status and the events of a plan can wait until other
+// CronJobs had their turn: those of a Job that was started, and of nothing else. It waits once at
+// most, so that in a cluster too busy for its ticks the status does not fall behind for good, and
+// not when the next tick is near, which would wait with it.
 func shouldDeferStatus(seen *observed, p *plan.Plan, done *outcome) bool {
 	return done.started != nil && !seen.failed && len(seen.pending.runs) == 0 &&
 		len(p.Replace)+len(p.Ended)+len(p.Missed)+p.Supplanted+p.Vanished == 0 &&

@@ -14,8 +14,8 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package batch reconciles CronJobs. It is written against the hub version alone; the other versions
-// reach it through conversion. The story of one reconcile:
+// Package batch reconciles CronJobs. It is written against the hub version alone; the other
+// versions reach it through conversion. The story of one reconcile:
 //
 //  1. observe: read the CronJob, the Jobs it controls and the clock, all from the cache, once.
 //  2. decide: plan.Decide makes a plan of it, as a pure function. All policy is there.

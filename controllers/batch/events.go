@@ -53,7 +53,8 @@ const (
 	EventUnparseableSchedule = "UnparseableSchedule"
 	// EventUnknownTimeZone is for a time zone that there is none of.
 	EventUnknownTimeZone = "UnknownTimeZone"
-	// EventInvalidObject is for a CronJob with a stored field of a type that it can't have. The built-in has none like it.
+	// EventInvalidObject is for a CronJob with a stored field of a type that it can't have. The
+	// built-in has none like it.
 	EventInvalidObject = "InvalidObject"
 )
 
@@ -75,8 +76,8 @@ var missedBecause = map[plan.MissedReason]string{
 	plan.MissedNameTaken:      "something else has the name of their Job",
 }
 
-// report says what was done and seen, in events, metrics and one log line. What a failed write has this reconcile
-// say again is the same event.
+// report says what was done and seen, in events, metrics and one log line. What a failed write has
+// this reconcile say again is the same event.
 func (r *CronJobReconciler) report(ctx context.Context, seen *observed, p *plan.Plan, done *outcome) {
 	c := seen.CronJob
 	r.record(c, actionEvents(seen, p, done))
@@ -96,9 +97,9 @@ func (r *CronJobReconciler) report(ctx context.Context, seen *observed, p *plan.
 	}
 }
 
-// reportMissed reports the missed ticks of a status as it is stored, that this process has not reported: it may have
-// written the status and got no answer, or the leader before it may have ended before it could report them. That one
-// has reported all that was found earlier.
+// reportMissed reports the missed ticks of a status as it is stored, that this process has not
+// reported: it may have written the status and got no answer, or the leader before it may have
+// ended before it could report them. That one has reported all that was found earlier.
 func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
 	rows, oldest := c.Status.Missed, r.leadingSince().Add(-maxCacheLag)
 	if older := slices.IndexFunc(rows, func(row v1.MissedTicks) bool { return row.Time.Time.Before(oldest) }); older >= 0 {
@@ -129,8 +130,8 @@ func about(c *v1.CronJob, event eventrecorder.Event) eventrecorder.Event {
 	return event
 }
 
-// actionEvents returns the events of what was done, by this reconcile and by those before whose runs the status did
-// not tell of.
+// actionEvents returns the events of what was done, by this reconcile and by those before whose
+// runs the status did not tell of.
 func actionEvents(seen *observed, p *plan.Plan, done *outcome) []eventrecorder.Event {
 	var events []eventrecorder.Event
 	for _, failed := range done.undeleted {

@@ -31,8 +31,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// maxCacheLag is how far the cache may be behind. What it says of what happened longer ago is believed where the API
-// server does not answer.
+// maxCacheLag is how far the cache may be behind. What it says of what happened longer ago is
+// believed where the API server does not answer.
 const maxCacheLag = time.Minute
 
 // lookUp returns a Job as the API server has it; nil if there is none, or if it is a stranger's.
@@ -52,8 +52,9 @@ func (r *CronJobReconciler) lookUp(ctx context.Context, c *v1.CronJob, name stri
 	return trimmed(job), nil
 }
 
-// find returns a Job of ours by its name; nil if there is none. The cache may not have one that was created after
-// the instant since: then the API server is asked. As long as that fails, and the cache may lag, it is uncertain.
+// find returns a Job of ours by its name; nil if there is none. The cache may not have one that was
+// created after the instant since: then the API server is asked. As long as that fails, and the
+// cache may lag, it is uncertain.
 func (r *CronJobReconciler) find(ctx context.Context, seen *observed, name string, since time.Time) (job *batchv1.Job, isCertain bool) {
 	cached := &batchv1.Job{}
 	key := types.NamespacedName{Namespace: seen.key.Namespace, Name: name}
@@ -70,8 +71,8 @@ func (r *CronJobReconciler) find(ctx context.Context, seen *observed, name strin
 	return found, true
 }
 
-// settleCreate finds out what became of a creation whose outcome was unknown. Its Job is a run of which the status
-// does not tell yet.
+// settleCreate finds out what became of a creation whose outcome was unknown. Its Job is a run of
+// which the status does not tell yet.
 func (r *CronJobReconciler) settleCreate(ctx context.Context, seen *observed) {
 	start := seen.pending.unconfirmed
 	if start.name == "" {
@@ -86,8 +87,8 @@ func (r *CronJobReconciler) settleCreate(ctx context.Context, seen *observed) {
 	}
 }
 
-// findOverlooked returns the Jobs of ticks that a plan takes for missed, but that the manager which led before may
-// have run in its last moments: this one knows of them by its cache alone.
+// findOverlooked returns the Jobs of ticks that a plan takes for missed, but that the manager which
+// led before may have run in its last moments: this one knows of them by its cache alone.
 func (r *CronJobReconciler) findOverlooked(ctx context.Context, seen *observed, p *plan.Plan) []*batchv1.Job {
 	var found []*batchv1.Job
 	for _, tick := range p.MissedSince(seen.Input, r.leadingSince().Add(-maxCacheLag)) {

@@ -40,7 +40,8 @@ type observed struct {
 	// pending is what the reconciles before have left for this one.
 	pending *pending
 
-	// stored is the CronJob as it is stored: without defaults. It may be shared with the cache: nobody changes it.
+	// stored is the CronJob as it is stored: without defaults. It may be shared with the cache:
+	// nobody changes it.
 	stored *v1.CronJob
 
 	// found are Jobs of ticks that neither the status nor the cache knew of.
@@ -49,8 +50,8 @@ type observed struct {
 	// isJobNotCached says that the cache lacks a Job that was started: it lags, or the Job is gone.
 	isJobNotCached bool
 
-	// isUncertain says that it is not known whether some Job exists. Then no status is written, nothing is pruned,
-	// and nothing is started that such a Job would hold back.
+	// isUncertain says that it is not known whether some Job exists. Then no status is written,
+	// nothing is pruned, and nothing is started that such a Job would hold back.
 	isUncertain bool
 
 	// failed says that a request failed, and firstRetry after what time it is tried again at first.
@@ -94,8 +95,8 @@ func (r *CronJobReconciler) read(ctx context.Context, seen *observed) error {
 	return nil
 }
 
-// readLive reads the CronJob from the API server, as its status could not be written. If that fails, too, what is
-// known has to do: at worst a status is made from it that conflicts.
+// readLive reads the CronJob from the API server, as its status could not be written. If that
+// fails, too, what is known has to do: at worst a status is made from it that conflicts.
 func (r *CronJobReconciler) readLive(ctx context.Context, seen *observed) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -114,9 +115,10 @@ func (r *CronJobReconciler) readLive(ctx context.Context, seen *observed) {
 	}
 }
 
-// jobsOf returns the Jobs that a CronJob controls. The cache may lack those that were started a moment ago: the ones
-// that the status does not tell of yet are remembered, and what the status says runs is looked up before it is
-// believed to be gone. The cache is outdated if one of those has ended.
+// jobsOf returns the Jobs that a CronJob controls. The cache may lack those that were started a
+// moment ago: the ones that the status does not tell of yet are remembered, and what the status
+// says runs is looked up before it is believed to be gone. The cache is outdated if one of those
+// has ended.
 func (r *CronJobReconciler) jobsOf(ctx context.Context, seen *observed) (jobs []*batchv1.Job, isOutdated bool, err error) {
 	c := seen.stored
 	list := &batchv1.JobList{}
@@ -155,8 +157,8 @@ func hasUID(jobs []*batchv1.Job, uid types.UID) bool {
 	return slices.ContainsFunc(jobs, func(job *batchv1.Job) bool { return job.UID == uid })
 }
 
-// specEditedAt returns when the spec was last edited, as the managed fields say; zero if they do not. Who has set
-// nothing but labels has not edited it.
+// specEditedAt returns when the spec was last edited, as the managed fields say; zero if they do
+// not. Who has set nothing but labels has not edited it.
 func specEditedAt(c *v1.CronJob) time.Time {
 	newest := time.Time{}
 	for _, entry := range c.ManagedFields {
@@ -167,7 +169,8 @@ func specEditedAt(c *v1.CronJob) time.Time {
 	return newest
 }
 
-// statusWrittenAt returns when the status was last written, as the managed fields say; zero if they do not.
+// statusWrittenAt returns when the status was last written, as the managed fields say; zero if they
+// do not.
 func statusWrittenAt(c *v1.CronJob) time.Time {
 	newest := time.Time{}
 	for _, entry := range c.ManagedFields {

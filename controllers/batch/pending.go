@@ -29,11 +29,11 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// pending is all that the reconciles of one CronJob leave for the next one. None of it is needed for good: a
-// process that has lost it reads the same from the API server.
+// pending is all that the reconciles of one CronJob leave for the next one. None of it is needed
+// for good: a process that has lost it reads the same from the API server.
 //
-// A CronJob is reconciled by one worker at a time, which alone uses the fields below owner. The fields above it are
-// used by the watch as well, under the lock of memory.
+// A CronJob is reconciled by one worker at a time, which alone uses the fields below owner. The
+// fields above it are used by the watch as well, under the lock of memory.
 type pending struct {
 	// inUse says that a reconcile has the entry.
 	inUse bool
@@ -41,15 +41,16 @@ type pending struct {
 	// written is what is known to be stored. It is kept until the cache has it, or a newer one.
 	written *v1.CronJob
 
-	// reported is the newest row of status.missed that this process has reported, of the CronJob of reportedOf.
+	// reported is the newest row of status.missed that this process has reported, of the CronJob of
+	// reportedOf.
 	reported   plan.Missed
 	reportedOf types.UID
 
 	// owner is the UID of the CronJob that the rest is about: one of the same name may follow it.
 	owner types.UID
 
-	// isStale says that a status could not be written. Then the cache lags, or the status is stored and the
-	// answer was lost: the next reconcile reads the CronJob from the API server.
+	// isStale says that a status could not be written. Then the cache lags, or the status is stored
+	// and the answer was lost: the next reconcile reads the CronJob from the API server.
 	isStale bool
 
 	// statusFailed says that the last write of the status failed.
@@ -79,12 +80,14 @@ type attempt struct {
 	tick     time.Time
 	failures int
 
-	// invalid says that the API server called the Job of this generation invalid: it is not tried again.
+	// invalid says that the API server called the Job of this generation invalid: it is not tried
+	// again.
 	invalid    bool
 	generation int64
 }
 
-// maxRuns is how many runs are remembered while a status can't be written. Of older ones the cache has the Jobs.
+// maxRuns is how many runs are remembered while a status can't be written. Of older ones the cache
+// has the Jobs.
 const maxRuns = 100
 
 // addRun remembers a run until the status tells of it.
@@ -165,8 +168,9 @@ func (m *memory) keepWritten(key types.NamespacedName, stored *v1.CronJob) {
 	m.entry(key).written = stored
 }
 
-// newest returns the newer of what the cache has of a CronJob and what was written of it, so that a reconcile never
-// decides from less than what an earlier one has written. Once the cache has caught up, the written one is dropped.
+// newest returns the newer of what the cache has of a CronJob and what was written of it, so that a
+// reconcile never decides from less than what an earlier one has written. Once the cache has caught
+// up, the written one is dropped.
 func (m *memory) newest(key types.NamespacedName, cached *v1.CronJob) *v1.CronJob {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -183,8 +187,8 @@ func (m *memory) newest(key types.NamespacedName, cached *v1.CronJob) *v1.CronJo
 	return cached
 }
 
-// unreported returns those of the rows of missed ticks of a status, newest first, that this process has not reported,
-// oldest first, and takes them for reported.
+// unreported returns those of the rows of missed ticks of a status, newest first, that this process
+// has not reported, oldest first, and takes them for reported.
 func (m *memory) unreported(key types.NamespacedName, owner types.UID, rows []v1.MissedTicks) []plan.Missed {
 	if len(rows) == 0 {
 		return nil
@@ -205,7 +209,8 @@ func (m *memory) unreported(key types.NamespacedName, owner types.UID, rows []v1
 	return found
 }
 
-// deferred returns the CronJobs with runs that their status does not tell of yet. No reconcile may be under way.
+// deferred returns the CronJobs with runs that their status does not tell of yet. No reconcile may
+// be under way.
 func (m *memory) deferred() []types.NamespacedName {
 	m.mu.Lock()
 	defer m.mu.Unlock()

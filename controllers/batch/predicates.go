@@ -48,9 +48,9 @@ var jobEvents = predicate.Funcs{
 	},
 }
 
-// cachedWrites lets all events of CronJobs through. It drops what was written of one as soon as the cache has it: it is
-// as large as the CronJob, and the next reconcile may be tomorrow's. Of one that is deleted it reports what its last
-// status says, which no reconcile will see.
+// cachedWrites lets all events of CronJobs through. It drops what was written of one as soon as the
+// cache has it: it is as large as the CronJob, and the next reconcile may be tomorrow's. Of one
+// that is deleted it reports what its last status says, which no reconcile will see.
 func (r *CronJobReconciler) cachedWrites() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {

@@ -41,8 +41,9 @@ import (
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
-// These tests are about refusals that stay: a policy, a quota, a webhook, a right that was taken away. Time goes on
-// by what Reconcile asks for, as the queue would have it, so that a wake-up that is lost is a tick that is lost.
+// These tests are about refusals that stay: a policy, a quota, a webhook, a right that was taken
+// away. Time goes on by what Reconcile asks for, as the queue would have it, so that a wake-up that
+// is lost is a tick that is lost.
 
 // denied is what a policy, or a right that was taken away, has the API server answer.
 var denied = apierrors.NewForbidden(batchv1.Resource("jobs"), "c", errors.New("denied by a policy"))
@@ -55,8 +56,9 @@ func passedOn(code int, reason metav1.StatusReason) error {
 	}}
 }
 
-// live lets the CronJob be reconciled as often as it asks for it, for some time. Each Job succeeds before the next
-// reconcile, if it is to. What it returns is when each Job was created, after its tick.
+// live lets the CronJob be reconciled as often as it asks for it, for some time. Each Job succeeds
+// before the next reconcile, if it is to. What it returns is when each Job was created, after its
+// tick.
 func (s *stage) live(d time.Duration, succeeds bool) {
 	s.Helper()
 	end := s.clock.Now().Add(d)

@@ -29,21 +29,22 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// A request that fails costs its own retry and nothing else: the reconcile goes on without it, and is repeated after
-// a backoff, but never later than at the next tick. So no failure is returned to controller-runtime, whose
-// backoff grows to a quarter of an hour and knows of no tick.
+// A request that fails costs its own retry and nothing else: the reconcile goes on without it, and
+// is repeated after a backoff, but never later than at the next tick. So no failure is returned to
+// controller-runtime, whose backoff grows to a quarter of an hour and knows of no tick.
 
 const (
-	// firstRetry and lastRetry are how long a request that failed waits before it is tried again: at first, and at
-	// most. It doubles each time.
+	// firstRetry and lastRetry are how long a request that failed waits before it is tried again:
+	// at first, and at most. It doubles each time.
 	firstRetry = 250 * time.Millisecond
 	lastRetry  = time.Minute
 
-	// conflictRetry is firstRetry after a conflict, which only means that somebody else's edit came first.
+	// conflictRetry is firstRetry after a conflict, which only means that somebody else's edit came
+	// first.
 	conflictRetry = 50 * time.Millisecond
 
-	// requestTimeout is how long a request may take: one that is never answered must not keep the next tick
-	// waiting. Creations pass the admission of Jobs, which may take its time.
+	// requestTimeout is how long a request may take: one that is never answered must not keep the
+	// next tick waiting. Creations pass the admission of Jobs, which may take its time.
 	requestTimeout = 5 * time.Second
 	createTimeout  = 15 * time.Second
 )
@@ -62,7 +63,8 @@ func backoff(first time.Duration, failures int) time.Duration {
 	return min(first<<min(failures-1, doublings), lastRetry)
 }
 
-// failed notes that a request of this reconcile failed. The first of a row of failures is an error in the log.
+// failed notes that a request of this reconcile failed. The first of a row of failures is an error
+// in the log.
 func (r *CronJobReconciler) failed(ctx context.Context, seen *observed, request string, err error) {
 	seen.failed = true
 	if isShutdownError(ctx, err) {
@@ -101,8 +103,8 @@ func isOutcomeUnknown(err error) bool {
 	return !errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError
 }
 
-// isShutdownError reports whether a request was not made, or not waited for, as the manager has to stop or leads no
-// more. That is nobody's mistake: the next leader goes on.
+// isShutdownError reports whether a request was not made, or not waited for, as the manager has to
+// stop or leads no more. That is nobody's mistake: the next leader goes on.
 func isShutdownError(ctx context.Context, err error) bool {
 	return errors.Is(err, lease.ErrOver) || ctx.Err() != nil
 }

@@ -32,8 +32,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// writeStatus writes the status if it changed: the one status write of a reconcile. It reports whether what is
-// stored now is this status.
+// writeStatus writes the status if it changed: the one status write of a reconcile. It reports
+// whether what is stored now is this status.
 //
 // The patch holds what changed alone, and for the object as it was read: had it been edited since,
 // the status would be that of another spec.
@@ -64,7 +64,8 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, p *
 	return true
 }
 
-// patchStatus writes a status. Of the answer, the metadata is enough, and much less to read than all of the CronJob.
+// patchStatus writes a status. Of the answer, the metadata is enough, and much less to read than
+// all of the CronJob.
 func (r *CronJobReconciler) patchStatus(ctx context.Context, seen *observed, status v1.CronJobStatus) (*metav1.ObjectMeta, error) {
 	patch, err := statusPatch(seen.stored, status)
 	if err != nil {
@@ -114,8 +115,8 @@ func members(status v1.CronJobStatus) (map[string]json.RawMessage, error) {
 	return parts, json.Unmarshal(raw, &parts)
 }
 
-// keepWritten keeps what is known to be stored of a CronJob until the cache has it. It may have it by now, as a watch may
-// be faster than an answer; else cachedWrites drops it.
+// keepWritten keeps what is known to be stored of a CronJob until the cache has it. It may have it
+// by now, as a watch may be faster than an answer; else cachedWrites drops it.
 func (r *CronJobReconciler) keepWritten(ctx context.Context, key types.NamespacedName, stored *v1.CronJob) {
 	r.memory.keepWritten(key, stored)
 	cached := &v1.CronJob{}

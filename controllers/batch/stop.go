@@ -25,8 +25,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// shutdownGrace is how long, after it is told to stop, the controller has for the reconciles in progress, and again for
-// the deferred statuses. Both together are less than a manager waits for what it runs: 30 seconds.
+// shutdownGrace is how long, after it is told to stop, the controller has for the reconciles in
+// progress, and again for the deferred statuses. Both together are less than a manager waits for
+// what it runs: 30 seconds.
 const shutdownGrace = 10 * time.Second
 
 // outlive returns a context that ends some time after another does.
@@ -39,8 +40,8 @@ func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// flushDeferredStatuses waits until the manager stops, and then writes the statuses that were deferred: the next leader
-// tells by the status that a tick has run, if its Job is gone by then.
+// flushDeferredStatuses waits until the manager stops, and then writes the statuses that were
+// deferred: the next leader tells by the status that a tick has run, if its Job is gone by then.
 func (r *CronJobReconciler) flushDeferredStatuses(ctx context.Context) error {
 	<-ctx.Done()
 	r.running.Lock() // what runs has ended

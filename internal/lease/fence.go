@@ -14,10 +14,11 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package lease keeps a leader that was stopped for a while from acting on what it knew before. Leader election
-// alone does not: the elector notices that its lease has run out by a timer, beside everything else that goes on as if
-// no time had passed (https://pkg.go.dev/k8s.io/client-go/tools/leaderelection: "does not guarantee that only one client
-// is acting as a leader (a.k.a. fencing)").
+// Package lease keeps a leader that was stopped for a while from acting on what it knew before.
+// Leader election alone does not: the elector notices that its lease has run out by a timer, beside
+// everything else that goes on as if no time had passed
+// (https://pkg.go.dev/k8s.io/client-go/tools/leaderelection: "does not guarantee that only one
+// client is acting as a leader (a.k.a. fencing)").
 package lease
 
 import (
@@ -35,31 +36,33 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// ErrOver is why a request was not made: the lease was not renewed in time, and another may lead by now.
+// ErrOver is why a request was not made: the lease was not renewed in time, and another may lead by
+// now.
 var ErrOver = errors.New("not written: the lease is over, and another may lead")
 
-// Fence lets a leader write only as long as its lease was renewed lately. The time between its last look and the
-// arrival of a request is all in which a leader can be stopped and still be too late; the part of a lease that is left
-// when the fence closes is for that.
+// Fence lets a leader write only as long as its lease was renewed lately. The time between its last
+// look and the arrival of a request is all in which a leader can be stopped and still be too late;
+// the part of a lease that is left when the fence closes is for that.
 type Fence struct {
 	lasts   time.Duration
 	clock   clock.PassiveClock
 	renewed atomic.Pointer[time.Time]
 }
 
-// NewFence makes a fence that closes when the lease was not renewed for so long: the deadline for its renewal, which is
-// shorter than the lease. The clock has to run on while the process is stopped, whatever is done to the machine's:
-// the system's own does, as long as its times are not stripped of their monotonic part.
+// NewFence makes a fence that closes when the lease was not renewed for so long: the deadline for
+// its renewal, which is shorter than the lease. The clock has to run on while the process is
+// stopped, whatever is done to the machine's: the system's own does, as long as its times are not
+// stripped of their monotonic part.
 func NewFence(lasts time.Duration, passing clock.PassiveClock) *Fence {
 	return &Fence{lasts: lasts, clock: passing}
 }
 
 // Renewals returns a configuration for the leader election, whose renewals keep the fence open.
 //
-// It also refuses to release a lease that has run out. An elector that was stopped for longer than its lease still takes
-// itself for the leader when it ends, and its release would overwrite the lease of whoever leads by then
-// (client-go's LeaderElector.tryRelease reads the lease, but does not look whose it is). A third could then
-// lead at once, beside the second.
+// It also refuses to release a lease that has run out. An elector that was stopped for longer than
+// its lease still takes itself for the leader when it ends, and its release would overwrite the
+// lease of whoever leads by then (client-go's LeaderElector.tryRelease reads the lease, but does
+// not look whose it is). A third could then lead at once, beside the second.
 func (f *Fence) Renewals(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.ContentType = runtime.ContentTypeJSON // as isRelease reads it
@@ -111,7 +114,8 @@ func writes(request *http.Request) bool {
 	return request.Method != http.MethodGet && request.Method != http.MethodHead
 }
 
-// isOfLease reports whether a request is about a Lease; the others of a leader election are its events.
+// isOfLease reports whether a request is about a Lease; the others of a leader election are its
+// events.
 func isOfLease(request *http.Request) bool {
 	return strings.Contains(request.URL.Path, "/coordination.k8s.io/")
 }

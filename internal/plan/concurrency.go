@@ -35,8 +35,9 @@ func (p *Plan) run(in Input, active []jobState, start Start) {
 		return
 	case in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent:
 		if !in.StatusFailed && slices.ContainsFunc(active, func(job jobState) bool { return !job.accounted }) {
-			// The status tells of a tick before its Job is deleted, or a process that knows nothing else would take
-			// it for missed. If that fails, the tick that is due does not wait for it.
+			// The status tells of a tick before its Job is deleted, or a process that knows nothing
+			// else would take it for missed. If that fails, the tick that is due does not wait for
+			// it.
 			p.waitFor(in, active[0].Job, "be deleted")
 			p.Again = true
 			p.WakeBy(start.GiveUpAt)
@@ -60,16 +61,16 @@ func (p *Plan) hold(in Input, job *batchv1.Job, start Start) {
 	}
 }
 
-// waitFor says that the tick that is due waits for something to become of a Job, and reports whether
-// that is new.
+// waitFor says that the tick that is due waits for something to become of a Job, and reports
+// whether that is new.
 func (p *Plan) waitFor(in Input, job *batchv1.Job, what string) bool {
 	message := fmt.Sprintf("The tick of %s waits, as concurrencyPolicy is %s, for Job %s to %s.",
 		p.Status.NextScheduleTime.UTC().Format(time.RFC3339), in.CronJob.Spec.ConcurrencyPolicy, job.Name, what)
 	return p.setReady(in, metav1.ConditionTrue, v1.ReasonWaiting, message)
 }
 
-// JobName returns the name of a tick's Job. It is the same whoever makes it and whenever, so that a tick can't
-// run twice.
+// JobName returns the name of a tick's Job. It is the same whoever makes it and whenever, so that a
+// tick can't run twice.
 func JobName(c *v1.CronJob, tick time.Time) string {
 	return fmt.Sprintf("%s-%d", c.Name, tick.Unix())
 }

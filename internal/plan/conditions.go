@@ -32,8 +32,8 @@ import (
 const (
 	messageScheduled = "Jobs start on schedule."
 
-	// maxMessageLength is how long, in bytes, a condition's message may be. The API server would take
-	// more, and it is stored with each tick.
+	// maxMessageLength is how long, in bytes, a condition's message may be. The API server would
+	// take more, and it is stored with each tick.
 	maxMessageLength = 4096
 )
 
@@ -79,8 +79,8 @@ func (p *Plan) Started(in Input, job *batchv1.Job) {
 	p.await(in, p.Start.Next)
 }
 
-// Replaced makes the status after these of the Jobs to replace were deleted to make room for the tick's.
-// The tick waits for those that could not be.
+// Replaced makes the status after these of the Jobs to replace were deleted to make room for the
+// tick's. The tick waits for those that could not be.
 func (p *Plan) Replaced(in Input, jobs []*batchv1.Job) {
 	gone := make(sets.Set[types.UID], len(jobs))
 	for _, job := range jobs {
@@ -95,15 +95,15 @@ func (p *Plan) Replaced(in Input, jobs []*batchv1.Job) {
 	}
 }
 
-// NameTaken makes the status after a stranger was found to have the name of the tick's Job: the tick
-// is missed, and the schedule goes on.
+// NameTaken makes the status after a stranger was found to have the name of the tick's Job: the
+// tick is missed, and the schedule goes on.
 func (p *Plan) NameTaken(in Input) {
 	p.miss(in, Missed{MissedNameTaken, p.Start.Tick, p.Start.Tick, 1})
 	p.await(in, p.Start.Next)
 }
 
-// StartFailed makes the status after the Job of the tick could not be created, and reports whether it
-// says something new. The tick waits to be tried again until its time is over.
+// StartFailed makes the status after the Job of the tick could not be created, and reports whether
+// it says something new. The tick waits to be tried again until its time is over.
 func (p *Plan) StartFailed(in Input, message string) bool {
 	p.WakeBy(p.Start.GiveUpAt)
 	return p.setReady(in, metav1.ConditionFalse, v1.ReasonJobCreationFailed, message)

@@ -36,8 +36,8 @@ import (
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
-// FuzzDecide decides about any CronJob, with any status and any Jobs, at any time that the API can tell. Times are
-// seconds since 1970, or for those of a CronJob before now.
+// FuzzDecide decides about any CronJob, with any status and any Jobs, at any time that the API can
+// tell. Times are seconds since 1970, or for those of a CronJob before now.
 func FuzzDecide(f *testing.F) {
 	now := time.Date(2026, time.March, 29, 1, 30, 0, 0, time.UTC).Unix()
 	for _, text := range []string{"* * * * *", "*/5 * * * *", "30 2 * * *", "@every 90m", "@every 1s", "0 0 29 2 *", "garbage", ""} {
@@ -118,8 +118,8 @@ func (s *situation) addStatus(c *v1.CronJob, observed string, last, next time.Ti
 	}
 }
 
-// jobs makes a Job of every two bytes: by how much its tick is before now, and what has become of it. Of the first
-// few it may make more Jobs than a status lists.
+// jobs makes a Job of every two bytes: by how much its tick is before now, and what has become of
+// it. Of the first few it may make more Jobs than a status lists.
 func (s *situation) jobs(c *v1.CronJob, described []byte) []*batchv1.Job {
 	in := NewInput(c, nil, s.now, time.Time{})
 	byName := map[string]*batchv1.Job{}
@@ -173,7 +173,8 @@ func (s *situation) job(c *v1.CronJob, tick time.Time, what byte) *batchv1.Job {
 	return job
 }
 
-// apiTime is an instant that the API can tell, and that is not so late that the next tick could not be told.
+// apiTime is an instant that the API can tell, and that is not so late that the next tick could not
+// be told.
 func apiTime(seconds int64) time.Time {
 	return time.Unix(max(seconds, 0)%time.Date(9600, time.January, 1, 0, 0, 0, 0, time.UTC).Unix(), 0).UTC()
 }

@@ -52,12 +52,12 @@ type jobState struct {
 	result Result
 	age    time.Time
 
-	// tick is the tick that the Job has run; zero for a Job that was not started by schedule. It may
-	// lie ahead, as a clock may have been set back.
+	// tick is the tick that the Job has run; zero for a Job that was not started by schedule. It
+	// may lie ahead, as a clock may have been set back.
 	tick time.Time
 
-	// accounted says that the stored status knows of the tick, so that it would not run again if the
-	// Job were gone.
+	// accounted says that the stored status knows of the tick, so that it would not run again if
+	// the Job were gone.
 	accounted bool
 }
 
@@ -143,7 +143,8 @@ func endOf(job *batchv1.Job) (Result, time.Time) {
 	return "", time.Time{}
 }
 
-// TickOf returns the tick that a Job was started for, and false for a Job that was not started by schedule.
+// TickOf returns the tick that a Job was started for, and false for a Job that was not started by
+// schedule.
 func TickOf(job *batchv1.Job) (time.Time, bool) {
 	tick, err := time.Parse(time.RFC3339, job.Annotations[v1.ScheduledAtAnnotation])
 	return tick, err == nil
@@ -161,8 +162,8 @@ const (
 	// maxListed is how many of the Jobs that run the status lists. It counts them all.
 	maxListed = 100
 
-	// retellEnds is how long after its end a Job that the status did not list is told of. Nothing in
-	// the status says whether it was told of before.
+	// retellEnds is how long after its end a Job that the status did not list is told of. Nothing
+	// in the status says whether it was told of before.
 	retellEnds = 10 * time.Minute
 
 	// maxCacheLag is how old a tick may be whose Job is not observed because the cache is stale.
@@ -179,8 +180,8 @@ func ActiveCount(status v1.CronJobStatus) int {
 //
 // The stored status counts all Jobs that ran, but lists only the oldest. For the others this is not
 // exact: Ended has those that ended within retellEnds, whether or not they were told of before; an
-// end that is older when it is first observed counts as Vanished. And each Job that is told of again
-// hides one that somebody deleted from Vanished.
+// end that is older when it is first observed counts as Vanished. And each Job that is told of
+// again hides one that somebody deleted from Vanished.
 func (p *Plan) observe(in Input, jobs sortedJobs) {
 	stored := in.CronJob.Status
 	listed := uidsOf(stored.Active)

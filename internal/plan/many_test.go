@@ -42,7 +42,8 @@ import (
 // maxStatusSize is what a status may take as JSON.
 const maxStatusSize = 64 << 10
 
-// crowd is a CronJob with many Jobs, to which anything happens, and a reconciler that carries out its plans.
+// crowd is a CronJob with many Jobs, to which anything happens, and a reconciler that carries out
+// its plans.
 type crowd struct {
 	t        *testing.T
 	rand     *rand.Rand
@@ -56,8 +57,8 @@ type crowd struct {
 	untold  sets.Set[types.UID] // Jobs that have ended, and of which no plan has told
 	byHand  int
 
-	// vanished counts the Jobs that the plans took for deleted while they ran, and deleted those that were, and
-	// those whose end could not be told.
+	// vanished counts the Jobs that the plans took for deleted while they ran, and deleted those
+	// that were, and those whose end could not be told.
 	vanished, deleted int
 }
 
@@ -248,7 +249,8 @@ func (w *crowd) settled() {
 	require.LessOrEqual(w.t, ended[Failed], 1, "S8")
 }
 
-// grown returns a CronJob with Jobs that run, of a tick each minute until 09:59, oldest first, and its status at 09:59:05.
+// grown returns a CronJob with Jobs that run, of a tick each minute until 09:59, oldest first, and
+// its status at 09:59:05.
 func grown(t *testing.T, policy v1.ConcurrencyPolicy, count int) (*v1.CronJob, []*batchv1.Job) {
 	t.Helper()
 	c := builders.MakeCronJob("c").Created(at("00:00:00").AddDate(0, 0, -10)).Policy(policy).Obj()
@@ -388,7 +390,8 @@ func TestR2AStatusIsSmallWhateverRuns(t *testing.T) {
 	assert.Less(t, len(raw), maxStatusSize)
 }
 
-// TestR2LawsHoldForJobsThatTheStatusDoesNotList lets anything happen to CronJobs with more Jobs than their status lists.
+// TestR2LawsHoldForJobsThatTheStatusDoesNotList lets anything happen to CronJobs with more Jobs
+// than their status lists.
 func TestR2LawsHoldForJobsThatTheStatusDoesNotList(t *testing.T) {
 	most := 0
 	for seed := range uint64(15) {

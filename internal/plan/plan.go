@@ -45,8 +45,8 @@ type Input struct {
 	// Jobs that the CronJob controls, by UID, whether they run or have ended.
 	Jobs []*batchv1.Job
 
-	// Outdated says that some of the Jobs are of an earlier time than others: what has ended since is among them,
-	// and what was deleted since may be, too.
+	// Outdated says that some of the Jobs are of an earlier time than others: what has ended since
+	// is among them, and what was deleted since may be, too.
 	Outdated bool
 
 	// StatusFailed says that the status could not be written the last time.
@@ -80,8 +80,8 @@ func NewInput(stored *v1.CronJob, jobs []*batchv1.Job, now, editedAt time.Time) 
 
 // Plan is what is to be done, and the status to write when it is done.
 type Plan struct {
-	// Status to write, as long as nothing is done. Replaced, Started, StartFailed and NameTaken make
-	// from it the one to write after that.
+	// Status to write, as long as nothing is done. Replaced, Started, StartFailed and NameTaken
+	// make from it the one to write after that.
 	Status v1.CronJobStatus
 
 	// Start says which tick is to be started; nil for none.
@@ -93,9 +93,10 @@ type Plan struct {
 	// Prune has the ended Jobs to delete because the history limits are reached.
 	Prune []*batchv1.Job
 
-	// Ended has the Jobs whose end the status does not say yet, and if it does not list all that run,
-	// those that have ended lately: they may have been told of before. Of those that it says run, but that are gone,
-	// Supplanted counts the ones that made room for the next, and Vanished the ones that somebody deleted.
+	// Ended has the Jobs whose end the status does not say yet, and if it does not list all that
+	// run, those that have ended lately: they may have been told of before. Of those that it says
+	// run, but that are gone, Supplanted counts the ones that made room for the next, and Vanished
+	// the ones that somebody deleted.
 	Ended                []Ended
 	Supplanted, Vanished int
 
@@ -106,13 +107,15 @@ type Plan struct {
 	// status says so already.
 	HeldBy *batchv1.Job
 
-	// Rejected says why the schedule can't be followed; nil when it can, or when the status says so already.
+	// Rejected says why the schedule can't be followed; nil when it can, or when the status says so
+	// already.
 	Rejected *Rejection
 
 	// WakeAt is when to decide again if nothing happens before. Zero for never.
 	WakeAt time.Time
 
-	// Again asks for another decision as soon as the status is written: only then may some Job be deleted.
+	// Again asks for another decision as soon as the status is written: only then may some Job be
+	// deleted.
 	Again bool
 
 	// running has the Jobs that run, oldest first. unobserved is how many more are believed to run.
@@ -212,7 +215,8 @@ func (p *Plan) follow(in Input, active []jobState) {
 	}
 	p.Status.NextScheduleTime = &metav1.Time{Time: due}
 	if !isReadyReason(in.CronJob, v1.ReasonWaiting) && !isReadyReason(in.CronJob, v1.ReasonJobCreationFailed) {
-		// Whatever becomes of the tick: were it Suspended still, the next plan would miss the same ticks again.
+		// Whatever becomes of the tick: were it Suspended still, the next plan would miss the same
+		// ticks again.
 		p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, messageScheduled)
 	}
 	p.run(in, active, Start{Tick: due, Next: next, GiveUpAt: giveUp})
@@ -234,7 +238,8 @@ func deadlineOf(in Input, tick time.Time) (time.Time, bool) {
 	if seconds == nil || *seconds > math.MaxInt64/int64(time.Second) {
 		return time.Time{}, false
 	}
-	// Below 0, which only a stored object can be, no tick is in time; far below, the sum would overflow.
+	// Below 0, which only a stored object can be, no tick is in time; far below, the sum would
+	// overflow.
 	return tick.Add(time.Duration(max(*seconds, -1)) * time.Second), true
 }
 

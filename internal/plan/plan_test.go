@@ -53,7 +53,8 @@ func cron() *builders.CronJob {
 	return builders.MakeCronJob("c").Schedule("*/5 * * * *").Created(at("09:58:30"))
 }
 
-// settle lets the CronJob be looked at once, with no tick due, so that its status is as it should be.
+// settle lets the CronJob be looked at once, with no tick due, so that its status is as it should
+// be.
 func settle(t *testing.T, c *v1.CronJob, now time.Time) *v1.CronJob {
 	t.Helper()
 	p := Decide(inputOf(c, now))

@@ -34,7 +34,8 @@ const (
 	// MissedDeadline is for a tick that did not start within startingDeadlineSeconds.
 	MissedDeadline MissedReason = "Deadline"
 
-	// MissedSuperseded is for ticks of a gap in which nobody looked, as during an outage: only the newest runs.
+	// MissedSuperseded is for ticks of a gap in which nobody looked, as during an outage: only the
+	// newest runs.
 	MissedSuperseded MissedReason = "Superseded"
 
 	// MissedForbidden is for a tick that waited for a Job to end until a newer one was due.
@@ -69,8 +70,9 @@ func (m Missed) Equal(other Missed) bool {
 // MaxMissedRows is how many rows of missed ticks a status keeps.
 const MaxMissedRows = 5
 
-// miss notes ticks that will never run. They are kept in the status, which so moves past them and says so in one
-// write: whoever reads it can report them, whatever became of the process that wrote it.
+// miss notes ticks that will never run. They are kept in the status, which so moves past them and
+// says so in one write: whoever reads it can report them, whatever became of the process that wrote
+// it.
 func (p *Plan) miss(in Input, m Missed) {
 	p.Missed = append(p.Missed, m)
 	row := v1.MissedTicks{
@@ -109,8 +111,9 @@ func reasonForOlder(c *v1.CronJob) MissedReason {
 	return MissedSuperseded
 }
 
-// missOvertaken notes the ticks that a newer one has left behind whose Job there is, if the status does not
-// tell of that Job: it could not be written, and the plan that had missed them was lost with it.
+// missOvertaken notes the ticks that a newer one has left behind whose Job there is, if the status
+// does not tell of that Job: it could not be written, and the plan that had missed them was lost
+// with it.
 func (p *Plan) missOvertaken(in Input) {
 	c := in.CronJob
 	last, newest := timeOf(c.Status.LastScheduleTime), timeOf(p.Status.LastScheduleTime)
@@ -142,9 +145,9 @@ func (p *Plan) missOvertaken(in Input) {
 	}
 }
 
-// passedBy returns the first tick that was open when the newest that has run was started, given the last that the
-// status tells of, and what finds the next. If the schedule was edited since, only the one is known that the status
-// waits for.
+// passedBy returns the first tick that was open when the newest that has run was started, given the
+// last that the status tells of, and what finds the next. If the schedule was edited since, only
+// the one is known that the status waits for.
 func passedBy(in Input, last time.Time, unedited bool) (first time.Time, next func(time.Time) (time.Time, bool)) {
 	c := in.CronJob
 	first = timeOf(c.Status.NextScheduleTime)
@@ -194,7 +197,8 @@ func (s tickSet) has(tick time.Time) bool {
 	return ok
 }
 
-// MissedSince returns the ticks that the plan takes for missed, from an instant on; at most MaxMissedCount of them.
+// MissedSince returns the ticks that the plan takes for missed, from an instant on; at most
+// MaxMissedCount of them.
 func (p *Plan) MissedSince(in Input, since time.Time) []time.Time {
 	var ticks []time.Time
 	next := in.Schedule.Anchored(Anchor(in.CronJob, in.CronJob.Status)).Next
@@ -213,7 +217,8 @@ func (p *Plan) MissedSince(in Input, since time.Time) []time.Time {
 	return ticks
 }
 
-// missWaiting notes the tick that was due when the CronJob was edited, and had not run by the last that has.
+// missWaiting notes the tick that was due when the CronJob was edited, and had not run by the last
+// that has.
 func (p *Plan) missWaiting(in Input, last time.Time) {
 	waiting := in.CronJob.Status.NextScheduleTime
 	if waiting != nil && waiting.After(last) && !waiting.After(editedAt(in)) {
@@ -221,8 +226,9 @@ func (p *Plan) missWaiting(in Input, last time.Time) {
 	}
 }
 
-// floor returns the instant up to which ticks have had their turn, given the last that has run: they have run,
-// were missed, passed while suspended, or lie before the CronJob was created or its schedule edited.
+// floor returns the instant up to which ticks have had their turn, given the last that has run:
+// they have run, were missed, passed while suspended, or lie before the CronJob was created or its
+// schedule edited.
 //
 // The status remembers it as nextScheduleTime, the first tick that has not had its turn, together
 // with the schedule that this tick is one of. So an edit is told from all other changes, and ticks
@@ -245,17 +251,17 @@ func floor(in Input, last time.Time) time.Time {
 	return floor
 }
 
-// isReschedule reports whether ticks from before the last edit don't count: the schedule or its zone
-// was edited, the CronJob resumed, or it was edited more than once since it was looked at, so that
-// it may have been suspended in between.
+// isReschedule reports whether ticks from before the last edit don't count: the schedule or its
+// zone was edited, the CronJob resumed, or it was edited more than once since it was looked at, so
+// that it may have been suspended in between.
 func isReschedule(c *v1.CronJob) bool {
 	return c.Status.ObservedSchedule != observedSchedule(c) ||
 		isReadyReason(c, v1.ReasonSuspended) ||
 		c.Generation-c.Status.ObservedGeneration > 1
 }
 
-// editedAt returns when the spec was last edited. When that is not known, or said to be yet to come, it is now: a
-// tick too few is better than one that nobody expects.
+// editedAt returns when the spec was last edited. When that is not known, or said to be yet to
+// come, it is now: a tick too few is better than one that nobody expects.
 func editedAt(in Input) time.Time {
 	if in.EditedAt.IsZero() || in.EditedAt.After(in.Now) || isUnstamped(in) {
 		return in.Now
@@ -263,8 +269,9 @@ func editedAt(in Input) time.Time {
 	return in.EditedAt
 }
 
-// isUnstamped reports whether the last edit left the managed fields' times as the status has observed them. The API
-// server stamps an edit only if it sets a field: one that removes the time zone, or v2's hour, is not stamped.
+// isUnstamped reports whether the last edit left the managed fields' times as the status has
+// observed them. The API server stamps an edit only if it sets a field: one that removes the time
+// zone, or v2's hour, is not stamped.
 func isUnstamped(in Input) bool {
 	status := in.CronJob.Status
 	return status.ObservedGeneration != in.CronJob.Generation && status.ObservedEditTime != nil &&
@@ -282,8 +289,8 @@ func (p *Plan) observeEdit(in Input) {
 	}
 }
 
-// Anchor returns what an interval counts from, as of a status of the CronJob: the last run, and before the
-// first the creation.
+// Anchor returns what an interval counts from, as of a status of the CronJob: the last run, and
+// before the first the creation.
 func Anchor(c *v1.CronJob, status v1.CronJobStatus) time.Time {
 	if status.LastScheduleTime != nil {
 		return status.LastScheduleTime.Time
