@@ -73,11 +73,10 @@ type failedDelete struct {
 	err error
 }
 
-// apply deletes and creates the Jobs of the plan, and brings the status that it is to write up to
-// date with what became of that.
+// apply deletes the Jobs to be replaced and creates that of the tick, and brings the status that is
+// to be written up to date with what became of that.
 func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p *plan.Plan) outcome {
 	done := outcome{}
-	r.prune(ctx, seen, p, &done)
 	var gone []*batchv1.Job
 	for _, job := range p.Replace {
 		switch r.delete(ctx, seen, &done, job) {
@@ -98,17 +97,21 @@ func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p *plan.P
 
 // maxFailedPrunes is how many deletions of old Jobs may fail in one reconcile before the rest is
 // left to the next: where all are refused, they get more with each tick.
-const maxFailedPrunes = 10
+const maxFailedPrunes = 3
 
-// prune deletes the Jobs beyond the history limits, in any order, so that a few that can't be
-// deleted keep no others from it.
+// prune deletes the Jobs beyond the history limits: after all else, which must not wait for it, and
+// in any order, so that a few that can't be deleted keep no others from it.
 func (r *CronJobReconciler) prune(ctx context.Context, seen *observed, p *plan.Plan, done *outcome) {
+	failed := 0
 	for _, i := range rand.Perm(len(p.Prune)) { //nolint:gosec // no secret
-		if len(done.undeleted) >= maxFailedPrunes {
-			return
-		}
-		if r.delete(ctx, seen, done, p.Prune[i]) == deletedNow {
+		switch r.delete(ctx, seen, done, p.Prune[i]) {
+		case deletedNow:
 			ctrl.LoggerFrom(ctx).V(1).Info("Deleted an old Job", "job", klog.KObj(p.Prune[i]))
+		case notDeleted:
+			if failed++; failed == maxFailedPrunes {
+				return
+			}
+		case wasGone:
 		}
 	}
 }

@@ -128,6 +128,7 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 		return requeueForStatus(), nil
 	}
 	done.written = r.writeStatus(ctx, seen, &p)
+	r.prune(ctx, seen, &p, &done)
 	r.report(ctx, seen, &p, &done)
 	recordRuns(seen, &p, &done)
 	return r.requeue(seen, &p, &done), nil

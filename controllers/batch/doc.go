@@ -19,10 +19,11 @@ limitations under the License.
 //
 //  1. observe: read the CronJob, the Jobs it controls and the clock, all from the cache, once.
 //  2. decide: plan.Decide makes a plan of it, as a pure function. All policy is there.
-//  3. apply: delete finished Jobs beyond the history limits, delete those to be replaced, create the
-//     Job of the tick that is due. The Job's name is the tick's, so that it can't run twice. What
-//     follows then waits, in another reconcile, until all that is due has been created.
-//  4. status: write it, once, if it changed. It also says which ticks were missed.
+//  3. apply: delete the Jobs to be replaced, create the Job of the tick that is due. Its name is the
+//     tick's, so that it can't run twice. What follows then waits, in another reconcile, until all
+//     that is due has been created.
+//  4. status: write it, once, if it changed. It also says which ticks were missed. Then delete
+//     finished Jobs beyond the history limits.
 //  5. report: events, metrics and one log line, about what was done and what is written. An event's
 //     name is made of what it says, so that to say it again is harmless.
 //  6. requeue: sleep until the next tick, or until something happens. What failed is tried again

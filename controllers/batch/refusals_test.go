@@ -146,6 +146,28 @@ func TestS14WhatIsRefusedForLongCostsNoTick(t *testing.T) {
 	}
 }
 
+func TestS14ATickDoesNotWaitForTheDeletionOfOldJobs(t *testing.T) {
+	s := newStage(t, every().History(0, 0))
+	s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	s.finishJobs() // and nobody looks before the next tick
+	var requests []string
+	s.interfere(interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			requests = append(requests, "create")
+			return c.Create(ctx, o, opts...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			requests = append(requests, "delete")
+			return c.Delete(ctx, o, opts...)
+		},
+	})
+	s.toNextTick()
+	s.reconcile()
+	assert.Equal(t, []string{"create", "delete"}, requests)
+}
+
 func TestS14UnderReplaceARefusedStatusCostsNoTick(t *testing.T) {
 	s := newStage(t, every().Policy(v1.ReplaceConcurrent))
 	s.interfere(statusFails(denied))

@@ -238,6 +238,21 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 				t.add(36, history.Record{Act: &history.Act{Kind: "end"}})
 			},
 		},
+		"S2: a run of which no status could tell was replaced, and the next leader takes it for missed": {tell: func(t *tale) {
+			t.cronJob.Policy = "Replace"
+			t.edit(1, func(*history.CronJob) {})
+			t.status(1, -1, 10)
+			t.refuses(5, history.Statuses)
+			t.startsJobs(10)
+			t.deletes(20.05, 10)
+			t.startsJobs(20)
+			t.process("a-1", history.Ended, 20.5)
+			t.process("b-1", history.Started, 20.5)
+			t.allows(25, history.Statuses)
+			t.status(26, 20, 30)
+			t.reports(26, oneMissed(10))
+			t.edit(27, suspended)
+		}, others: 6},
 		"S2: the status that can't be written goes past no tick": {tell: func(t *tale) {
 			t.refuses(5, history.Statuses)
 			t.startsJobs(10)

@@ -47,8 +47,9 @@ func (c *check) starts(s *story) {
 }
 
 // isForgotten reports whether nobody could know of a run any more at an instant, at which its tick ran again or was
-// reported as missed: somebody else had deleted its Job before a status told of it, and the process that had asked for it
-// had ended or was frozen. Only a write before each creation could keep that.
+// reported as missed: its Job was deleted before a status told of it, by somebody else or by a manager that was refused
+// to write the status, and the process that had asked for it had ended or was frozen. Only a write before each creation
+// could keep that.
 func (c *check) isForgotten(s *story, run *run, by time.Time) bool {
 	booked := func(v version) bool { return !v.LastSchedule.Before(run.Tick) && v.revision < run.deleted }
 	asked := run.createdAt
@@ -58,7 +59,8 @@ func (c *check) isForgotten(s *story, run *run, by time.Time) bool {
 		}
 	}
 	ended := func(end time.Time) bool { return end.After(asked) && end.Before(by) }
-	return c.acts[run.UID] && run.deleted > 0 && !slices.ContainsFunc(s.versions, booked) && slices.ContainsFunc(c.ends, ended)
+	deleted := c.acts[run.UID] || c.isRefused(s, run.createdAt, run.deletedAt, history.Statuses)
+	return run.deleted > 0 && deleted && !slices.ContainsFunc(s.versions, booked) && slices.ContainsFunc(c.ends, ended)
 }
 
 // label judges what a Job says about itself.
