@@ -49,10 +49,10 @@ func (l *auditLog) path() string { return filepath.Join(l.dir, "audit.log") }
 
 // request is a request of the manager that was answered.
 type request struct {
-	Verb, Resource, Namespace, Name string
-	Code                            int
-	Message                         string
-	Received                        time.Time
+	Verb, Group, Resource, Namespace, Name string
+	Code                                   int
+	Message                                string
+	Received                               time.Time
 
 	// Admission says that it was asked by the webhooks, on behalf of whoever writes a CronJob: whether a Job would
 	// be accepted, and whether there is a built-in CronJob of the same name.
@@ -112,7 +112,8 @@ func (l *auditLog) read() ([]request, error) {
 // request returns what we want to know of the event.
 func (e *auditEvent) request() request {
 	r := request{
-		Verb: e.Verb, Resource: e.ObjectRef.Resource, Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
+		Verb: e.Verb, Group: e.ObjectRef.APIGroup, Resource: e.ObjectRef.Resource,
+		Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
 		Code: e.ResponseStatus.Code, Message: e.ResponseStatus.Message, Received: e.RequestReceivedTimestamp,
 		Admission: strings.Contains(e.RequestURI, "dryRun=") || e.ObjectRef.APIGroup == batchv1.GroupName && e.ObjectRef.Resource == "cronjobs",
 	}
