@@ -148,7 +148,8 @@ func run(ctx context.Context, config *rest.Config, opts *options) error {
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)
 	}
-	if err := errors.Join(mgr.AddHealthzCheck("healthz", healthz.Ping), mgr.AddReadyzCheck("readyz", healthz.Ping)); err != nil {
+	if err := errors.Join(mgr.AddHealthzCheck("healthz", healthz.Ping), mgr.AddHealthzCheck("leader", fence.HealthCheck(stuckAfter)),
+		mgr.AddReadyzCheck("readyz", healthz.Ping)); err != nil {
 		return fmt.Errorf("setting up the health checks: %w", err)
 	}
 	if opts.enableWebhooks {
@@ -252,6 +253,10 @@ func managerOptions(opts *options, keeper *certs.Keeper, server webhook.Server) 
 const (
 	leaseDuration = 15 * time.Second
 	renewDeadline = 10 * time.Second
+
+	// stuckAfter is the age of the lease at which the liveness probe fails: a leader that can't
+	// renew it ends by itself long before.
+	stuckAfter = leaseDuration + 20*time.Second
 )
 
 // newScheme has the types that the manager works with.

@@ -24,6 +24,7 @@ package lease
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -94,6 +95,22 @@ func (f *Fence) Writes(next http.RoundTripper) http.RoundTripper {
 		}
 		return next.RoundTrip(request)
 	})
+}
+
+// HealthCheck returns a check for a liveness probe. It fails when the leader neither renewed its
+// lease for longer than maxAge nor ended: something in it is stuck. It passes when the process
+// never led, and when it released its lease.
+func (f *Fence) HealthCheck(maxAge time.Duration) func(*http.Request) error {
+	return func(*http.Request) error {
+		renewed := f.renewed.Load()
+		if renewed == nil {
+			return nil
+		}
+		if age := f.clock.Since(*renewed); age > maxAge {
+			return fmt.Errorf("the lease was last renewed %s ago, and the process has not ended", age.Round(time.Second))
+		}
+		return nil
+	}
 }
 
 // refuse answers a request that is not made.

@@ -88,6 +88,49 @@ func TestALeaderWritesOnlyWhileItsLeaseLasts(t *testing.T) {
 	}
 }
 
+func TestTheHealthCheckFailsWhenALeaderNeitherRenewsNorEnds(t *testing.T) {
+	const (
+		maxAge = 35 * time.Second
+		stuck  = "the lease was last renewed 36s ago, and the process has not ended"
+	)
+	for name, tc := range map[string]struct {
+		requests []string // bodies of the election's writes
+		since    time.Duration
+		want     string
+	}{
+		"it never led":               {nil, time.Hour, ""},
+		"it renews":                  {[]string{held}, 0, ""},
+		"its lease has just run out": {[]string{held}, maxAge, ""},
+		"it is stuck":                {[]string{held}, maxAge + time.Second, stuck},
+		"it released its lease":      {[]string{held, `{"spec":{}}`}, time.Hour, ""},
+		"it leads again":             {[]string{held, `{"spec":{}}`, held}, maxAge + time.Second, stuck},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+			defer server.Close()
+			clock := clocktesting.NewFakePassiveClock(time.Now())
+			fence := NewFence(lasts, clock)
+			elector, err := rest.HTTPClientFor(fence.Renewals(&rest.Config{}))
+			require.NoError(t, err)
+			for _, body := range tc.requests {
+				request, err := http.NewRequestWithContext(t.Context(), http.MethodPut,
+					server.URL+"/apis/coordination.k8s.io/v1/namespaces/n/leases/l", strings.NewReader(body))
+				require.NoError(t, err)
+				response, err := elector.Do(request)
+				require.NoError(t, err)
+				require.NoError(t, response.Body.Close())
+			}
+			clock.SetTime(clock.Now().Add(tc.since))
+			err = fence.HealthCheck(maxAge)(nil)
+			if tc.want == "" {
+				assert.NoError(t, err)
+				return
+			}
+			assert.EqualError(t, err, tc.want)
+		})
+	}
+}
+
 func TestARenewalCountsFromWhenItWasAskedFor(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { clock.SetTime(clock.Now().Add(lasts)) }))

@@ -70,6 +70,7 @@ func TestManagersOfDisjointNamespacesEachLeadAndScheduleTheirOwn(t *testing.T) {
 	}
 	for i, s := range spaces {
 		assert.True(t, leads(managers[i]))
+		assert.True(t, answersOK(t.Context(), managers[i].health+"/healthz/leader"), "the liveness probe looks at its lease")
 		s.awaitJobs("c", len(s.jobs("c"))+2)
 	}
 

@@ -155,6 +155,12 @@ certManager: {enabled: false}
 	assert.Equal(t, asYAML(t, want), asYAML(t, deployment(t, values)))
 }
 
+func TestProbesWaitLongEnoughOnABusyNode(t *testing.T) {
+	manager := deployment(t, "").Spec.Template.Spec.Containers[0]
+	assert.EqualValues(t, 5, manager.LivenessProbe.TimeoutSeconds)
+	assert.EqualValues(t, 5, manager.ReadinessProbe.TimeoutSeconds)
+}
+
 func asYAML(t *testing.T, object any) string {
 	t.Helper()
 	text, err := yaml.Marshal(object)
