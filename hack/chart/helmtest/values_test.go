@@ -25,6 +25,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -159,6 +160,11 @@ func TestProbesWaitLongEnoughOnABusyNode(t *testing.T) {
 	manager := deployment(t, "").Spec.Template.Spec.Containers[0]
 	assert.EqualValues(t, 5, manager.LivenessProbe.TimeoutSeconds)
 	assert.EqualValues(t, 5, manager.ReadinessProbe.TimeoutSeconds)
+}
+
+func TestTheDisruptionBudgetLetsANodeWithABrokenReplicaBeDrained(t *testing.T) {
+	budget := find[policyv1.PodDisruptionBudget](t, asInConfig.render(t), "PodDisruptionBudget", "project-controller-manager")
+	assert.Equal(t, new(policyv1.AlwaysAllow), budget.Spec.UnhealthyPodEvictionPolicy)
 }
 
 func asYAML(t *testing.T, object any) string {
