@@ -37,13 +37,16 @@ var (
 		"ServiceMonitor":      ".Values.metrics.serviceMonitor.enabled",
 	}
 	byID = map[string]string{
-		"ClusterRole/metrics-auth-role":               ".Values.metrics.enabled",
-		"ClusterRole/metrics-reader":                  ".Values.metrics.enabled",
-		"ClusterRoleBinding/metrics-auth-rolebinding": ".Values.metrics.enabled",
-		"NetworkPolicy/allow-metrics-traffic":         "and .Values.networkPolicy.enabled .Values.metrics.enabled",
-		"Role/leader-election-role":                   ".Values.leaderElection.enabled",
-		"RoleBinding/leader-election-rolebinding":     ".Values.leaderElection.enabled",
-		"Service/controller-manager-metrics-service":  ".Values.metrics.enabled",
+		"ClusterRole/metrics-auth-role":                 ".Values.metrics.enabled",
+		"ClusterRole/metrics-reader":                    ".Values.metrics.enabled",
+		"ClusterRoleBinding/metrics-auth-rolebinding":   ".Values.metrics.enabled",
+		"ClusterRoleBinding/metrics-reader-rolebinding": ".Values.metrics.serviceMonitor.enabled",
+		"Secret/metrics-reader-token":                   ".Values.metrics.serviceMonitor.enabled",
+		"ServiceAccount/metrics-reader":                 ".Values.metrics.serviceMonitor.enabled",
+		"NetworkPolicy/allow-metrics-traffic":           "and .Values.networkPolicy.enabled .Values.metrics.enabled",
+		"Role/leader-election-role":                     ".Values.leaderElection.enabled",
+		"RoleBinding/leader-election-rolebinding":       ".Values.leaderElection.enabled",
+		"Service/controller-manager-metrics-service":    ".Values.metrics.enabled",
 	}
 )
 

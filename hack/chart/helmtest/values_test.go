@@ -76,8 +76,9 @@ func TestWhatValuesTakeAwayAndAdd(t *testing.T) {
 			"NetworkPolicy/allow-metrics-traffic", "NetworkPolicy/allow-webhook-traffic"}},
 		"network policies without metrics": {
 			values: "{networkPolicy: {enabled: true}, metrics: {enabled: false}}", wantLess: metrics, wantNew: []string{"NetworkPolicy/allow-webhook-traffic"}},
-		"a monitor": {values: "{metrics: {serviceMonitor: {enabled: true}}}", wantNew: []string{"ServiceMonitor/controller-manager-metrics-monitor"}},
-		"rules":     {values: "{metrics: {rules: {enabled: true}}}", wantNew: []string{"PrometheusRule/controller-manager-rules"}},
+		"a monitor": {values: "{metrics: {serviceMonitor: {enabled: true}}}", wantNew: []string{"ServiceMonitor/controller-manager-metrics-monitor",
+			"ServiceAccount/metrics-reader", "Secret/metrics-reader-token", "ClusterRoleBinding/metrics-reader-rolebinding"}},
+		"rules": {values: "{metrics: {rules: {enabled: true}}}", wantNew: []string{"PrometheusRule/controller-manager-rules"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -210,6 +211,27 @@ metrics: {serviceMonitor: {enabled: true, labels: {release: prometheus}}, rules:
 	secret, _, err := unstructured.NestedString(endpoints[0].(map[string]any), "tlsConfig", "ca", "secret", "name")
 	require.NoError(t, err)
 	assert.Equal(t, "mine", secret)
+}
+
+func TestPrometheusReadsTheMetricsByATokenThatIsGoodForThemAlone(t *testing.T) {
+	o := release{"other", "elsewhere", "{metrics: {serviceMonitor: {enabled: true}}}"}.render(t)
+	endpoints, _, err := unstructured.NestedSlice(o["ServiceMonitor/elsewhere/other-project-controller-manager-metrics-monitor"].Object, "spec", "endpoints")
+	require.NoError(t, err)
+	require.Len(t, endpoints, 1)
+	endpoint := endpoints[0].(map[string]any)
+	assert.NotContains(t, endpoint, "bearerTokenFile", "it is deprecated, and refused where Prometheus is shared")
+	assert.Equal(t, map[string]any{
+		"type": "Bearer", "credentials": map[string]any{"name": "other-project-metrics-reader-token", "key": corev1.ServiceAccountTokenKey},
+	}, endpoint["authorization"])
+
+	token := find[corev1.Secret](t, o, "Secret", "other-project-metrics-reader-token")
+	assert.Equal(t, corev1.SecretTypeServiceAccountToken, token.Type)
+	assert.Equal(t, map[string]string{corev1.ServiceAccountNameKey: "other-project-metrics-reader"}, token.Annotations)
+	require.Contains(t, o, "ServiceAccount/elsewhere/other-project-metrics-reader")
+	binding := find[rbacv1.ClusterRoleBinding](t, o, "ClusterRoleBinding", "other-project-metrics-reader-rolebinding")
+	assert.Equal(t, []rbacv1.Subject{{Kind: "ServiceAccount", Name: "other-project-metrics-reader", Namespace: "elsewhere"}}, binding.Subjects)
+	assert.Equal(t, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "other-project-metrics-reader"}, binding.RoleRef)
+	require.Contains(t, o, "ClusterRole//other-project-metrics-reader")
 }
 
 func TestInNamespacesTheManagerHasNoMoreRightsThanItNeeds(t *testing.T) {
