@@ -76,7 +76,7 @@ var _ admission.Validator[*v1.CronJob] = validator{}
 func (v validator) ValidateCreate(ctx context.Context, c *v1.CronJob) (admission.Warnings, error) {
 	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
 	defer cancel()
-	found, errs := warnings(&c.Spec), append(validateName(c), validateSpec(&c.Spec)...)
+	found, errs := v.warnings(c), append(validateName(c), validateSpec(&c.Spec)...)
 	if v.asksAbout(c) {
 		tried, refused := v.trials.try(ctx, c)
 		found, errs = slices.Concat(found, v.namesakes.warn(ctx, c), tried), append(errs, refused...)
@@ -95,7 +95,7 @@ func (v validator) ValidateUpdate(ctx context.Context, before, after *v1.CronJob
 	defer cancel()
 	errs := newErrors(validateSpec(&before.Spec), validateSpec(&after.Spec))
 	tried, refused := v.validateNewTemplate(ctx, before, after)
-	return append(warnings(&after.Spec), tried...), invalid(after, append(errs, refused...))
+	return append(v.warnings(after), tried...), invalid(after, append(errs, refused...))
 }
 
 // validateNewTemplate checks an edited template, if it was edited.
@@ -113,7 +113,21 @@ func (v validator) validateNewTemplate(ctx context.Context, before, after *v1.Cr
 
 // asksAbout reports whether the API server is asked about a CronJob.
 func (v validator) asksAbout(c *v1.CronJob) bool {
-	return v.trials != nil && (len(v.namespaces) == 0 || slices.Contains(v.namespaces, c.Namespace))
+	return v.trials != nil && v.watches(c)
+}
+
+// watches reports whether the manager starts the Jobs of a CronJob.
+func (v validator) watches(c *v1.CronJob) bool {
+	return len(v.namespaces) == 0 || slices.Contains(v.namespaces, c.Namespace)
+}
+
+// warnings returns what is probably wrong with a CronJob, as far as nobody has to be asked.
+func (v validator) warnings(c *v1.CronJob) admission.Warnings {
+	found := warnings(&c.Spec)
+	if !v.watches(c) {
+		found = append(found, unwatched(c.Namespace))
+	}
+	return found
 }
 
 // newErrors returns the errors that were not there before.

@@ -24,6 +24,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/schedule"
+	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
 // shortDeadline is the starting deadline, in seconds, below which a busy moment of the control plane
@@ -46,6 +47,13 @@ func warnings(spec *v1.CronJobSpec) admission.Warnings {
 			"for work that comes so often, a Deployment that waits in between costs the cluster far less", interval))
 	}
 	return append(found, unreachableDeadline(spec, ticks)...)
+}
+
+// unwatched returns the warning of a namespace in which the manager starts no Jobs. Another manager
+// may, of which the webhooks don't know.
+func unwatched(namespace string) string {
+	return fmt.Sprintf("metadata.namespace: %q is not among the namespaces in which this operator starts Jobs (--namespaces): "+
+		"nothing runs, unless another manager is there for this one", logs.Shorten(namespace, maxDetail))
 }
 
 // unreachableDeadline warns of Jobs that the next tick may replace before their own deadline ends them. Either

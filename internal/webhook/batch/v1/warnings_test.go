@@ -97,6 +97,37 @@ func TestWarningsAreForTheSpecThatChanged(t *testing.T) {
 	assert.Len(t, found, 2)
 }
 
+func TestACronJobInANamespaceThatTheManagerDoesNotWatchIsWarnedOf(t *testing.T) {
+	const unwatched = `metadata.namespace: "ns" is not among the namespaces in which this operator starts Jobs (--namespaces): ` +
+		"nothing runs, unless another manager is there for this one"
+	for name, tc := range map[string]struct {
+		watched []string
+		want    admission.Warnings
+	}{
+		"it watches all":    {nil, nil},
+		"it watches it":     {[]string{"other", "ns"}, nil},
+		"it watches others": {[]string{"other"}, admission.Warnings{unwatched}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := builders.MakeCronJob("c").Namespace("ns").Obj()
+			v := validator{namespaces: tc.watched}
+			found, err := v.ValidateCreate(t.Context(), before)
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, found)
+			resumed := before.DeepCopy()
+			resumed.Spec.Suspend = new(false)
+			found, err = v.ValidateUpdate(t.Context(), before, resumed)
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, found, "an edit of the spec")
+			labelled := before.DeepCopy()
+			labelled.Labels = map[string]string{"a": "b"}
+			found, err = v.ValidateUpdate(t.Context(), before, labelled)
+			require.NoError(t, err)
+			assert.Empty(t, found, "an edit of the metadata")
+		})
+	}
+}
+
 func TestA5AnIntervalOfNothingIsRefused(t *testing.T) {
 	for _, schedule := range []string{"@every 0s", "@every 0", "@every -5m", "@every 0h0m"} {
 		t.Run(schedule, func(t *testing.T) {
