@@ -73,6 +73,23 @@ func TestKubectlsFlagsAreCompletedThoughTheHelpLeavesThemOut(t *testing.T) {
 	assert.Contains(t, out, "--kubeconfig\t")
 }
 
+func TestEachDryRunHasTheSameValuesAndMeansTheClientWithoutOne(t *testing.T) {
+	seen := 0
+	eachCommand(NewCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()), "v1.2.3"), func(cmd *cobra.Command) {
+		flag := cmd.Flags().Lookup("dry-run")
+		if flag == nil {
+			return
+		}
+		seen++
+		assert.Equal(t, "client", flag.NoOptDefVal, cmd.Name())
+		assert.Equal(t, "none", flag.DefValue, cmd.Name())
+		out, err := execute("__complete", cmd.Name(), "--dry-run=")
+		require.NoError(t, err)
+		assert.Equal(t, "none\nclient\nserver\n:4\n", out, cmd.Name())
+	})
+	assert.Equal(t, 5, seen, "run, suspend, resume, import, export")
+}
+
 func TestTheVersionIsTheBuilds(t *testing.T) {
 	out, err := execute("--version")
 	require.NoError(t, err)

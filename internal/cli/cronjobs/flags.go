@@ -40,12 +40,13 @@ const (
 	DryRunServer DryRun = "server"
 )
 
-// AddFlag adds the flag --dry-run.
+// AddFlag adds the flag --dry-run; without a value it means client, as kubectl has it.
 func (d *DryRun) AddFlag(cmd *cobra.Command) {
 	*d = DryRunNone
 	cmd.Flags().StringVar((*string)(d), "dry-run", string(DryRunNone),
-		`Must be "none", "server", or "client". If client, only print what would be sent, without sending it. `+
-			`If server, send it without storing anything.`)
+		`Must be "none", "server", or "client". If client, only print what would be done, and send nothing that changes anything. `+
+			`If server, the API server checks it as well, and stores nothing.`)
+	cmd.Flags().Lookup("dry-run").NoOptDefVal = string(DryRunClient)
 	complete(cmd, "dry-run", string(DryRunNone), string(DryRunClient), string(DryRunServer))
 }
 

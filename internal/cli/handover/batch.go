@@ -52,10 +52,7 @@ func (o *Options) AddFlags(command *cobra.Command, verb string) {
 	flags := command.Flags()
 	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, verb+" those of all namespaces.")
 	flags.StringVarP(&o.Selector, "selector", "l", "", verb+" those with these labels, such as app=shop,tier!=cache.")
-	flags.StringVar((*string)(&o.DryRun), "dry-run", string(cronjobs.DryRunNone),
-		`Must be "none", "server", or "client". "client" only says what would be done; `+
-			`"server" also has the API server say whether it would allow it.`)
-	flags.Lookup("dry-run").NoOptDefVal = string(cronjobs.DryRunClient)
+	o.DryRun.AddFlag(command)
 	flags.StringVarP(&o.Output, "output", "o", "", "Print the manifests, and touch nothing. One of: (json, yaml).")
 	flags.BoolVar(&o.Wait, "wait", false,
 		"Wait for Jobs that run when the concurrency policy is Forbid or Replace; ticks that pass meanwhile are missed.")
@@ -242,10 +239,7 @@ func (b *Batch) PrintManifest(object runtime.Object) error {
 
 // Done says what was done to the present CronJob, or would be.
 func (b *Batch) Done(text string) {
-	if b.Dry() {
-		text += " (" + string(b.DryRun) + " dry run)"
-	}
-	b.print(b.name(b.current) + ": " + text)
+	b.print(b.name(b.current) + ": " + b.DryRun.Done(text))
 }
 
 // Note says more about the present CronJob.
