@@ -349,6 +349,19 @@ func activeNames(c *v1.CronJob) []string {
 	return names
 }
 
+func TestAJobStartedByHandAtATickTakesNotItsPlace(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	byHand := builders.MakeJob(c, at("10:05:00")).Manual().Succeeded(at("10:05:30")).Obj()
+	byHand.Name = "c-manual-abcde"
+	require.NotEmpty(t, byHand.Spec.Template.Annotations[v1.ScheduledAtAnnotation], "its Pods are told when they were started")
+	p := Decide(inputOf(c, at("10:07:00"), byHand))
+	require.NotNil(t, p.Start, "the tick has not run")
+	assert.Equal(t, at("10:05:00"), p.Start.Tick)
+	assert.Equal(t, []Missed{{MissedSuperseded, at("10:00:00"), at("10:00:00"), 1}}, p.Missed, "nor is one before it hidden")
+	assert.Nil(t, p.Status.LastScheduleTime)
+	assert.Equal(t, at("10:05:30"), p.Status.LastSuccessfulTime.UTC(), "it counts as a run all the same")
+}
+
 func TestS5LastScheduleTimeNeverGoesBack(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
 	c.Status.LastScheduleTime = &metav1.Time{Time: at("10:20:00")}

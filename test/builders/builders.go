@@ -106,8 +106,11 @@ func MakeJob(c *v1.CronJob, tick time.Time) *Job {
 // Obj returns the Job.
 func (b *Job) Obj() *batchv1.Job { return b.j.DeepCopy() }
 
-// Manual makes it one that was not started by schedule.
-func (b *Job) Manual() *Job { b.j.Annotations = nil; return b }
+// Manual makes it one that was started by hand: of its time only its Pods are told.
+func (b *Job) Manual() *Job {
+	b.j.Spec.Template.Annotations, b.j.Annotations = b.j.Annotations, nil
+	return b
+}
 
 // Deleting marks it as being deleted.
 func (b *Job) Deleting(at time.Time) *Job {

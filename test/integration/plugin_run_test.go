@@ -133,6 +133,7 @@ func TestPluginRunStartsAJobThatIsCountedLikeAnyOther(t *testing.T) {
 		first := s.runNow("c")
 		assert.True(s.t, metav1.IsControlledBy(first, before))
 		assert.Equal(s.t, map[string]string{instantiateAnnotation: "manual"}, first.Annotations)
+		assert.Contains(s.t, first.Spec.Template.Annotations, v1.ScheduledAtAnnotation, "its Pods read when they were started")
 		assert.Regexp(s.t, `^c-manual-[a-z0-9]{5}$`, first.Name)
 		s.eventually(func() bool { return len(s.activeNames("c")) == 1 }, "it is not counted as active")
 		assert.Equal(s.t, []string{first.Name}, s.activeNames("c"))

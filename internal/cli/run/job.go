@@ -37,14 +37,15 @@ const (
 	maxJobName = 63
 )
 
-// newJob makes a Job from the template that is not one of a tick: without the annotation of its tick
-// the controller counts it, and leaves lastScheduleTime and the ticks alone.
-func newJob(c *v1.CronJob) *batchv1.Job {
-	job := plan.NewJob(c, time.Time{})
+// newJob makes a Job from the template that is not one of a tick. Its Pods are told the time of its
+// creation as their scheduled time, so that programs that read it work. The Job itself is not: by that
+// annotation the controller knows the Job of a tick, and this one must change neither lastScheduleTime
+// nor what is missed.
+func newJob(c *v1.CronJob, now time.Time) *batchv1.Job {
+	job := plan.NewJob(c, now)
 	job.TypeMeta = metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"}
 	job.Name = jobName(c.Name)
 	delete(job.Annotations, v1.ScheduledAtAnnotation)
-	delete(job.Spec.Template.Annotations, v1.ScheduledAtAnnotation)
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, instantiateAnnotation, manually)
 	// To block the owner's deletion takes the right to update its finalizers, on clusters that enforce
 	// it, which who may create Jobs need not have.

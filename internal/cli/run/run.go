@@ -43,7 +43,8 @@ const (
 
 The CronJob owns the Job and counts it like any other: among those that are active, in its
 concurrency policy, and in its history limits. The schedule goes on as if nothing had been: the run
-takes no tick's place. The Job has the annotation cronjob.kubernetes.io/instantiate: manual.
+takes no tick's place. The Job has the annotation cronjob.kubernetes.io/instantiate: manual, and its
+Pods have batch.tutorial.kubebuilder.io/scheduled-at, with the time of the run.
 
 If concurrencyPolicy is Forbid and a Job runs, nothing is started, unless with --force. If it is
 Replace, the Jobs that run are deleted first.
@@ -178,7 +179,7 @@ func (c *command) start(ctx context.Context, cluster client.Client, cronJob *v1.
 		return nil, err
 	}
 	active := activeOf(jobs)
-	job := newJob(cronJob)
+	job := newJob(cronJob, c.Clock.Now())
 	if len(active) > 0 {
 		switch cronJob.Spec.ConcurrencyPolicy {
 		case v1.ForbidConcurrent:

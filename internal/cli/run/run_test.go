@@ -40,17 +40,19 @@ import (
 )
 
 func TestAJobStartedByHandIsOwnedAndIsNoTicks(t *testing.T) {
+	now := time.Date(2027, 6, 1, 14, 30, 5, 0, time.FixedZone("", 2*60*60))
 	c := builders.MakeCronJob("c").Obj()
 	stray := map[string]string{v1.ScheduledAtAnnotation: "2027-01-01T00:00:00Z", "note": "kept"}
 	c.Spec.JobTemplate.Annotations = stray
 	c.Spec.JobTemplate.Spec.Template.Annotations = stray
 	c.Spec.JobTemplate.Labels = map[string]string{"app": "c"}
-	job := newJob(c)
+	job := newJob(c, now)
 	assert.True(t, metav1.IsControlledBy(job, c))
 	_, isTicks := plan.TickOf(job)
 	assert.False(t, isTicks, "%v", job.Annotations)
 	assert.Equal(t, map[string]string{"cronjob.kubernetes.io/instantiate": "manual", "note": "kept"}, job.Annotations)
-	assert.Equal(t, map[string]string{"note": "kept"}, job.Spec.Template.Annotations)
+	assert.Equal(t, map[string]string{v1.ScheduledAtAnnotation: "2027-06-01T12:30:05Z", "note": "kept"}, job.Spec.Template.Annotations,
+		"its Pods read when they were started where those of a tick read their tick")
 	assert.Equal(t, map[string]string{"app": "c"}, job.Labels)
 	assert.Nil(t, job.OwnerReferences[0].BlockOwnerDeletion)
 	assert.Equal(t, "2027-01-01T00:00:00Z", c.Spec.JobTemplate.Annotations[v1.ScheduledAtAnnotation], "the CronJob is left alone")
