@@ -40,8 +40,8 @@ how long it took.
 Runs that are over are shown as long as their Jobs exist (see successfulJobsHistoryLimit and
 failedJobsHistoryLimit), missed ticks as long as their events do, most often an hour.
 
-When the output is no terminal it is a table whose cells are separated by tabs, with times as in
-RFC 3339 and "-" for what there is not. Colours are left away if NO_COLOR is set.`
+When the output is no terminal it is a table aligned as kubectl's are, with times as in RFC 3339 and
+"-" for what there is not. Colours are left away if NO_COLOR is set.`
 
 	example = `  # Show the runs of the CronJob "backup", and the next three ticks
   kubectl cronjob history backup
@@ -50,7 +50,7 @@ RFC 3339 and "-" for what there is not. Colours are left away if NO_COLOR is set
   kubectl cronjob history backup -c 10
 
   # The jobs that failed, for a script
-  kubectl cronjob history backup --no-headers | awk -F'\t' '$3 == "Failed" {print $2}'`
+  kubectl cronjob history backup --no-headers | awk '$3 == "Failed" {print $2}'`
 
 	defaultComing = 3
 	maxComing     = 10_000
@@ -136,6 +136,5 @@ func (c *command) print(out io.Writer, h History) error {
 		_, err := io.WriteString(out, s.timeline(h))
 		return err
 	}
-	_, err := io.WriteString(out, table(h, !c.noHeaders))
-	return err
+	return printTable(out, h, !c.noHeaders)
 }

@@ -127,7 +127,15 @@ func TestATerminalIsKnownByWhatItIs(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoTerminalGetsATable(t *testing.T) {
+// tableOf is what a pipe gets.
+func tableOf(t *testing.T, h History, headers bool) string {
+	t.Helper()
+	out := &strings.Builder{}
+	require.NoError(t, printTable(out, h, headers))
+	return out.String()
+}
+
+func TestWhatIsNoTerminalGetsATableAlignedAsKubectls(t *testing.T) {
 	file, err := os.Create(t.TempDir() + "/out")
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, file.Close()) }()
@@ -139,15 +147,15 @@ func TestWhatIsNoTerminalGetsATable(t *testing.T) {
 	c, jobs, missed := aDay()
 	h := makeHistory(c, jobs, missed, at("05:05:00"), 1)
 	assert.Equal(t, strings.TrimPrefix(`
-TICK	JOB	RESULT	START	DELAY	DURATION	MESSAGE
-2027-03-28T10:00:00+09:00	c-1806195600	Succeeded	2027-03-28T10:00:01+09:00	1s	9m59s	-
-2027-03-28T11:00:00+09:00	c-1806199200	Failed	2027-03-28T11:01:00+09:00	1m0s	1m0s	BackoffLimitExceeded: Job has reached it
--	c-manual-x	Succeeded	2027-03-28T12:30:00+09:00	-	1m0s	-
-2027-03-28T13:00:00+09:00	-	Missed	-	-	-	Missed scheduled time 2027-03-28T04:00:00Z: they could not start
-2027-03-28T14:00:00+09:00	c-1806210000	Running	2027-03-28T14:00:00+09:00	0s	5m0s	-
-2027-03-28T15:00:00+09:00	-	Coming	-	-	-	-
-`, "\n"), table(h, true))
-	assert.NotContains(t, table(h, false), "TICK")
+TICK                        JOB            RESULT      START                       DELAY   DURATION   MESSAGE
+2027-03-28T10:00:00+09:00   c-1806195600   Succeeded   2027-03-28T10:00:01+09:00   1s      9m59s      -
+2027-03-28T11:00:00+09:00   c-1806199200   Failed      2027-03-28T11:01:00+09:00   1m0s    1m0s       BackoffLimitExceeded: Job has reached it
+-                           c-manual-x     Succeeded   2027-03-28T12:30:00+09:00   -       1m0s       -
+2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          Missed scheduled time 2027-03-28T04:00:00Z: they could not start
+2027-03-28T14:00:00+09:00   c-1806210000   Running     2027-03-28T14:00:00+09:00   0s      5m0s       -
+2027-03-28T15:00:00+09:00   -              Coming      -                           -       -          -
+`, "\n"), tableOf(t, h, true))
+	assert.NotContains(t, tableOf(t, h, false), "TICK")
 }
 
 func TestTheHistorySaysWhyNothingComes(t *testing.T) {

@@ -16,13 +16,19 @@ limitations under the License.
 
 package history
 
-import "strings"
+import (
+	"io"
+	"strings"
 
-// table is the history for programs: cells separated by tabs, "-" where there is nothing.
-func table(h History, headers bool) string {
-	text := &strings.Builder{}
+	"k8s.io/cli-runtime/pkg/printers"
+)
+
+// printTable prints the history for programs: columns aligned as kubectl does it, "-" where there is
+// nothing. No cell but the last has a blank in it.
+func printTable(out io.Writer, h History, headers bool) error {
+	w := printers.GetNewTabWriter(out)
 	if headers {
-		text.WriteString("TICK\tJOB\tRESULT\tSTART\tDELAY\tDURATION\tMESSAGE\n")
+		_, _ = io.WriteString(w, "TICK\tJOB\tRESULT\tSTART\tDELAY\tDURATION\tMESSAGE\n") // Flush tells of errors
 	}
 	for _, e := range h.Entries {
 		cells := []string{e.Tick, e.Job, string(e.State), e.Start, "", "", e.Message}
@@ -37,7 +43,7 @@ func table(h History, headers bool) string {
 				cells[i] = "-"
 			}
 		}
-		text.WriteString(strings.Join(cells, "\t") + "\n")
+		_, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n")
 	}
-	return text.String()
+	return w.Flush()
 }
