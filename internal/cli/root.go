@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutorial.kubebuilder.io/project/internal/cli/convert"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/exporting"
 	"tutorial.kubebuilder.io/project/internal/cli/history"
@@ -51,6 +52,9 @@ func NewCommand(e *env.Env, version string) *cobra.Command {
 	root.SetOut(e.Out)
 	root.SetErr(e.ErrOut)
 	e.Flags.AddFlags(root.PersistentFlags())
+	if err := root.RegisterFlagCompletionFunc("namespace", cronjobs.CompleteNamespaces(e)); err != nil {
+		panic(err) // the flag was added a line before
+	}
 	root.AddCommand(
 		convert.NewCommand(e),
 		exporting.NewCommand(e),

@@ -570,6 +570,7 @@ func TestPluginCompletesNames(t *testing.T) {
 		}
 		assert.Regexp(s.t, `^apricot\npear\n:4\n`, s.complete("suspend", "apple", ""))
 		assert.Regexp(s.t, `^:4\n`, s.complete("run", "apple", ""))
+		assert.Regexp(s.t, `^`+s.ns+`\n:4\n`, s.complete("next", "-n", s.ns))
 	})
 }
 

@@ -25,7 +25,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -42,32 +44,51 @@ func CompleteNames(e *env.Env, limit int) cobra.CompletionFunc {
 		if limit > 0 && len(args) >= limit {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		names, err := namesOf(cmd.Context(), e)
+		namespace, err := e.Namespace()
 		if err != nil {
-			cobra.CompErrorln(err.Error())
-			return nil, cobra.ShellCompDirectiveError
+			return completeNothing(err)
 		}
-		names = slices.DeleteFunc(names, func(name string) bool {
-			return !strings.HasPrefix(name, begun) || slices.Contains(args, name)
-		})
-		return names, cobra.ShellCompDirectiveNoFileComp
+		return completeObjects(cmd.Context(), e, v1.GroupVersion.WithKind("CronJobList"), namespace, begun, args)
 	}
 }
 
-// namesOf returns the names of the namespace's CronJobs.
-func namesOf(ctx context.Context, e *env.Env) ([]string, error) {
+// CompleteNamespaces completes a flag with the names of the cluster's namespaces. Where no cluster answers, or it
+// does not list them for the user, it completes nothing.
+func CompleteNamespaces(e *env.Env) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return completeObjects(cmd.Context(), e, corev1.SchemeGroupVersion.WithKind("NamespaceList"), "", begun, nil)
+	}
+}
+
+// completeObjects completes a word with the names of objects that are not given yet.
+func completeObjects(ctx context.Context, e *env.Env, kind schema.GroupVersionKind, namespace, begun string, given []string) (
+	[]cobra.Completion, cobra.ShellCompDirective,
+) {
+	names, err := namesOf(ctx, e, kind, namespace)
+	if err != nil {
+		return completeNothing(err)
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return !strings.HasPrefix(name, begun) || slices.Contains(given, name)
+	}), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeNothing completes nothing, because of an error.
+func completeNothing(err error) ([]cobra.Completion, cobra.ShellCompDirective) {
+	cobra.CompErrorln(err.Error())
+	return nil, cobra.ShellCompDirectiveError
+}
+
+// namesOf returns the names of the objects in a list of this kind.
+func namesOf(ctx context.Context, e *env.Env, kind schema.GroupVersionKind, namespace string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
-	namespace, err := e.Namespace()
-	if err != nil {
-		return nil, err
-	}
 	c, err := e.Client()
 	if err != nil {
 		return nil, err
 	}
 	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(v1.GroupVersion.WithKind("CronJobList"))
+	list.SetGroupVersionKind(kind)
 	if err := c.List(ctx, list, client.InNamespace(namespace), client.Limit(PageSize)); err != nil {
 		return nil, err
 	}
