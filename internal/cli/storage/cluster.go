@@ -36,6 +36,9 @@ const (
 	// startTimeout is how long the cluster may take to begin.
 	startTimeout = time.Minute
 
+	// withdrawTimeout is how long it may take to delete a request, after an interruption too.
+	withdrawTimeout = 10 * time.Second
+
 	// trimTimeout is how long it may take to trim the list after the migration.
 	trimTimeout = 30 * time.Second
 )
@@ -56,14 +59,32 @@ func (m *migrator) runInCluster(ctx context.Context) error {
 		return err
 	}
 	m.say("managedFields of %d cleaned", m.cleaned)
-	migration, err := m.startInCluster(ctx)
+	migration, joined, err := m.startInCluster(ctx)
 	if err != nil {
 		return err
 	}
 	if err := m.awaitCluster(ctx, migration); err != nil {
+		if !joined && migrationState(migration).State == pending {
+			if failed := m.withdraw(ctx, migration); failed != nil {
+				err = fmt.Errorf("%w; it was not deleted: %w", err, failed)
+			}
+		}
 		return fmt.Errorf("storageversionmigration.storagemigration.k8s.io/%s: %w", migration.Name, err)
 	}
 	return m.awaitTrim(ctx)
+}
+
+// withdraw deletes a migration that nobody has begun with: it would otherwise run at some later time,
+// when nobody expects it. After an interruption too.
+func (m *migrator) withdraw(ctx context.Context, migration *svmv1.StorageVersionMigration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
+	defer cancel()
+	unchanged := client.Preconditions{UID: &migration.UID, ResourceVersion: &migration.ResourceVersion}
+	if err := m.client.Delete(ctx, migration, unchanged); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	m.say("deleted storageversionmigration.storagemigration.k8s.io/%s", migration.Name)
+	return nil
 }
 
 // clean writes an object only if its managedFields are to be cleaned.
@@ -74,28 +95,28 @@ func (m *migrator) clean(ctx context.Context, object *metav1.PartialObjectMetada
 	return m.rewrite(ctx, object)
 }
 
-// startInCluster creates a migration, or joins one that has not ended.
-func (m *migrator) startInCluster(ctx context.Context) (*svmv1.StorageVersionMigration, error) {
+// startInCluster creates a migration, or joins one that has not ended, and reports whether it did that.
+func (m *migrator) startInCluster(ctx context.Context) (migration *svmv1.StorageVersionMigration, joined bool, err error) {
 	list := &svmv1.StorageVersionMigrationList{}
 	if err := m.client.List(ctx, list); err != nil {
-		return nil, fmt.Errorf("listing StorageVersionMigrations: %w", err)
+		return nil, false, fmt.Errorf("listing StorageVersionMigrations: %w", err)
 	}
 	for i := range list.Items {
 		migration := &list.Items[i]
 		if migration.Spec.Resource == resource && !hasEnded(migration) && !migration.CreationTimestamp.Before(changeOf(m)) {
 			m.say("joined storageversionmigration.storagemigration.k8s.io/%s", migration.Name)
-			return migration, nil
+			return migration, true, nil
 		}
 	}
-	migration := &svmv1.StorageVersionMigration{
+	migration = &svmv1.StorageVersionMigration{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "kubectl-cronjob-"},
 		Spec:       svmv1.StorageVersionMigrationSpec{Resource: resource},
 	}
 	if err := m.client.Create(ctx, migration); err != nil {
-		return nil, fmt.Errorf("creating a StorageVersionMigration: %w", err)
+		return nil, false, fmt.Errorf("creating a StorageVersionMigration: %w", err)
 	}
 	m.say("created storageversionmigration.storagemigration.k8s.io/%s", migration.Name)
-	return migration, nil
+	return migration, false, nil
 }
 
 // changeOf is when the CRD was changed last: a migration from before that may have written the version before.
@@ -124,13 +145,16 @@ func (m *migrator) awaitCluster(ctx context.Context, migration *svmv1.StorageVer
 			return nil
 		case state.State == string(svmv1.MigrationFailed):
 			return errors.New("failed: " + state.Detail)
-		case state.State == "Pending" && waited > startTimeout:
+		case state.State == pending && (waited > startTimeout || m.deadline > 0 && waited > m.deadline):
 			return fmt.Errorf("nobody has begun with it for %s: does kube-controller-manager run its "+
-				"storage-version-migrator-controller? --method=client does without", startTimeout)
+				"storage-version-migrator-controller? --method=client does without", waited.Round(time.Second))
 		case m.deadline > 0 && waited > m.deadline:
 			return fmt.Errorf("not done after %s; the cluster goes on: repeat the command to see how far it is", m.deadline)
 		}
-		if err := m.sleep(ctx, glance); err != nil {
+		switch err := m.sleep(ctx, glance); {
+		case err != nil && state.State == pending:
+			return fmt.Errorf("interrupted: %w", err)
+		case err != nil:
 			return fmt.Errorf("interrupted; the cluster goes on: repeat the command to see how far it is: %w", err)
 		}
 	}

@@ -47,7 +47,8 @@ Each object is written as it is; what is stored as it should be already costs a 
 managedFields about versions that are not served are moved to the storage version. Where the cluster
 has StorageVersionMigration (Kubernetes 1.37 and later), the cluster does it.
 
-It can be interrupted and repeated. The list is trimmed only when all objects were written and the CRD
+It can be interrupted and repeated. A request that the cluster has not begun with is deleted when it
+gives up. The list is trimmed only when all objects were written and the CRD
 was not changed meanwhile.`
 
 // Ways to migrate.

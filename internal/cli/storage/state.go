@@ -224,6 +224,9 @@ func newestMigration(ctx context.Context, c client.Client) (*MigrationState, err
 	return migrationState(newest), nil
 }
 
+// pending is the state of a migration that nobody has begun with.
+const pending = "Pending"
+
 // migrationState reads the conditions of a migration.
 func migrationState(m *svmv1.StorageVersionMigration) *MigrationState {
 	for _, kind := range []svmv1.MigrationConditionType{svmv1.MigrationFailed, svmv1.MigrationSucceeded, svmv1.MigrationRunning} {
@@ -232,7 +235,7 @@ func migrationState(m *svmv1.StorageVersionMigration) *MigrationState {
 			return &MigrationState{Name: m.Name, State: string(kind), Detail: condition.Message}
 		}
 	}
-	return &MigrationState{Name: m.Name, State: "Pending"}
+	return &MigrationState{Name: m.Name, State: pending}
 }
 
 // print writes the state for people.

@@ -17,13 +17,23 @@ limitations under the License.
 package storage
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	svmv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
 const group = "batch.tutorial.kubebuilder.io/"
@@ -137,6 +147,73 @@ func TestATokenIsForTheCRDAsItWas(t *testing.T) {
 	m.goOn = "nonsense!"
 	_, err = m.readToken()
 	assert.ErrorContains(t, err, "--continue: not what an interrupted run has printed")
+}
+
+// skippingClock is there already when it is waited for, and calls back.
+type skippingClock struct {
+	*clocktesting.FakeClock
+	onWait func()
+}
+
+func (c *skippingClock) After(d time.Duration) <-chan time.Time {
+	c.Step(d)
+	c.onWait()
+	there := make(chan time.Time, 1)
+	there <- c.Now()
+	return there
+}
+
+func TestARequestThatNobodyBeginsWithIsNotLeftBehind(t *testing.T) {
+	scheme := runtime.NewScheme()
+	require.NoError(t, svmv1.AddToScheme(scheme))
+	require.NoError(t, v1.AddToScheme(scheme))
+	request := func(c client.Client) *svmv1.StorageVersionMigration {
+		list := &svmv1.StorageVersionMigrationList{}
+		require.NoError(t, c.List(t.Context(), list))
+		require.LessOrEqual(t, len(list.Items), 1)
+		if len(list.Items) == 0 {
+			return nil
+		}
+		return &list.Items[0]
+	}
+	others := &svmv1.StorageVersionMigration{ObjectMeta: metav1.ObjectMeta{Name: "others", CreationTimestamp: metav1.Now()}}
+	others.Spec.Resource = resource
+	for name, tc := range map[string]struct {
+		objects  []client.Object
+		deadline time.Duration
+		onWait   func(c client.Client, interrupt func())
+		want     string
+		wantLeft bool
+	}{
+		"nobody begins":                  {want: "nobody has begun with it for 1m1s"},
+		"nobody begins before --timeout": {deadline: 10 * time.Second, want: "nobody has begun with it for 11s"},
+		"it is interrupted before":       {onWait: func(_ client.Client, interrupt func()) { interrupt() }, want: "interrupted"},
+		"the cluster has begun, and goes on": {
+			deadline: 10 * time.Second, want: "the cluster goes on", wantLeft: true,
+			onWait: func(c client.Client, _ func()) {
+				running := request(c)
+				running.Status.Conditions = []metav1.Condition{{Type: string(svmv1.MigrationRunning), Status: metav1.ConditionTrue}}
+				assert.NoError(t, c.Update(t.Context(), running))
+			},
+		},
+		"it is another's": {objects: []client.Object{others}, want: "nobody has begun with it", wantLeft: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(tc.objects...).Build()
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			e := env.New(genericiooptions.NewTestIOStreamsDiscard())
+			e.Clock = &skippingClock{FakeClock: clocktesting.NewFakeClock(time.Now()), onWait: func() {
+				if tc.onWait != nil {
+					tc.onWait(c, interrupt)
+				}
+			}}
+			m := newMigrator(e, c, options{qps: 1, page: 1, deadline: tc.deadline})
+			m.crd, m.storage = &apiextensionsv1.CustomResourceDefinition{}, "v1"
+			require.ErrorContains(t, m.runInCluster(ctx), tc.want)
+			assert.Equal(t, tc.wantLeft, request(c) != nil)
+		})
+	}
 }
 
 func TestWrongFlagsAreNamed(t *testing.T) {
