@@ -106,7 +106,7 @@ func (c *conversion) readText(job cronJob, e entry) (text, zone string, err erro
 			return "", "", err
 		}
 	}
-	if _, err := schedule.Parse(text, zone); err != nil {
+	if _, err := schedule.ParseNew(text, zone); err != nil {
 		return "", "", troublef(at, "spec.schedule: %v", err)
 	}
 	if zone != "" {
@@ -167,7 +167,7 @@ func checkFields(fields v2.CronSchedule, text string) error {
 	case fields.Every != "" && len(set) > 1:
 		return errors.New("every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek")
 	}
-	_, err := schedule.Parse(text, "")
+	_, err := schedule.ParseNew(text, "")
 	return err
 }
 

@@ -117,6 +117,21 @@ func TestA1AQuestionMarkIsTheStar(t *testing.T) {
 	}
 }
 
+func TestA5ANewIntervalIsAboveZero(t *testing.T) {
+	for _, text := range []string{"@every 0s", "@every -5m", "@every +0h"} {
+		_, err := ParseNew(text, "")
+		require.ErrorIs(t, err, ErrNoInterval, text)
+		stored := mustParse(t, text, "")
+		assert.Equal(t, time.Second, stored.Interval(), "what is stored goes on")
+	}
+	for _, text := range []string{"@every 1ms", "@every 90m", "@hourly", "0 0 * * *"} {
+		_, err := ParseNew(text, "")
+		assert.NoError(t, err, text)
+	}
+	_, err := ParseNew("0 0 30 2 *", "")
+	assert.ErrorIs(t, err, ErrNeverFires)
+}
+
 func TestIntervalsCountFromTheirAnchor(t *testing.T) {
 	s := mustParse(t, "@every 90m", "Europe/Paris").Anchored(at("2026-01-01T10:00:00.7Z"))
 	assert.Equal(t, 90*time.Minute, s.Interval())

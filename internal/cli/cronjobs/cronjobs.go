@@ -125,13 +125,23 @@ func JobsOf(ctx context.Context, c client.Reader, cronJob *v1.CronJob) ([]*batch
 
 // Schedule returns when a CronJob fires; intervals are anchored as the controller does it, to the
 // last run or else to the creation. An error names the field that is wrong.
-func Schedule(c *v1.CronJob) (schedule.Schedule, error) {
+func Schedule(c *v1.CronJob) (schedule.Schedule, error) { return scheduleOf(c, schedule.Parse) }
+
+// CheckNew says why admission would refuse a new CronJob for its schedule. An error names the field
+// that is wrong.
+func CheckNew(c *v1.CronJob) error {
+	_, err := scheduleOf(c, schedule.ParseNew)
+	return err
+}
+
+// scheduleOf reads the schedule of a CronJob.
+func scheduleOf(c *v1.CronJob, parse func(text, zone string) (schedule.Schedule, error)) (schedule.Schedule, error) {
 	spec := field.NewPath("spec")
 	if c.Spec.Schedule == "" {
 		return schedule.Schedule{}, field.Required(spec.Child("schedule"), `such as "0 9 * * 1-5", "@daily" or "@every 90m"`)
 	}
 	zone := ptr.Deref(c.Spec.TimeZone, "")
-	parsed, err := schedule.Parse(c.Spec.Schedule, zone)
+	parsed, err := parse(c.Spec.Schedule, zone)
 	switch {
 	case errors.Is(err, schedule.ErrTimeZone):
 		return schedule.Schedule{}, field.Invalid(spec.Child("timeZone"), zone, err.Error())

@@ -46,7 +46,7 @@ yours, with a sentence that says what the schedule means.
 
 An argument with a blank in it, or that starts with @, is an expression; it and manifests need no
 cluster. Manifests may be of either version of ours, or of the built-in CronJob, whose times are
-those it would have as one of ours.
+those it would have as one of ours. What admission would refuse is refused here too.
 
 Where clocks shift, notes say so: a time of day that a spring night skips fires when the night has
 skipped it, and one that an autumn night has twice fires the first time.
@@ -195,6 +195,11 @@ func (c *command) forecast(s subject, now time.Time) (Forecast, error) {
 	}
 	if cronJob.CreationTimestamp.IsZero() {
 		cronJob.CreationTimestamp.Time = from // an interval counts from somewhere
+	}
+	if !s.isStored() {
+		if err := cronjobs.CheckNew(cronJob); err != nil {
+			return Forecast{}, s.explain(err)
+		}
 	}
 	f, err := makeForecast(cronJob, from, now.Location(), c.count)
 	if err != nil {

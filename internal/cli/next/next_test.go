@@ -326,6 +326,16 @@ kind: CronJob
 metadata: {name: every}
 spec: {schedule: {every: often}}
 ---
+apiVersion: batch.tutorial.kubebuilder.io/v2
+kind: CronJob
+metadata: {name: backwards}
+spec: {schedule: {every: -5m}}
+---
+apiVersion: batch.tutorial.kubebuilder.io/v1
+kind: CronJob
+metadata: {name: zero}
+spec: {schedule: "@every 0s"}
+---
 apiVersion: batch.tutorial.kubebuilder.io/v1
 kind: CronJob
 metadata: {name: none}
@@ -350,6 +360,8 @@ spec: {schedule: "@daily"}
 		`CronJob number: json: cannot unmarshal number`,
 		`CronJob both: spec.schedule: Invalid value: "minute": every and minute can't be set together`,
 		`CronJob every: spec.schedule.every: Invalid value: "often": not a schedule: `,
+		`CronJob backwards: spec.schedule.every: Invalid value: "-5m": must be an interval above 0`,
+		`CronJob zero: spec.schedule: Invalid value: "@every 0s": must be an interval above 0`,
 		`CronJob none: spec.schedule: Required value`,
 		`CronJob zone: spec.timeZone: Invalid value: "Mars": unknown time zone "Mars"`,
 	} {
@@ -371,6 +383,9 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 		{[]string{"@daily", "-o", "wide"}, `output format "wide", allowed formats are: json,yaml,name`},
 		{[]string{"@daily", "-o", "name"}, "an expression has none: use -o json or yaml"},
 		{[]string{"61 * * * *"}, `the expression "61 * * * *": not a schedule: end of range (61) above maximum (59)`},
+		{[]string{"@every 0s"}, `the expression "@every 0s": must be an interval above 0`},
+		{[]string{"@every -5m"}, `the expression "@every -5m": must be an interval above 0`},
+		{[]string{"0 0 30 2 *"}, `the expression "0 0 30 2 *": never fires`},
 		{[]string{""}, `the expression "": such as "0 9 * * 1-5"`},
 		{[]string{"CRON_TZ=UTC 0 0 * * *"}, "use timeZone"},
 		{[]string{"-f", "/no/such/file"}, "does not exist"},
@@ -403,6 +418,15 @@ func TestAnIntervalCountsFromTheLastRun(t *testing.T) {
 	f, err = makeForecast(c, now, time.UTC, 1)
 	require.NoError(t, err)
 	assert.Equal(t, "2027-01-15T13:29:00Z", f.Ticks[0].Time)
+}
+
+func TestWhatIsStoredIsToldWhateverAdmissionWouldSayToday(t *testing.T) {
+	tt := newTerminal(t, "UTC", "")
+	now := time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)
+	cmd := &command{Env: tt.env, count: 1}
+	f, err := cmd.forecast(subject{cronJob: builders.MakeCronJob("c").Schedule("@every 0s").Created(now).Obj()}, now)
+	require.NoError(t, err)
+	assert.Equal(t, "2027-01-15T12:00:01Z", f.Ticks[0].Time, "it runs every second")
 }
 
 func TestATickThatIsDueAndHasNotStartedIsTold(t *testing.T) {

@@ -48,6 +48,9 @@ type subject struct {
 	fields *v2.CronSchedule
 }
 
+// isStored reports whether it is a CronJob of the cluster, which runs whatever admission would say today.
+func (s subject) isStored() bool { return s.source == "" && s.cronJob.Name != "" }
+
 // subjects returns the CronJobs that the command line names, and what could not be read.
 func (c *command) subjects(ctx context.Context, args []string) ([]subject, []error) {
 	if len(args) == 0 {

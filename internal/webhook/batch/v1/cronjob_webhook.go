@@ -20,8 +20,6 @@ package v1
 import (
 	"context"
 	"slices"
-	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -200,12 +198,8 @@ func validateExpression(text string, path *field.Path) field.ErrorList {
 	if text == "" {
 		return field.ErrorList{field.Required(path, "such as \"0 9 * * 1-5\", \"@daily\" or \"@every 90m\"")}
 	}
-	_, err := schedule.Parse(text, "")
-	switch {
-	case err != nil:
+	if _, err := schedule.ParseNew(text, ""); err != nil {
 		return field.ErrorList{field.Invalid(path, logs.Shorten(text, maxDetail), err.Error())}
-	case isNoInterval(text):
-		return field.ErrorList{field.Invalid(path, text, "must be an interval above 0, such as @every 90m")}
 	}
 	return nil
 }
@@ -223,15 +217,4 @@ func validateTimeZone(zone *string, path *field.Path) field.ErrorList {
 		return field.ErrorList{field.Invalid(path, name, err.Error())}
 	}
 	return nil
-}
-
-// isNoInterval reports whether a valid schedule is an interval of no time, or less. The cron library takes it for a
-// second, and so what is stored goes on; but nobody who writes it means that.
-func isNoInterval(text string) bool {
-	interval, ok := strings.CutPrefix(text, "@every ")
-	if !ok {
-		return false
-	}
-	every, err := time.ParseDuration(interval)
-	return err == nil && every <= 0
 }
