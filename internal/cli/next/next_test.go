@@ -259,6 +259,32 @@ Sun 2027-01-17 00:00 +00:00   36h
 `, "\n"), columns(tt.out.String()))
 }
 
+func TestATimeZoneInTheScheduleOfABuiltInIsReadAsImportReadsIt(t *testing.T) {
+	for _, prefix := range []string{"CRON_TZ=Europe/Paris", "TZ=Europe/Paris"} {
+		tt := newTerminal(t, "UTC", `
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: c, creationTimestamp: "2027-01-01T00:00:00Z"}
+spec: {schedule: "`+prefix+` 30 2 * * *"}
+`)
+		require.NoError(t, tt.run("-f", "-", "-c", "1"))
+		assert.Equal(t, strings.TrimPrefix(`
+CronJob c: At 02:30, every day (Europe/Paris).
+
+EUROPE/PARIS                  YOUR TIME                     IN
+Sat 2027-01-16 02:30 +01:00   Sat 2027-01-16 01:30 +00:00   13h
+`, "\n"), columns(tt.out.String()))
+	}
+	tt := newTerminal(t, "UTC", `
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: c, creationTimestamp: "2027-01-01T00:10:00Z"}
+spec: {schedule: "@every 90m"}
+`)
+	require.NoError(t, tt.run("-f", "-", "-c", "1", "-o", "json"))
+	assert.Contains(t, tt.out.String(), `"time": "2027-01-15T12:10:00Z"`, "an interval counts from the creation")
+}
+
 func TestOutputForPrograms(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string

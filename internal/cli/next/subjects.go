@@ -32,6 +32,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/internal/builtin"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
@@ -123,9 +124,9 @@ func read(info *resource.Info) (subject, bool, error) {
 			err = spoke.ConvertTo(s.cronJob)
 		}
 	case batchv1.SchemeGroupVersion.String():
-		builtin := &batchv1.CronJob{}
-		if err = decode(object, builtin); err == nil {
-			s.cronJob = fromBuiltin(builtin)
+		original := &batchv1.CronJob{}
+		if err = decode(object, original); err == nil {
+			s.cronJob = fromBuiltin(original)
 		}
 	default:
 		return s, false, nil
@@ -145,13 +146,12 @@ func decode(object *unstructured.Unstructured, into runtime.Object) error {
 	return json.Unmarshal(raw, into)
 }
 
-// fromBuiltin takes from a built-in CronJob what says when it fires.
+// fromBuiltin makes one of ours of a built-in CronJob, as import does: a time zone in its schedule is our timeZone.
 func fromBuiltin(c *batchv1.CronJob) *v1.CronJob {
-	return &v1.CronJob{
-		ObjectMeta: c.ObjectMeta,
-		Spec:       v1.CronJobSpec{Schedule: c.Spec.Schedule, TimeZone: c.Spec.TimeZone, Suspend: c.Spec.Suspend},
-		Status:     v1.CronJobStatus{LastScheduleTime: c.Status.LastScheduleTime},
-	}
+	ours, _ := builtin.Import(c)
+	ours.ObjectMeta = c.ObjectMeta // an interval counts from the creation
+	ours.Status.LastScheduleTime = c.Status.LastScheduleTime
+	return ours
 }
 
 // explain says where an invalid schedule is: in which file, in which object, and if it was written
