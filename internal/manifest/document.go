@@ -71,6 +71,11 @@ func (c *conversion) convert() ([]byte, int, error) {
 		return c.text, 0, c.unreadable(troublef(c.offset(alias), "alias %q is part of what it stands for", alias.Value))
 	}
 	c.aliased = aliasTargets(root, map[*yaml.Node]bool{})
+	if c.options.Check && c.options.From != BuiltIn {
+		if err := c.check(root, typeMeta{}); err != nil {
+			return nil, 0, err
+		}
+	}
 	objects, err := c.find(root, typeMeta{})
 	if err != nil {
 		return nil, 0, err

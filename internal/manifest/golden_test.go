@@ -147,6 +147,10 @@ func assertLaws(t testing.TB, text []byte, options Options) Result {
 	if result.Converted == 0 && !strings.Contains(before, cronJobListKind) {
 		require.Equal(t, before, string(result.Text), "a file with nothing to convert is left alone")
 	}
+	if result.Converted > 0 {
+		checked := Convert(result.Text, Options{From: options.From, To: options.To, Check: true})
+		require.False(t, checked.LeftAlone(), "what is converted passes the check: %s%s", messagesOf(checked), result.Text)
+	}
 	again := Convert(result.Text, options)
 	require.False(t, again.LeftAlone(), "what is converted can be converted again: %s%s", messagesOf(again), result.Text)
 	require.Equal(t, string(result.Text), string(again.Text), "converting twice is converting once")

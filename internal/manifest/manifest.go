@@ -90,6 +90,10 @@ type Options struct {
 
 	// To is the version that they are converted to.
 	To Version
+
+	// Check says that a schedule that the API server would refuse is trouble in CronJobs that are of
+	// that version already, too.
+	Check bool
 }
 
 // Finding is something to tell the user about a file.

@@ -119,6 +119,49 @@ func TestEveryWayToWriteAScheduleIsConverted(t *testing.T) {
 	}
 }
 
+func TestTheCheckSeesWhatTheAPIServerWouldRefuseInTheVersionThatIsAskedFor(t *testing.T) {
+	for spec, want := range map[string]string{
+		`{schedule: {minute: 0}, jobTemplate: {}}`:                        `spec.schedule.minute: want a string: put "0" in quotes`,
+		`{schedule: {hour: "9", minute: 30}}`:                             `spec.schedule.minute: want a string: put "30" in quotes`,
+		`{schedule: {minute: "61"}, jobTemplate: {}}`:                     "spec.schedule: not a schedule: end of range (61) above maximum (59)",
+		`{schedule: {minute: "61"}}`:                                      "spec.schedule: not a schedule",
+		`{schedule: {minute: ""}, jobTemplate: {}}`:                       "spec.schedule.minute: is empty",
+		`{schedule: {minutes: "0"}, jobTemplate: {}}`:                     "spec.schedule.minutes: is no field of a schedule",
+		`{schedule: {every: -5m}, jobTemplate: {}}`:                       "spec.schedule: must be an interval above 0",
+		`{schedule: {every: 5m, hour: "9"}, jobTemplate: {}}`:             "spec.schedule: every can't be combined",
+		`{schedule: {dayOfMonth: "30", month: "2"}, jobTemplate: {}}`:     "spec.schedule: never fires",
+		`{schedule: {}, jobTemplate: {}}`:                                 "spec.schedule: set at least one of minute",
+		`{schedule: "0 9 * * *", jobTemplate: {}}`:                        `spec.schedule: want fields such as {minute: "*/5"}`,
+		`{schedule: {minute: "0"}, timeZone: Mars}`:                       `spec.timeZone: unknown time zone "Mars"`,
+		`{schedule: {minute: "0"}, jobTemplate: {}}`:                      "",
+		`{schedule: {dayOfMonth: "30", month: "2"}}`:                      "", // a patch, of what may have a day of the week
+		`{schedule: {minute: null, every: 5m}}`:                           "",
+		`{schedule: {}}`:                                                  "",
+		`{suspend: true}`:                                                 "",
+		`{schedule: {minute: "{{ .minute }}", hour: 9}, jobTemplate: {}}`: "",
+		`{schedule: {hour: "${HOUR}"}, jobTemplate: {}}`:                  "",
+	} {
+		for _, form := range []string{"apiVersion: %[2]s\nkind: CronJob\nspec: %[1]s\n", "kind: List\napiVersion: v1\nitems:\n- {apiVersion: %[2]s, kind: CronJob, spec: %[1]s}\n"} {
+			text := fmt.Sprintf(form, spec, V2.apiVersion())
+			got := messagesOf(Convert([]byte(text), Options{To: V2, Check: true}))
+			if want == "" {
+				assert.Empty(t, got, text)
+			} else {
+				assert.Contains(t, got, ": left alone: the API server would refuse it: "+want, text)
+			}
+			assert.Empty(t, messagesOf(Convert([]byte(text), Options{To: V2})), "only a check looks at what has nothing to convert")
+		}
+	}
+	v1 := "apiVersion: " + V1.apiVersion() + "\nkind: CronJob\nspec: {schedule: %s}\n"
+	for schedule, want := range map[string]string{
+		`"61 * * * *"`: "spec.schedule: not a schedule", `{minute: "0"}`: "spec.schedule: want a text", `"@daily"`: "", `""`: "spec.schedule: ",
+	} {
+		got := messagesOf(Convert(fmt.Appendf(nil, v1, schedule), Options{To: V1, Check: true}))
+		assert.Contains(t, got, want)
+		assert.Equal(t, want == "", got == "", schedule)
+	}
+}
+
 func TestAFileInUTF16IsNotSkippedInSilence(t *testing.T) {
 	wide := []byte("\xff\xfe")
 	for _, char := range []byte(manifestWith(`schedule: "0 * * * *"`)) {

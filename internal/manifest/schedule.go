@@ -18,7 +18,7 @@ package manifest
 
 import (
 	"errors"
-	"slices"
+	"fmt"
 
 	"go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -179,39 +179,51 @@ func patchAdvice(fields v2.CronSchedule) string {
 	return "all five fields are written out, so that it says the same whatever it is merged with"
 }
 
+// errNoFields is the error for a v2 schedule that is no mapping.
+var errNoFields = errors.New("want fields such as {minute: \"*/5\"}")
+
 // readFields reads a v2 schedule.
 func (c *conversion) readFields(mapping *yaml.Node) (v2.CronSchedule, error) {
 	fields := v2.CronSchedule{}
 	if mapping.Kind != yaml.MappingNode {
-		return fields, troublef(c.offset(mapping), "spec.schedule: want fields such as {minute: \"*/5\"}")
+		return fields, troublef(c.offset(mapping), "spec.schedule: %v", errNoFields)
 	}
-	known := cronFields(&fields)
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key, value := mapping.Content[i], mapping.Content[i+1]
 		at, name := c.offset(key), "spec.schedule."+key.Value
 		if err := c.refuseShared(entry{key: key, value: value}); err != nil {
 			return fields, err
 		}
-		switch {
-		case isNull(value):
+		if isNull(value) {
 			return fields, troublef(at, "%s: is null, which v1 can't say: leave it out", name)
-		case value.Kind == yaml.ScalarNode && !isString(value):
-			return fields, troublef(at, "%s: want a string: put %s in quotes", name, write(value.Value, double, false))
-		case !isString(value):
-			return fields, troublef(at, "%s: want a string", name)
-		case value.Value == "":
-			return fields, troublef(at, "%s: is empty", name)
-		case key.Value == everyName:
-			fields.Every = value.Value
-			continue
 		}
-		n := slices.IndexFunc(known, func(f cronField) bool { return f.name == key.Value })
-		if n < 0 {
-			return fields, troublef(at, "%s: is no field of a schedule", name)
+		if err := setField(&fields, key.Value, value); err != nil {
+			return fields, troublef(at, "%s: %v", name, err)
 		}
-		*known[n].value = new(v2.CronField(value.Value))
 	}
 	return fields, nil
+}
+
+// setField sets a field of a v2 schedule.
+func setField(fields *v2.CronSchedule, name string, value *yaml.Node) error {
+	switch {
+	case value.Kind == yaml.ScalarNode && !isString(value):
+		return fmt.Errorf("want a string: put %s in quotes", write(value.Value, double, false))
+	case !isString(value):
+		return errors.New("want a string")
+	case value.Value == "":
+		return errors.New("is empty")
+	case name == everyName:
+		fields.Every = value.Value
+		return nil
+	}
+	for _, f := range cronFields(fields) {
+		if f.name == name {
+			*f.value = new(v2.CronField(value.Value))
+			return nil
+		}
+	}
+	return errors.New("is no field of a schedule")
 }
 
 // isPartial reports whether a spec is part of a patch: it lacks what every CronJob has.

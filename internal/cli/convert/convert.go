@@ -63,8 +63,11 @@ nothing else, or with --import, which converts both kinds. An apiVersion that ch
 another object: applied, it runs beside the built-in one. To take over CronJobs of a cluster without a
 tick lost or run twice, see kubectl cronjob import.
 
+With --check, files that have nothing to convert are looked at too: one whose schedule the API server
+would refuse is named with the line and the reason.
+
 Exit codes: 0, there was nothing to convert or it was converted; 1, with --check or --diff, there are files
-to convert; 2, some file could not be converted, or the command line is wrong.`
+to convert; 2, some file could not be converted, or has, with --check, a schedule that would be refused, or the command line is wrong.`
 
 	example = `  # Show a manifest as v2
   kubectl cronjob convert -f cronjob.yaml --to v2
@@ -142,7 +145,8 @@ func (c *command) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&c.importing, "import", false, "Convert the built-in CronJobs of batch/v1 as well as ours.")
 	flags.BoolVarP(&c.inPlace, "in-place", "i", false, "Write the files rather than the standard output.")
 	flags.BoolVar(&c.diff, "diff", false, "Print what changes, as a unified diff that patch -p1 and git apply take, and not the files.")
-	flags.BoolVar(&c.check, "check", false, "Print the names of the files that have something to convert, and not the files.")
+	flags.BoolVar(&c.check, "check", false, "Print the names of the files that have something to convert, and not the files. "+
+		"A schedule that the API server would refuse is an error, in files that have nothing to convert, too.")
 	for flag, values := range map[string][]cobra.Completion{
 		"to":   {"v1\tthe schedule as a text", "v2\tthe schedule in fields"},
 		"from": {builtIn + "\tthe built-in CronJobs"},
@@ -155,7 +159,7 @@ func (c *command) addFlags(cmd *cobra.Command) {
 
 // options checks the command line, and says what is to be converted to what.
 func (c *command) options() (manifest.Options, error) {
-	options := manifest.Options{To: manifest.Version(c.to)}
+	options := manifest.Options{To: manifest.Version(c.to), Check: c.check}
 	switch c.from {
 	case "":
 	case builtIn:

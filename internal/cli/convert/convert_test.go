@@ -40,6 +40,7 @@ const (
 		"  schedule: \"*/5 * * * *\"  # often\n  jobTemplate: {}\n"
 	v2File = "# mine\napiVersion: batch.tutorial.kubebuilder.io/v2\nkind: CronJob\nmetadata: {name: c}\nspec:\n" +
 		"  schedule:  # often\n    minute: \"*/5\"\n  jobTemplate: {}\n"
+	refusedFile = "apiVersion: batch.tutorial.kubebuilder.io/v2\nkind: CronJob\nspec:\n  schedule: {minute: 0}\n  jobTemplate: {}\n"
 	otherFile   = "apiVersion: v1\nkind:   ConfigMap\n"
 	brokenFile  = "apiVersion: batch.tutorial.kubebuilder.io/v1\nkind: CronJob\nspec:\n  schedule: nonsense\n"
 	builtInFile = "apiVersion: batch/v1\nkind: CronJob\nspec:\n  schedule: \"*/5 * * * *\"\n  timeZone: Etc/UTC\n  jobTemplate: {}\n"
@@ -173,6 +174,7 @@ func TestCheckAndDiffTellWithTheExitCode(t *testing.T) {
 		"check, with something to convert":             {v1File, "--check", "c.yaml\n", 1, v1File},
 		"check, with nothing to convert":               {v2File, "--check", "", 0, v2File},
 		"check, with trouble":                          {brokenFile, "--check", "", 2, brokenFile},
+		"check, of what the API server would refuse":   {refusedFile, "--check", "", 2, refusedFile},
 		"diff, with something to convert":              {v1File, "--diff", diff, 1, v1File},
 		"diff, with nothing to convert":                {v2File, "--diff", "", 0, v2File},
 		"diff of what is converted in place meanwhile": {v1File, "--diff=true --in-place", diff, 0, v2File},

@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package manifest
+
+import (
+	"errors"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+)
+
+// check returns trouble for the first CronJob at or below a node that is of the version that is asked
+// for, and has nothing to convert, but whose schedule the API server would refuse.
+func (c *conversion) check(n *yaml.Node, inherited typeMeta) error {
+	mapping := resolve(n)
+	if mapping.Kind != yaml.MappingNode {
+		return nil
+	}
+	meta := typeMeta{text(mapping, "apiVersion"), text(mapping, "kind")}.orElse(inherited)
+	if meta == (typeMeta{c.options.To.apiVersion(), cronJobKind}) {
+		return c.checkSpec(mapping)
+	}
+	items := child(mapping, "items")
+	if !meta.isList() || items == nil || items.Kind != yaml.SequenceNode {
+		return nil
+	}
+	for _, item := range items.Content {
+		if err := c.check(item, meta.items()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkSpec checks the schedule and the time zone of a CronJob.
+func (c *conversion) checkSpec(object *yaml.Node) error {
+	spec := child(object, "spec")
+	if zone := child(spec, "timeZone"); zone != nil && isString(zone) && !isPlaceholder(zone) {
+		if _, err := schedule.LoadZone(zone.Value); err != nil {
+			return c.refused(zone, "spec.timeZone", err)
+		}
+	}
+	value := child(spec, "schedule")
+	switch {
+	case value == nil || isNull(value) || isPlaceholder(value):
+		return nil
+	case c.options.To == V1:
+		return c.checkText(value)
+	}
+	return c.checkFields(spec, value)
+}
+
+// checkText checks a v1 schedule.
+func (c *conversion) checkText(value *yaml.Node) error {
+	if !isString(value) {
+		return c.refused(value, "spec.schedule", errors.New("want a text such as \"*/5 * * * *\""))
+	}
+	if _, err := schedule.ParseNew(value.Value, ""); err != nil {
+		return c.refused(value, "spec.schedule", err)
+	}
+	return nil
+}
+
+// checkFields checks a v2 schedule. Of what is merged with others, in a patch or with "<<", it checks
+// what does not depend on them.
+func (c *conversion) checkFields(spec, mapping *yaml.Node) error {
+	if mapping.Kind != yaml.MappingNode {
+		return c.refused(mapping, "spec.schedule", errNoFields)
+	}
+	fields, isPart := v2.CronSchedule{}, isPartial(spec)
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		key, value := mapping.Content[i], resolve(mapping.Content[i+1])
+		switch {
+		case key.Tag == mergeTag:
+			isPart = true
+		case isNull(value):
+		case isPlaceholder(value):
+			return nil
+		default:
+			if err := setField(&fields, key.Value, value); err != nil {
+				return c.refused(key, "spec.schedule."+key.Value, err)
+			}
+		}
+	}
+	if isPart && len(fieldsOf(fields)) == 0 {
+		return nil
+	}
+	text, err := toText(fields, nil)
+	if err == nil {
+		err = checkFields(fields, text)
+	}
+	if err == nil || isPart && errors.Is(err, schedule.ErrNeverFires) {
+		return nil
+	}
+	return c.refused(mapping, "spec.schedule", err)
+}
+
+// isPlaceholder reports whether a text is yet to be filled in, by Helm, Jinja, kustomize or envsubst.
+func isPlaceholder(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && (templateAction.MatchString(n.Value) || strings.Contains(n.Value, "$"))
+}
+
+// refused is the trouble that the API server would refuse a field.
+func (c *conversion) refused(at *yaml.Node, path string, err error) error {
+	return troublef(c.offset(at), "the API server would refuse it: %s: %v", path, err)
+}
