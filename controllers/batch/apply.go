@@ -108,7 +108,8 @@ func (r *CronJobReconciler) prune(ctx context.Context, seen *observed, p *plan.P
 		case deletedNow:
 			ctrl.LoggerFrom(ctx).V(1).Info("Deleted an old Job", "job", klog.KObj(p.Prune[i]))
 		case notDeleted:
-			if failed++; failed == maxFailedPrunes {
+			failed++
+			if failed == maxFailedPrunes {
 				return
 			}
 		case wasGone:

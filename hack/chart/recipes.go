@@ -36,7 +36,7 @@ var (
 		"PrometheusRule":      ".Values.metrics.rules.enabled",
 		"ServiceMonitor":      ".Values.metrics.serviceMonitor.enabled",
 	}
-	byID = map[string]string{
+	byID = map[string]string{ //nolint:gosec // names, no credentials
 		"ClusterRole/metrics-auth-role":                 ".Values.metrics.enabled",
 		"ClusterRole/metrics-reader":                    ".Values.metrics.enabled",
 		"ClusterRoleBinding/metrics-auth-rolebinding":   ".Values.metrics.enabled",
