@@ -152,11 +152,11 @@ func TestTheCheckSeesWhatTheAPIServerWouldRefuseInTheVersionThatIsAskedFor(t *te
 			assert.Empty(t, messagesOf(Convert([]byte(text), Options{To: V2})), "only a check looks at what has nothing to convert")
 		}
 	}
-	v1 := "apiVersion: " + V1.apiVersion() + "\nkind: CronJob\nspec: {schedule: %s}\n"
+	written := "apiVersion: " + V1.apiVersion() + "\nkind: CronJob\nspec: {schedule: %s}\n"
 	for schedule, want := range map[string]string{
 		`"61 * * * *"`: "spec.schedule: not a schedule", `{minute: "0"}`: "spec.schedule: want a text", `"@daily"`: "", `""`: "spec.schedule: ",
 	} {
-		got := messagesOf(Convert(fmt.Appendf(nil, v1, schedule), Options{To: V1, Check: true}))
+		got := messagesOf(Convert(fmt.Appendf(nil, written, schedule), Options{To: V1, Check: true}))
 		assert.Contains(t, got, want)
 		assert.Equal(t, want == "", got == "", schedule)
 	}
