@@ -130,7 +130,7 @@ func assertEveryPermissionIsUsed() error {
 	return errors.Join(unused...)
 }
 
-// usedPermissions are the permissions that requests need, each as a verb, an API group and a resource.
+// usedPermissions are the permissions that requests need: verb, API group and resource.
 func usedPermissions(requests []request) []string {
 	var used []string
 	for _, r := range requests {

@@ -76,7 +76,8 @@ func TestWhatValuesTakeAwayAndAdd(t *testing.T) {
 			"NetworkPolicy/allow-metrics-traffic", "NetworkPolicy/allow-webhook-traffic"}},
 		"network policies without metrics": {
 			values: "{networkPolicy: {enabled: true}, metrics: {enabled: false}}", wantLess: metrics, wantNew: []string{"NetworkPolicy/allow-webhook-traffic"}},
-		"a monitor": {values: "{metrics: {serviceMonitor: {enabled: true}}}", wantNew: []string{"ServiceMonitor/controller-manager-metrics-monitor",
+		"a monitor": {values: "{metrics: {serviceMonitor: {enabled: true}}}", wantNew: []string{
+			"ServiceMonitor/controller-manager-metrics-monitor",
 			"ServiceAccount/metrics-reader", "Secret/metrics-reader-token", "ClusterRoleBinding/metrics-reader-rolebinding"}},
 		"rules": {values: "{metrics: {rules: {enabled: true}}}", wantNew: []string{"PrometheusRule/controller-manager-rules"}},
 	}
@@ -215,7 +216,8 @@ metrics: {serviceMonitor: {enabled: true, labels: {release: prometheus}}, rules:
 
 func TestPrometheusReadsTheMetricsByATokenThatIsGoodForThemAlone(t *testing.T) {
 	o := release{"other", "elsewhere", "{metrics: {serviceMonitor: {enabled: true}}}"}.render(t)
-	endpoints, _, err := unstructured.NestedSlice(o["ServiceMonitor/elsewhere/other-project-controller-manager-metrics-monitor"].Object, "spec", "endpoints")
+	monitor := o["ServiceMonitor/elsewhere/other-project-controller-manager-metrics-monitor"]
+	endpoints, _, err := unstructured.NestedSlice(monitor.Object, "spec", "endpoints")
 	require.NoError(t, err)
 	require.Len(t, endpoints, 1)
 	endpoint := endpoints[0].(map[string]any)
