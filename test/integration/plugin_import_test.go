@@ -260,11 +260,13 @@ func TestWhatAdmissionRefusesLeavesTheOriginalAsItWas(t *testing.T) {
 	s.original("argo", nextYear, func(c *batchv1.CronJob) {
 		c.Annotations = map[string]string{"argocd.argoproj.io/tracking-id": "app:batch/CronJob:ns/argo"}
 	})
-	said := s.failsTo("import", "--suspend-original")
-	assert.Contains(t, said, "error: never: creating cronjob.batch.tutorial.kubebuilder.io/never: ")
-	assert.Contains(t, said, "never fires")
-	assert.Contains(t, said, "error: owned: ConfigMap owner keeps cronjob.batch/owned as it wants it, and would resume it")
-	assert.Contains(t, said, "error: argo: Argo CD keeps cronjob.batch/argo as it wants it")
+	for _, how := range []string{"client", "server", "none"} {
+		said := s.failsTo("import", "--suspend-original", "--dry-run="+how)
+		assert.Contains(t, said, "error: never: creating cronjob.batch.tutorial.kubebuilder.io/never: ")
+		assert.Contains(t, said, "never fires")
+		assert.Contains(t, said, "error: owned: ConfigMap owner keeps cronjob.batch/owned as it wants it, and would resume it")
+		assert.Contains(t, said, "error: argo: Argo CD keeps cronjob.batch/argo as it wants it")
+	}
 	for _, name := range []string{"never", "owned", "argo"} {
 		assert.False(t, s.exists(name))
 		original := s.getOriginal(name)
@@ -307,8 +309,10 @@ func TestJobsThatMustNotRunSideBySideAreWaitedFor(t *testing.T) {
 		Spec: original.Spec.JobTemplate.Spec,
 	}
 	s.create(job)
-	said := s.failsTo("import", "c", "--suspend-original")
-	assert.Contains(t, said, "job.batch/c-1 runs, and spec.concurrencyPolicy is Forbid")
+	for _, how := range []string{"client", "server", "none"} {
+		said := s.failsTo("import", "c", "--suspend-original", "--dry-run="+how)
+		assert.Contains(t, said, "job.batch/c-1 runs, and spec.concurrencyPolicy is Forbid")
+	}
 	s.failsTo("import", "c", "--suspend-original", "--wait", "--timeout=1ms")
 	assert.False(t, *s.getOriginal("c").Spec.Suspend, "it is resumed when the Job does not end")
 	assert.False(t, s.exists("c"))

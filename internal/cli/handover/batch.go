@@ -200,12 +200,29 @@ func (b *Batch) Create(ctx context.Context, object client.Object) (*Side, error)
 	return sideOf(object), nil
 }
 
-// HandOver hands over, unless nothing is to be changed.
+// HandOver hands over. In a dry run it only says why that would be refused.
 func (b *Batch) HandOver(ctx context.Context, from *Side, start Start) (missed time.Time, err error) {
 	if b.Dry() {
-		return time.Time{}, nil
+		return time.Time{}, b.tryHandOver(ctx, from)
 	}
 	return b.Switch().HandOver(ctx, from, start)
+}
+
+// tryHandOver says why a hand-over would be refused, as far as that is known before, and changes nothing.
+func (b *Batch) tryHandOver(ctx context.Context, from *Side) error {
+	if from.Suspended() && !from.Held() {
+		return nil
+	}
+	s := b.Switch()
+	if !b.OnClient() {
+		if _, err := s.clockAhead(ctx, from); err != nil {
+			return err
+		}
+	}
+	if s.Wait {
+		return nil
+	}
+	return s.refuseJobs(ctx, from)
 }
 
 // NoteMissed says which tick nobody runs, if there is one.

@@ -35,6 +35,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -159,6 +162,24 @@ func TestAMomentIsChosenAtWhichNoTickIsLost(t *testing.T) {
 			assert.True(t, s.side(t, original).Held())
 		})
 	}
+}
+
+func TestADryRunPromisesNoMoreThanTheHandOverDoes(t *testing.T) {
+	original := originalAt("@daily", "")
+	original.Spec.ConcurrencyPolicy = batchv1.ForbidConcurrent
+	running := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "ns", Name: "c-1", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(original, builtin.GVK)},
+	}}
+	s := newScene(t, "12:00:00", original, running)
+	for _, dryRun := range []cronjobs.DryRun{cronjobs.DryRunClient, cronjobs.DryRunServer} {
+		b := &Batch{Options: &Options{DryRun: dryRun}, Env: &env.Env{Clock: s.clock}, Client: s.Client}
+		_, err := b.HandOver(t.Context(), s.side(t, original), nil)
+		require.ErrorContains(t, err, "job.batch/c-1 runs, and spec.concurrencyPolicy is Forbid", dryRun)
+		b.Wait = true
+		_, err = b.HandOver(t.Context(), s.side(t, original), nil)
+		require.NoError(t, err, dryRun)
+	}
+	assert.False(t, s.side(t, original).Suspended(), "nothing was changed")
 }
 
 func TestAfterAFailureNeverBothRun(t *testing.T) {

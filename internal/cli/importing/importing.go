@@ -29,6 +29,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/handover"
 )
@@ -118,7 +119,7 @@ func (i *importer) create(ctx context.Context, original *handover.Side, ours *v1
 			return err
 		}
 	}
-	if err := i.Check(ctx, ours); err != nil {
+	if err := i.checkNew(ctx, ours); err != nil {
 		return err
 	}
 	missed, err := i.start(ctx, original, ours, handsOver)
@@ -137,6 +138,18 @@ func (i *importer) create(ctx context.Context, original *handover.Side, ours *v1
 		i.Note(note.String())
 	}
 	i.NoteMissed(missed)
+	return nil
+}
+
+// checkNew finds out whether ours can be created: where the API server is not to be asked, as far as
+// that is known here.
+func (i *importer) checkNew(ctx context.Context, ours *v1.CronJob) error {
+	if !i.OnClient() {
+		return i.Check(ctx, ours)
+	}
+	if err := cronjobs.CheckNew(ours); err != nil {
+		return fmt.Errorf("creating %s: %w", handover.Ours(ours), err)
+	}
 	return nil
 }
 
