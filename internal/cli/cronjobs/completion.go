@@ -52,8 +52,8 @@ func CompleteNames(e *env.Env, limit int) cobra.CompletionFunc {
 	}
 }
 
-// CompleteNamespaces completes a flag with the names of the cluster's namespaces. Where no cluster answers, or it
-// does not list them for the user, it completes nothing.
+// CompleteNamespaces completes a flag with the names of the cluster's namespaces. Where no cluster
+// answers, or it does not list them for the user, it completes nothing.
 func CompleteNamespaces(e *env.Env) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return completeObjects(cmd.Context(), e, corev1.SchemeGroupVersion.WithKind("NamespaceList"), "", begun, nil)

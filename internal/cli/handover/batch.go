@@ -208,7 +208,8 @@ func (b *Batch) HandOver(ctx context.Context, from *Side, start Start) (missed t
 	return b.Switch().HandOver(ctx, from, start)
 }
 
-// tryHandOver says why a hand-over would be refused, as far as that is known before, and changes nothing.
+// tryHandOver says why a hand-over would be refused, as far as that is known before, and changes
+// nothing.
 func (b *Batch) tryHandOver(ctx context.Context, from *Side) error {
 	if from.Suspended() && !from.Held() {
 		return nil

@@ -49,7 +49,8 @@ type subject struct {
 	fields *v2.CronSchedule
 }
 
-// isStored reports whether it is a CronJob of the cluster, which runs whatever admission would say today.
+// isStored reports whether it is a CronJob of the cluster, which runs whatever admission would say
+// today.
 func (s subject) isStored() bool { return s.source == "" && s.cronJob.Name != "" }
 
 // subjects returns the CronJobs that the command line names, and what could not be read.
@@ -146,7 +147,8 @@ func decode(object *unstructured.Unstructured, into runtime.Object) error {
 	return json.Unmarshal(raw, into)
 }
 
-// fromBuiltin makes one of ours of a built-in CronJob, as import does: a time zone in its schedule is our timeZone.
+// fromBuiltin makes one of ours of a built-in CronJob, as import does: a time zone in its schedule is
+// our timeZone.
 func fromBuiltin(c *batchv1.CronJob) *v1.CronJob {
 	ours, _ := builtin.Import(c)
 	ours.ObjectMeta = c.ObjectMeta // an interval counts from the creation

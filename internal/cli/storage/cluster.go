@@ -95,7 +95,8 @@ func (m *migrator) clean(ctx context.Context, object *metav1.PartialObjectMetada
 	return m.rewrite(ctx, object)
 }
 
-// startInCluster creates a migration, or joins one that has not ended, and reports whether it did that.
+// startInCluster creates a migration, or joins one that has not ended, and reports whether it joined
+// one.
 func (m *migrator) startInCluster(ctx context.Context) (migration *svmv1.StorageVersionMigration, joined bool, err error) {
 	list := &svmv1.StorageVersionMigrationList{}
 	if err := m.client.List(ctx, list); err != nil {

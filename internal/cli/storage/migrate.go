@@ -48,8 +48,7 @@ managedFields about versions that are not served are moved to the storage versio
 has StorageVersionMigration (Kubernetes 1.37 and later), the cluster does it.
 
 It can be interrupted and repeated. A request that the cluster has not begun with is deleted when it
-gives up. The list is trimmed only when all objects were written and the CRD
-was not changed meanwhile.`
+gives up. The list is trimmed only when all objects were written and the CRD was not changed meanwhile.`
 
 // Ways to migrate.
 const (
