@@ -22,9 +22,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/builders"
 )
 
 func TestS2TheStatusThatMovesPastTicksSaysThatTheyAreMissed(t *testing.T) {
@@ -87,4 +89,34 @@ func TestW3TheTimeOfAnEditIsWrittenWithTheGenerationAlone(t *testing.T) {
 	c.Status = Decide(NewInput(c, nil, at("09:59:00"), at("09:58:30"))).Status
 	later := Decide(NewInput(c, nil, at("09:59:30"), at("09:59:10"))) // such as an object of before this field, or a label
 	assert.Equal(t, c.Status, later.Status)
+}
+
+func TestS2TicksOfAnIntervalAreMissedAsTheyWereCountedThen(t *testing.T) {
+	c := cron().Schedule("@every 9s").Created(at("10:00:00")).Obj()
+	c.Status = Decide(NewInput(c, nil, at("10:00:01"), at("10:00:00"))).Status
+	// The run of 10:00:09 is not in the status yet when the interval is edited at 10:00:12: from then on
+	// the ticks are 10:00:19, :29 and :39, of which only the last runs.
+	c.Spec.Schedule, c.Generation = "@every 10s", 2
+	jobs := []*batchv1.Job{
+		builders.MakeJob(c, at("10:00:09")).Succeeded(at("10:00:10")).Obj(),
+		builders.MakeJob(c, at("10:00:39")).Succeeded(at("10:00:40")).Obj(),
+	}
+	p := Decide(NewInput(c, jobs, at("10:00:45"), at("10:00:12")))
+	assert.Equal(t, []Missed{{MissedSuperseded, at("10:00:19"), at("10:00:29"), 2}}, p.Missed)
+	assert.Equal(t, at("10:00:49"), p.Status.NextScheduleTime.UTC())
+}
+
+func TestS7NothingRunsFromBeforeTwoEditsWereSeen(t *testing.T) {
+	c := settle(t, cron().Schedule("* * * * *").Obj(), at("09:58:40"))
+	// Suspended at 09:59:10 and resumed at 10:02:30, of which the managed fields tell the first alone.
+	c.Generation += 2
+	in := inputOf(c, at("10:02:40"))
+	in.EditedAt = at("09:59:10")
+	p := Decide(in)
+	assert.Nil(t, p.Start)
+	assert.Equal(t, at("10:03:00"), p.Status.NextScheduleTime.UTC())
+	assert.Equal(t, []Missed{
+		{MissedEdited, at("09:59:00"), at("09:59:00"), 1}, // it waited
+		{MissedEdited, at("10:00:00"), at("10:02:00"), 3}, // nobody knows whether they count
+	}, p.Missed)
 }

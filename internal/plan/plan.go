@@ -192,6 +192,10 @@ func (p *Plan) follow(in Input, active []jobState) {
 	if isReschedule(in.CronJob) {
 		p.missWaiting(in, last)
 	}
+	if isEditedUnseen(in.CronJob) {
+		p.missUnseen(in, ticks, floor)
+		floor = latest(floor, in.Now)
+	}
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 
 	due, isDue := ticks.Last(floor, in.Now)

@@ -153,7 +153,7 @@ func passedBy(in Input, last time.Time, unedited bool) (first time.Time, next fu
 	first = timeOf(c.Status.NextScheduleTime)
 	next = func(time.Time) (time.Time, bool) { return time.Time{}, false }
 	if unedited || in.ScheduleErr == nil && c.Status.ObservedSchedule == observedSchedule(c) {
-		next = in.Schedule.Anchored(Anchor(c, c.Status)).Next
+		next = in.Schedule.Anchored(anchorAt(in, floor(in, last))).Next
 	}
 	if unedited {
 		first, _ = next(floor(in, last))
@@ -161,10 +161,25 @@ func passedBy(in Input, last time.Time, unedited bool) (first time.Time, next fu
 	return first, next
 }
 
+// anchorAt returns what an interval counted from at an instant: the newest run up to then, be it one
+// that the status does not tell of.
+func anchorAt(in Input, instant time.Time) time.Time {
+	anchor := Anchor(in.CronJob, in.CronJob.Status)
+	if in.Schedule.Interval() == 0 {
+		return anchor // a cron expression has its ticks wherever it is anchored
+	}
+	for _, job := range in.Jobs {
+		if tick, ok := TickOf(job); ok && !tick.After(instant) {
+			anchor = latest(anchor, tick)
+		}
+	}
+	return anchor
+}
+
 // lastWithoutJob returns the last tick without a Job that is later than one and before the newest
 // that has run; the one itself if there is none.
 func lastWithoutJob(in Input, ran tickSet, from, newest time.Time) time.Time {
-	ticks := in.Schedule.Anchored(Anchor(in.CronJob, in.CronJob.Status))
+	ticks := in.Schedule.Anchored(anchorAt(in, from))
 	for {
 		tick, ok := ticks.Last(from, newest.Add(-time.Nanosecond))
 		if !ok {
@@ -201,7 +216,6 @@ func (s tickSet) has(tick time.Time) bool {
 // MaxMissedCount of them.
 func (p *Plan) MissedSince(in Input, since time.Time) []time.Time {
 	var ticks []time.Time
-	next := in.Schedule.Anchored(Anchor(in.CronJob, in.CronJob.Status)).Next
 	for _, row := range p.Missed {
 		if row.Count == 1 { // maybe of a schedule that was edited since
 			if !row.First.Before(since) {
@@ -209,12 +223,25 @@ func (p *Plan) MissedSince(in Input, since time.Time) []time.Time {
 			}
 			continue
 		}
+		next := in.Schedule.Anchored(row.First.Add(-in.Schedule.Interval())).Next
 		tick, ok := next(latest(row.First, since).Add(-time.Second))
 		for ; ok && !tick.After(row.Last) && len(ticks) < MaxMissedCount; tick, ok = next(tick) {
 			ticks = append(ticks, tick)
 		}
 	}
 	return ticks
+}
+
+// missUnseen notes the ticks since the last edit that is known, if the spec was edited more than once
+// since it was looked at. Whether they count is not known: one of the edits may have been a resume,
+// and the managed fields do not tell of each. So none of them runs.
+func (p *Plan) missUnseen(in Input, ticks schedule.Schedule, floor time.Time) {
+	last, ok := ticks.Last(floor, in.Now)
+	if !ok {
+		return
+	}
+	first, _ := ticks.Next(floor)
+	p.miss(in, Missed{MissedEdited, first, last, ticks.Count(floor, last.Add(time.Second), MaxMissedCount)})
 }
 
 // missWaiting notes the tick that was due when the CronJob was edited, and had not run by the last
@@ -256,8 +283,12 @@ func floor(in Input, last time.Time) time.Time {
 // that it may have been suspended in between.
 func isReschedule(c *v1.CronJob) bool {
 	return c.Status.ObservedSchedule != observedSchedule(c) ||
-		isReadyReason(c, v1.ReasonSuspended) ||
-		c.Generation-c.Status.ObservedGeneration > 1
+		isReadyReason(c, v1.ReasonSuspended) || isEditedUnseen(c)
+}
+
+// isEditedUnseen reports whether the spec was edited more than once since it was looked at.
+func isEditedUnseen(c *v1.CronJob) bool {
+	return c.Status.ObservedGeneration > 0 && c.Generation-c.Status.ObservedGeneration > 1
 }
 
 // editedAt returns when the spec was last edited. When that is not known, or said to be yet to
