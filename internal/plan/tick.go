@@ -302,7 +302,8 @@ func editedAt(in Input) time.Time {
 
 // isUnstamped reports whether the last edit left the managed fields' times as the status has
 // observed them. The API server stamps an edit only if it sets a field: one that removes the time
-// zone, or v2's hour, is not stamped.
+// zone, or v2's hour, is not stamped. Nor is one that is made while the conversion webhook does not
+// answer (FieldManager.UpdateNoErrors in k8s.io/apimachinery keeps the managed fields of before).
 func isUnstamped(in Input) bool {
 	status := in.CronJob.Status
 	return status.ObservedGeneration != in.CronJob.Generation && status.ObservedEditTime != nil &&
