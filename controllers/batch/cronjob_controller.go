@@ -144,6 +144,9 @@ func (r *CronJobReconciler) decide(ctx context.Context, seen *observed) plan.Pla
 		seen.isJobNotCached = true
 		p = plan.Decide(seen.Input)
 	}
+	if seen.isUncertain {
+		p.Prune = nil
+	}
 	if waitsForCertainty(seen) && p.Start != nil {
 		p.WakeBy(p.Start.GiveUpAt)
 		p.Start, p.Replace = nil, nil
