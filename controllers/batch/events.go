@@ -101,7 +101,7 @@ func (r *CronJobReconciler) report(ctx context.Context, seen *observed, p *plan.
 // reported: it may have written the status and got no answer, or the leader before it may have
 // ended before it could report them. That one has reported all that was found earlier.
 func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
-	rows, oldest := c.Status.Missed, r.leadingSince().Add(-maxCacheLag)
+	rows, oldest := c.Status.Missed, r.leadingSince().Add(-plan.MaxCacheLag)
 	if older := slices.IndexFunc(rows, func(row v1.MissedTicks) bool { return row.Time.Time.Before(oldest) }); older >= 0 {
 		rows = rows[:older]
 	}

@@ -31,10 +31,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// maxCacheLag is how far the cache may be behind. What it says of what happened longer ago is
-// believed where the API server does not answer.
-const maxCacheLag = time.Minute
-
 // lookUp returns a Job as the API server has it; nil if there is none, or if it is a stranger's.
 func (r *CronJobReconciler) lookUp(ctx context.Context, c *v1.CronJob, name string) (*batchv1.Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -64,7 +60,7 @@ func (r *CronJobReconciler) find(ctx context.Context, seen *observed, name strin
 	found, err := r.lookUp(ctx, seen.stored, name)
 	if err != nil {
 		r.failed(ctx, seen, requestRead, err)
-		isCertain = r.Clock.Since(since) >= maxCacheLag
+		isCertain = r.Clock.Since(since) >= plan.MaxCacheLag
 		seen.isUncertain = seen.isUncertain || !isCertain
 		return nil, isCertain
 	}
@@ -91,7 +87,7 @@ func (r *CronJobReconciler) settleCreate(ctx context.Context, seen *observed) {
 // led before may have run in its last moments: this one knows of them by its cache alone.
 func (r *CronJobReconciler) findOverlooked(ctx context.Context, seen *observed, p *plan.Plan) []*batchv1.Job {
 	var found []*batchv1.Job
-	for _, tick := range p.MissedSince(seen.Input, r.leadingSince().Add(-maxCacheLag)) {
+	for _, tick := range p.MissedSince(seen.Input, r.leadingSince().Add(-plan.MaxCacheLag)) {
 		if tick.After(r.leadingSince()) {
 			continue // nobody else may have run it
 		}

@@ -166,8 +166,10 @@ const (
 	// in the status says whether it was told of before.
 	retellEnds = 10 * time.Minute
 
-	// maxCacheLag is how old a tick may be whose Job is not observed because the cache is stale.
-	maxCacheLag = time.Minute
+	// MaxCacheLag is how far the cache may be behind: how old a tick may be whose Job is not
+	// observed because the cache is stale. What the cache says of what happened longer ago is
+	// believed where the API server does not answer.
+	MaxCacheLag = time.Minute
 )
 
 // ActiveCount returns how many Jobs run according to a status. A status from before activeCount
@@ -230,10 +232,10 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 func (p *Plan) mayLackNewest(in Input, jobs sortedJobs) bool {
 	newest := timeOf(in.CronJob.Status.LastScheduleTime)
 	isNewest := func(job jobState) bool { return job.tick.Equal(newest) }
-	if in.Now.Sub(newest) >= maxCacheLag || slices.ContainsFunc(jobs.active, isNewest) || slices.ContainsFunc(jobs.ended, isNewest) {
+	if in.Now.Sub(newest) >= MaxCacheLag || slices.ContainsFunc(jobs.active, isNewest) || slices.ContainsFunc(jobs.ended, isNewest) {
 		return false
 	}
-	p.WakeBy(newest.Add(maxCacheLag))
+	p.WakeBy(newest.Add(MaxCacheLag))
 	return true
 }
 

@@ -37,7 +37,8 @@ const (
 	// ReasonInvalidTimeZone is the reason of a false Ready condition: there is no time zone of that name.
 	ReasonInvalidTimeZone = "InvalidTimeZone"
 
-	// ReasonInvalidObject is the reason of a false Ready condition: a stored field has a type that it can't have.
+	// ReasonInvalidObject is the reason of a false Ready condition: a stored field has a type that it
+	// can't have.
 	ReasonInvalidObject = "InvalidObject"
 
 	// ReasonJobCreationFailed is the reason of a false Ready condition: the API server refuses the tick's Job.
