@@ -21,7 +21,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -31,66 +30,26 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// outcome is what became of a plan.
-type outcome struct {
-	// started is the Job that was created, and adopted the one that was there already; nil when
-	// none was.
-	started, adopted *batchv1.Job
-
-	// replaced has the Jobs that were deleted to make room for it. Those that were gone already, as
-	// the cache lags, are not among them: what became of them is told elsewhere.
-	replaced []*batchv1.Job
-
-	// refused says why the Job could not be created, if the status does not say so yet.
-	refused *refusal
-
-	// isTaken says that a stranger has the Job's name.
-	isTaken bool
-
-	// isTerminating says that the namespace is being deleted: nothing can be created in it, not
-	// even an event.
-	isTerminating bool
-
-	// undeleted has the deletions that failed.
-	undeleted []failedDelete
-
-	// written says that the status is written, or needed no change.
-	written bool
-}
-
-// refusal is why a Job could not be created. The key is the same for what is to be reported once.
-type refusal struct {
-	err error
-	key string
-}
-
-type failedDelete struct {
-	job *batchv1.Job
-	err error
-}
-
-// apply deletes the Jobs to be replaced and creates that of the tick, and brings the status that is
-// to be written up to date with what became of that.
-func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p *plan.Plan) outcome {
-	done := outcome{}
-	var gone []*batchv1.Job
+// apply deletes the Jobs to be replaced and creates that of the tick.
+func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p plan.Plan) plan.Outcome {
+	done := plan.Outcome{}
 	for _, job := range p.Replace {
-		switch r.delete(ctx, seen, &done, job) {
+		switch r.delete(ctx, seen, job) {
 		case deletedNow:
-			done.replaced = append(done.replaced, job)
-			gone = append(gone, job)
+			done.Deleted = append(done.Deleted, job)
 		case wasGone:
-			gone = append(gone, job)
+			done.Gone = append(done.Gone, job)
 		case notDeleted:
 		}
 	}
-	p.Replaced(seen.Input, gone)
-	if p.Start != nil && len(gone) == len(p.Replace) {
-		r.start(ctx, seen, p, &done)
+	if p.Start != nil && len(done.Deleted)+len(done.Gone) == len(p.Replace) {
+		r.start(ctx, seen, p.Start, &done)
+	}
+	if done.Job != nil {
+		seen.pending.addRun(done.Job)
 	}
 	return done
 }
@@ -101,10 +60,10 @@ const maxFailedPrunes = 3
 
 // prune deletes the Jobs beyond the history limits: after all else, which must not wait for it, and
 // in any order, so that a few that can't be deleted keep no others from it.
-func (r *CronJobReconciler) prune(ctx context.Context, seen *observed, p *plan.Plan, done *outcome) {
+func (r *CronJobReconciler) prune(ctx context.Context, seen *observed, p plan.Plan) {
 	failed := 0
 	for _, i := range rand.Perm(len(p.Prune)) { //nolint:gosec // no secret
-		switch r.delete(ctx, seen, done, p.Prune[i]) {
+		switch r.delete(ctx, seen, p.Prune[i]) {
 		case deletedNow:
 			ctrl.LoggerFrom(ctx).V(1).Info("Deleted an old Job", "job", klog.KObj(p.Prune[i]))
 		case notDeleted:
@@ -127,7 +86,7 @@ const (
 )
 
 // delete deletes a Job and, in the background, its Pods.
-func (r *CronJobReconciler) delete(ctx context.Context, seen *observed, done *outcome, job *batchv1.Job) deletion {
+func (r *CronJobReconciler) delete(ctx context.Context, seen *observed, job *batchv1.Job) deletion {
 	target := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
 	bounded, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -139,7 +98,7 @@ func (r *CronJobReconciler) delete(ctx context.Context, seen *observed, done *ou
 	case (apierrors.IsNotFound(err) || apierrors.IsConflict(err)) && r.isGone(ctx, seen, job):
 		return wasGone
 	case !isShutdownError(ctx, err):
-		done.undeleted = append(done.undeleted, failedDelete{job, err})
+		r.record(seen.CronJob, plan.FailedDelete(job, err))
 	}
 	r.failed(ctx, seen, requestDelete, fmt.Errorf("deleting Job %s: %w", job.Name, err))
 	return notDeleted
@@ -153,101 +112,86 @@ func (r *CronJobReconciler) isGone(ctx context.Context, seen *observed, job *bat
 }
 
 // start creates the Job of the tick.
-func (r *CronJobReconciler) start(ctx context.Context, seen *observed, p *plan.Plan, done *outcome) {
-	job, known := p.Start.Job, seen.pending
-	if !known.attempt.tick.Equal(p.Start.Tick) {
-		known.attempt = attempt{tick: p.Start.Tick}
+func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome) {
+	job, known := start.Job, seen.pending
+	if !known.attempt.tick.Equal(start.Tick) {
+		known.attempt = attempt{tick: start.Tick}
 	}
 	if known.attempt.invalid && known.attempt.generation == seen.stored.Generation {
-		p.WakeBy(p.Start.GiveUpAt) // it would be refused again
-		return
+		return // it would be refused again
 	}
 	bounded, cancel := context.WithTimeout(ctx, createTimeout)
 	defer cancel()
 	err := r.Create(bounded, job)
 	switch {
 	case err == nil:
-		r.started(ctx, seen, p, done, job)
+		r.started(ctx, seen, start, done, job)
 	case apierrors.IsAlreadyExists(err):
-		r.adopt(ctx, seen, p, done)
+		r.adopt(ctx, seen, start, done)
 	case isShutdownError(ctx, err):
 		known.unconfirmed = unconfirmedJob{job.Name, seen.Now}
 		r.failed(ctx, seen, requestCreate, err)
 	case isTerminating(err, job.Namespace):
-		done.isTerminating = true
-		p.WakeBy(p.Start.GiveUpAt)
+		seen.isTerminating = true
 	case isOutcomeUnknown(err):
-		r.confirmCreate(ctx, seen, p, done, err)
+		r.confirmCreate(ctx, seen, start, done, err)
 	default:
-		r.refuse(seen, p, done, err)
+		refuse(seen, done, err)
 	}
 }
 
 // started notes that the Job of the tick was created. Of the Job no more is kept than the cache
 // will have: many may wait for their status at once.
-func (r *CronJobReconciler) started(ctx context.Context, seen *observed, p *plan.Plan, done *outcome, job *batchv1.Job) {
-	job = trimmed(job)
-	done.started = job
-	creationSkew.Observe(r.Clock.Since(p.Start.Tick).Seconds())
-	ctrl.LoggerFrom(ctx).Info("Started a Job", "job", klog.KObj(job), "tick", p.Start.Tick)
-	p.Started(seen.Input, job)
+func (r *CronJobReconciler) started(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome, job *batchv1.Job) {
+	done.Job = trimmed(job)
+	creationSkew.Observe(r.Clock.Since(start.Tick).Seconds())
+	ctrl.LoggerFrom(ctx).Info("Started a Job", "job", klog.KObj(job), "tick", start.Tick)
 	seen.pending.attempt = attempt{}
 }
 
 // adopt takes the Job that has the tick's name for the tick's, if it is: then it was started
 // before, and only the status, or the cache, does not know. If it is a stranger's, the tick is
 // missed.
-func (r *CronJobReconciler) adopt(ctx context.Context, seen *observed, p *plan.Plan, done *outcome) {
-	name := p.Start.Job.Name
-	job, isCertain := r.find(ctx, seen, name, seen.Now)
+func (r *CronJobReconciler) adopt(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome) {
+	job, isCertain := r.find(ctx, seen, start.Job.Name, seen.Now)
 	switch {
 	case !isCertain:
-		seen.pending.unconfirmed = unconfirmedJob{name, seen.Now}
-		p.WakeBy(p.Start.GiveUpAt)
+		seen.pending.unconfirmed = unconfirmedJob{start.Job.Name, seen.Now}
 	case job == nil:
-		done.isTaken = true
-		p.NameTaken(seen.Input)
+		done.NameTaken = true
 	default:
-		done.adopted = job
-		p.Started(seen.Input, job)
+		done.Job, done.Adopted = job, true
 	}
 	seen.pending.attempt = attempt{}
 }
 
 // confirmCreate looks whether the tick's Job was created although its creation failed, now or, as
 // the API server may be away, before the next plan.
-func (r *CronJobReconciler) confirmCreate(ctx context.Context, seen *observed, p *plan.Plan, done *outcome, failure error) {
-	job, err := r.lookUp(ctx, seen.stored, p.Start.Job.Name)
+func (r *CronJobReconciler) confirmCreate(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome, failure error) {
+	job, err := r.lookUp(ctx, seen.stored, start.Job.Name)
 	if job != nil {
-		r.started(ctx, seen, p, done, job)
+		r.started(ctx, seen, start, done, job)
 		return
 	}
 	if err != nil {
-		seen.pending.unconfirmed = unconfirmedJob{p.Start.Job.Name, seen.Now}
+		seen.pending.unconfirmed = unconfirmedJob{start.Job.Name, seen.Now}
 	}
-	r.refuse(seen, p, done, failure)
+	refuse(seen, done, failure)
 }
 
 // refuse lets the tick wait for another try, with backoff, until its time is over. What the API
 // server calls invalid is not tried again: it would be refused again, until somebody edits the
 // CronJob.
-func (r *CronJobReconciler) refuse(seen *observed, p *plan.Plan, done *outcome, err error) {
+func refuse(seen *observed, done *plan.Outcome, err error) {
 	requestFailures.WithLabelValues(requestCreate).Inc()
-	name, try := p.Start.Job.Name, &seen.pending.attempt
-	message := fmt.Sprintf("Creating Job %s: %v", name, err)
-	key := message
+	try := &seen.pending.attempt
 	try.failures++
+	done.Refused = err
 	if try.invalid = apierrors.IsInvalid(err); try.invalid {
-		// The same for all ticks, so that it is reported once.
 		try.generation = seen.stored.Generation
-		message = strings.ReplaceAll(message, name, seen.stored.Name+"-*")
-		key = fmt.Sprintf("%d %s", seen.stored.Generation, message)
-	} else {
-		p.WakeBy(seen.Now.Add(backoff(firstRetry, try.failures)))
+		return
 	}
-	if p.StartFailed(seen.Input, message) {
-		done.refused = &refusal{err, key}
-	}
+	done.RetryAt = seen.Now.Add(backoff(firstRetry, try.failures))
 }
 
 // isTerminating reports whether a creation failed because the namespace is being deleted, or is
@@ -262,9 +206,4 @@ func isTerminating(err error, namespace string) bool {
 	}
 	details := status.Status().Details
 	return details.Kind == "namespaces" && details.Name == namespace
-}
-
-// waitsForCertainty reports whether nothing may be started before it is known which Jobs exist.
-func waitsForCertainty(seen *observed) bool {
-	return seen.isUncertain && seen.CronJob.Spec.ConcurrencyPolicy != v1.AllowConcurrent
 }

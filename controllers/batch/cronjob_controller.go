@@ -18,8 +18,8 @@ package batch
 
 import (
 	"context"
-	"slices"
-	"sync"
+	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -28,14 +28,15 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/eventrecorder"
 	"tutorial.kubebuilder.io/project/internal/fairqueue"
+	"tutorial.kubebuilder.io/project/internal/informer"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -57,21 +58,12 @@ type CronJobReconciler struct {
 	// Concurrency is how many CronJobs are reconciled at once; 1 if less.
 	Concurrency int
 
+	// leads says that this manager leads, and leadingSince from when on.
+	leads        atomic.Bool
+	leadingSince time.Time
+
 	// memory is what reconciles leave for the next ones.
 	memory memory
-
-	// active counts the Jobs that run, and broken the CronJobs that can't be decoded, for the
-	// metrics.
-	active activeJobs
-	broken brokenCronJobs
-
-	// began is when this manager began to lead.
-	began time.Time
-	begin sync.Once
-
-	// running is held for reading by each reconcile, and for writing when there are to be no more.
-	running sync.RWMutex
-	stopped bool
 }
 
 // Recorder writes an event in the background, and reports whether this process writes it for the
@@ -89,69 +81,45 @@ type Recorder interface {
 // Reconcile does what is due for one CronJob, and says when to look again. A reconcile in progress
 // finishes during shutdown.
 func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	r.running.RLock()
-	defer r.running.RUnlock()
-	if r.stopped {
-		return ctrl.Result{}, nil
-	}
-	r.leadingSince()
 	ctx, cancel := outlive(ctx)
 	defer cancel()
 	return r.reconcile(ctx, req.NamespacedName)
 }
 
-// leadingSince returns when this manager began to lead: when it reconciled or heard of a CronJob
-// first, as only the leader does.
-func (r *CronJobReconciler) leadingSince() time.Time {
-	r.begin.Do(func() { r.began = r.Clock.Now() })
-	return r.began
-}
-
 func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
-	if c := r.undecodable(ctx, key); c != nil {
-		return r.reportUndecodable(ctx, c)
-	}
 	known := r.memory.acquire(key)
 	defer r.memory.release(key, known)
 	seen, err := r.observe(ctx, key, known)
-	if err != nil || seen == nil {
+	switch {
+	case err != nil || seen == nil:
 		return ctrl.Result{}, err
+	case seen.undecodable != "":
+		return r.requeue(seen, plan.Result{}, r.reportUndecodable(ctx, seen)), nil
 	}
 	r.reportMissed(seen.stored)
 	p := r.decide(ctx, seen)
-	done := r.apply(ctx, seen, &p)
+	done := r.apply(ctx, seen, p)
+	result := plan.Conclude(seen.Input, p, done)
 	switch {
-	case done.isTerminating:
-		return r.requeue(seen, &p, &done), nil // quietly: the CronJob is about to be deleted, too
-	case shouldDeferStatus(seen, &p, &done):
-		known.addRun(done.started)
+	case seen.isTerminating:
+		return r.requeue(seen, result, false), nil // quietly: the CronJob is about to be deleted, too
+	case shouldDeferStatus(seen, result):
 		return requeueForStatus(), nil
 	}
-	done.written = r.writeStatus(ctx, seen, &p)
-	r.prune(ctx, seen, &p, &done)
-	r.report(ctx, seen, &p, &done)
-	recordRuns(seen, &p, &done)
-	return r.requeue(seen, &p, &done), nil
+	written := r.writeStatus(ctx, seen, result.Status)
+	r.prune(ctx, seen, p)
+	r.report(ctx, seen, result, written)
+	return r.requeue(seen, result, written), nil
 }
 
-// decide makes the plan. Before a tick is taken for missed that the manager which led before may
-// have run, it is looked up whether there is its Job.
+// decide makes the plan. What the plan is not sure of is looked up, and then it is decided again.
 func (r *CronJobReconciler) decide(ctx context.Context, seen *observed) plan.Plan {
 	p := plan.Decide(seen.Input)
-	if seen.found = r.findOverlooked(ctx, seen, &p); len(seen.found) > 0 {
-		seen.Jobs = append(seen.Jobs, seen.found...)
-		seen.Outdated = seen.Outdated || slices.ContainsFunc(seen.found, func(job *batchv1.Job) bool { return plan.ResultOf(job) != "" })
-		seen.isJobNotCached = true
-		p = plan.Decide(seen.Input)
+	if len(p.Verify) == 0 {
+		return p
 	}
-	if seen.isUncertain {
-		p.Prune = nil
-	}
-	if waitsForCertainty(seen) && p.Start != nil {
-		p.WakeBy(p.Start.GiveUpAt)
-		p.Start, p.Replace = nil, nil
-	}
-	return p
+	r.verify(ctx, seen, p.Verify)
+	return plan.Decide(seen.Input)
 }
 
 // sleepUntil asks for the next reconcile at an instant; zero for none. The time that this reconcile
@@ -163,10 +131,42 @@ func (r *CronJobReconciler) sleepUntil(wake time.Time) ctrl.Result {
 	return ctrl.Result{RequeueAfter: max(wake.Sub(r.Clock.Now()), time.Millisecond), Priority: new(tickPriority)}
 }
 
-// ownerIndex is the field index of Jobs by the UID of the CronJob that controls them. By UID, so
-// that a CronJob that was deleted and created again, or another kind of the same name, is a
-// stranger.
-const ownerIndex = "cronjob-uid"
+// The field indexes of the cache.
+const (
+	// ownerIndex is that of Jobs by the UID of the CronJob that controls them. By UID, so that a
+	// CronJob that was deleted and created again, or another kind of the same name, is a stranger.
+	ownerIndex = "cronjob-uid"
+
+	// activeIndex has the Jobs that a CronJob controls and that run, and undecodableIndex the
+	// CronJobs that can't be decoded, under isIndexed.
+	activeIndex      = "active"
+	undecodableIndex = "undecodable"
+	isIndexed        = "true"
+)
+
+// addIndexes adds the field indexes to the cache.
+func addIndexes(mgr ctrl.Manager) error {
+	indexer, ctx := mgr.GetFieldIndexer(), context.Background()
+	return errors.Join(
+		indexer.IndexField(ctx, &batchv1.Job{}, ownerIndex, ownerUID),
+		indexer.IndexField(ctx, &batchv1.Job{}, activeIndex, func(object client.Object) []string {
+			job, ok := object.(*batchv1.Job)
+			return indexedIf(ok && ownerUID(job) != nil && plan.ResultOf(job) == "")
+		}),
+		indexer.IndexField(ctx, &v1.CronJob{}, undecodableIndex, func(object client.Object) []string {
+			c, ok := object.(*v1.CronJob)
+			return indexedIf(ok && informer.DecodingError(c) != "")
+		}),
+	)
+}
+
+// indexedIf returns the key of an index of objects of which something holds.
+func indexedIf(holds bool) []string {
+	if !holds {
+		return nil
+	}
+	return []string{isIndexed}
+}
 
 // ownerUID returns the index key of a Job.
 func ownerUID(object client.Object) []string {
@@ -180,21 +180,29 @@ func ownerUID(object client.Object) []string {
 
 // SetupWithManager registers the reconciler with a manager.
 func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &batchv1.Job{}, ownerIndex, ownerUID); err != nil {
+	if err := addIndexes(mgr); err != nil {
 		return err
 	}
-	if err := mgr.Add(manager.RunnableFunc(r.flushDeferredStatuses)); err != nil {
+	if err := r.registerGauges(); err != nil {
 		return err
 	}
-	return ctrl.NewControllerManagedBy(mgr).
-		Named("cronjob").
-		// Not For, which has no handler of ours, and so not Owns, which needs it.
-		Watches(&v1.CronJob{}, &enqueueByTick{clock: r.Clock},
-			builder.WithPredicates(r.cachedWrites(), specEvents)).
-		Watches(&batchv1.Job{}, enqueueOwner(mgr), builder.WithPredicates(jobEvents)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: max(r.Concurrency, 1), NewQueue: fairqueue.New}).
-		WithLogConstructor(logConstructor(mgr.GetLogger())).
-		Complete(r)
+	options := controller.Options{
+		Reconciler: r, MaxConcurrentReconciles: max(r.Concurrency, 1), NewQueue: fairqueue.New,
+		LogConstructor: logConstructor(mgr.GetLogger()),
+	}
+	options.DefaultFromConfig(mgr.GetControllerOptions())
+	// Not the builder's: that one runs by itself, and nothing can be done when it has ended.
+	c, err := controller.NewUnmanaged("cronjob", options)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(
+		c.Watch(source.Kind[client.Object](mgr.GetCache(), &v1.CronJob{}, &enqueueByTick{clock: r.Clock}, r.cachedWrites(), specEvents)),
+		c.Watch(source.Kind[client.Object](mgr.GetCache(), &batchv1.Job{}, enqueueOwner(mgr), jobEvents)),
+	); err != nil {
+		return err
+	}
+	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error { return r.lead(ctx, c) }))
 }
 
 // logConstructor makes the loggers of reconciles. There are two for each run: they have what tells

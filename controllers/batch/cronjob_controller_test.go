@@ -21,7 +21,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +39,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -91,7 +91,7 @@ func runTests(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	if err := mgr.GetFieldIndexer().IndexField(ctx, &batchv1.Job{}, ownerIndex, ownerUID); err != nil {
+	if err := addIndexes(mgr); err != nil {
 		return 1, err
 	}
 	stopped := make(chan error, 1)
@@ -128,6 +128,7 @@ func newStage(t *testing.T, build *builders.CronJob) *stage {
 	}
 	s.reconciler = &CronJobReconciler{
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: s.recorder, Clock: s.clock,
+		leadingSince: s.clock.Now(),
 	}
 	s.awaitCached()
 	s.reconcile()
@@ -382,11 +383,12 @@ func TestS2ANewLeaderLooksForWhatTheOneBeforeRanBeforeItTakesItForMissed(t *test
 	require.Equal(t, []string{want}, s.jobs())
 	s.events()
 
-	s.reconciler = &CronJobReconciler{APIReader: s.reconciler.APIReader, Recorder: s.recorder, Clock: s.clock}
+	second := first.Add(30 * time.Second)
+	s.reconciler = &CronJobReconciler{APIReader: s.reconciler.APIReader, Recorder: s.recorder, Clock: s.clock, leadingSince: second}
 	s.interfere(interceptor.Funcs{
 		Get: noJob, List: noJobs, // it does not know yet
 	})
-	s.clock.SetTime(first.Add(30 * time.Second))
+	s.clock.SetTime(second)
 	s.reconcile()
 	assert.Equal(t, []string{want}, s.jobs())
 	assert.Equal(t, []string{
@@ -762,8 +764,8 @@ func TestAStartedJobIsRememberedWithoutItsTemplate(t *testing.T) {
 	require.NoError(t, err)
 	kept := s.reconciler.memory.entries[s.key].runs
 	require.Len(t, kept, 1, "until the status tells of it")
-	assert.Empty(t, kept[0].Spec.Template.Spec.Containers)
-	assert.Equal(t, []string{kept[0].Name}, s.jobs())
+	assert.Empty(t, kept[0].job.Spec.Template.Spec.Containers)
+	assert.Equal(t, []string{kept[0].job.Name}, s.jobs())
 }
 
 func TestAStatusIsDeferredNoLongerThanToTheNextTick(t *testing.T) {
@@ -801,22 +803,46 @@ func TestS4AJobThatWasDeletedBeforeItsStatusWasWrittenHasRun(t *testing.T) {
 	assert.True(t, status.LastScheduleTime.Time.Equal(tick))
 }
 
-func TestDeferredStatusesAreWrittenBeforeTheManagerEnds(t *testing.T) {
+// lastReconcile is a controller that has a last reconcile in progress when it is told to stop.
+type lastReconcile struct {
+	controller.Controller
+	reconcile func() (ctrl.Result, error)
+}
+
+func (c lastReconcile) Start(ctx context.Context) error {
+	<-ctx.Done()
+	_, err := c.reconcile()
+	return err
+}
+
+func TestDeferredStatusesAreWrittenAfterTheLastReconcile(t *testing.T) {
 	s := newStage(t, every())
 	tick := s.toNextTick()
-	result, err := s.reconcileOnce()
-	require.NoError(t, err)
-	require.True(t, isStatusDeferred(result))
-	require.Nil(t, s.stored().Status.LastScheduleTime)
-
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	require.NoError(t, s.reconciler.flushDeferredStatuses(stopped))
+	require.NoError(t, s.reconciler.lead(stopped, lastReconcile{reconcile: func() (ctrl.Result, error) {
+		result, err := s.reconcileOnce()
+		require.True(t, isStatusDeferred(result))
+		require.Nil(t, s.stored().Status.LastScheduleTime)
+		return result, err
+	}}))
 	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
 	assert.Equal(t, []string{fmt.Sprintf("Normal SuccessfulCreate Created job c-%d", tick.Unix())}, s.events())
-	s.clock.SetTime(tick.Add(time.Minute))
+}
+
+func TestO1TheGaugeCountsTheJobsThatRun(t *testing.T) {
+	s := newStage(t, every())
+	count := func() float64 { return s.reconciler.count(&batchv1.JobList{}, activeIndex) }
+	s.toNextTick()
 	s.reconcile()
-	assert.Len(t, s.jobs(), 1, "nothing is begun any more")
+	s.awaitCached()
+	assert.Zero(t, count(), "it does not lead")
+	s.reconciler.leads.Store(true)
+	running := count()
+	assert.Positive(t, running)
+	s.finishJobs()
+	s.awaitCached()
+	assert.InDelta(t, running-1, count(), 0)
 }
 
 func TestAReconcileEndsWhatItHasBegunWhenTheManagerStops(t *testing.T) {
@@ -857,7 +883,6 @@ func TestACronJobThatIsGoneIsForgotten(t *testing.T) {
 	s := newStage(t, every())
 	s.toNextTick()
 	s.reconcile()
-	require.Equal(t, 1, s.reconciler.active.total)
 	require.NoError(t, mgr.GetClient().Delete(t.Context(), s.stored()))
 	require.Eventually(t, func() bool {
 		return apierrors.IsNotFound(mgr.GetClient().Get(t.Context(), s.key, &v1.CronJob{}))
@@ -865,7 +890,6 @@ func TestACronJobThatIsGoneIsForgotten(t *testing.T) {
 	assert.Equal(t, ctrl.Result{}, s.reconcile())
 	assert.Empty(t, s.reconciler.memory.entries)
 	assert.Empty(t, s.reconciler.memory.deferred())
-	assert.Zero(t, s.reconciler.active.total)
 }
 
 func TestS13OwnersAreToldByUID(t *testing.T) {
@@ -884,17 +908,4 @@ func TestS13OwnersAreToldByUID(t *testing.T) {
 	v2 := owned.DeepCopy()
 	v2.OwnerReferences[0].APIVersion = "batch.tutorial.kubebuilder.io/v2"
 	assert.Equal(t, []string{"uid-of-c"}, ownerUID(v2), "whichever version of ours")
-}
-
-func TestEveryReasonToMissATickIsExplained(t *testing.T) {
-	tick := time.Unix(0, 0)
-	for _, reason := range []plan.MissedReason{
-		plan.MissedDeadline, plan.MissedSuperseded, plan.MissedForbidden, plan.MissedCreationFailed, plan.MissedEdited, plan.MissedNameTaken,
-	} {
-		assert.NotEmpty(t, missedBecause[reason], reason)
-	}
-	assert.Equal(t, "Missed scheduled time 1970-01-01T00:00:00Z: something else has the name of their Job",
-		describeMissed(plan.Missed{Reason: plan.MissedNameTaken, First: tick, Last: tick, Count: 1}))
-	many := describeMissed(plan.Missed{Reason: plan.MissedSuperseded, First: tick, Last: tick.Add(time.Hour), Count: plan.MaxMissedCount})
-	assert.True(t, strings.HasPrefix(many, "Missed 100 or more scheduled times from 1970-01-01T00:00:00Z to 1970-01-01T01:00:00Z"), many)
 }

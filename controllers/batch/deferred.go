@@ -49,33 +49,11 @@ const nearTick = 30 * time.Second
 // CronJobs had their turn: those of a Job that was started, and of nothing else. It waits once at
 // most, so that in a cluster too busy for its ticks the status does not fall behind for good, and
 // not when the next tick is near, which would wait with it.
-func shouldDeferStatus(seen *observed, p *plan.Plan, done *outcome) bool {
-	return done.started != nil && !seen.failed && len(seen.pending.runs) == 0 &&
-		len(p.Replace)+len(p.Ended)+len(p.Missed)+p.Supplanted+p.Vanished == 0 &&
-		(p.WakeAt.IsZero() || p.WakeAt.Sub(seen.Now) >= nearTick)
+func shouldDeferStatus(seen *observed, result plan.Result) bool {
+	return result.CanDefer && !seen.failed && (result.WakeAt.IsZero() || result.WakeAt.Sub(seen.Now) >= nearTick)
 }
 
 // requeueForStatus asks for the reconcile that writes a deferred status.
 func requeueForStatus() ctrl.Result {
 	return ctrl.Result{RequeueAfter: time.Nanosecond, Priority: new(deferredPriority)}
-}
-
-// recordRuns keeps the runs that the stored status does not tell of yet.
-func recordRuns(seen *observed, p *plan.Plan, done *outcome) {
-	if seen.isJobNotCached {
-		p.WakeBy(seen.Now.Add(missingJobRecheck))
-	}
-	if done.written {
-		seen.pending.runs = nil
-		return
-	}
-	for _, job := range seen.found {
-		seen.pending.addRun(job)
-	}
-	if done.started != nil {
-		seen.pending.addRun(done.started)
-	}
-	if done.adopted != nil {
-		seen.pending.addRun(done.adopted)
-	}
 }

@@ -61,7 +61,7 @@ func (r *CronJobReconciler) find(ctx context.Context, seen *observed, name strin
 	if err != nil {
 		r.failed(ctx, seen, requestRead, err)
 		isCertain = r.Clock.Since(since) >= plan.MaxCacheLag
-		seen.isUncertain = seen.isUncertain || !isCertain
+		seen.Uncertain = seen.Uncertain || !isCertain
 		return nil, isCertain
 	}
 	return found, true
@@ -83,18 +83,17 @@ func (r *CronJobReconciler) settleCreate(ctx context.Context, seen *observed) {
 	}
 }
 
-// findOverlooked returns the Jobs of ticks that a plan takes for missed, but that the manager which
-// led before may have run in its last moments: this one knows of them by its cache alone.
-func (r *CronJobReconciler) findOverlooked(ctx context.Context, seen *observed, p *plan.Plan) []*batchv1.Job {
-	var found []*batchv1.Job
-	for _, tick := range p.MissedSince(seen.Input, r.leadingSince().Add(-plan.MaxCacheLag)) {
-		if tick.After(r.leadingSince()) {
-			continue // nobody else may have run it
+// verify looks up the Jobs of ticks that the manager which led before may have run in its last
+// moments. Those that exist are runs of which the status does not tell yet.
+func (r *CronJobReconciler) verify(ctx context.Context, seen *observed, ticks []time.Time) {
+	seen.Verified = true
+	for _, tick := range ticks {
+		job, _ := r.find(ctx, seen, plan.JobName(seen.CronJob, tick), seen.LeadingSince)
+		if job == nil || hasUID(seen.Jobs, job.UID) {
+			continue
 		}
-		job, _ := r.find(ctx, seen, plan.JobName(seen.CronJob, tick), r.leadingSince())
-		if job != nil && !hasUID(seen.Jobs, job.UID) {
-			found = append(found, job)
-		}
+		seen.addUncached(job)
+		seen.pending.addRun(job)
+		seen.isJobNotCached = true
 	}
-	return found
 }

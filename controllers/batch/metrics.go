@@ -17,12 +17,16 @@ limitations under the License.
 package batch
 
 import (
-	"sync"
+	"context"
+	"math"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/apimachinery/pkg/types"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -50,18 +54,10 @@ var (
 		Name: "cronjob_controller_request_failures_total",
 		Help: "Requests to the API server that failed, each try of them, by request: create and delete (of Jobs), status, read.",
 	}, []string{"request"})
-	jobsActive = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "cronjob_controller_jobs_active",
-		Help: "Jobs of CronJobs that run.",
-	})
-	undecodableCronJobs = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "cronjob_controller_undecodable_cronjobs",
-		Help: "CronJobs that start nothing because a stored field has a type that it can't have.",
-	})
 )
 
 func init() { //nolint:gochecknoinits // as controller-runtime registers its own
-	metrics.Registry.MustRegister(creationSkew, runs, missedTicks, requestFailures, jobsActive, undecodableCronJobs)
+	metrics.Registry.MustRegister(creationSkew, runs, missedTicks, requestFailures)
 	// A series that begins with its first event hides it from increase(): all begin at 0.
 	for _, result := range []string{string(plan.Succeeded), string(plan.Failed), resultReplaced, resultDeleted} {
 		runs.WithLabelValues(result)
@@ -69,29 +65,39 @@ func init() { //nolint:gochecknoinits // as controller-runtime registers its own
 	for _, request := range []string{requestCreate, requestDelete, requestStatus, requestRead} {
 		requestFailures.WithLabelValues(request)
 	}
-	for reason := range missedBecause {
+	for _, reason := range plan.MissedReasons() {
 		missedTicks.WithLabelValues(string(reason))
 	}
 }
 
-// activeJobs adds up the Jobs that run. The zero value is ready for use.
-type activeJobs struct {
-	mu     sync.Mutex
-	counts map[types.NamespacedName]int
-	total  int
+// registerGauges registers the gauges of what the cache holds, which is counted when it is asked
+// for. A process has one leader: the gauges are those of the reconciler that was set up last.
+func (r *CronJobReconciler) registerGauges() error {
+	for _, gauge := range []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "cronjob_controller_jobs_active",
+			Help: "Jobs of CronJobs that run.",
+		}, func() float64 { return r.count(&batchv1.JobList{}, activeIndex) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "cronjob_controller_undecodable_cronjobs",
+			Help: "CronJobs that start nothing because a stored field has a type that it can't have.",
+		}, func() float64 { return r.count(&v1.CronJobList{}, undecodableIndex) }),
+	} {
+		metrics.Registry.Unregister(gauge)
+		if err := metrics.Registry.Register(gauge); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// set notes how many Jobs of a CronJob run.
-func (a *activeJobs) set(key types.NamespacedName, count int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.counts == nil {
-		a.counts = map[types.NamespacedName]int{}
+// count counts the objects in the cache that an index has; 0 unless this manager leads.
+func (r *CronJobReconciler) count(list client.ObjectList, index string) float64 {
+	if !r.leads.Load() {
+		return 0
 	}
-	a.total += count - a.counts[key]
-	a.counts[key] = count
-	if count == 0 {
-		delete(a.counts, key)
+	if err := r.List(context.Background(), list, client.MatchingFields{index: isIndexed}, client.UnsafeDisableDeepCopy); err != nil {
+		return math.NaN()
 	}
-	jobsActive.Set(float64(a.total))
+	return float64(meta.LenList(list))
 }

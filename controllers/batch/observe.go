@@ -25,10 +25,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/informer"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -44,15 +44,15 @@ type observed struct {
 	// nobody changes it.
 	stored *v1.CronJob
 
-	// found are Jobs of ticks that neither the status nor the cache knew of.
-	found []*batchv1.Job
+	// undecodable says why the CronJob can't be decoded; then nothing else of it is known.
+	undecodable string
 
 	// isJobNotCached says that the cache lacks a Job that was started: it lags, or the Job is gone.
 	isJobNotCached bool
 
-	// isUncertain says that it is not known whether some Job exists. Then no status is written,
-	// nothing is pruned, and nothing is started that such a Job would hold back.
-	isUncertain bool
+	// isTerminating says that the namespace is being deleted: nothing can be created in it, not
+	// even an event.
+	isTerminating bool
 
 	// failed says that a request failed, and firstRetry after what time it is tried again at first.
 	failed     bool
@@ -65,14 +65,15 @@ func (r *CronJobReconciler) observe(ctx context.Context, key types.NamespacedNam
 	if err := r.read(ctx, seen); err != nil || seen.stored == nil {
 		return nil, err
 	}
-	r.settleCreate(ctx, seen)
-	jobs, isOutdated, err := r.jobsOf(ctx, seen)
-	if err != nil {
-		return nil, err
+	if seen.undecodable != "" {
+		seen.Now = r.Clock.Now()
+		return seen, nil
 	}
-	seen.Input = plan.NewInput(seen.stored, jobs, r.Clock.Now(), specEditedAt(seen.stored))
-	seen.Outdated, seen.StatusFailed = isOutdated || seen.isUncertain, known.statusFailed
-	return seen, nil
+	seen.Input = plan.NewInput(seen.stored, r.Clock.Now(), specEditedAt(seen.stored))
+	seen.StatusFailed, seen.LeadingSince = known.statusFailed, r.leadingSince
+	seen.SeenAt = known.see(seen.stored, seen.Now)
+	r.settleCreate(ctx, seen)
+	return seen, r.readJobs(ctx, seen)
 }
 
 // read finds the CronJob as it is stored; none when it is gone.
@@ -82,13 +83,17 @@ func (r *CronJobReconciler) read(ctx context.Context, seen *observed) error {
 	err := r.Get(ctx, seen.key, cached, client.UnsafeDisableDeepCopy)
 	switch {
 	case apierrors.IsNotFound(err):
-		r.forget(seen.key)
+		r.memory.forget(seen.key)
 		return nil
 	case err != nil:
 		return fmt.Errorf("reading the CronJob: %w", err)
 	}
+	seen.pending.begin(cached.UID)
+	seen.stored, seen.undecodable = cached, informer.DecodingError(cached)
+	if seen.undecodable != "" {
+		return nil
+	}
 	seen.stored = r.memory.newest(seen.key, cached)
-	seen.pending.begin(seen.stored.UID)
 	if seen.pending.isStale {
 		r.readLive(ctx, seen)
 	}
@@ -115,41 +120,70 @@ func (r *CronJobReconciler) readLive(ctx context.Context, seen *observed) {
 	}
 }
 
-// jobsOf returns the Jobs that a CronJob controls. The cache may lack those that were started a
+// readJobs finds the Jobs that the CronJob controls. The cache may lack those that were started a
 // moment ago: the ones that the status does not tell of yet are remembered, and what the status
-// says runs is looked up before it is believed to be gone. The cache is outdated if one of those
-// has ended.
-func (r *CronJobReconciler) jobsOf(ctx context.Context, seen *observed) (jobs []*batchv1.Job, isOutdated bool, err error) {
+// says runs is looked up before it is believed to be gone.
+func (r *CronJobReconciler) readJobs(ctx context.Context, seen *observed) error {
 	c := seen.stored
 	list := &batchv1.JobList{}
 	if err := r.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingFields{ownerIndex: string(c.UID)},
 		client.UnsafeDisableDeepCopy); err != nil {
-		return nil, false, fmt.Errorf("listing the Jobs: %w", err)
+		return fmt.Errorf("listing the Jobs: %w", err)
 	}
-	jobs = make([]*batchv1.Job, 0, len(list.Items)+1)
-	cached := make(sets.Set[types.UID], len(list.Items))
+	seen.Jobs = make([]*batchv1.Job, 0, len(list.Items)+1)
+	cached := make(map[types.UID]*batchv1.Job, len(list.Items))
 	for i := range list.Items {
-		jobs = append(jobs, &list.Items[i])
-		cached.Insert(list.Items[i].UID)
+		job := &list.Items[i]
+		seen.Jobs = append(seen.Jobs, job)
+		cached[job.UID] = job
 	}
-	for _, started := range seen.pending.runs {
-		if !cached.Has(started.UID) {
-			jobs = append(jobs, started)
-			cached.Insert(started.UID)
-			seen.isJobNotCached = true
-			isOutdated = isOutdated || plan.ResultOf(started) != ""
+	for i := range seen.pending.runs {
+		run := &seen.pending.runs[i]
+		if job := cached[run.job.UID]; job != nil {
+			run.see(job)
+			continue
 		}
+		r.readRun(ctx, seen, run)
+		cached[run.job.UID] = run.job
 	}
 	for _, ref := range c.Status.Active {
-		if cached.Has(ref.UID) {
+		if cached[ref.UID] != nil {
 			continue
 		}
 		if job, _ := r.find(ctx, seen, ref.Name, statusWrittenAt(c)); job != nil && job.UID == ref.UID {
-			jobs = append(jobs, job)
-			isOutdated = isOutdated || plan.ResultOf(job) != ""
+			seen.addUncached(job)
 		}
 	}
-	return jobs, isOutdated, nil
+	return nil
+}
+
+// readRun finds the Job of a run that neither the status nor the cache has. If no status could be
+// written since it was started, it may have been deleted since.
+func (r *CronJobReconciler) readRun(ctx context.Context, seen *observed, run *unrecordedRun) {
+	if seen.pending.statusFailed && !run.isGone {
+		job, err := r.lookUp(ctx, seen.stored, run.job.Name)
+		switch {
+		case err != nil:
+			r.failed(ctx, seen, requestRead, err)
+			run.isGone = seen.Now.Sub(run.job.CreationTimestamp.Time) >= plan.MaxCacheLag
+		case job == nil || job.UID != run.job.UID:
+			run.isGone = true
+		default:
+			run.see(job)
+		}
+	}
+	if run.isGone {
+		seen.Gone = append(seen.Gone, run.job)
+		return
+	}
+	seen.addUncached(run.job)
+	seen.isJobNotCached = true
+}
+
+// addUncached adds a Job that the cache lacks. If it has ended, the cache is outdated.
+func (seen *observed) addUncached(job *batchv1.Job) {
+	seen.Jobs = append(seen.Jobs, job)
+	seen.Outdated = seen.Outdated || plan.ResultOf(job) != ""
 }
 
 // hasUID reports whether a Job of that UID is among a few.
@@ -179,10 +213,4 @@ func statusWrittenAt(c *v1.CronJob) time.Time {
 		}
 	}
 	return newest
-}
-
-// forget drops what was kept of a CronJob that is gone.
-func (r *CronJobReconciler) forget(key types.NamespacedName) {
-	r.memory.forget(key)
-	r.active.set(key, 0)
 }

@@ -49,6 +49,10 @@ type pending struct {
 	// owner is the UID of the CronJob that the rest is about: one of the same name may follow it.
 	owner types.UID
 
+	// seenAt is when generation was first seen, which the stored status does not tell of yet.
+	generation int64
+	seenAt     time.Time
+
 	// isStale says that a status could not be written. Then the cache lags, or the status is stored
 	// and the answer was lost: the next reconcile reads the CronJob from the API server.
 	isStale bool
@@ -56,8 +60,8 @@ type pending struct {
 	// statusFailed says that the last write of the status failed.
 	statusFailed bool
 
-	// runs are Jobs that the stored status does not tell of yet, oldest first.
-	runs []*batchv1.Job
+	// runs are those that the stored status does not tell of yet, oldest first.
+	runs []unrecordedRun
 
 	// unconfirmed is the Job whose creation failed in a way that leaves open whether it exists.
 	unconfirmed unconfirmedJob
@@ -67,6 +71,20 @@ type pending struct {
 
 	// failures is how many reconciles in a row had a request that failed, creations aside.
 	failures int
+}
+
+// unrecordedRun is a run that the stored status does not tell of yet: its Job as it was last seen, and
+// whether that is there no more.
+type unrecordedRun struct {
+	job    *batchv1.Job
+	isGone bool
+}
+
+// see notes the end of the run's Job. It is a copy: Jobs of the cache come in lists.
+func (run *unrecordedRun) see(job *batchv1.Job) {
+	if plan.ResultOf(job) != plan.ResultOf(run.job) {
+		run.job = new(*job)
+	}
 }
 
 // unconfirmedJob is a Job whose create request got no answer, or a 5xx. Its zero value is none.
@@ -92,10 +110,10 @@ const maxRuns = 100
 
 // addRun remembers a run until the status tells of it.
 func (p *pending) addRun(job *batchv1.Job) {
-	if hasUID(p.runs, job.UID) {
+	if slices.ContainsFunc(p.runs, func(run unrecordedRun) bool { return run.job.UID == job.UID }) {
 		return
 	}
-	p.runs = append(p.runs, job)
+	p.runs = append(p.runs, unrecordedRun{job: job})
 	p.runs = p.runs[max(0, len(p.runs)-maxRuns):]
 }
 
@@ -104,13 +122,32 @@ func (p *pending) begin(owner types.UID) {
 	if p.owner != owner {
 		p.owner, p.isStale, p.statusFailed, p.runs, p.failures = owner, false, false, nil, 0
 		p.unconfirmed, p.attempt = unconfirmedJob{}, attempt{}
+		p.generation, p.seenAt = 0, time.Time{}
 	}
+}
+
+// see returns when a CronJob's generation was first seen, which is now if its status tells of it.
+func (p *pending) see(c *v1.CronJob, now time.Time) time.Time {
+	switch {
+	case c.Status.ObservedGeneration == c.Generation:
+		p.generation, p.seenAt = 0, time.Time{}
+		return now
+	case p.generation != c.Generation:
+		p.generation, p.seenAt = c.Generation, now
+	}
+	return p.seenAt
+}
+
+// statusWritten forgets what was kept until the status tells of it.
+func (p *pending) statusWritten() {
+	p.statusFailed, p.runs = false, nil
+	p.generation, p.seenAt = 0, time.Time{}
 }
 
 // isEmpty reports whether nothing is left for the next reconcile.
 func (p *pending) isEmpty() bool {
 	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && !p.statusFailed && len(p.runs) == 0 &&
-		p.unconfirmed == unconfirmedJob{} && p.attempt == attempt{} && p.failures == 0
+		p.generation == 0 && p.unconfirmed == unconfirmedJob{} && p.attempt == attempt{} && p.failures == 0
 }
 
 // memory has what is pending, by CronJob. The zero value is ready for use.

@@ -38,6 +38,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -146,6 +147,64 @@ func TestS14WhatIsRefusedForLongCostsNoTick(t *testing.T) {
 	}
 }
 
+func TestS14EditsWhileTheStatusIsRefusedCostNoTickAfterThem(t *testing.T) {
+	for name, edits := range map[string][]string{
+		"two, of which nobody saw the first":         {`{"spec":{"suspend":true}}`, `{"spec":{"suspend":false}}`},
+		"one for which the API server notes no time": {`{"spec":{"timeZone":null}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every().Schedule("* * * * *").TimeZone("Etc/UTC").History(100, 100))
+			s.interfere(statusFails(denied))
+			for _, edit := range edits {
+				require.NoError(t, mgr.GetClient().Patch(t.Context(), s.stored(), client.RawPatch(types.MergePatchType, []byte(edit))))
+			}
+			s.awaitCached()
+			s.clock.SetTime(s.clock.Now().Add(2 * time.Minute)) // of an earlier tick nobody knows whether it counts
+			first := s.clock.Now().Truncate(time.Minute).Add(time.Minute)
+			s.live(first.Add(3*time.Minute+time.Second).Sub(s.clock.Now()), true)
+			var want []string
+			for i := range 4 {
+				want = append(want, fmt.Sprintf("c-%d", first.Add(time.Duration(i)*time.Minute).Unix()))
+			}
+			assert.ElementsMatch(t, want, s.jobs())
+			s.stopInterfering()
+			s.reconcile()
+			assert.Equal(t, s.stored().Generation, s.stored().Status.ObservedGeneration)
+			s.awaitCached()
+			s.reconcile()
+			assert.Zero(t, s.reconciler.memory.acquire(s.key).seenAt, "the status remembers it")
+		})
+	}
+}
+
+func TestS14AJobThatSomebodyDeletesWhileTheStatusIsRefusedHoldsNoTickBack(t *testing.T) {
+	for name, hasEnded := range map[string]bool{"while it runs": false, "when it has ended": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every().Policy(v1.ForbidConcurrent))
+			s.interfere(statusFails(denied))
+			first := s.toNextTick()
+			s.reconcile()
+			s.awaitCached()
+			if hasEnded {
+				s.finishJobs()
+				s.reconcile()
+			}
+			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: s.key.Namespace, Name: s.jobs()[0]}}
+			require.NoError(t, mgr.GetClient().Delete(t.Context(), job, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+			s.awaitCached()
+			s.events()
+			s.clock.SetTime(first.Add(time.Minute))
+			s.reconcile()
+			assert.Equal(t, []string{fmt.Sprintf("c-%d", first.Add(time.Minute).Unix())}, s.jobs())
+			s.stopInterfering()
+			s.reconcile()
+			assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(first.Add(time.Minute)))
+			assert.Empty(t, s.stored().Status.Missed, "both have run")
+			assert.NotContains(t, strings.Join(s.events(), "\n"), "JobAlreadyActive")
+		})
+	}
+}
+
 func TestS14ATickDoesNotWaitForTheDeletionOfOldJobs(t *testing.T) {
 	s := newStage(t, every().History(0, 0))
 	s.toNextTick()
@@ -243,7 +302,7 @@ func TestS10WhatTheAPIServerCallsInvalidIsTriedOnceATick(t *testing.T) {
 	assert.Equal(t, 30, tries)
 	failed := 0
 	for _, text := range s.events() {
-		if strings.Contains(text, EventFailedCreate) {
+		if strings.Contains(text, plan.EventFailedCreate) {
 			failed++
 		}
 	}
@@ -352,10 +411,10 @@ func TestS2ANewLeaderReportsWhatTheOneBeforeHasWrittenLast(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s.recorder.recorded = map[string]bool{} // what the leader before recorded is lost with it
 			s.events()
-			s.reconciler = &CronJobReconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: s.recorder, Clock: s.clock}
-			began := s.clock.Now()
-			s.clock.SetTime(began.Add(tc.after))
-			defer s.clock.SetTime(began)
+			s.reconciler = &CronJobReconciler{
+				Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: s.recorder, Clock: s.clock,
+				leadingSince: s.clock.Now().Add(tc.after),
+			}
 			s.reconciler.reportMissed(s.stored())
 			s.reconciler.reportMissed(s.stored())
 			assert.Len(t, s.events(), tc.want)
@@ -436,7 +495,7 @@ func TestMemoryEndsWithItsCronJob(t *testing.T) {
 		r.memory.unreported(key, c.UID, []v1.MissedTicks{{Reason: "Deadline"}})
 		r.memory.release(key, known)
 		require.Len(t, r.memory.entries, 1)
-		r.forget(key)
+		r.memory.forget(key)
 	}
 	assert.Empty(t, r.memory.entries)
 }

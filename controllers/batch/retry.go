@@ -83,18 +83,26 @@ func (r *CronJobReconciler) failed(ctx context.Context, seen *observed, request 
 }
 
 // requeue asks for the next reconcile: when the plan asks for it, or earlier to retry what failed.
-func (r *CronJobReconciler) requeue(seen *observed, p *plan.Plan, done *outcome) ctrl.Result {
-	known := seen.pending
+func (r *CronJobReconciler) requeue(seen *observed, result plan.Result, isWritten bool) ctrl.Result {
+	known, wake := seen.pending, result.WakeAt
+	wakeBy := func(after time.Duration) {
+		if at := seen.Now.Add(after); wake.IsZero() || at.Before(wake) {
+			wake = at
+		}
+	}
 	if seen.failed {
 		known.failures++
-		p.WakeBy(seen.Now.Add(backoff(seen.firstRetry, known.failures)))
+		wakeBy(backoff(seen.firstRetry, known.failures))
 	} else {
 		known.failures = 0
 	}
-	if p.Again && done.written {
-		p.WakeBy(seen.Now)
+	if seen.isJobNotCached {
+		wakeBy(missingJobRecheck)
 	}
-	return r.sleepUntil(p.WakeAt)
+	if result.Again && isWritten {
+		wakeBy(0)
+	}
+	return r.sleepUntil(wake)
 }
 
 // isOutcomeUnknown reports whether a request may have been carried out although it failed.

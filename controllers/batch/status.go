@@ -29,7 +29,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // writeStatus writes the status if it changed: the one status write of a reconcile. It reports
@@ -37,14 +36,12 @@ import (
 //
 // The patch holds what changed alone, and for the object as it was read: had it been edited since,
 // the status would be that of another spec.
-func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, p *plan.Plan) bool {
-	status := p.Status
-	r.active.set(seen.key, plan.ActiveCount(status))
+func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, status v1.CronJobStatus) bool {
 	switch {
-	case seen.isUncertain:
+	case seen.Uncertain: // some Job may exist that it would not tell of
 		return false
 	case apiequality.Semantic.DeepEqual(seen.stored.Status, status):
-		seen.pending.statusFailed = false
+		seen.pending.statusWritten()
 		return true
 	}
 	answer, err := r.patchStatus(ctx, seen, status)
@@ -56,7 +53,8 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, p *
 		r.failed(ctx, seen, requestStatus, fmt.Errorf("writing the status: %w", err))
 		return false
 	}
-	seen.pending.isStale, seen.pending.statusFailed = false, false
+	seen.pending.isStale = false
+	seen.pending.statusWritten()
 	updated := *seen.stored // what it points to is shared, and nobody changes it
 	updated.ObjectMeta = *answer
 	updated.Status = status

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 )
 
 // shutdownGrace is how long, after it is told to stop, the controller has for the reconciles in
@@ -40,13 +41,19 @@ func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// flushDeferredStatuses waits until the manager stops, and then writes the statuses that were
-// deferred: the next leader tells by the status that a tick has run, if its Job is gone by then.
-func (r *CronJobReconciler) flushDeferredStatuses(ctx context.Context) error {
-	<-ctx.Done()
-	r.running.Lock() // what runs has ended
-	defer r.running.Unlock()
-	r.stopped = true
+// lead runs the controller as long as this manager leads. Then, when the reconciles in progress
+// have finished, it writes the statuses that were deferred.
+func (r *CronJobReconciler) lead(ctx context.Context, c controller.Controller) error {
+	r.leadingSince = r.Clock.Now()
+	r.leads.Store(true)
+	err := c.Start(ctx)
+	r.flushDeferredStatuses(ctx)
+	return err
+}
+
+// flushDeferredStatuses writes the statuses that were deferred: the next leader tells by the status
+// that a tick has run, if its Job is gone by then. No reconcile may be in progress.
+func (r *CronJobReconciler) flushDeferredStatuses(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
 	keys := r.memory.deferred()
@@ -55,5 +62,4 @@ func (r *CronJobReconciler) flushDeferredStatuses(ctx context.Context) error {
 			ctrl.LoggerFrom(ctx).Error(err, "Could not write a deferred status", "cronjob", klog.KRef(keys[i].Namespace, keys[i].Name))
 		}
 	})
-	return nil
 }

@@ -98,28 +98,25 @@ func TestS7NoTickFromBeforeItWasMendedByTakingTheFieldAwayRuns(t *testing.T) {
 	assert.True(t, s.stored().Status.NextScheduleTime.After(s.clock.Now()))
 }
 
-func TestS14AStatusOfWhatCanNotBeDecodedThatCanNotBeWrittenIsTriedAgainOnlyIfThatMayHelp(t *testing.T) {
+func TestS14AStatusOfWhatCanNotBeDecodedThatCanNotBeWrittenIsTriedAgain(t *testing.T) {
 	resource := schema.GroupResource{Group: v1.GroupVersion.Group, Resource: "cronjobs"}
 	for name, tc := range map[string]struct {
 		refusal   error
-		wantErr   bool
 		wantAfter time.Duration
 	}{
-		"edited meanwhile":  {refusal: apierrors.NewConflict(resource, "c", errors.New("edited")), wantAfter: conflictRetry},
-		"deleted meanwhile": {refusal: apierrors.NewNotFound(resource, "c")},
-		"invalid":           {refusal: apierrors.NewInvalid(v1.GroupVersion.WithKind("CronJob").GroupKind(), "c", nil)},
-		"forbidden":         {refusal: apierrors.NewForbidden(resource, "c", errors.New("no"))},
-		"the server fails":  {refusal: errTrouble, wantErr: true},
+		"edited meanwhile": {apierrors.NewConflict(resource, "c", errors.New("edited")), conflictRetry},
+		"invalid":          {apierrors.NewInvalid(v1.GroupVersion.WithKind("CronJob").GroupKind(), "c", nil), firstRetry},
+		"forbidden":        {apierrors.NewForbidden(resource, "c", errors.New("no")), firstRetry},
+		"the server fails": {errTrouble, firstRetry},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, every())
 			funcs := fromCache(s.broken())
 			funcs.SubResourcePatch = statusFails(tc.refusal).SubResourcePatch
 			s.interfere(funcs)
-			result, err := s.reconcileOnce()
-			assert.Equal(t, tc.wantErr, err != nil, err)
-			assert.Equal(t, tc.wantAfter, result.RequeueAfter)
-			assert.Equal(t, []string{"Warning InvalidObject spec.suspend: is no boolean"}, s.events())
+			assert.Equal(t, tc.wantAfter, s.reconcile().RequeueAfter)
+			assert.Greater(t, s.reconcile().RequeueAfter, tc.wantAfter, "with a backoff")
+			assert.Equal(t, []string{"Warning InvalidObject spec.suspend: is no boolean"}, s.events(), "once")
 		})
 	}
 }

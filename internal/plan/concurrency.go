@@ -29,18 +29,22 @@ import (
 
 // run starts the tick that is due, as the concurrency policy has it.
 func (p *Plan) run(in Input, active []jobState, start Start) {
+	policy := in.CronJob.Spec.ConcurrencyPolicy
 	switch {
-	case in.CronJob.Spec.ConcurrencyPolicy == v1.ForbidConcurrent && len(active) > 0:
+	case in.Uncertain && policy != v1.AllowConcurrent:
+		p.wakeBy(start.GiveUpAt) // the Job that may exist would hold it back
+		return
+	case policy == v1.ForbidConcurrent && len(active) > 0:
 		p.hold(in, active[0].Job, start)
 		return
-	case in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent:
+	case policy == v1.ReplaceConcurrent:
 		if !in.StatusFailed && slices.ContainsFunc(active, func(job jobState) bool { return !job.accounted }) {
 			// The status tells of a tick before its Job is deleted, or a process that knows nothing
 			// else would take it for missed. If that fails, the tick that is due does not wait for
 			// it.
 			p.waitFor(in, active[0].Job, "be deleted")
 			p.Again = true
-			p.WakeBy(start.GiveUpAt)
+			p.wakeBy(start.GiveUpAt)
 			return
 		}
 		for _, job := range active {
@@ -55,7 +59,7 @@ func (p *Plan) run(in Input, active []jobState, start Start) {
 
 // hold lets the tick wait until the Job has ended.
 func (p *Plan) hold(in Input, job *batchv1.Job, start Start) {
-	p.WakeBy(start.GiveUpAt)
+	p.wakeBy(start.GiveUpAt)
 	if p.waitFor(in, job, "end") {
 		p.HeldBy = job
 	}

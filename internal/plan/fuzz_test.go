@@ -18,6 +18,7 @@ package plan
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"testing"
@@ -55,7 +56,7 @@ func FuzzDecide(f *testing.F) {
 		s.addStatus(c, observed, s.ago(last), s.ago(next))
 		all := s.jobs(c, jobs)
 		bounds.Hold(t, len(text)+len(zone)+1000*(len(jobs)+len(all)), func() {
-			assertPlanIsSound(t, NewInput(c, all, s.now, s.ago(edited)), c)
+			assertPlanIsSound(t, NewInput(c, s.now, s.ago(edited), all...), c)
 		})
 	})
 }
@@ -121,7 +122,7 @@ func (s *situation) addStatus(c *v1.CronJob, observed string, last, next time.Ti
 // jobs makes a Job of every two bytes: by how much its tick is before now, and what has become of
 // it. Of the first few it may make more Jobs than a status lists.
 func (s *situation) jobs(c *v1.CronJob, described []byte) []*batchv1.Job {
-	in := NewInput(c, nil, s.now, time.Time{})
+	in := NewInput(c, s.now, time.Time{})
 	byName := map[string]*batchv1.Job{}
 	for pair := range slices.Chunk(described, 2) {
 		if len(pair) < 2 {
@@ -190,7 +191,7 @@ func assertPlanIsSound(t *testing.T, in Input, stored *v1.CronJob) {
 	for _, job := range slices.Concat(p.Prune, p.Replace) {
 		require.Contains(t, in.Jobs, job)
 	}
-	assertStatusCanBeStored(t, &p)
+	assertStatusCanBeStored(t, p.Status)
 	if p.Start == nil {
 		return
 	}
@@ -198,19 +199,21 @@ func assertPlanIsSound(t *testing.T, in Input, stored *v1.CronJob) {
 	for what, at := range map[string]time.Time{"the next tick": p.Start.Next, "the end of the tick's time": p.Start.GiveUpAt} {
 		require.True(t, at.IsZero() || at.After(in.Now), "%s, %s, is not after %s", what, at, in.Now)
 	}
-	for what, happens := range map[string]func(*Plan){
-		"started":   func(p *Plan) { p.Replaced(in, p.Replace); p.Start.Job.UID = "new"; p.Started(in, p.Start.Job) },
-		"refused":   func(p *Plan) { p.Replaced(in, p.Replace); p.StartFailed(in, "no\xff"+before.Spec.Schedule) },
-		"taken":     func(p *Plan) { p.Replaced(in, p.Replace); p.NameTaken(in) },
-		"undeleted": func(p *Plan) { p.Replaced(in, nil) },
-		"unknown":   func(p *Plan) { p.Replaced(in, p.Replace) },
+	p.Start.Job.UID = "new"
+	for what, done := range map[string]Outcome{
+		"started":   {Deleted: p.Replace, Job: p.Start.Job},
+		"refused":   {Deleted: p.Replace, Refused: errors.New("no\xff" + before.Spec.Schedule)},
+		"taken":     {Gone: p.Replace, NameTaken: true},
+		"undeleted": {},
+		"unknown":   {Deleted: p.Replace},
 	} {
-		p := Decide(in)
-		happens(&p)
-		assertStatusCanBeStored(t, &p)
+		decided := p.Status.DeepCopy()
+		result := Conclude(in, p, done)
+		require.Equal(t, decided, &p.Status, "a conclusion changes no plan")
+		assertStatusCanBeStored(t, result.Status)
 		again := *stored
-		again.Status = p.Status
-		next := Decide(NewInput(&again, in.Jobs, in.Now, in.EditedAt))
+		again.Status = result.Status
+		next := Decide(NewInput(&again, in.Now, in.EditedAt, in.Jobs...))
 		if what == "started" || what == "taken" {
 			assert.Nil(t, next.Start, "S4: a tick that was %s is started again", what)
 		}
@@ -219,22 +222,22 @@ func assertPlanIsSound(t *testing.T, in Input, stored *v1.CronJob) {
 }
 
 // assertStatusCanBeStored checks that the API server takes a status, and gives it back.
-func assertStatusCanBeStored(t *testing.T, p *Plan) {
+func assertStatusCanBeStored(t *testing.T, status v1.CronJobStatus) {
 	t.Helper()
-	for _, condition := range p.Status.Conditions {
+	for _, condition := range status.Conditions {
 		if condition.Type == v1.ConditionReady {
 			require.LessOrEqual(t, len(condition.Message), maxMessageLength)
 			require.True(t, utf8.ValidString(condition.Message))
 		}
 	}
-	raw, err := json.Marshal(p.Status)
+	raw, err := json.Marshal(status)
 	require.NoError(t, err)
 	require.Less(t, len(raw), maxStatusSize)
-	require.LessOrEqual(t, len(p.Status.Active), maxListed)
-	require.GreaterOrEqual(t, ActiveCount(p.Status), len(p.Status.Active))
+	require.LessOrEqual(t, len(status.Active), maxListed)
+	require.GreaterOrEqual(t, ActiveCount(status), len(status.Active))
 	again := v1.CronJobStatus{}
 	require.NoError(t, json.Unmarshal(raw, &again), "%s", raw)
-	if next := timeOf(p.Status.NextScheduleTime); !next.IsZero() {
+	if next := timeOf(status.NextScheduleTime); !next.IsZero() {
 		require.Less(t, next.Year(), 10_000, "the API can't tell it")
 	}
 }

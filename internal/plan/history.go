@@ -19,8 +19,8 @@ package plan
 // prune picks the ended Jobs that the history limits leave no room for, oldest first. Limits apply
 // whatever else becomes of the CronJob: while it is suspended, and while its Jobs can't be created.
 func (p *Plan) prune(in Input, jobs sortedJobs) {
-	if in.Outdated {
-		return // some of the newer ones may be gone; that they are not outdated any more is a change that is heard of
+	if in.Outdated || in.Uncertain {
+		return // some of the newer ones may be gone; the watch tells when the cache is up to date
 	}
 	spec := in.CronJob.Spec
 	p.pruneTo(jobs.succeeded, int(*spec.SuccessfulJobsHistoryLimit))

@@ -29,27 +29,27 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// Result says how a Job ended.
-type Result string
+// JobResult says how a Job ended.
+type JobResult string
 
 const (
 	// Succeeded is the result of a Job with the condition Complete.
-	Succeeded Result = "succeeded"
+	Succeeded JobResult = "succeeded"
 
 	// Failed is the result of a Job with the condition Failed.
-	Failed Result = "failed"
+	Failed JobResult = "failed"
 )
 
 // Ended is a Job that has ended.
 type Ended struct {
 	Job    *batchv1.Job
-	Result Result
+	Result JobResult
 }
 
 // jobState is a Job and what a decision asks of it more than once.
 type jobState struct {
 	*batchv1.Job
-	result Result
+	result JobResult
 	age    time.Time
 
 	// tick is the tick that the Job has run; zero for a Job that was not started by schedule. It
@@ -105,8 +105,8 @@ func sortJobs(in Input) sortedJobs {
 		}
 		return compareAge(a, b)
 	})
-	firstWith := func(result Result) int {
-		i, _ := slices.BinarySearchFunc(sorted, result, func(job jobState, result Result) int {
+	firstWith := func(result JobResult) int {
+		i, _ := slices.BinarySearchFunc(sorted, result, func(job jobState, result JobResult) int {
 			return cmp.Compare(job.result, result)
 		})
 		return i
@@ -121,13 +121,13 @@ func sortJobs(in Input) sortedJobs {
 }
 
 // ResultOf returns how a Job ended, or "" while it runs.
-func ResultOf(job *batchv1.Job) Result {
+func ResultOf(job *batchv1.Job) JobResult {
 	result, _ := endOf(job)
 	return result
 }
 
 // endOf returns how a Job ended, and when; "" while it runs.
-func endOf(job *batchv1.Job) (Result, time.Time) {
+func endOf(job *batchv1.Job) (JobResult, time.Time) {
 	for i := range job.Status.Conditions {
 		condition := &job.Status.Conditions[i]
 		if condition.Status != corev1.ConditionTrue {
@@ -182,13 +182,13 @@ func ActiveCount(status v1.CronJobStatus) int {
 //
 // The stored status counts all Jobs that ran, but lists only the oldest. For the others this is not
 // exact: Ended has those that ended within retellEnds, whether or not they were told of before; an
-// end that is older when it is first observed counts as Vanished. And each Job that is told of
-// again hides one that somebody deleted from Vanished.
+// end that is older when it is first observed counts as DeletedCount. And each Job that is told of
+// again hides one that somebody deleted from DeletedCount.
 func (p *Plan) observe(in Input, jobs sortedJobs) {
 	stored := in.CronJob.Status
 	listed := uidsOf(stored.Active)
 	gone, unlisted := len(listed), ActiveCount(stored)-len(stored.Active)
-	hidesSome, unaccounted := unlisted > 0, false
+	hidesSome := unlisted > 0
 	for _, job := range jobs.active {
 		switch {
 		case listed.Has(job.UID):
@@ -196,7 +196,7 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		case job.accounted:
 			unlisted--
 		default:
-			unaccounted = true
+			p.unrecorded = append(p.unrecorded, job.Job)
 		}
 		p.noteTick(job)
 	}
@@ -205,7 +205,7 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		case listed.Has(job.UID):
 			gone--
 		case !job.accounted:
-			unaccounted = true
+			p.unrecorded = append(p.unrecorded, job.Job)
 		case hidesSome && job.hasEndedSince(in.Now.Add(-retellEnds)):
 			unlisted--
 		default:
@@ -214,12 +214,23 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		p.Ended = append(p.Ended, Ended{Job: job.Job, Result: job.result})
 		p.noteTick(job)
 	}
+	for _, job := range in.Gone {
+		p.unrecorded = append(p.unrecorded, job)
+		p.noteTick(stateOf(in, job))
+		switch ResultOf(job) {
+		case Succeeded:
+			p.noteSuccess(job)
+		case Failed:
+		default:
+			gone++
+		}
+	}
 	if unlisted > 0 && p.mayLackNewest(in, jobs) {
 		p.unobserved = 1
 	}
-	p.Vanished = gone + max(0, unlisted-p.unobserved)
-	if in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent && unaccounted {
-		p.Supplanted, p.Vanished = p.Vanished, 0 // by that run, whose status could not be written
+	p.DeletedCount = gone + max(0, unlisted-p.unobserved)
+	if in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent && len(p.unrecorded) > 0 {
+		p.ReplacedCount, p.DeletedCount = p.DeletedCount, 0 // by that run, whose status could not be written
 	}
 	for _, job := range jobs.succeeded {
 		p.noteSuccess(job.Job)
@@ -235,7 +246,7 @@ func (p *Plan) mayLackNewest(in Input, jobs sortedJobs) bool {
 	if in.Now.Sub(newest) >= MaxCacheLag || slices.ContainsFunc(jobs.active, isNewest) || slices.ContainsFunc(jobs.ended, isNewest) {
 		return false
 	}
-	p.WakeBy(newest.Add(MaxCacheLag))
+	p.wakeBy(newest.Add(MaxCacheLag))
 	return true
 }
 

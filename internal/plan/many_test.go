@@ -19,6 +19,7 @@ package plan
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -162,12 +163,12 @@ func (w *crowd) reconcile() {
 
 // carryOut carries out one plan, and reports whether another has to be made at once.
 func (w *crowd) carryOut() bool {
-	in := NewInput(w.c, slices.Clone(w.jobs), w.now, w.editedAt)
+	in := NewInput(w.c, w.now, w.editedAt, slices.Clone(w.jobs)...)
 	p := Decide(in)
 	told := sets.New[types.UID]()
 	for _, ended := range p.Ended {
 		require.False(w.t, told.Has(ended.Job.UID), "told twice in one plan")
-		require.Contains(w.t, []Result{Succeeded, Failed}, ResultOf(ended.Job))
+		require.Contains(w.t, []JobResult{Succeeded, Failed}, ResultOf(ended.Job))
 		told.Insert(ended.Job.UID)
 	}
 	w.untold = w.untold.Difference(told)
@@ -177,28 +178,29 @@ func (w *crowd) carryOut() bool {
 		replaced = replaced[:w.rand.IntN(len(replaced)+1)] // the others can't be deleted
 	}
 	w.remove(replaced...)
-	p.Replaced(in, replaced)
+	outcome := Outcome{Deleted: replaced}
 	if p.Start != nil && len(replaced) == len(p.Replace) {
-		w.start(in, &p)
+		w.start(p, &outcome)
 	}
-	require.False(w.t, timeOf(p.Status.LastScheduleTime).Before(timeOf(w.c.Status.LastScheduleTime)), "S5")
+	done := Conclude(in, p, outcome)
+	require.False(w.t, timeOf(done.Status.LastScheduleTime).Before(timeOf(w.c.Status.LastScheduleTime)), "S5")
 	if w.rand.IntN(6) == 0 {
-		w.deleted += len(replaced) + len(p.Ended) // maybe: the status is not written, and they are pruned
+		w.deleted += len(replaced) + len(done.Ended) // maybe: the status is not written, and they are pruned
 		return true
 	}
-	w.vanished += p.Vanished
+	w.vanished += done.DeletedCount
 	w.c = w.c.DeepCopy()
-	w.c.Status = p.Status
+	w.c.Status = done.Status
 	w.check()
-	return p.WakeAt.Equal(w.now) || len(replaced) < len(p.Replace)
+	return done.Again || len(replaced) < len(p.Replace)
 }
 
-func (w *crowd) start(in Input, p *Plan) {
+func (w *crowd) start(p Plan, outcome *Outcome) {
 	if w.c.Spec.ConcurrencyPolicy != v1.AllowConcurrent {
 		require.Empty(w.t, w.running(), "S6: %s", w.c.Spec.ConcurrencyPolicy)
 	}
 	if w.rand.IntN(5) == 0 {
-		p.StartFailed(in, "quota")
+		outcome.Refused = errors.New("quota")
 		return
 	}
 	job := builders.MakeJob(w.c, p.Start.Tick).Obj()
@@ -206,7 +208,7 @@ func (w *crowd) start(in Input, p *Plan) {
 	w.created.Insert(job.Name)
 	w.known.Insert(job.UID)
 	w.jobs = append(w.jobs, job)
-	p.Started(in, job)
+	outcome.Job = job
 }
 
 // check holds the status that was written against the Jobs there are.
@@ -229,10 +231,10 @@ func (w *crowd) check() {
 	for i, ref := range status.Active {
 		require.Equal(w.t, running[i].UID, ref.UID, "the oldest are listed")
 	}
-	again := Decide(NewInput(w.c, slices.Clone(w.jobs), w.now, w.editedAt))
+	again := Decide(NewInput(w.c, w.now, w.editedAt, slices.Clone(w.jobs)...))
 	require.Empty(w.t, again.Missed, "S2: told once")
-	require.Zero(w.t, again.Vanished, "told once")
-	require.Zero(w.t, again.Supplanted, "told once")
+	require.Zero(w.t, again.DeletedCount, "told once")
+	require.Zero(w.t, again.ReplacedCount, "told once")
 	if again.Start == nil && unobserved == 0 && !again.WakeAt.Equal(w.now) {
 		require.True(w.t, apiequality.Semantic.DeepEqual(status, again.Status), "W3")
 	}
@@ -241,7 +243,7 @@ func (w *crowd) check() {
 // settled holds what is so when all has been looked at.
 func (w *crowd) settled() {
 	require.Empty(w.t, w.untold, "the end of each Job is told")
-	ended := map[Result]int{}
+	ended := map[JobResult]int{}
 	for _, job := range w.jobs {
 		ended[ResultOf(job)]++
 	}
@@ -279,7 +281,7 @@ func TestR2TheEndOfAJobThatTheStatusDoesNotListIsTold(t *testing.T) {
 
 	p := Decide(inputOf(c, at("09:59:10"), jobs...))
 	assert.Equal(t, []Ended{{done, Failed}}, p.Ended)
-	assert.Zero(t, p.Vanished)
+	assert.Zero(t, p.DeletedCount)
 	assert.EqualValues(t, 149, p.Status.ActiveCount)
 	c.Status = p.Status
 
@@ -312,11 +314,11 @@ func TestR2DeletedJobsThatTheStatusDoesNotListAreCounted(t *testing.T) {
 				jobs = but(jobs, i)
 			}
 			p := Decide(inputOf(c, tc.now, jobs...))
-			assert.Equal(t, tc.want, p.Vanished)
+			assert.Equal(t, tc.want, p.DeletedCount)
 			assert.EqualValues(t, tc.wantLeft, p.Status.ActiveCount)
 			assert.Equal(t, at("10:00:00"), cmp.Or(p.WakeAt, at("10:00:00")))
 			c.Status = p.Status
-			assert.Zero(t, Decide(inputOf(c, tc.now, jobs...)).Vanished, "once")
+			assert.Zero(t, Decide(inputOf(c, tc.now, jobs...)).DeletedCount, "once")
 		})
 	}
 }
@@ -328,7 +330,7 @@ func TestR2TheNewestJobOfASuspendedCronJobIsLookedForAgain(t *testing.T) {
 	assert.Equal(t, at("10:00:00"), p.WakeAt)
 	c.Status = p.Status
 	p = Decide(inputOf(c, at("10:00:00"), jobs[:149]...))
-	assert.Equal(t, 1, p.Vanished)
+	assert.Equal(t, 1, p.DeletedCount)
 	assert.EqualValues(t, 149, p.Status.ActiveCount)
 	assert.Zero(t, p.WakeAt)
 }
@@ -339,21 +341,20 @@ func TestR2ReplaceDeletesTheJobsThatTheStatusDoesNotList(t *testing.T) {
 	p := Decide(in)
 	require.NotNil(t, p.Start)
 	assert.Equal(t, jobs, p.Replace)
-	p.Replaced(in, p.Replace[:149])
-	assert.Equal(t, 149, p.Supplanted)
-	assert.EqualValues(t, 1, p.Status.ActiveCount)
-	assert.Equal(t, []string{jobs[149].Name}, activeNames(&v1.CronJob{Status: p.Status}))
+	done := Conclude(in, p, Outcome{Deleted: p.Replace[:149]})
+	assert.Equal(t, 149, done.ReplacedCount)
+	assert.EqualValues(t, 1, done.Status.ActiveCount)
+	assert.Equal(t, []string{jobs[149].Name}, activeNames(&v1.CronJob{Status: done.Status}))
 
 	p = Decide(in)
-	p.Replaced(in, p.Replace)
-	p.Started(in, builders.MakeJob(c, at("10:00:00")).Obj())
-	assert.Equal(t, 150, p.Supplanted)
-	assert.EqualValues(t, 1, p.Status.ActiveCount)
-	assert.Equal(t, []string{"c-1767261600"}, activeNames(&v1.CronJob{Status: p.Status}))
+	done = Conclude(in, p, Outcome{Deleted: p.Replace, Job: builders.MakeJob(c, at("10:00:00")).Obj()})
+	assert.Equal(t, 150, done.ReplacedCount)
+	assert.EqualValues(t, 1, done.Status.ActiveCount)
+	assert.Equal(t, []string{"c-1767261600"}, activeNames(&v1.CronJob{Status: done.Status}))
 
 	unwritten := Decide(inputOf(c, at("10:00:01"), builders.MakeJob(c, at("10:00:00")).Obj()))
-	assert.Equal(t, 150, unwritten.Supplanted, "though the status of the run that replaced them was not written")
-	assert.Zero(t, unwritten.Vanished)
+	assert.Equal(t, 150, unwritten.ReplacedCount, "though the status of the run that replaced them was not written")
+	assert.Zero(t, unwritten.DeletedCount)
 }
 
 func TestR2AStatusThatListsAllThatRunIsCut(t *testing.T) {
@@ -367,7 +368,7 @@ func TestR2AStatusThatListsAllThatRunIsCut(t *testing.T) {
 	assert.Len(t, p.Status.Active, 100)
 	assert.Equal(t, jobs[99].Name, p.Status.Active[99].Name, "the oldest are listed")
 	assert.EqualValues(t, 7990, p.Status.ActiveCount)
-	assert.Equal(t, 10, p.Vanished)
+	assert.Equal(t, 10, p.DeletedCount)
 	assert.Empty(t, p.Ended)
 }
 
@@ -380,12 +381,12 @@ func TestR2AStatusIsSmallWhateverRuns(t *testing.T) {
 	}
 	in := inputOf(c, at("10:00:00"), jobs...)
 	p := Decide(in)
-	p.StartFailed(in, strings.Repeat("\"<é", 100_000))
-	message := ready(t, p.Status).Message
+	done := Conclude(in, p, Outcome{Refused: errors.New(strings.Repeat("\"<é", 100_000))})
+	message := ready(t, done.Status).Message
 	assert.LessOrEqual(t, len(message), 4096)
 	assert.Greater(t, len(message), 4090)
 	assert.True(t, utf8.ValidString(message))
-	raw, err := json.Marshal(p.Status)
+	raw, err := json.Marshal(done.Status)
 	require.NoError(t, err)
 	assert.Less(t, len(raw), maxStatusSize)
 }

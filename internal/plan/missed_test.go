@@ -57,7 +57,7 @@ func TestS2TheStatusThatMovesPastTicksSaysThatTheyAreMissed(t *testing.T) {
 
 func TestS7AnEditThatTheManagedFieldsDoNotStampCountsAsMadeNow(t *testing.T) {
 	created := at("09:58:30")
-	in := func(c *v1.CronJob, now time.Time, editedAt time.Time) Input { return NewInput(c, nil, now, editedAt) }
+	in := func(c *v1.CronJob, now time.Time, editedAt time.Time) Input { return NewInput(c, now, editedAt) }
 	for name, tc := range map[string]struct {
 		editedAt time.Time
 		wantTick time.Time // that is started; zero for none
@@ -86,14 +86,14 @@ func TestS7AnEditThatTheManagedFieldsDoNotStampCountsAsMadeNow(t *testing.T) {
 
 func TestW3TheTimeOfAnEditIsWrittenWithTheGenerationAlone(t *testing.T) {
 	c := cron().Obj()
-	c.Status = Decide(NewInput(c, nil, at("09:59:00"), at("09:58:30"))).Status
-	later := Decide(NewInput(c, nil, at("09:59:30"), at("09:59:10"))) // such as an object of before this field, or a label
+	c.Status = Decide(NewInput(c, at("09:59:00"), at("09:58:30"))).Status
+	later := Decide(NewInput(c, at("09:59:30"), at("09:59:10"))) // such as an object of before this field, or a label
 	assert.Equal(t, c.Status, later.Status)
 }
 
 func TestS2TicksOfAnIntervalAreMissedAsTheyWereCountedThen(t *testing.T) {
 	c := cron().Schedule("@every 9s").Created(at("10:00:00")).Obj()
-	c.Status = Decide(NewInput(c, nil, at("10:00:01"), at("10:00:00"))).Status
+	c.Status = Decide(NewInput(c, at("10:00:01"), at("10:00:00"))).Status
 	// The run of 10:00:09 is not in the status yet when the interval is edited at 10:00:12: from then on
 	// the ticks are 10:00:19, :29 and :39, of which only the last runs.
 	c.Spec.Schedule, c.Generation = "@every 10s", 2
@@ -101,7 +101,7 @@ func TestS2TicksOfAnIntervalAreMissedAsTheyWereCountedThen(t *testing.T) {
 		builders.MakeJob(c, at("10:00:09")).Succeeded(at("10:00:10")).Obj(),
 		builders.MakeJob(c, at("10:00:39")).Succeeded(at("10:00:40")).Obj(),
 	}
-	p := Decide(NewInput(c, jobs, at("10:00:45"), at("10:00:12")))
+	p := Decide(NewInput(c, at("10:00:45"), at("10:00:12"), jobs...))
 	assert.Equal(t, []Missed{{MissedSuperseded, at("10:00:19"), at("10:00:29"), 2}}, p.Missed)
 	assert.Equal(t, at("10:00:49"), p.Status.NextScheduleTime.UTC())
 }
@@ -119,4 +119,9 @@ func TestS7NothingRunsFromBeforeTwoEditsWereSeen(t *testing.T) {
 		{MissedEdited, at("09:59:00"), at("09:59:00"), 1}, // it waited
 		{MissedEdited, at("10:00:00"), at("10:02:00"), 3}, // nobody knows whether they count
 	}, p.Missed)
+
+	in.Now, in.SeenAt = at("10:03:00"), at("10:02:40") // the status could not be written
+	p = Decide(in)
+	require.NotNil(t, p.Start, "S14: what comes after it was first seen runs")
+	assert.Equal(t, at("10:03:00"), p.Start.Tick)
 }

@@ -17,6 +17,7 @@ limitations under the License.
 package plan
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -153,26 +154,28 @@ func (w *world) reconcile() {
 	}
 	w.remove("prune", p.Prune)
 	w.remove("replace", p.Replace)
-	p.Replaced(in, p.Replace)
+	outcome := Outcome{Deleted: p.Replace}
 	if p.Start != nil {
-		w.start(in, &p)
+		w.start(p, &outcome)
+	}
+	done := Conclude(in, p, outcome)
+	if done.Refused != nil {
+		w.tell("can't start %s: %s", p.Start.Tick.Format("15:04:05"), w.refuse)
 	}
 	require.False(w.t, w.c.Status.LastScheduleTime != nil &&
-		p.Status.LastScheduleTime.Time.Before(w.c.Status.LastScheduleTime.Time), "S5: lastScheduleTime goes back at %s", w.now)
-	w.c.Status = p.Status
-	w.wake = p.WakeAt
-	if p.Again {
+		done.Status.LastScheduleTime.Time.Before(w.c.Status.LastScheduleTime.Time), "S5: lastScheduleTime goes back at %s", w.now)
+	w.c.Status = done.Status
+	w.wake = done.WakeAt
+	if done.Again {
 		w.wake = w.now
 	}
 }
 
 // start creates the Job of the plan's tick.
-func (w *world) start(in Input, p *Plan) {
+func (w *world) start(p Plan, outcome *Outcome) {
 	require.False(w.t, w.now.Before(p.Start.Tick), "S11: %s starts at %s", p.Start.Tick, w.now)
 	if w.refuse != "" {
-		if p.StartFailed(in, w.refuse) {
-			w.tell("can't start %s: %s", p.Start.Tick.Format("15:04:05"), w.refuse)
-		}
+		outcome.Refused = errors.New(w.refuse)
 		return
 	}
 	job := builders.MakeJob(w.c, p.Start.Tick).Obj()
@@ -183,7 +186,7 @@ func (w *world) start(in Input, p *Plan) {
 	last, _ := w.takes(p.Start.Tick)
 	w.ends[job.Name] = w.now.Add(last)
 	w.tell("start %s", label(job))
-	p.Started(in, job)
+	outcome.Job = job
 }
 
 // remove deletes Jobs.

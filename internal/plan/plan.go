@@ -23,6 +23,7 @@ limitations under the License.
 //	        ├─ tick.go         which tick is due, which ones were missed
 //	        ├─ concurrency.go  what a due tick does about Jobs that still run
 //	        └─ conditions.go   what the Ready condition says
+//	Conclude ── outcome.go     what follows from what was done: the status, the events, the next look
 package plan
 
 import (
@@ -45,12 +46,25 @@ type Input struct {
 	// Jobs that the CronJob controls, by UID, whether they run or have ended.
 	Jobs []*batchv1.Job
 
+	// Gone has Jobs of ticks that the status does not tell of, as they were when they were last
+	// seen: they are there no more.
+	Gone []*batchv1.Job
+
 	// Outdated says that some of the Jobs are of an earlier time than others: what has ended since
 	// is among them, and what was deleted since may be, too.
 	Outdated bool
 
+	// Uncertain says that some Job may exist that is not among the Jobs: its creation or its
+	// look-up got no answer.
+	Uncertain bool
+
 	// StatusFailed says that the status could not be written the last time.
 	StatusFailed bool
+
+	// LeadingSince is when this manager began to lead; zero if it has always led. Verified says
+	// that the ticks which Plan.Verify asks for have been looked up.
+	LeadingSince time.Time
+	Verified     bool
 
 	// Now is the one instant that the decision is made at.
 	Now time.Time
@@ -59,6 +73,10 @@ type Input struct {
 	// down. Zero when unknown. They do not say it of an edit that only removes fields.
 	EditedAt time.Time
 
+	// SeenAt is when this manager first saw this generation. It stands in for an EditedAt that is
+	// not known, so that ticks after it run even while no status can be written.
+	SeenAt time.Time
+
 	// Schedule is the parsed schedule, unless ScheduleErr says why there is none.
 	Schedule    schedule.Schedule
 	ScheduleErr error
@@ -66,10 +84,10 @@ type Input struct {
 
 // NewInput makes the input of a decision about a CronJob as it is stored: it fills in the defaults
 // and parses the schedule. It does not change the CronJob.
-func NewInput(stored *v1.CronJob, jobs []*batchv1.Job, now, editedAt time.Time) Input {
+func NewInput(stored *v1.CronJob, now, editedAt time.Time, jobs ...*batchv1.Job) Input {
 	defaulted := *stored // Default sets fields, and changes nothing that they point to
 	defaulted.Default()
-	in := Input{CronJob: &defaulted, Jobs: jobs, Now: now, EditedAt: editedAt}
+	in := Input{CronJob: &defaulted, Jobs: jobs, Now: now, EditedAt: editedAt, SeenAt: now}
 	zone := ""
 	if stored.Spec.TimeZone != nil {
 		zone = *stored.Spec.TimeZone
@@ -78,11 +96,14 @@ func NewInput(stored *v1.CronJob, jobs []*batchv1.Job, now, editedAt time.Time) 
 	return in
 }
 
-// Plan is what is to be done, and the status to write when it is done.
+// Plan is what is to be done. Nobody changes it: Conclude makes a Result of it and of what was done.
 type Plan struct {
-	// Status to write, as long as nothing is done. Replaced, Started, StartFailed and NameTaken
-	// make from it the one to write after that.
+	// Status to write if nothing is done.
 	Status v1.CronJobStatus
+
+	// Verify has the ticks that would be missed, but that the manager which led before may have
+	// run: their Jobs are to be looked up, and then it is to be decided again.
+	Verify []time.Time
 
 	// Start says which tick is to be started; nil for none.
 	Start *Start
@@ -95,10 +116,10 @@ type Plan struct {
 
 	// Ended has the Jobs whose end the status does not say yet, and if it does not list all that
 	// run, those that have ended lately: they may have been told of before. Of those that it says
-	// run, but that are gone, Supplanted counts the ones that made room for the next, and Vanished
+	// run, but that are gone, ReplacedCount counts the ones that made room for the next, and DeletedCount
 	// the ones that somebody deleted.
-	Ended                []Ended
-	Supplanted, Vanished int
+	Ended                       []Ended
+	ReplacedCount, DeletedCount int
 
 	// Missed has the ticks that will never run, as they are added to the status.
 	Missed []Missed
@@ -121,6 +142,9 @@ type Plan struct {
 	// running has the Jobs that run, oldest first. unobserved is how many more are believed to run.
 	running    []jobState
 	unobserved int
+
+	// unrecorded has Jobs of ticks that the stored status does not tell of.
+	unrecorded []*batchv1.Job
 }
 
 // Start is a tick to be started.
@@ -148,7 +172,6 @@ func Decide(in Input) Plan {
 	}
 	jobs := sortJobs(in)
 	p.observe(in, jobs)
-	p.prune(in, jobs)
 	p.missOvertaken(in)
 	p.observeEdit(in)
 	switch {
@@ -159,6 +182,8 @@ func Decide(in Input) Plan {
 	default:
 		p.follow(in, jobs.active)
 	}
+	p.prune(in, jobs)
+	p.verify(in)
 	return p
 }
 
@@ -194,7 +219,7 @@ func (p *Plan) follow(in Input, active []jobState) {
 	}
 	if isEditedUnseen(in.CronJob) {
 		p.missUnseen(in, ticks, floor)
-		floor = latest(floor, in.Now)
+		floor = latest(floor, in.SeenAt)
 	}
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 
@@ -229,12 +254,12 @@ func (p *Plan) follow(in Input, active []jobState) {
 // await has nothing to do until the next tick.
 func (p *Plan) await(in Input, next time.Time) {
 	p.Status.NextScheduleTime = &metav1.Time{Time: next}
-	p.WakeBy(next)
+	p.wakeBy(next)
 	p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, messageScheduled)
 }
 
-// WakeBy has the next decision made at an instant at the latest; zero asks for nothing.
-func (p *Plan) WakeBy(at time.Time) { p.WakeAt = earliest(p.WakeAt, at) }
+// wakeBy has the next decision made at an instant at the latest; zero asks for nothing.
+func (p *Plan) wakeBy(at time.Time) { p.WakeAt = earliest(p.WakeAt, at) }
 
 // deadlineOf returns the last instant at which a tick may start, if there is one.
 func deadlineOf(in Input, tick time.Time) (time.Time, bool) {

@@ -64,10 +64,10 @@ func BenchmarkDecideWithManyActiveJobs(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				p := Decide(in)
-				if p.Start == nil || p.Vanished != 0 {
+				if p.Start == nil || p.DeletedCount != 0 {
 					b.Fatal("no Job is started, or some are gone")
 				}
-				p.Started(in, p.Start.Job)
+				Conclude(in, p, Outcome{Job: p.Start.Job})
 			}
 		})
 	}

@@ -18,6 +18,7 @@ package plan
 
 import (
 	"cmp"
+	"errors"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func at(clock string) time.Time {
 
 // inputOf makes the input of a decision, in which it is not known when the CronJob was edited.
 func inputOf(c *v1.CronJob, now time.Time, jobs ...*batchv1.Job) Input {
-	return NewInput(c, jobs, now, time.Time{})
+	return NewInput(c, now, time.Time{}, jobs...)
 }
 
 // cron is a CronJob every five minutes, created at 09:58:30 and looked at ever since.
@@ -257,18 +258,26 @@ func TestS3ARunWhoseStatusIsNotWrittenNamesTheLastOfTheTicksItLeftBehind(t *test
 	}
 }
 
-func TestTheMissedTicksAreTold(t *testing.T) {
+func TestS3TheTicksThatTheLeaderBeforeMayHaveRunAreVerified(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
 	in := inputOf(c, at("10:21:00"))
-	p := Decide(in)
-	assert.Equal(t, []time.Time{at("10:00:00"), at("10:05:00"), at("10:10:00"), at("10:15:00")}, p.MissedSince(in, at("09:00:00")))
-	assert.Equal(t, []time.Time{at("10:10:00"), at("10:15:00")}, p.MissedSince(in, at("10:10:00")))
-	assert.Empty(t, p.MissedSince(in, at("10:16:00")))
+	missed := Decide(in).Missed
+	assert.Equal(t, []time.Time{at("10:00:00"), at("10:05:00"), at("10:10:00"), at("10:15:00")}, missedFrom(in, missed, at("09:00:00")))
+	assert.Equal(t, []time.Time{at("10:10:00"), at("10:15:00")}, missedFrom(in, missed, at("10:10:00")))
+	assert.Empty(t, missedFrom(in, missed, at("10:16:00")))
+	since := func(in Input, leading time.Time) []time.Time {
+		in.LeadingSince = leading
+		return Decide(in).Verify
+	}
+	assert.Equal(t, []time.Time{at("10:10:00")}, since(in, at("10:10:30")), "of those before the cache has the Jobs, those after it nobody else ran")
+	assert.Empty(t, since(in, at("10:20:00")), "the cache has the Jobs")
+	assert.Empty(t, since(in, time.Time{}), "it has always led")
+	in.Verified = true
+	assert.Empty(t, since(in, at("10:10:30")), "once")
 
 	in = inputOf(edited(c, func(c *v1.CronJob) { c.Spec.Schedule = "soon" }), at("10:01:00"))
-	p = Decide(in)
-	assert.Equal(t, []time.Time{at("10:00:00")}, p.MissedSince(in, at("10:00:00")))
-	assert.Empty(t, p.MissedSince(in, at("10:00:01")))
+	assert.Equal(t, []time.Time{at("10:00:00")}, since(in, at("10:01:00")))
+	assert.Empty(t, since(in, at("10:01:01")))
 }
 
 func TestS2ATickThatHasRunIsNotMissedByAnEdit(t *testing.T) {
@@ -304,11 +313,11 @@ func TestS2ATickIsDueOnce(t *testing.T) {
 	in := inputOf(c, at("10:00:00.1"))
 	p := Decide(in)
 	job := builders.MakeJob(c, at("10:00:00")).Obj()
-	p.Started(in, job)
-	c.Status = p.Status
+	done := Conclude(in, p, Outcome{Job: job})
+	c.Status = done.Status
 	assert.Equal(t, at("10:00:00"), c.Status.LastScheduleTime.Time)
 	assert.Equal(t, at("10:05:00"), c.Status.NextScheduleTime.Time)
-	assert.Equal(t, at("10:05:00"), p.WakeAt)
+	assert.Equal(t, at("10:05:00"), done.WakeAt)
 	assert.Equal(t, []string{job.Name}, activeNames(c))
 
 	again := Decide(inputOf(c, at("10:00:00.2"), job))
@@ -396,8 +405,8 @@ func TestS6Concurrency(t *testing.T) {
 		c := settle(t, b.Obj(), at("09:59:00"))
 		in := inputOf(c, at("10:00:00"))
 		p := Decide(in)
-		p.Started(in, running(c))
-		c.Status = p.Status
+		done := Conclude(in, p, Outcome{Job: running(c)})
+		c.Status = done.Status
 		return c
 	}
 	t.Run("Allow starts the next beside it", func(t *testing.T) {
@@ -406,8 +415,8 @@ func TestS6Concurrency(t *testing.T) {
 		p := Decide(in)
 		require.NotNil(t, p.Start)
 		assert.Empty(t, p.Replace)
-		p.Started(in, builders.MakeJob(c, at("10:05:00")).Obj())
-		assert.Len(t, p.Status.Active, 2)
+		done := Conclude(in, p, Outcome{Job: builders.MakeJob(c, at("10:05:00")).Obj()})
+		assert.Len(t, done.Status.Active, 2)
 	})
 	t.Run("Forbid holds the next back, and says so once", func(t *testing.T) {
 		c := ran(t, cron().Policy(v1.ForbidConcurrent))
@@ -455,9 +464,8 @@ func TestS6Concurrency(t *testing.T) {
 		p := Decide(in)
 		require.NotNil(t, p.Start)
 		require.Len(t, p.Replace, 1)
-		p.Replaced(in, p.Replace)
-		p.Started(in, builders.MakeJob(c, at("10:05:00")).Obj())
-		c.Status = p.Status
+		done := Conclude(in, p, Outcome{Deleted: p.Replace, Job: builders.MakeJob(c, at("10:05:00")).Obj()})
+		c.Status = done.Status
 		assert.Equal(t, []string{"c-1767261900"}, activeNames(c))
 	})
 	t.Run("Replace leaves what runs until the status tells of it", func(t *testing.T) {
@@ -476,14 +484,14 @@ func TestS6Concurrency(t *testing.T) {
 		c := ran(t, cron().Policy(v1.ReplaceConcurrent))
 		in := inputOf(c, at("10:05:00"), running(c))
 		p := Decide(in)
-		p.Replaced(in, p.Replace)
-		assert.Equal(t, 1, p.Supplanted)
+		done := Conclude(in, p, Outcome{Deleted: p.Replace})
+		assert.Equal(t, 1, done.ReplacedCount)
 		p = Decide(inputOf(c, at("10:05:01"), builders.MakeJob(c, at("10:05:00")).Obj()))
-		assert.Equal(t, 1, p.Supplanted, "though the status of the run that replaced it was not written")
-		assert.Zero(t, p.Vanished)
+		assert.Equal(t, 1, p.ReplacedCount, "though the status of the run that replaced it was not written")
+		assert.Zero(t, p.DeletedCount)
 		p = Decide(inputOf(c, at("10:04:00")))
-		assert.Equal(t, 1, p.Vanished)
-		assert.Zero(t, p.Supplanted)
+		assert.Equal(t, 1, p.DeletedCount)
+		assert.Zero(t, p.ReplacedCount)
 	})
 	t.Run("Replace does not delete what is being deleted", func(t *testing.T) {
 		c := ran(t, cron().Policy(v1.ReplaceConcurrent))
@@ -733,22 +741,24 @@ func TestS4TheStartThatFails(t *testing.T) {
 
 	t.Run("is tried again until its deadline", func(t *testing.T) {
 		p := Decide(in)
-		assert.True(t, p.StartFailed(in, "quota"))
-		assert.Equal(t, v1.ReasonJobCreationFailed, ready(t, p.Status).Reason)
-		assert.Equal(t, at("10:00:00"), p.Status.NextScheduleTime.Time)
-		assert.Nil(t, p.Status.LastScheduleTime)
-		assert.Equal(t, p.Start.GiveUpAt, p.WakeAt)
+		done := Conclude(in, p, Outcome{Refused: errors.New("quota")})
+		require.Error(t, done.Refused)
+		assert.Equal(t, v1.ReasonJobCreationFailed, ready(t, done.Status).Reason)
+		assert.Equal(t, at("10:00:00"), done.Status.NextScheduleTime.Time)
+		assert.Nil(t, done.Status.LastScheduleTime)
+		assert.Equal(t, p.Start.GiveUpAt, done.WakeAt)
 		c := c.DeepCopy()
-		c.Status = p.Status
+		c.Status = done.Status
 
 		in := inputOf(c, at("10:00:01"))
 		p = Decide(in)
 		require.NotNil(t, p.Start)
-		assert.False(t, p.StartFailed(in, "quota"), "it says nothing new")
-		assert.Equal(t, c.Status, p.Status, "W3")
+		done = Conclude(in, p, Outcome{Refused: errors.New("quota")})
+		require.NoError(t, done.Refused, "it says nothing new")
+		assert.Equal(t, c.Status, done.Status, "W3")
 		p = Decide(in)
-		p.Started(in, builders.MakeJob(c, at("10:00:00")).Obj())
-		assert.Equal(t, v1.ReasonScheduled, ready(t, p.Status).Reason, "success clears the condition")
+		done = Conclude(in, p, Outcome{Job: builders.MakeJob(c, at("10:00:00")).Obj()})
+		assert.Equal(t, v1.ReasonScheduled, ready(t, done.Status).Reason, "success clears the condition")
 
 		p = Decide(inputOf(c, at("10:03:20.001")))
 		assert.Nil(t, p.Start)
@@ -758,24 +768,24 @@ func TestS4TheStartThatFails(t *testing.T) {
 		c := settle(t, cron().Obj(), at("09:59:00"))
 		in := inputOf(c, at("10:00:00"))
 		p := Decide(in)
-		p.StartFailed(in, "quota")
-		c.Status = p.Status
+		done := Conclude(in, p, Outcome{Refused: errors.New("quota")})
+		c.Status = done.Status
 		p = Decide(inputOf(c, at("10:05:00")))
 		assert.Equal(t, at("10:05:00"), p.Start.Tick)
 		assert.Equal(t, []Missed{{MissedCreationFailed, at("10:00:00"), at("10:00:00"), 1}}, p.Missed)
 	})
 	t.Run("because a stranger has the name is missed at once", func(t *testing.T) {
 		p := Decide(in)
-		p.NameTaken(in)
-		assert.Equal(t, []Missed{{MissedNameTaken, at("10:00:00"), at("10:00:00"), 1}}, p.Missed)
-		assert.Equal(t, at("10:05:00"), p.Status.NextScheduleTime.Time)
-		assert.Equal(t, at("10:05:00"), p.WakeAt)
-		assert.Nil(t, p.Status.LastScheduleTime)
+		done := Conclude(in, p, Outcome{NameTaken: true})
+		assert.Equal(t, []Missed{{MissedNameTaken, at("10:00:00"), at("10:00:00"), 1}}, done.Missed)
+		assert.Equal(t, at("10:05:00"), done.Status.NextScheduleTime.Time)
+		assert.Equal(t, at("10:05:00"), done.WakeAt)
+		assert.Nil(t, done.Status.LastScheduleTime)
 	})
 	t.Run("with a message of any length and bytes", func(t *testing.T) {
 		p := Decide(in)
-		p.StartFailed(in, string(make([]byte, 100_000))+"\xff")
-		assert.LessOrEqual(t, len(ready(t, p.Status).Message), maxMessageLength)
+		done := Conclude(in, p, Outcome{Refused: errors.New(string(make([]byte, 100_000)) + "\xff")})
+		assert.LessOrEqual(t, len(ready(t, done.Status).Message), maxMessageLength)
 	})
 }
 
@@ -803,11 +813,11 @@ func TestJobsThatEndAreReportedOnce(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
 	in := inputOf(c, at("10:00:00"))
 	p := Decide(in)
-	p.Started(in, builders.MakeJob(c, at("10:00:00")).Obj())
-	c.Status = p.Status
+	done := Conclude(in, p, Outcome{Job: builders.MakeJob(c, at("10:00:00")).Obj()})
+	c.Status = done.Status
 
-	done := builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:01:00")).Obj()
-	p = Decide(inputOf(c, at("10:01:00"), done))
+	ended := builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:01:00")).Obj()
+	p = Decide(inputOf(c, at("10:01:00"), ended))
 	require.Len(t, p.Ended, 1)
 	assert.Equal(t, Succeeded, p.Ended[0].Result)
 	assert.Empty(t, p.Status.Active)
@@ -815,17 +825,17 @@ func TestJobsThatEndAreReportedOnce(t *testing.T) {
 
 	gone := Decide(inputOf(c, at("10:01:00")))
 	assert.Empty(t, gone.Ended)
-	assert.Equal(t, 1, gone.Vanished, "deleted while it ran")
+	assert.Equal(t, 1, gone.DeletedCount, "deleted while it ran")
 	assert.Empty(t, gone.Status.Active)
 
 	c.Status = p.Status
-	p = Decide(inputOf(c, at("10:02:00"), done))
+	p = Decide(inputOf(c, at("10:02:00"), ended))
 	assert.Empty(t, p.Ended)
-	assert.Zero(t, p.Vanished)
+	assert.Zero(t, p.DeletedCount)
 }
 
 func TestTheEndOfAJobThatHadEndedWhenItWasAdoptedIsReportedOnce(t *testing.T) {
-	for result, job := range map[Result]*batchv1.Job{
+	for result, job := range map[JobResult]*batchv1.Job{
 		Succeeded: builders.MakeJob(cron().Obj(), at("10:00:00")).Succeeded(at("10:00:01")).Obj(),
 		Failed:    builders.MakeJob(cron().Obj(), at("10:00:00")).Failed(at("10:00:01")).Obj(),
 	} {
@@ -833,11 +843,11 @@ func TestTheEndOfAJobThatHadEndedWhenItWasAdoptedIsReportedOnce(t *testing.T) {
 			c := settle(t, cron().Obj(), at("09:59:00"))
 			in := inputOf(c, at("10:00:02"))
 			p := Decide(in)
-			p.Started(in, job)
-			assert.Equal(t, []Ended{{job, result}}, p.Ended)
-			assert.Empty(t, p.Status.Active)
-			assert.Equal(t, result == Succeeded, p.Status.LastSuccessfulTime != nil)
-			c.Status = p.Status
+			done := Conclude(in, p, Outcome{Job: job})
+			assert.Equal(t, []Ended{{job, result}}, done.Ended)
+			assert.Empty(t, done.Status.Active)
+			assert.Equal(t, result == Succeeded, done.Status.LastSuccessfulTime != nil)
+			c.Status = done.Status
 			again := Decide(inputOf(c, at("10:00:03"), job))
 			assert.Empty(t, again.Ended, "once")
 			assert.Equal(t, c.Status, again.Status, "W3")
@@ -849,21 +859,22 @@ func TestTheEndOfAJobThatHadEndedWhenItWasAdoptedIsReportedOnce(t *testing.T) {
 		c.Status.Active = append(c.Status.Active, Reference(job))
 		in := inputOf(c, at("10:00:02"), job)
 		p := Decide(in)
-		p.Started(in, job)
-		assert.Len(t, p.Ended, 1)
+		done := Conclude(in, p, Outcome{Job: job})
+		assert.Len(t, done.Ended, 1)
 	})
 }
 
-func TestDecideLeavesItsInputAsItIs(t *testing.T) {
+func TestNothingChangesItsInput(t *testing.T) {
 	c := settle(t, cron().Policy(v1.ReplaceConcurrent).History(0, 0).Obj(), at("09:59:00"))
 	c.Status.Active = append(c.Status.Active, Reference(builders.MakeJob(c, at("09:55:00")).Obj()))
 	c.Status.LastScheduleTime = &metav1.Time{Time: at("09:55:00")}
 	in := inputOf(c, at("10:00:00"), builders.MakeJob(c, at("09:55:00")).Obj())
 	before := in.CronJob.DeepCopy()
 	p := Decide(in)
-	p.Replaced(in, p.Replace)
-	p.Started(in, builders.MakeJob(c, at("10:00:00")).Obj())
+	planned := p.Status.DeepCopy()
+	Conclude(in, p, Outcome{Deleted: p.Replace, Job: builders.MakeJob(c, at("10:00:00")).Obj()})
 	assert.Equal(t, before, in.CronJob)
+	assert.Equal(t, planned, &p.Status, "nor is the plan changed")
 }
 
 func BenchmarkDecideWithFourJobs(b *testing.B) {

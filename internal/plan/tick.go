@@ -20,7 +20,6 @@ import (
 	"slices"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -74,12 +73,12 @@ const MaxMissedRows = 5
 // says so in one write: whoever reads it can report them, whatever became of the process that wrote
 // it.
 func (p *Plan) miss(in Input, m Missed) {
-	p.Missed = append(p.Missed, m)
+	p.Missed = append(slices.Clip(p.Missed), m)
 	row := v1.MissedTicks{
 		Reason: string(m.Reason), Count: int32(m.Count), //nolint:gosec // at most MaxMissedCount
 		First: metav1.NewTime(m.First), Last: metav1.NewTime(m.Last), Time: metav1.NewTime(in.Now.Truncate(time.Second)),
 	}
-	rows := slices.Insert(p.Status.Missed, 0, row)
+	rows := append([]v1.MissedTicks{row}, p.Status.Missed...)
 	p.Status.Missed = rows[:min(len(rows), MaxMissedRows)]
 }
 
@@ -120,7 +119,7 @@ func (p *Plan) missOvertaken(in Input) {
 	if !newest.After(last) {
 		return
 	}
-	ran := ticksOf(in.Jobs)
+	ran := ticksOf(in)
 	unedited := in.ScheduleErr == nil && newest.After(editedAt(in)) // since the newest was started
 	if unedited && isReschedule(c) && !ran.has(timeOf(c.Status.NextScheduleTime)) {
 		p.missWaiting(in, last)
@@ -168,7 +167,7 @@ func anchorAt(in Input, instant time.Time) time.Time {
 	if in.Schedule.Interval() == 0 {
 		return anchor // a cron expression has its ticks wherever it is anchored
 	}
-	for _, job := range in.Jobs {
+	for _, job := range slices.Concat(in.Jobs, in.Gone) {
 		if tick, ok := TickOf(job); ok && !tick.After(instant) {
 			anchor = latest(anchor, tick)
 		}
@@ -195,10 +194,10 @@ func lastWithoutJob(in Input, ran tickSet, from, newest time.Time) time.Time {
 // tickSet is a set of ticks, in UTC.
 type tickSet map[time.Time]struct{}
 
-// ticksOf returns the ticks that there are Jobs of.
-func ticksOf(jobs []*batchv1.Job) tickSet {
-	ticks := make(tickSet, len(jobs))
-	for _, job := range jobs {
+// ticksOf returns the ticks that have run, as far as there are Jobs that say so.
+func ticksOf(in Input) tickSet {
+	ticks := make(tickSet, len(in.Jobs))
+	for _, job := range slices.Concat(in.Jobs, in.Gone) {
 		if tick, ok := TickOf(job); ok {
 			ticks[tick.UTC()] = struct{}{}
 		}
@@ -212,11 +211,23 @@ func (s tickSet) has(tick time.Time) bool {
 	return ok
 }
 
-// MissedSince returns the ticks that the plan takes for missed, from an instant on; at most
-// MaxMissedCount of them.
-func (p *Plan) MissedSince(in Input, since time.Time) []time.Time {
+// verify asks for those of the missed ticks to be looked up that the manager which led before may
+// have run: this one knows of its last Jobs by the cache alone, which may be stale.
+func (p *Plan) verify(in Input) {
+	if in.Verified {
+		return
+	}
+	for _, tick := range missedFrom(in, p.Missed, in.LeadingSince.Add(-MaxCacheLag)) {
+		if !tick.After(in.LeadingSince) {
+			p.Verify = append(p.Verify, tick)
+		}
+	}
+}
+
+// missedFrom returns the ticks of some rows from an instant on; at most MaxMissedCount of them.
+func missedFrom(in Input, rows []Missed, since time.Time) []time.Time {
 	var ticks []time.Time
-	for _, row := range p.Missed {
+	for _, row := range rows {
 		if row.Count == 1 { // maybe of a schedule that was edited since
 			if !row.First.Before(since) {
 				ticks = append(ticks, row.First)
@@ -236,7 +247,7 @@ func (p *Plan) MissedSince(in Input, since time.Time) []time.Time {
 // since it was looked at. Whether they count is not known: one of the edits may have been a resume,
 // and the managed fields do not tell of each. So none of them runs.
 func (p *Plan) missUnseen(in Input, ticks schedule.Schedule, floor time.Time) {
-	last, ok := ticks.Last(floor, in.Now)
+	last, ok := ticks.Last(floor, in.SeenAt)
 	if !ok {
 		return
 	}
@@ -292,10 +303,10 @@ func isEditedUnseen(c *v1.CronJob) bool {
 }
 
 // editedAt returns when the spec was last edited. When that is not known, or said to be yet to
-// come, it is now: a tick too few is better than one that nobody expects.
+// come, it is when it was first seen: a tick too few is better than one that nobody expects.
 func editedAt(in Input) time.Time {
 	if in.EditedAt.IsZero() || in.EditedAt.After(in.Now) || isUnstamped(in) {
-		return in.Now
+		return in.SeenAt
 	}
 	return in.EditedAt
 }

@@ -18,6 +18,7 @@ package plan
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -97,21 +98,21 @@ func TestS6AnUpgradeLosesNoTickThatWaits(t *testing.T) {
 			in := inputOf(c, tc.now, tc.job)
 			p := Decide(in)
 			assert.Equal(t, tc.wantMissed, p.Missed)
-			jobs := in.Jobs
+			jobs, outcome := in.Jobs, Outcome{}
 			if tc.wantTick.IsZero() {
 				assert.Nil(t, p.Start)
 			} else {
 				require.NotNil(t, p.Start)
 				assert.Equal(t, tc.wantTick, p.Start.Tick)
-				started := builders.MakeJob(c, tc.wantTick).Obj()
-				p.Started(in, started)
-				jobs = append(jobs, started)
+				outcome.Job = builders.MakeJob(c, tc.wantTick).Obj()
+				jobs = append(jobs, outcome.Job)
 			}
-			condition := ready(t, p.Status)
+			done := Conclude(in, p, outcome)
+			condition := ready(t, done.Status)
 			assert.Equal(t, tc.wantReason, condition.Reason)
 			assert.Equal(t, metav1.ConditionTrue, condition.Status)
 			assert.Equal(t, at("09:59:00"), condition.LastTransitionTime.UTC(), "Ready was true before")
-			c.Status = p.Status
+			c.Status = done.Status
 
 			again := Decide(inputOf(c, tc.now, jobs...))
 			assert.Empty(t, again.Missed, "once")
@@ -135,8 +136,8 @@ func TestS6ATickThatWaitsForADeletionIsNotTakenForSuspended(t *testing.T) {
 		c := settle(t, cron().Policy(v1.ReplaceConcurrent).Obj(), at("09:59:00"))
 		in := inputOf(c, at("10:00:00"))
 		p := Decide(in)
-		p.Started(in, job("10:00:00"))
-		c.Status = p.Status
+		done := Conclude(in, p, Outcome{Job: job("10:00:00")})
+		c.Status = done.Status
 		return c
 	}
 	resumed := func(t *testing.T, c *v1.CronJob, now time.Time, jobs ...*batchv1.Job) *v1.CronJob {
@@ -162,20 +163,20 @@ func TestS6ATickThatWaitsForADeletionIsNotTakenForSuspended(t *testing.T) {
 			require.NotNil(t, p.Start)
 			assert.Equal(t, at("10:15:00"), p.Start.Tick)
 			require.Len(t, p.Replace, 1)
-			p.Replaced(in, nil)
-			condition := ready(t, p.Status)
+			done := Conclude(in, p, Outcome{})
+			condition := ready(t, done.Status)
 			assert.Equal(t, v1.ReasonWaiting, condition.Reason)
 			assert.Equal(t, metav1.ConditionTrue, condition.Status)
 			assert.Equal(t, waits, condition.Message)
 			assert.Equal(t, since, condition.LastTransitionTime)
-			assert.Equal(t, at("10:20:00"), p.WakeAt, "it is missed then")
+			assert.Equal(t, at("10:20:00"), done.WakeAt, "it is missed then")
 			if try == 0 {
-				assert.Equal(t, missed, p.Missed)
+				assert.Equal(t, missed, done.Missed)
 			} else {
-				assert.Empty(t, p.Missed, "once")
-				assert.Equal(t, c.Status, p.Status, "W3")
+				assert.Empty(t, done.Missed, "once")
+				assert.Equal(t, c.Status, done.Status, "W3")
 			}
-			c.Status = p.Status
+			c.Status = done.Status
 		}
 		p := Decide(inputOf(c, at("10:20:00"), job("10:00:00")))
 		assert.Equal(t, []Missed{{MissedSuperseded, at("10:15:00"), at("10:15:00"), 1}}, p.Missed)
@@ -199,23 +200,24 @@ func TestS6ATickThatWaitsForADeletionIsNotTakenForSuspended(t *testing.T) {
 		in.EditedAt = at("10:01:00")
 		p := Decide(in)
 		assert.Equal(t, missed, p.Missed)
-		p.Replaced(in, p.Replace)
-		assert.Equal(t, v1.ReasonScheduled, ready(t, p.Status).Reason)
-		c.Status = p.Status
+		done := Conclude(in, p, Outcome{Deleted: p.Replace})
+		assert.Equal(t, v1.ReasonScheduled, ready(t, done.Status).Reason)
+		c.Status = done.Status
 		assert.Empty(t, Decide(restored(in, c)).Missed, "once")
 	})
 	t.Run("nor while creations fail", func(t *testing.T) {
 		c := ran(t)
 		in := inputOf(c, at("10:05:00"), job("10:00:00"))
 		p := Decide(in)
-		p.Replaced(in, p.Replace)
-		assert.True(t, p.StartFailed(in, "quota"))
-		c.Status = p.Status
+		done := Conclude(in, p, Outcome{Deleted: p.Replace, Refused: errors.New("quota")})
+		require.Error(t, done.Refused)
+		c.Status = done.Status
 		in = inputOf(c, at("10:05:01"))
 		p = Decide(in)
 		assert.Equal(t, v1.ReasonJobCreationFailed, ready(t, p.Status).Reason, "before the next try")
-		assert.False(t, p.StartFailed(in, "quota"), "it says nothing new")
-		assert.Equal(t, ready(t, c.Status), ready(t, p.Status))
+		done = Conclude(in, p, Outcome{Refused: errors.New("quota")})
+		require.NoError(t, done.Refused, "it says nothing new")
+		assert.Equal(t, ready(t, c.Status), ready(t, done.Status))
 	})
 }
 
@@ -228,9 +230,10 @@ func TestO2ReadyThatWasFalseAndIsFalseAgainHasNoTransition(t *testing.T) {
 	in.EditedAt = at("09:59:40")
 	p := Decide(in)
 	require.NotNil(t, p.Start)
-	assert.True(t, p.StartFailed(in, "quota"))
-	assert.Equal(t, since, ready(t, p.Status).LastTransitionTime)
+	done := Conclude(in, p, Outcome{Refused: errors.New("quota")})
+	require.Error(t, done.Refused)
+	assert.Equal(t, since, ready(t, done.Status).LastTransitionTime)
 }
 
 // restored is the same input about a CronJob that has been written since.
-func restored(in Input, c *v1.CronJob) Input { return NewInput(c, in.Jobs, in.Now, in.EditedAt) }
+func restored(in Input, c *v1.CronJob) Input { return NewInput(c, in.Now, in.EditedAt, in.Jobs...) }

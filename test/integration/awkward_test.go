@@ -34,7 +34,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
-	"tutorial.kubebuilder.io/project/controllers/batch"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // awkward are CronJobs as they may have been stored while the webhooks were off. Suspended are those
@@ -42,18 +42,18 @@ import (
 var awkward = map[string]struct {
 	schedule, zone, wantReason, wantEvent string
 }{
-	"garbage":          {"garbage", "", v1.ReasonInvalidSchedule, batch.EventUnparseableSchedule},
-	"four-fields":      {"0 0 1 1", "", v1.ReasonInvalidSchedule, batch.EventUnparseableSchedule},
-	"every-two-blanks": {"@every  5m", "", v1.ReasonInvalidSchedule, batch.EventUnparseableSchedule},
-	"every-nothing":    {"@every ", "", v1.ReasonInvalidSchedule, batch.EventUnparseableSchedule},
-	"zone-prefix":      {"TZ=UTC 0 0 * * *", "", v1.ReasonInvalidSchedule, batch.EventUnparseableSchedule},
-	"zone-prefix-only": {"TZ=UTC", "", v1.ReasonInvalidSchedule, batch.EventUnparseableSchedule},
-	"cron-zone-prefix": {"CRON_TZ=", "", v1.ReasonInvalidSchedule, batch.EventUnparseableSchedule},
-	"never":            {"0 0 30 2 *", "", v1.ReasonInvalidSchedule, batch.EventUnparseableSchedule},
-	"control-signs":    {"\x00\x1b[31m\u2028", "", v1.ReasonInvalidSchedule, batch.EventUnparseableSchedule},
-	"json":             {`{"minute":"0"}`, "", v1.ReasonInvalidSchedule, batch.EventUnparseableSchedule},
-	"unknown-zone":     {"@yearly", "Mars/Phobos", v1.ReasonInvalidTimeZone, batch.EventUnknownTimeZone},
-	"machine-zone":     {"@yearly", "Local", v1.ReasonInvalidTimeZone, batch.EventUnknownTimeZone},
+	"garbage":          {"garbage", "", v1.ReasonInvalidSchedule, plan.EventUnparseableSchedule},
+	"four-fields":      {"0 0 1 1", "", v1.ReasonInvalidSchedule, plan.EventUnparseableSchedule},
+	"every-two-blanks": {"@every  5m", "", v1.ReasonInvalidSchedule, plan.EventUnparseableSchedule},
+	"every-nothing":    {"@every ", "", v1.ReasonInvalidSchedule, plan.EventUnparseableSchedule},
+	"zone-prefix":      {"TZ=UTC 0 0 * * *", "", v1.ReasonInvalidSchedule, plan.EventUnparseableSchedule},
+	"zone-prefix-only": {"TZ=UTC", "", v1.ReasonInvalidSchedule, plan.EventUnparseableSchedule},
+	"cron-zone-prefix": {"CRON_TZ=", "", v1.ReasonInvalidSchedule, plan.EventUnparseableSchedule},
+	"never":            {"0 0 30 2 *", "", v1.ReasonInvalidSchedule, plan.EventUnparseableSchedule},
+	"control-signs":    {"\x00\x1b[31m\u2028", "", v1.ReasonInvalidSchedule, plan.EventUnparseableSchedule},
+	"json":             {`{"minute":"0"}`, "", v1.ReasonInvalidSchedule, plan.EventUnparseableSchedule},
+	"unknown-zone":     {"@yearly", "Mars/Phobos", v1.ReasonInvalidTimeZone, plan.EventUnknownTimeZone},
+	"machine-zone":     {"@yearly", "Local", v1.ReasonInvalidTimeZone, plan.EventUnknownTimeZone},
 	"two-blanks":       {"0  0  1  1  *", "", v1.ReasonScheduled, ""},
 	"tabs":             {"\t0\t0 1 1 *\n", "", v1.ReasonScheduled, ""},
 	"macro":            {"@yearly", "", v1.ReasonScheduled, ""},
@@ -288,10 +288,10 @@ func TestS10AMistakeInAStoredObjectIsAConditionAndOneEventAndNoLoop(t *testing.T
 	// The same mistake again, in a new generation, is said again, once.
 	s.edit("garbage", func(c *v1.CronJob) { c.Spec.Suspend = new(false) })
 	s.awaitReady("garbage", metav1.ConditionFalse, v1.ReasonInvalidSchedule)
-	s.eventually(func() bool { return len(s.events("garbage", batch.EventUnparseableSchedule)) == 2 }, "the mistake is not said again")
+	s.eventually(func() bool { return len(s.events("garbage", plan.EventUnparseableSchedule)) == 2 }, "the mistake is not said again")
 	s.edit("garbage", func(c *v1.CronJob) { c.Labels = map[string]string{"touched": "yes"} })
 	s.audit.settle(t, s.ns)
-	assert.Len(t, s.events("garbage", batch.EventUnparseableSchedule), 2)
+	assert.Len(t, s.events("garbage", plan.EventUnparseableSchedule), 2)
 
 	// Others go on running, and a mistake that is mended is forgotten.
 	s.awaitRuns(s.startClock(), 2)

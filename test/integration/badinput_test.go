@@ -37,8 +37,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/controllers/batch"
 	"tutorial.kubebuilder.io/project/hack/localcluster"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // large is how many bytes of arguments a large CronJob has: etcd takes 1.5 MiB in all.
@@ -82,7 +82,7 @@ func TestACronJobOfTheLongestNameRunsAndALongerOneSaysWhyItCanNot(t *testing.T) 
 	assert.Len(t, s.awaitJobs(longest, 1)[0].Name, 63)
 	c := s.awaitReady(tooLong, metav1.ConditionFalse, v1.ReasonJobCreationFailed)
 	assert.Contains(t, c.Status.Conditions[0].Message, "must be no more than 63")
-	s.eventually(func() bool { return len(s.events(tooLong, batch.EventFailedCreate)) > 0 }, "nothing is said about it")
+	s.eventually(func() bool { return len(s.events(tooLong, plan.EventFailedCreate)) > 0 }, "nothing is said about it")
 	assert.Empty(t, s.jobs(tooLong))
 	s.awaitRuns(longest, 2)
 }

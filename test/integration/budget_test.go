@@ -28,7 +28,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/controllers/batch"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // Requests of the manager, as the audit log counts them.
@@ -64,7 +64,7 @@ func TestW1ARunCostsNoMoreThanItsBudget(t *testing.T) {
 			s := newSpace(t)
 			s.endJobs(test.result)
 			s.create(s.cronJob("c").Schedule("@every 2s").History(test.successful, test.failed).Obj())
-			s.eventually(func() bool { return len(s.events("c", batch.EventSawCompletedJob)) >= 4 }, "there are no four runs")
+			s.eventually(func() bool { return len(s.events("c", plan.EventSawCompletedJob)) >= 4 }, "there are no four runs")
 			// A deletion ends it, as no edit would, without a conflict that has to be counted too.
 			s.delete("c")
 			s.audit.settle(t, s.ns)
@@ -78,7 +78,7 @@ func TestW1ARunCostsNoMoreThanItsBudget(t *testing.T) {
 			for _, r := range s.audit.in(t, s.ns) {
 				assert.True(t, r.Code < 300 || r.Code == http.StatusNotFound, "%s", r)
 			}
-			assert.Len(t, s.events("c", batch.EventSuccessfulCreate), runs, "and each run is told of")
+			assert.Len(t, s.events("c", plan.EventSuccessfulCreate), runs, "and each run is told of")
 		})
 	}
 }

@@ -35,7 +35,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/controllers/batch"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // awaitTick waits until a CronJob has a next tick, and returns it.
@@ -73,9 +73,9 @@ func TestS4AStrangersJobOfTheTicksNameIsReportedAndTheScheduleGoesOn(t *testing.
 			}
 			s.create(stranger)
 
-			event := s.awaitEvent("c", batch.EventFailedCreate)
+			event := s.awaitEvent("c", plan.EventFailedCreate)
 			assert.Equal(t, fmt.Sprintf("Error creating job %s: a Job of that name exists that this CronJob does not control", stranger.Name), event.Note)
-			s.awaitEvent("c", batch.EventMissSchedule)
+			s.awaitEvent("c", plan.EventMissSchedule)
 			s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
 
 			next := jobName("c", tick.Add(5*time.Second))
@@ -110,8 +110,8 @@ func TestS4AJobOfTheTicksNameThatIsOursCountsAsStarted(t *testing.T) {
 		return last != nil && last.Time.Equal(tick)
 	}, "the tick does not count as run")
 	s.awaitJobs("c", 2)
-	assert.Empty(t, s.events("c", batch.EventFailedCreate))
-	assert.Empty(t, s.events("c", batch.EventMissSchedule))
+	assert.Empty(t, s.events("c", plan.EventFailedCreate))
+	assert.Empty(t, s.events("c", plan.EventMissSchedule))
 }
 
 func TestO2ATemplateThatIsRefusedIsAConditionUntilItIsMended(t *testing.T) {
@@ -122,7 +122,7 @@ func TestO2ATemplateThatIsRefusedIsAConditionUntilItIsMended(t *testing.T) {
 	s.create(c)
 	tick := s.awaitTick("c")
 
-	event := s.awaitEvent("c", batch.EventFailedCreate)
+	event := s.awaitEvent("c", plan.EventFailedCreate)
 	assert.Contains(t, event.Note, `spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"`)
 	refused := s.awaitReady("c", metav1.ConditionFalse, v1.ReasonJobCreationFailed)
 	ready := meta.FindStatusCondition(refused.Status.Conditions, v1.ConditionReady)
@@ -133,8 +133,8 @@ func TestO2ATemplateThatIsRefusedIsAConditionUntilItIsMended(t *testing.T) {
 	s.edit("c", func(c *v1.CronJob) { c.Spec.JobTemplate.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever })
 	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
 	assert.Equal(t, jobName("c", tick), s.awaitJobs("c", 1)[0].Name, "and then runs")
-	s.awaitEvent("c", batch.EventFailedCreate)
-	assert.Empty(t, s.events("c", batch.EventMissSchedule))
+	s.awaitEvent("c", plan.EventFailedCreate)
+	assert.Empty(t, s.events("c", plan.EventMissSchedule))
 }
 
 func TestS10AnInvalidTemplateIsTriedOnceATickAndReportedOnce(t *testing.T) {
@@ -151,7 +151,7 @@ func TestS10AnInvalidTemplateIsTriedOnceATickAndReportedOnce(t *testing.T) {
 	for i := range tries[1:] {
 		assert.Greater(t, tries[i+1].Received.Sub(tries[i].Received), time.Second, "it is tried again within a tick")
 	}
-	assert.Len(t, s.events("c", batch.EventFailedCreate), 1)
+	assert.Len(t, s.events("c", plan.EventFailedCreate), 1)
 }
 
 // refusedJobs returns the manager's requests to create Jobs that the API server refused.
@@ -172,9 +172,9 @@ func TestS10AJobThatExceedsTheQuotaIsTriedAgainUntilThereIsRoom(t *testing.T) {
 
 	refused := s.awaitReady("c", metav1.ConditionFalse, v1.ReasonJobCreationFailed)
 	assert.Contains(t, meta.FindStatusCondition(refused.Status.Conditions, v1.ConditionReady).Message, "exceeded quota")
-	assert.Contains(t, s.awaitEvent("c", batch.EventFailedCreate).Note, "exceeded quota")
+	assert.Contains(t, s.awaitEvent("c", plan.EventFailedCreate).Note, "exceeded quota")
 	s.eventually(func() bool { return len(s.refusedJobs()) >= 3 }, "it is not tried again")
-	assert.Len(t, s.events("c", batch.EventFailedCreate), 1, "the same is not said again")
+	assert.Len(t, s.events("c", plan.EventFailedCreate), 1, "the same is not said again")
 
 	setQuota(1)
 	assert.Equal(t, jobName("c", tick), s.awaitJobs("c", 1)[0].Name, "the tick runs late, but runs")
@@ -208,8 +208,8 @@ func TestS2ATickThatCanNotStartWithinItsDeadlineIsMissed(t *testing.T) {
 	s.quotaOfJobs()(0)
 	s.create(s.cronJob("c").Schedule("@every 6s").Deadline(1).Obj())
 	tick := s.awaitTick("c")
-	s.awaitEvent("c", batch.EventFailedCreate)
-	missed := s.awaitEvent("c", batch.EventMissSchedule)
+	s.awaitEvent("c", plan.EventFailedCreate)
+	missed := s.awaitEvent("c", plan.EventMissSchedule)
 	assert.Equal(t, fmt.Sprintf("Missed scheduled time %s: they could not start within startingDeadlineSeconds", tick.UTC().Format(time.RFC3339)), missed.Note)
 	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
 	assert.Equal(t, tick.Add(6*time.Second).UTC(), s.get("c").Status.NextScheduleTime.UTC())
@@ -223,8 +223,8 @@ func TestS6ReplaceStartsNothingWhileTheJobThatRunsCanNotBeDeleted(t *testing.T) 
 	s.create(s.cronJob("c").Schedule("@every 2s").Policy(v1.ReplaceConcurrent).Obj())
 	first := s.awaitJobs("c", 1)[0]
 
-	s.eventually(func() bool { return len(s.events("c", batch.EventFailedDelete)) > 0 }, "the failure is not reported")
-	assert.Contains(t, s.events("c", batch.EventFailedDelete)[0].Note, "Error deleting job "+first.Name)
+	s.eventually(func() bool { return len(s.events("c", plan.EventFailedDelete)) > 0 }, "the failure is not reported")
+	assert.Contains(t, s.events("c", plan.EventFailedDelete)[0].Note, "Error deleting job "+first.Name)
 	assert.Len(t, s.jobs("c"), 1, "another is started beside it")
 
 	allow()
@@ -232,7 +232,7 @@ func TestS6ReplaceStartsNothingWhileTheJobThatRunsCanNotBeDeleted(t *testing.T) 
 		jobs := s.jobs("c")
 		return len(jobs) == 1 && jobs[0].Name != first.Name
 	}, "it is not replaced once it can be deleted")
-	s.eventually(func() bool { return len(s.events("c", batch.EventSuccessfulDelete)) > 0 }, "the deletion is not reported")
+	s.eventually(func() bool { return len(s.events("c", plan.EventSuccessfulDelete)) > 0 }, "the deletion is not reported")
 }
 
 // forbidDeletionOfJobs has the API server refuse to delete Jobs in the namespace until the function
@@ -282,7 +282,7 @@ func TestS10ATerminatingNamespaceIsQuiet(t *testing.T) {
 	s, elsewhere := newSpace(t), newSpace(t)
 	clock := elsewhere.startClock()
 	s.create(s.cronJob("c").Schedule("@every 2s").Obj())
-	s.awaitEvent("c", batch.EventSuccessfulCreate) // so that nothing is on its way until the next tick
+	s.awaitEvent("c", plan.EventSuccessfulCreate) // so that nothing is on its way until the next tick
 	require.NoError(t, s.Client.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.ns}}))
 	s.eventually(func() bool {
 		err := s.Client.Create(t.Context(), s.cronJob("probe").Obj(), client.DryRunAll)
@@ -307,7 +307,7 @@ func TestO1KubectlShowsTheEvents(t *testing.T) {
 	s := newSpace(t)
 	s.endJobs(batchv1.JobComplete)
 	s.create(s.cronJob("c").Schedule("@every 1s").Obj())
-	s.eventually(func() bool { return len(s.events("c", batch.EventSawCompletedJob)) > 0 }, "no Job completes")
+	s.eventually(func() bool { return len(s.events("c", plan.EventSawCompletedJob)) > 0 }, "no Job completes")
 	s.assertKubectlShowsTheEvents("c")
 	for _, version := range []string{"v1", "v2"} {
 		assert.Contains(t, s.kubectl(t, "describe", "-n", s.ns, cronJobsIn(version)+"/c"), "SuccessfulCreate", version)

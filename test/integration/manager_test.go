@@ -34,8 +34,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/controllers/batch"
 	"tutorial.kubebuilder.io/project/hack/localcluster"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // runToEnd runs a manager that can't run for long and returns its exit code and what it said.
@@ -246,7 +246,7 @@ func TestO3MetricsTellOfRunsAndNameNoObjects(t *testing.T) {
 	url := s.startMeteredManager()
 	s.endJobs(batchv1.JobComplete)
 	s.create(s.cronJob("c").Schedule("@every 1s").Obj())
-	s.eventually(func() bool { return len(s.events("c", batch.EventSawCompletedJob)) >= 3 }, "it does not run")
+	s.eventually(func() bool { return len(s.events("c", plan.EventSawCompletedJob)) >= 3 }, "it does not run")
 	s.edit("c", suspend)
 	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonSuspended)
 	s.audit.settle(t, s.ns)

@@ -33,7 +33,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/controllers/batch"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 func suspend(c *v1.CronJob) { c.Spec.Suspend = new(true) }
@@ -108,7 +108,7 @@ func TestS2AfterAnOutageTheNewestTickRunsAndTheOthersAreReported(t *testing.T) {
 	jobs := s.awaitJobs("c", len(before)+1)
 	newest := tickOf(t, &jobs[len(before)])
 	assert.False(t, newest.Before(back.Add(-2*time.Second).Truncate(time.Second)), "%v is not the newest tick at %v", newest, back)
-	event := s.awaitEvent("c", batch.EventMissSchedule)
+	event := s.awaitEvent("c", plan.EventMissSchedule)
 	assert.Contains(t, event.Note, missed.UTC().Format(time.RFC3339))
 	assert.Contains(t, event.Note, "a newer one was due when the controller looked again")
 }

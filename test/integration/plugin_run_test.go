@@ -38,8 +38,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/controllers/batch"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 const instantiateAnnotation = "cronjob.kubernetes.io/instantiate"
@@ -151,7 +151,7 @@ func TestPluginRunStartsAJobThatIsCountedLikeAnyOther(t *testing.T) {
 		assert.Nil(s.t, after.LastScheduleTime, "it was no tick")
 		assert.NotNil(s.t, after.LastSuccessfulTime)
 		assert.Equal(s.t, before.Status.NextScheduleTime, after.NextScheduleTime)
-		assert.Empty(s.t, s.events("c", batch.EventMissSchedule))
+		assert.Empty(s.t, s.events("c", plan.EventMissSchedule))
 	})
 }
 
@@ -217,8 +217,8 @@ func TestPluginRunFollowsTheConcurrencyPolicy(t *testing.T) {
 		manual := s.runNow("c")
 		s.eventually(func() bool { return len(s.activeNames("c")) == 1 }, "it is not counted as active")
 		s.plugin("resume", "c").succeeds()
-		s.eventually(func() bool { return len(s.events("c", batch.EventJobAlreadyActive)) > 0 }, "no tick waits")
-		assert.Contains(t, s.events("c", batch.EventJobAlreadyActive)[0].Note, manual.Name)
+		s.eventually(func() bool { return len(s.events("c", plan.EventJobAlreadyActive)) > 0 }, "no tick waits")
+		assert.Contains(t, s.events("c", plan.EventJobAlreadyActive)[0].Note, manual.Name)
 		assert.Len(t, s.jobs("c"), 1)
 		s.end(manual, batchv1.JobFailed)
 		s.awaitJobs("c", 2)
@@ -488,7 +488,7 @@ func TestPluginHistoryShowsRunsOfThePastAndOfTheFuture(t *testing.T) {
 	eachWay(t, func(s *space) {
 		s.create(s.cronJob("c").Schedule("@every 2s").Policy(v1.ForbidConcurrent).History(2, 2).Obj())
 		first := s.awaitJobs("c", 1)[0]
-		s.eventually(func() bool { return len(s.events("c", batch.EventJobAlreadyActive)) > 0 }, "no tick waits")
+		s.eventually(func() bool { return len(s.events("c", plan.EventJobAlreadyActive)) > 0 }, "no tick waits")
 		waiting := historyOf(s.plugin("history", "c", "-o", "json"))
 		require.GreaterOrEqual(s.t, len(waiting), 3)
 		assert.Equal(s.t, "Running", waiting[0].State)
@@ -496,7 +496,7 @@ func TestPluginHistoryShowsRunsOfThePastAndOfTheFuture(t *testing.T) {
 		assert.Contains(s.t, states(waiting), "Waiting")
 		assert.Equal(s.t, []string{"Coming", "Coming", "Coming"}, states(waiting[len(waiting)-3:]))
 
-		s.eventually(func() bool { return len(s.events("c", batch.EventMissSchedule)) > 0 }, "no tick is missed")
+		s.eventually(func() bool { return len(s.events("c", plan.EventMissSchedule)) > 0 }, "no tick is missed")
 		s.edit("c", suspend)
 		s.awaitReady("c", metav1.ConditionTrue, v1.ReasonSuspended)
 		s.end(&first, batchv1.JobFailed)

@@ -29,7 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/controllers/batch"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 func TestS4ATickStartsTheJobThatBearsItsName(t *testing.T) {
@@ -102,7 +102,7 @@ func TestS6ForbidHoldsATickUntilTheJobEnds(t *testing.T) {
 	s.create(s.cronJob("c").Schedule("@every 6s").Policy(v1.ForbidConcurrent).Obj())
 	running := s.startByHand("c", "by-hand")
 
-	event := s.awaitEvent("c", batch.EventJobAlreadyActive)
+	event := s.awaitEvent("c", plan.EventJobAlreadyActive)
 	assert.Contains(t, event.Note, "by-hand is running and the concurrency policy is Forbid")
 	held := s.awaitReady("c", metav1.ConditionTrue, v1.ReasonWaiting)
 	assert.Len(t, s.jobs("c"), 1, "the tick is held back")
@@ -111,8 +111,8 @@ func TestS6ForbidHoldsATickUntilTheJobEnds(t *testing.T) {
 	s.end(running, batchv1.JobComplete)
 	s.eventually(func() bool { return len(s.jobs("c")) == 2 }, "the tick does not run when the Job has ended")
 	assert.Equal(t, fmt.Sprintf("c-%d", waiting.Unix()), s.jobs("c")[1].Name, "the tick that waited")
-	assert.Empty(t, s.events("c", batch.EventMissSchedule))
-	s.awaitEvent("c", batch.EventJobAlreadyActive)
+	assert.Empty(t, s.events("c", plan.EventMissSchedule))
+	s.awaitEvent("c", plan.EventJobAlreadyActive)
 }
 
 // startByHand makes a Job that a CronJob controls, but not for a tick, as `kubectl create job --from` does.
@@ -143,7 +143,7 @@ func TestS6OfTheTicksThatForbidHoldsBackTheNewestRuns(t *testing.T) {
 	s.end(&first, batchv1.JobComplete)
 	second := s.awaitJobs("c", 2)[1]
 	assert.False(t, tickOf(t, &second).Before(before), "%s is not the newest tick at %v", second.Name, before)
-	assert.NotEmpty(t, s.events("c", batch.EventMissSchedule), "the older ones are reported")
+	assert.NotEmpty(t, s.events("c", plan.EventMissSchedule), "the older ones are reported")
 	s.awaitRuns(clock, 2)
 	assert.Len(t, s.jobs("c"), 2)
 }
@@ -155,12 +155,12 @@ func TestS6ReplaceDeletesTheJobThatRunsAndStartsTheNext(t *testing.T) {
 	s.eventually(func() bool {
 		jobs := s.jobs("c")
 		require.LessOrEqual(t, len(jobs), 1, "two run at once")
-		return len(s.events("c", batch.EventSuccessfulDelete)) >= 3
+		return len(s.events("c", plan.EventSuccessfulDelete)) >= 3
 	}, "no Job is replaced")
 	s.eventually(func() bool { return len(s.get("c").Status.Active) == 1 }, "the status does not have the one that runs")
-	assert.Empty(t, s.events("c", batch.EventFailedDelete))
-	assert.Empty(t, s.events("c", batch.EventSawCompletedJob), "none has completed")
-	assert.LessOrEqual(t, len(s.events("c", batch.EventSuccessfulDelete)), s.audit.count(t, s.ns)[deleteJob])
+	assert.Empty(t, s.events("c", plan.EventFailedDelete))
+	assert.Empty(t, s.events("c", plan.EventSawCompletedJob), "none has completed")
+	assert.LessOrEqual(t, len(s.events("c", plan.EventSuccessfulDelete)), s.audit.count(t, s.ns)[deleteJob])
 }
 
 func TestS8HistoryLimitsKeepTheNewest(t *testing.T) {
@@ -299,7 +299,7 @@ func TestS7TicksThatPassWhileSuspendedNeverRun(t *testing.T) {
 func (s *space) missedTicks(name string) []time.Time {
 	s.t.Helper()
 	var ticks []time.Time
-	for _, event := range s.events(name, batch.EventMissSchedule) {
+	for _, event := range s.events(name, plan.EventMissSchedule) {
 		for _, text := range regexp.MustCompile(`\d{4}-\d\d-\d\dT\S+Z`).FindAllString(event.Note, -1) {
 			tick, err := time.Parse(time.RFC3339, text)
 			require.NoError(s.t, err)
@@ -363,7 +363,7 @@ func TestS13ACronJobCreatedAgainDoesNotCountTheJobsOfItsPredecessor(t *testing.T
 	s.end(&running, batchv1.JobComplete)
 	s.end(&jobs[1], batchv1.JobComplete)
 	s.eventually(func() bool {
-		return s.jobs("c")[0].Name == running.Name && len(s.events("c", batch.EventSawCompletedJob)) == 1
+		return s.jobs("c")[0].Name == running.Name && len(s.events("c", plan.EventSawCompletedJob)) == 1
 	},
 		"the predecessor's Job counts")
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 
-	"tutorial.kubebuilder.io/project/controllers/batch"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // slowly has a manager start at most 20 Jobs a second.
@@ -137,5 +137,5 @@ func (s *space) assertNoTickIsMissed(name string, runs int, interval time.Durati
 	for i := range jobs[1:] {
 		assert.Equal(s.t, interval, tickOf(s.t, &jobs[i+1]).Sub(tickOf(s.t, &jobs[i])), "between %s and %s", jobs[i].Name, jobs[i+1].Name)
 	}
-	assert.Empty(s.t, s.events(name, batch.EventMissSchedule))
+	assert.Empty(s.t, s.events(name, plan.EventMissSchedule))
 }

@@ -31,8 +31,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/controllers/batch"
 	"tutorial.kubebuilder.io/project/hack/localcluster"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // suspendedInWords is a spec that the schema does not let in, and that no Go type decodes.
@@ -98,7 +98,7 @@ func TestC1ACronJobThatCanNotBeDecodedStopsNoOther(t *testing.T) {
 				}
 				s.awaitInvalidObject("bad", "spec.suspend")
 				assert.Equal(t, "1", scrape(t, url, token)[undecodableMetric])
-				event := s.awaitEvent("bad", batch.EventInvalidObject)
+				event := s.awaitEvent("bad", plan.EventInvalidObject)
 				assert.Contains(t, event.Note, "spec.suspend: cannot unmarshal string into Go value of type bool")
 				transition := s.field("bad", "{.status.conditions[0].lastTransitionTime}")
 				assert.Equal(t, cmp.Or(since, transition), transition, "it is said once")

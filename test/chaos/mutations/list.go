@@ -59,7 +59,7 @@ var mutations = []mutation{
 		name: "a tick is due a second early",
 		edits: []edit{
 			{plan, "ticks.Last(floor, in.Now)", "ticks.Last(floor, in.Now.Add(time.Second))"},
-			{plan, "p.WakeBy(next)", "p.WakeBy(next.Add(-time.Second))"},
+			{plan, "p.wakeBy(next)", "p.wakeBy(next.Add(-time.Second))"},
 		},
 		laws: []checker.Law{checker.Early},
 	},
@@ -77,7 +77,7 @@ var mutations = []mutation{
 	},
 	{
 		name:  "nothing wakes it for the next tick",
-		edits: []edit{{plan, "\tp.WakeBy(next)\n", ""}},
+		edits: []edit{{plan, "\tp.wakeBy(next)\n", ""}},
 		laws:  []checker.Law{checker.Stuck},
 		flags: []string{"-calm=25s"},
 	},
@@ -105,7 +105,7 @@ var mutations = []mutation{
 	},
 	{
 		name:  "Forbid is ignored",
-		edits: []edit{{concurrency, "case in.CronJob.Spec.ConcurrencyPolicy == v1.ForbidConcurrent && len(active) > 0:", "case false:"}},
+		edits: []edit{{concurrency, "case policy == v1.ForbidConcurrent && len(active) > 0:", "case false:"}},
 		laws:  []checker.Law{checker.ForbidOverlaps},
 	},
 	{
@@ -147,7 +147,7 @@ var mutations = []mutation{
 	{
 		name: "missed ticks are reported twice",
 		edits: []edit{{events, "\t\tmissedTicks.WithLabelValues(",
-			"\t\tr.Recorder.Record(about(c, warning(EventMissSchedule, actionSchedule, nil, key+\" again\", describeMissed(missed))))\n" +
+			"\t\tagain := missed.Event()\n\t\tagain.Key += \" again\"\n\t\tr.record(c, again)\n" +
 				"\t\tmissedTicks.WithLabelValues("}},
 		laws: []checker.Law{checker.ReportedTwice},
 	},
@@ -155,15 +155,15 @@ var mutations = []mutation{
 		name: "what is deleted goes on as it was written last",
 		edits: []edit{
 			{pending, "\tentry.written = nil\n\tm.dropEmpty(key, entry)\n", "\tentry.written = cached\n"},
-			{observe, "\tcase apierrors.IsNotFound(err):\n\t\tr.forget(seen.key)\n",
+			{observe, "\tcase apierrors.IsNotFound(err):\n\t\tr.memory.forget(seen.key)\n",
 				"\tcase apierrors.IsNotFound(err) && seen.pending.written != nil:\n\t\tcached = seen.pending.written\n" +
-					"\tcase apierrors.IsNotFound(err):\n\t\tr.forget(seen.key)\n"},
+					"\tcase apierrors.IsNotFound(err):\n\t\tr.memory.forget(seen.key)\n"},
 		},
 		laws: []checker.Law{checker.AfterDelete, checker.Doubled},
 	},
 	{
 		name:  "a creation without an answer is taken for one that has failed",
-		edits: []edit{{apply, "\t\tr.confirmCreate(ctx, seen, p, done, err)\n", "\t\tp.NameTaken(seen.Input)\n"}},
+		edits: []edit{{apply, "\t\tr.confirmCreate(ctx, seen, start, done, err)\n", "\t\tdone.NameTaken = true\n"}},
 		laws:  []checker.Law{checker.RunAndReported},
 		flags: []string{"-faults=lost-answer"},
 	},
@@ -203,15 +203,15 @@ var mutations = []mutation{
 	},
 	{
 		name: "a deletion that fails ends the reconcile without its wake-up",
-		edits: []edit{{controller, "\trecordRuns(seen, &p, &done)\n",
-			"\trecordRuns(seen, &p, &done)\n\tif len(done.undeleted) > 0 {\n\t\treturn ctrl.Result{}, done.undeleted[0].err\n\t}\n"}},
+		edits: []edit{{controller, "\tr.report(ctx, seen, result, written)\n",
+			"\tr.report(ctx, seen, result, written)\n\tif seen.failed {\n\t\treturn ctrl.Result{}, context.Canceled\n\t}\n"}},
 		laws:  []checker.Law{checker.NotTried},
 		flags: []string{"-faults=deletes-denied", "-duration=60s"},
 	},
 	{
 		name: "a status that can't be written costs the wake-up",
-		edits: []edit{{controller, "\trecordRuns(seen, &p, &done)\n",
-			"\trecordRuns(seen, &p, &done)\n\tif !done.written {\n\t\treturn ctrl.Result{}, context.Canceled\n\t}\n"}},
+		edits: []edit{{controller, "\tr.report(ctx, seen, result, written)\n",
+			"\tr.report(ctx, seen, result, written)\n\tif !written {\n\t\treturn ctrl.Result{}, context.Canceled\n\t}\n"}},
 		laws:  []checker.Law{checker.NotTried},
 		flags: []string{"-faults=statuses-denied", "-duration=60s"},
 	},
@@ -230,7 +230,7 @@ var mutations = []mutation{
 	},
 	{
 		name:  "the backoff of creations is not reset by a new tick",
-		edits: []edit{{apply, "known.attempt = attempt{tick: p.Start.Tick}", "known.attempt.tick = p.Start.Tick"}},
+		edits: []edit{{apply, "known.attempt = attempt{tick: start.Tick}", "known.attempt.tick = start.Tick"}},
 		laws:  []checker.Law{checker.RetriedLate},
 		flags: []string{"-faults=creates-denied,quota-full", "-duration=60s"},
 	},

@@ -1,0 +1,170 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// Event is an event about a CronJob. Two that have the same reason and key are one event.
+type Event struct {
+	// Type, Reason, Action and Note are the fields of that name of an event in events.k8s.io/v1.
+	Type, Reason, Action, Note string
+
+	// Related is the Job that it is about, too; nil if there is none.
+	Related *batchv1.Job
+
+	// Key tells events of one reason apart: the UID of a Job, or a tick.
+	Key string
+}
+
+// The reasons of events. They are those of the built-in CronJob controller.
+const (
+	// EventSuccessfulCreate is for a Job that was created.
+	EventSuccessfulCreate = "SuccessfulCreate"
+	// EventFailedCreate is for a Job that could not be created.
+	EventFailedCreate = "FailedCreate"
+	// EventSuccessfulDelete is for a Job that was deleted to make room for the next.
+	EventSuccessfulDelete = "SuccessfulDelete"
+	// EventFailedDelete is for a Job that could not be deleted.
+	EventFailedDelete = "FailedDelete"
+	// EventSawCompletedJob is for a Job that has ended, with success or without.
+	EventSawCompletedJob = "SawCompletedJob"
+	// EventJobAlreadyActive is for a tick that waits for a Job to end.
+	EventJobAlreadyActive = "JobAlreadyActive"
+	// EventMissSchedule is for ticks that will never run.
+	EventMissSchedule = "MissSchedule"
+	// EventUnparseableSchedule is for a schedule that can't be parsed or never fires.
+	EventUnparseableSchedule = "UnparseableSchedule"
+	// EventUnknownTimeZone is for a time zone that there is none of.
+	EventUnknownTimeZone = "UnknownTimeZone"
+	// EventInvalidObject is for a CronJob with a stored field of a type that it can't have. The
+	// built-in has none like it.
+	EventInvalidObject = "InvalidObject"
+)
+
+// The actions of events: what the controller was doing.
+const (
+	actionStart    = "StartJob"
+	actionDelete   = "DeleteJob"
+	actionObserve  = "ObserveJob"
+	actionSchedule = "Schedule"
+)
+
+// missedBecause says why ticks were missed, to a reader of events.
+var missedBecause = map[MissedReason]string{
+	MissedDeadline:       "they could not start within startingDeadlineSeconds",
+	MissedSuperseded:     "a newer one was due when the controller looked again",
+	MissedForbidden:      "they waited for a Job to end until a newer one was due",
+	MissedCreationFailed: "their Job could not be created until a newer one was due",
+	MissedEdited:         "they had not started when the CronJob was edited or suspended",
+	MissedNameTaken:      "something else has the name of their Job",
+}
+
+// MissedReasons returns all reasons for which ticks can be missed.
+func MissedReasons() []MissedReason { return slices.Collect(maps.Keys(missedBecause)) }
+
+// actionEvents returns the events of what was done, and of the Jobs that were started before and
+// that the stored status does not tell of: whoever started them may not have come to report it.
+func (p *Plan) actionEvents(done Outcome) []Event {
+	var events []Event
+	for _, job := range done.Deleted {
+		events = append(events, normal(EventSuccessfulDelete, actionDelete, job, string(job.UID), "Deleted job "+job.Name))
+	}
+	started := p.unrecorded
+	if done.Job != nil {
+		started = append(slices.Clip(started), done.Job)
+	}
+	for _, job := range started {
+		events = append(events, normal(EventSuccessfulCreate, actionStart, job, string(job.UID), "Created job "+job.Name))
+	}
+	if done.NameTaken {
+		note := fmt.Sprintf("Error creating job %s: a Job of that name exists that this CronJob does not control", p.Start.Job.Name)
+		events = append(events, warning(EventFailedCreate, actionStart, nil, note, note))
+	}
+	return events
+}
+
+// decisionEvents returns the events of what the Ready condition begins to say.
+func (p *Plan) decisionEvents() []Event {
+	var events []Event
+	if p.HeldBy != nil {
+		tick := p.Status.NextScheduleTime.UTC().Format(time.RFC3339)
+		events = append(events, normal(EventJobAlreadyActive, actionSchedule, p.HeldBy, tick,
+			fmt.Sprintf("Not starting a job because %s is running and the concurrency policy is %s", p.HeldBy.Name, v1.ForbidConcurrent)))
+	}
+	if p.Rejected != nil {
+		reason := EventUnparseableSchedule
+		if p.Rejected.Reason == v1.ReasonInvalidTimeZone {
+			reason = EventUnknownTimeZone
+		}
+		note := p.Rejected.Err.Error()
+		events = append(events, warning(reason, actionSchedule, nil, fmt.Sprintf("%d %s", p.Status.ObservedGeneration, note), note))
+	}
+	return events
+}
+
+// Event returns the event of a Job that has ended.
+func (e Ended) Event() Event {
+	condition := batchv1.JobComplete
+	if e.Result == Failed {
+		condition = batchv1.JobFailed
+	}
+	return normal(EventSawCompletedJob, actionObserve, e.Job, string(e.Job.UID),
+		fmt.Sprintf("Saw completed job: %s, condition: %v", e.Job.Name, condition))
+}
+
+// Event returns the event of ticks that were missed.
+func (m Missed) Event() Event {
+	first, last := m.First.UTC().Format(time.RFC3339), m.Last.UTC().Format(time.RFC3339)
+	which := fmt.Sprintf("%d scheduled times from %s to %s", m.Count, first, last)
+	switch {
+	case m.Count == 1:
+		which = "scheduled time " + first
+	case m.Count >= MaxMissedCount:
+		which = fmt.Sprintf("%d or more scheduled times from %s to %s", m.Count, first, last)
+	}
+	return warning(EventMissSchedule, actionSchedule, nil, fmt.Sprintf("%s %d %d", m.Reason, m.First.Unix(), m.Last.Unix()),
+		fmt.Sprintf("Missed %s: %s", which, missedBecause[m.Reason]))
+}
+
+// FailedDelete returns the event of a Job that could not be deleted.
+func FailedDelete(job *batchv1.Job, err error) Event {
+	note := fmt.Sprintf("Error deleting job %s: %v", job.Name, err)
+	return warning(EventFailedDelete, actionDelete, job, string(job.UID)+" "+note, note)
+}
+
+// InvalidObject returns the event of a CronJob that can't be decoded.
+func InvalidObject(c *v1.CronJob, why string) Event {
+	return warning(EventInvalidObject, actionSchedule, nil, fmt.Sprintf("%d %s", c.Generation, why), why)
+}
+
+func normal(reason, action string, related *batchv1.Job, key, note string) Event {
+	return Event{Type: corev1.EventTypeNormal, Reason: reason, Action: action, Related: related, Key: key, Note: note}
+}
+
+func warning(reason, action string, related *batchv1.Job, key, note string) Event {
+	return Event{Type: corev1.EventTypeWarning, Reason: reason, Action: action, Related: related, Key: key, Note: note}
+}

@@ -1,0 +1,157 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// Outcome is what was done of a plan. The zero value is nothing.
+type Outcome struct {
+	// Deleted has those of the Jobs to replace that were deleted, and Gone those that were gone
+	// before: what became of them is told elsewhere.
+	Deleted, Gone []*batchv1.Job
+
+	// Job is the Job of the tick; nil if there is none. Adopted says that it was there already.
+	Job     *batchv1.Job
+	Adopted bool
+
+	// NameTaken says that something else has the name of the tick's Job.
+	NameTaken bool
+
+	// Refused is why the Job could not be created, and RetryAt when that is tried again. Zero is
+	// when the time of the tick is over.
+	Refused error
+	RetryAt time.Time
+}
+
+// Result is what follows from a plan and its outcome.
+type Result struct {
+	// Status to write.
+	Status v1.CronJobStatus
+
+	// Events to record, whether or not the status can be written. So are those of Ended.
+	Events []Event
+
+	// Ended has the Jobs whose end is told now.
+	Ended []Ended
+
+	// Missed has the ticks that will never run, as they are added to the status. ReplacedCount is
+	// how many runs made room for the next, and DeletedCount how many somebody deleted. They count
+	// once the status is written.
+	Missed                      []Missed
+	ReplacedCount, DeletedCount int
+
+	// Refused is why the Job could not be created; nil if the stored status says so already.
+	Refused error
+
+	// CanDefer says that the status tells of a Job that was started, and of nothing else.
+	CanDefer bool
+
+	// WakeAt is when to decide again if nothing happens before; zero for never. Again asks for
+	// another decision as soon as the status is written.
+	WakeAt time.Time
+	Again  bool
+}
+
+// Conclude says what follows from a plan and what was done of it.
+func Conclude(in Input, p Plan, done Outcome) Result {
+	canDefer := done.Job != nil && !done.Adopted &&
+		len(p.Replace)+len(p.unrecorded)+len(p.Ended)+len(p.Missed)+p.ReplacedCount+p.DeletedCount == 0
+	p.replaced(in, done)
+	events := p.actionEvents(done)
+	var refused error
+	switch {
+	case p.Start == nil:
+	case done.Job != nil:
+		p.started(in, done.Job)
+	case done.NameTaken:
+		p.miss(in, Missed{MissedNameTaken, p.Start.Tick, p.Start.Tick, 1})
+		p.await(in, p.Start.Next)
+	default:
+		p.wakeBy(earliest(p.Start.GiveUpAt, done.RetryAt))
+		if event, isNew := p.refused(in, done.Refused); isNew {
+			events, refused = append(events, event), done.Refused
+		}
+	}
+	return Result{
+		Status: p.Status, Events: append(events, p.decisionEvents()...), Ended: p.Ended,
+		Missed: p.Missed, ReplacedCount: p.ReplacedCount, DeletedCount: p.DeletedCount,
+		Refused: refused, CanDefer: canDefer, WakeAt: p.WakeAt, Again: p.Again,
+	}
+}
+
+// replaced makes the status after Jobs were deleted to make room for the tick's. The tick waits for
+// those that could not be.
+func (p *Plan) replaced(in Input, done Outcome) {
+	gone := make(sets.Set[types.UID], len(p.Replace))
+	for _, job := range slices.Concat(done.Deleted, done.Gone) {
+		gone.Insert(job.UID)
+	}
+	if len(p.Replace) > 0 {
+		p.setActive(slices.DeleteFunc(slices.Clone(p.running), func(job jobState) bool { return gone.Has(job.UID) }))
+	}
+	p.ReplacedCount += len(gone)
+	left := slices.IndexFunc(p.Replace, func(job *batchv1.Job) bool { return !gone.Has(job.UID) })
+	if left >= 0 {
+		p.waitFor(in, p.Replace[left], "be deleted")
+	}
+}
+
+// started makes the status after the Job of the tick was created, or was found to be there already,
+// be it that it runs or that it has ended.
+func (p *Plan) started(in Input, job *batchv1.Job) {
+	running := slices.DeleteFunc(slices.Clone(p.running), func(other jobState) bool { return other.UID == job.UID })
+	if state := stateOf(in, job); state.result == "" {
+		i, _ := slices.BinarySearchFunc(running, state, compareAge)
+		running = slices.Insert(running, i, state)
+	} else if !slices.ContainsFunc(p.Ended, func(ended Ended) bool { return ended.Job.UID == job.UID }) {
+		p.Ended = append(slices.Clip(p.Ended), Ended{Job: job, Result: state.result})
+		p.noteSuccess(job)
+	}
+	p.setActive(running)
+	p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, p.Start.Tick)
+	p.await(in, p.Start.Next)
+}
+
+// refused makes the status after the Job of the tick could not be created, and reports whether it
+// says something new. What the API server calls invalid it calls so at each tick: it is told once.
+func (p *Plan) refused(in Input, err error) (Event, bool) {
+	if err == nil {
+		return Event{}, false
+	}
+	name := p.Start.Job.Name
+	message := fmt.Sprintf("Creating Job %s: %v", name, err)
+	key := message
+	if apierrors.IsInvalid(err) {
+		message = strings.ReplaceAll(message, name, in.CronJob.Name+"-*")
+		key = fmt.Sprintf("%d %s", in.CronJob.Generation, message)
+	}
+	isNew := p.setReady(in, metav1.ConditionFalse, v1.ReasonJobCreationFailed, message)
+	return warning(EventFailedCreate, actionStart, nil, key, fmt.Sprintf("Error creating job %s: %v", name, err)), isNew
+}
