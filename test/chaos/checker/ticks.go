@@ -69,13 +69,15 @@ func (c *check) ticks(s *story) {
 	}
 }
 
-// due returns the ticks of a span. Those of an interval count from the newest run of before it; and if a run of the
-// schedule before comes later, as that was under way when the schedule was edited, from that.
+// due returns the ticks of a span. Those of an interval count from the newest run of before it that a
+// manager could know of when it observed the edit; and if a run of the schedule before comes later, as
+// that was under way when the schedule was edited, from that.
 func (c *check) due(s *story, span span) []time.Time {
-	anchor := span.Created
+	anchor, observed := span.Created, s.observed(span, c.end)
 	var moved []time.Time
 	for _, run := range s.runs {
 		switch {
+		case run.created < span.revision && c.isForgotten(s, run, observed):
 		case run.created < span.revision:
 			anchor = run.Tick
 		case span.to > 0 && run.created > span.to:
@@ -95,6 +97,16 @@ func (c *check) due(s *story, span span) []time.Time {
 		from = last
 	}
 	return span.ticks(from, span.until, last)
+}
+
+// observed returns when a status first told that a manager had observed a span; the end if none does.
+func (s *story) observed(span span, end time.Time) time.Time {
+	for _, v := range s.versions {
+		if v.revision >= span.revision && v.ObservedGeneration >= span.Generation {
+			return v.at
+		}
+	}
+	return end
 }
 
 // account judges one tick: it has a Job, or one report says why it has not, or nobody could owe either.
