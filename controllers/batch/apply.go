@@ -107,7 +107,7 @@ func (r *CronJobReconciler) delete(ctx context.Context, seen *observed, job *bat
 // isGone reports whether a Job is not there any more, whose deletion was answered as if it were
 // not: a webhook that refuses it may answer the same.
 func (r *CronJobReconciler) isGone(ctx context.Context, seen *observed, job *batchv1.Job) bool {
-	found, err := r.lookUp(ctx, seen.stored, job.Name)
+	found, err := r.lookUp(ctx, seen, job.Name)
 	return err == nil && (found == nil || found.UID != job.UID)
 }
 
@@ -168,7 +168,7 @@ func (r *CronJobReconciler) adopt(ctx context.Context, seen *observed, start *pl
 // confirmCreate looks whether the tick's Job was created although its creation failed, now or, as
 // the API server may be away, before the next plan.
 func (r *CronJobReconciler) confirmCreate(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome, failure error) {
-	job, err := r.lookUp(ctx, seen.stored, start.Job.Name)
+	job, err := r.lookUp(ctx, seen, start.Job.Name)
 	if job != nil {
 		r.started(ctx, seen, start, done, job)
 		return

@@ -89,9 +89,11 @@ func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
 	known := r.memory.acquire(key)
 	defer r.memory.release(key, known)
-	seen, err := r.observe(ctx, key, known)
+	seen := &observed{key: key, pending: known, firstRetry: firstRetry}
+	r.settle(ctx, seen)
+	err := r.observe(ctx, seen)
 	switch {
-	case err != nil || seen == nil:
+	case err != nil || seen.stored == nil:
 		return ctrl.Result{}, err
 	case seen.undecodable != "":
 		return r.requeue(seen, plan.Result{}, r.reportUndecodable(ctx, seen)), nil

@@ -77,6 +77,13 @@ func stateOf(in Input, job *batchv1.Job) jobState {
 	return state
 }
 
+// IsRecorded reports whether the stored status of a CronJob tells that a Job was started, or the Job
+// was not started by schedule.
+func IsRecorded(c *v1.CronJob, job *batchv1.Job) bool {
+	tick, ok := TickOf(job)
+	return !ok || !tick.After(timeOf(c.Status.LastScheduleTime))
+}
+
 // compareAge compares by age, older first.
 func compareAge(a, b jobState) int {
 	if !a.age.Equal(b.age) {
@@ -186,13 +193,13 @@ func ActiveCount(status v1.CronJobStatus) int {
 // again hides one that somebody deleted from DeletedCount.
 func (p *Plan) observe(in Input, jobs sortedJobs) {
 	stored := in.CronJob.Status
-	listed := uidsOf(stored.Active)
-	gone, unlisted := len(listed), ActiveCount(stored)-len(stored.Active)
+	listed := listedUIDs(stored.Active)
+	unlisted, deleted := ActiveCount(stored)-len(stored.Active), 0
 	hidesSome := unlisted > 0
 	for _, job := range jobs.active {
 		switch {
 		case listed.Has(job.UID):
-			gone--
+			listed.Delete(job.UID)
 		case job.accounted:
 			unlisted--
 		default:
@@ -203,7 +210,7 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 	for _, job := range jobs.ended {
 		switch {
 		case listed.Has(job.UID):
-			gone--
+			listed.Delete(job.UID)
 		case !job.accounted:
 			p.unrecorded = append(p.unrecorded, job.Job)
 		case hidesSome && job.hasEndedSince(in.Now.Add(-retellEnds)):
@@ -222,13 +229,19 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 			p.noteSuccess(job)
 		case Failed:
 		default:
-			gone++
+			listed.Delete(job.UID) // or it would count twice
+			deleted++
+		}
+	}
+	for _, ref := range stored.Active {
+		if listed.Has(ref.UID) && !in.Verified {
+			p.Verify = append(p.Verify, ref.Name)
 		}
 	}
 	if unlisted > 0 && p.mayLackNewest(in, jobs) {
 		p.unobserved = 1
 	}
-	p.DeletedCount = gone + max(0, unlisted-p.unobserved)
+	p.DeletedCount = deleted + len(listed) + max(0, unlisted-p.unobserved)
 	if in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent && len(p.unrecorded) > 0 {
 		p.ReplacedCount, p.DeletedCount = p.DeletedCount, 0 // by that run, whose status could not be written
 	}
@@ -263,8 +276,17 @@ func (p *Plan) setActive(running []jobState) {
 	}
 }
 
-// uidsOf returns the UIDs of the Jobs that a status lists.
-func uidsOf(refs []corev1.ObjectReference) sets.Set[types.UID] {
+// uidsOf returns the UIDs of Jobs.
+func uidsOf(jobs []*batchv1.Job) sets.Set[types.UID] {
+	uids := make(sets.Set[types.UID], len(jobs))
+	for _, job := range jobs {
+		uids.Insert(job.UID)
+	}
+	return uids
+}
+
+// listedUIDs returns the UIDs of the Jobs that a status lists.
+func listedUIDs(refs []corev1.ObjectReference) sets.Set[types.UID] {
 	if len(refs) == 0 {
 		return nil
 	}

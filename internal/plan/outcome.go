@@ -25,8 +25,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
@@ -109,10 +107,7 @@ func Conclude(in Input, p Plan, done Outcome) Result {
 // replaced makes the status after Jobs were deleted to make room for the tick's. The tick waits for
 // those that could not be.
 func (p *Plan) replaced(in Input, done Outcome) {
-	gone := make(sets.Set[types.UID], len(p.Replace))
-	for _, job := range slices.Concat(done.Deleted, done.Gone) {
-		gone.Insert(job.UID)
-	}
+	gone := uidsOf(slices.Concat(done.Deleted, done.Gone))
 	if len(p.Replace) > 0 {
 		p.setActive(slices.DeleteFunc(slices.Clone(p.running), func(job jobState) bool { return gone.Has(job.UID) }))
 	}

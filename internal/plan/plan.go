@@ -62,7 +62,7 @@ type Input struct {
 	StatusFailed bool
 
 	// LeadingSince is when this manager began to lead; zero if it has always led. Verified says
-	// that the ticks which Plan.Verify asks for have been looked up.
+	// that the Jobs which Plan.Verify names have been looked up.
 	LeadingSince time.Time
 	Verified     bool
 
@@ -101,9 +101,10 @@ type Plan struct {
 	// Status to write if nothing is done.
 	Status v1.CronJobStatus
 
-	// Verify has the ticks that would be missed, but that the manager which led before may have
-	// run: their Jobs are to be looked up, and then it is to be decided again.
-	Verify []time.Time
+	// Verify names Jobs to be looked up, after which it is to be decided again: those that the
+	// status lists and that were not observed, and those of ticks that would be missed, but that
+	// the manager which led before may have run.
+	Verify []string
 
 	// Start says which tick is to be started; nil for none.
 	Start *Start
@@ -183,7 +184,9 @@ func Decide(in Input) Plan {
 		p.follow(in, jobs.active)
 	}
 	p.prune(in, jobs)
-	p.verify(in)
+	if !in.Verified {
+		p.verify(in)
+	}
 	return p
 }
 

@@ -265,19 +265,32 @@ func TestS3TheTicksThatTheLeaderBeforeMayHaveRunAreVerified(t *testing.T) {
 	assert.Equal(t, []time.Time{at("10:00:00"), at("10:05:00"), at("10:10:00"), at("10:15:00")}, missedFrom(in, missed, at("09:00:00")))
 	assert.Equal(t, []time.Time{at("10:10:00"), at("10:15:00")}, missedFrom(in, missed, at("10:10:00")))
 	assert.Empty(t, missedFrom(in, missed, at("10:16:00")))
-	since := func(in Input, leading time.Time) []time.Time {
+	since := func(in Input, leading time.Time) []string {
 		in.LeadingSince = leading
 		return Decide(in).Verify
 	}
-	assert.Equal(t, []time.Time{at("10:10:00")}, since(in, at("10:10:30")), "of those before the cache has the Jobs, those after it nobody else ran")
+	assert.Equal(t, []string{JobName(c, at("10:10:00"))}, since(in, at("10:10:30")), "of those before the cache has the Jobs, those after it nobody else ran")
 	assert.Empty(t, since(in, at("10:20:00")), "the cache has the Jobs")
 	assert.Empty(t, since(in, time.Time{}), "it has always led")
 	in.Verified = true
 	assert.Empty(t, since(in, at("10:10:30")), "once")
 
 	in = inputOf(edited(c, func(c *v1.CronJob) { c.Spec.Schedule = "soon" }), at("10:01:00"))
-	assert.Equal(t, []time.Time{at("10:00:00")}, since(in, at("10:01:00")))
+	assert.Equal(t, []string{JobName(c, at("10:00:00"))}, since(in, at("10:01:00")))
 	assert.Empty(t, since(in, at("10:01:01")))
+}
+
+func TestS5AJobThatTheStatusListsIsVerifiedBeforeItIsTakenForGone(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	job := builders.MakeJob(c, at("10:00:00")).Obj()
+	in := inputOf(c, at("10:00:00"))
+	c.Status = Conclude(in, Decide(in), Outcome{Job: job}).Status
+	in = inputOf(c, at("10:01:00"))
+	assert.Equal(t, []string{job.Name}, Decide(in).Verify)
+	in.Verified = true
+	assert.Empty(t, Decide(in).Verify)
+	assert.Equal(t, 1, Decide(in).DeletedCount)
+	assert.Empty(t, Decide(inputOf(c, at("10:01:00"), job)).Verify)
 }
 
 func TestS2ATickThatHasRunIsNotMissedByAnEdit(t *testing.T) {

@@ -211,15 +211,12 @@ func (s tickSet) has(tick time.Time) bool {
 	return ok
 }
 
-// verify asks for those of the missed ticks to be looked up that the manager which led before may
-// have run: this one knows of its last Jobs by the cache alone, which may be stale.
+// verify names the Jobs of ticks that would be missed, but that the manager which led before may have
+// run: of its last Jobs this one knows by the cache alone, which may be stale.
 func (p *Plan) verify(in Input) {
-	if in.Verified {
-		return
-	}
 	for _, tick := range missedFrom(in, p.Missed, in.LeadingSince.Add(-MaxCacheLag)) {
 		if !tick.After(in.LeadingSince) {
-			p.Verify = append(p.Verify, tick)
+			p.Verify = append(p.Verify, JobName(in.CronJob, tick))
 		}
 	}
 }
