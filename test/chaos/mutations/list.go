@@ -133,7 +133,7 @@ var mutations = []mutation{
 		name: "Jobs are pruned before the status knows their tick, and not remembered",
 		edits: []edit{
 			{pruning, "case !job.accounted:", "case false:"},
-			{observe, "for _, started := range seen.pending.runs {", "for _, started := range seen.pending.runs[:0] {"},
+			{observe, "for i := range seen.pending.runs {", "for i := range seen.pending.runs[:0] {"},
 		},
 		laws:  []checker.Law{checker.Doubled, checker.Lost, checker.WrongStatus},
 		flags: []string{"-faults=answer-500,answer-409,no-answer,lost-answer,lag-watches,kill-leader", "-duration=90s", "-cronjobs=150"},
