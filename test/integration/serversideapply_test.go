@@ -253,6 +253,7 @@ func TestC1ServerSideApplyTakesManagersThatChangeVersionWhileTheirFieldsComeAndG
 		require.NoError(t, s.Client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(config),
 			client.FieldOwner(manager), client.ForceOwnership), "step %d: %s in %s applies %v", step, manager, version, config.Object)
 		s.requireOwnedAlone(owned)
+		s.requireNobodyOwnsTheShownSchedule("c")
 	}
 }
 

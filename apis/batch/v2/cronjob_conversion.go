@@ -49,7 +49,7 @@ func (c *CronJob) ConvertTo(hub conversion.Hub) error {
 		FailedJobsHistoryLimit:     src.Spec.FailedJobsHistoryLimit,
 	}
 	dst.Spec.Schedule, dst.Annotations = scheduleToHub(src.Spec.Schedule, src.Annotations)
-	dst.Status = v1.CronJobStatus(src.Status)
+	dst.Status = src.Status.toHub()
 	return nil
 }
 
@@ -72,7 +72,10 @@ func (c *CronJob) ConvertFrom(hub conversion.Hub) error {
 		FailedJobsHistoryLimit:     src.Spec.FailedJobsHistoryLimit,
 	}
 	c.Spec.Schedule, c.Annotations = scheduleFromHub(src.Spec.Schedule, src.Annotations)
-	c.Status = CronJobStatus(src.Status)
+	c.Status = statusFromHub(src.Status)
+	if src.UID != "" { // it is stored, and no manifest: see showSchedule
+		c.Status.Schedule = shownSchedule(src.Spec.Schedule)
+	}
 	return nil
 }
 
@@ -85,4 +88,36 @@ func DropStaleSchedule(hub *v1.CronJob) {
 	}
 	schedule, annotations := scheduleFromHub(hub.Spec.Schedule, hub.Annotations)
 	_, hub.Annotations = scheduleToHub(schedule, annotations)
+}
+
+// toHub returns the status in the hub version: all but the schedule, which follows the hub's spec.
+func (s *CronJobStatus) toHub() v1.CronJobStatus {
+	return v1.CronJobStatus{
+		Active:             s.Active,
+		ActiveCount:        s.ActiveCount,
+		LastScheduleTime:   s.LastScheduleTime,
+		LastSuccessfulTime: s.LastSuccessfulTime,
+		NextScheduleTime:   s.NextScheduleTime,
+		ObservedSchedule:   s.ObservedSchedule,
+		ObservedGeneration: s.ObservedGeneration,
+		ObservedEditTime:   s.ObservedEditTime,
+		Missed:             s.Missed,
+		Conditions:         s.Conditions,
+	}
+}
+
+// statusFromHub returns a status of the hub version in this one. It has no schedule yet.
+func statusFromHub(s v1.CronJobStatus) CronJobStatus {
+	return CronJobStatus{
+		Active:             s.Active,
+		ActiveCount:        s.ActiveCount,
+		LastScheduleTime:   s.LastScheduleTime,
+		LastSuccessfulTime: s.LastSuccessfulTime,
+		NextScheduleTime:   s.NextScheduleTime,
+		ObservedSchedule:   s.ObservedSchedule,
+		ObservedGeneration: s.ObservedGeneration,
+		ObservedEditTime:   s.ObservedEditTime,
+		Missed:             s.Missed,
+		Conditions:         s.Conditions,
+	}
 }

@@ -138,6 +138,11 @@ const (
 
 // CronJobStatus says what was observed and done.
 type CronJobStatus struct {
+	// The schedule as cron text, as v1 has it, cut after 1024 characters. Read only: it follows
+	// spec.schedule, and what is written here is dropped.
+	// +optional
+	Schedule string `json:"schedule,omitempty"`
+
 	// The Jobs that run now: the oldest 100, if there are more.
 	// +optional
 	// +listType=atomic
@@ -197,7 +202,7 @@ type CronJobStatus struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:path=cronjobs,scope=Namespaced,shortName=tcj,categories=all
-// +kubebuilder:printcolumn:name="Schedule",type=string,JSONPath=`.spec.schedule`
+// +kubebuilder:printcolumn:name="Schedule",type=string,JSONPath=`.status.schedule`
 // +kubebuilder:printcolumn:name="Timezone",type=string,JSONPath=`.spec.timeZone`
 // +kubebuilder:printcolumn:name="Suspend",type=boolean,JSONPath=`.spec.suspend`
 // +kubebuilder:printcolumn:name="Active",type=string,JSONPath=`.status.active[*].name`

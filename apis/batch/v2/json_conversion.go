@@ -29,9 +29,10 @@ import (
 
 // ConvertJSON converts a CronJob of either version, as JSON, to the API version that is asked for.
 // It says the same as ConvertTo and ConvertFrom, which are for Go programs, but touches nothing
-// beside apiVersion, the schedule and the annotation that keeps one. So whatever else the API server
-// holds comes through as it was written: "1000m" does not become "1", partial objects get no empty
-// fields, and a value that the Go types can't decode fails nobody's list.
+// beside apiVersion, the schedule, the annotation that keeps one, and status.schedule, which shows it
+// in v2. So whatever else the API server holds comes through as it was written: "1000m" does not
+// become "1", partial objects get no empty fields, and a value that the Go types can't decode fails
+// nobody's list.
 //
 // The API server checks what comes back, and fails the whole request when a check fails: it wants
 // metadata, labels and annotations that are strings, and JSON that it can decode. Where a stored or
@@ -44,11 +45,11 @@ func ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind := parts.text("kind"); kind != "CronJob" {
+	if kind := parts.top.text("kind"); kind != "CronJob" {
 		return nil, fmt.Errorf("converting kind %.60q: want CronJob", kind)
 	}
 	hub, spoke := v1.GroupVersion.String(), GroupVersion.String()
-	switch from := parts.text("apiVersion"); {
+	switch from := parts.top.text("apiVersion"); {
 	case from == apiVersion && (from == hub || from == spoke):
 		return object, nil
 	case from == hub && apiVersion == spoke:
@@ -114,15 +115,6 @@ func (o *rawObject) takeStrings(member string) map[string]string {
 	return values
 }
 
-// text returns a member that is a string; "" if it is not.
-func (o *rawObject) text(member string) string {
-	text := ""
-	if json.Unmarshal(o.top.get(member), &text) != nil {
-		return ""
-	}
-	return text
-}
-
 // decodeObject decodes a JSON object, and reports whether it was one.
 func decodeObject[V any](raw json.RawMessage, into *map[string]V) bool {
 	return json.Unmarshal(raw, into) == nil && *into != nil
@@ -130,6 +122,7 @@ func decodeObject[V any](raw json.RawMessage, into *map[string]V) bool {
 
 // fromHub converts the schedule to v2.
 func (o *rawObject) fromHub() {
+	o.dropShownSchedule() // v1 has none
 	text, isText := "", true
 	if raw := o.spec.get("schedule"); raw != nil {
 		isText = json.Unmarshal(raw, &text) == nil && string(raw) != "null"
@@ -141,6 +134,7 @@ func (o *rawObject) fromHub() {
 		o.hideObject()
 		return
 	}
+	o.showSchedule(text)
 	if kept, ok := o.annotations[ScheduleV2Annotation]; ok && text == "" && isUnreadable(json.RawMessage(kept)) && isDecodable(kept) {
 		o.spec.set("schedule", json.RawMessage(kept))
 		o.annotations = withoutSchedules(o.annotations)
@@ -167,6 +161,7 @@ func (o *rawObject) hideObject() {
 
 // toHub converts the schedule to v1.
 func (o *rawObject) toHub() {
+	o.dropShownSchedule()
 	if !o.isWhole() {
 		return
 	}

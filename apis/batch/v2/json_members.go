@@ -92,6 +92,15 @@ func (o *jsonObject) get(name string) json.RawMessage {
 	return nil
 }
 
+// text returns a member that is a string; "" if it is not.
+func (o *jsonObject) text(name string) string {
+	text := ""
+	if json.Unmarshal(o.get(name), &text) != nil {
+		return ""
+	}
+	return text
+}
+
 // set gives a member a value, and adds it at the end if there is none.
 func (o *jsonObject) set(name string, value json.RawMessage) {
 	o.setQuoted(encode(name), value)

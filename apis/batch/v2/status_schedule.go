@@ -1,0 +1,64 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package v2
+
+// maxShownSchedule is how many characters of a schedule status.schedule shows. v1 takes no longer ones;
+// one that was stored past its schema would only fill the status.
+const maxShownSchedule = 1024
+
+// shownSchedule returns what status.schedule shows of a v1 schedule text.
+func shownSchedule(text string) string {
+	count := 0
+	for at := range text {
+		if count == maxShownSchedule {
+			return text[:at] + "…"
+		}
+		count++
+	}
+	return text
+}
+
+// showSchedule writes the v1 schedule text to status.schedule of an object that becomes one of v2. v1 has no
+// such field, so the text never differs from the schedule and needs no reconcile.
+//
+// Only an object with a UID gets it, which is one that is stored: a manifest gets no status. Of the
+// partial objects of server-side apply those with a UID get it too. No manager comes to own it by that:
+// the API server takes what a manager owns from its request, and leaves the status out.
+//
+// A status that is {} stays so. It could not be told from none when the text is dropped again.
+func (o *rawObject) showSchedule(text string) {
+	status, isObject := readObject(o.top.get("status"))
+	if text == "" || o.metadata.text("uid") == "" || !isObject && o.top.get("status") != nil || isObject && len(status) == 0 {
+		return
+	}
+	status.set("schedule", encode(shownSchedule(text)))
+	o.top.set("status", status.write())
+}
+
+// dropShownSchedule drops status.schedule, and a status that has nothing else.
+func (o *rawObject) dropShownSchedule() {
+	status, _ := readObject(o.top.get("status"))
+	if status.get("schedule") == nil {
+		return
+	}
+	status.delete("schedule")
+	if len(status) == 0 {
+		o.top.delete("status")
+		return
+	}
+	o.top.set("status", status.write())
+}
