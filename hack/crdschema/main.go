@@ -17,7 +17,10 @@ limitations under the License.
 // Command crdschema finishes the CRDs that controller-gen writes, in place:
 //
 //   - It drops the descriptions below jobTemplate. They are Kubernetes' own, take most of the file,
-//     and would push it past the 256 KiB of annotations that client-side apply can carry.
+//     and would push it past the 256 KiB of annotations that client-side apply can carry. Where users ask
+//     for them, it names the command that prints them.
+//   - It joins the lines of the other descriptions, which are those of Go comments: kubectl explain wraps
+//     lines itself, and keeps the line breaks that it finds.
 //   - It drops the rules there about what an edit may change. They are for a Job, which runs; a template
 //     may become any other.
 //   - It narrows what the schema lets in to what the Go types can decode. A value that passes the
@@ -68,10 +71,13 @@ func finish(path string) error {
 		return fmt.Errorf("not a CustomResourceDefinition: %w", err)
 	}
 	for i := range crd.Spec.Versions {
-		narrow(crd.Spec.Versions[i].Schema.OpenAPIV3Schema)
-		template := crd.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"].Properties["jobTemplate"]
+		schema := crd.Spec.Versions[i].Schema.OpenAPIV3Schema
+		narrow(schema)
+		joinDescriptions(schema)
+		template := schema.Properties["spec"].Properties["jobTemplate"]
 		eachChild(&template, dropDescriptions)
 		eachChild(&template, dropTransitionRules)
+		pointToJob(&template, "job", "spec", "template", "spec")
 	}
 	out, err := marshal(crd)
 	if err != nil {
@@ -102,6 +108,48 @@ func narrow(schema *apiextensionsv1.JSONSchemaProps) {
 		schema.Pattern = timePattern
 	}
 	eachChild(schema, narrow)
+}
+
+// joinDescriptions joins the lines of the descriptions, and leaves a list's items without one of their own:
+// kubectl explain would print it as further lines of the list's.
+func joinDescriptions(schema *apiextensionsv1.JSONSchemaProps) {
+	schema.Description = joinLines(schema.Description)
+	eachChild(schema, joinDescriptions)
+	if schema.Items != nil && schema.Items.Schema != nil {
+		schema.Items.Schema.Description = ""
+	}
+}
+
+// joinLines makes one line of each paragraph and of each item of a list.
+func joinLines(text string) string {
+	var joined []string
+	isOpen := false // the last line may go on
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if isOpen && line != "" && !isListItem(line) {
+			joined[len(joined)-1] += " " + line
+			continue
+		}
+		joined = append(joined, line)
+		isOpen = line != ""
+	}
+	return strings.Join(joined, "\n")
+}
+
+func isListItem(line string) bool {
+	return strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ")
+}
+
+// pointToJob describes the field of this name, and below it those of the other names, by the command that
+// describes the same field of a Job.
+func pointToJob(schema *apiextensionsv1.JSONSchemaProps, path, name string, below ...string) {
+	field := schema.Properties[name]
+	path += "." + name
+	field.Description = fmt.Sprintf("As in a Job: `kubectl explain %s` describes its fields.", path)
+	if len(below) > 0 {
+		pointToJob(&field, path, below[0], below[1:]...)
+	}
+	schema.Properties[name] = field
 }
 
 func dropDescriptions(schema *apiextensionsv1.JSONSchemaProps) {

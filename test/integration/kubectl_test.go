@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -179,6 +180,64 @@ func TestA6ExplainDocumentsEveryFieldOfOurs(t *testing.T) {
 		for _, name := range slices.Concat(fields["cronjobs.spec"], fields["cronjobs.status"]) {
 			assert.Regexp(t, `(?m)^    `+name+`\t<`, recursive)
 		}
+	}
+}
+
+// explainWidth is how wide kubectl explain wraps descriptions, which it indents by explainIndent.
+const (
+	explainWidth  = 76
+	explainIndent = "    "
+)
+
+// raggedLines returns the lines of descriptions that end although the next word would have fit on them.
+func raggedLines(explained string) []string {
+	_, descriptions, _ := strings.Cut(explained, "DESCRIPTION:\n")
+	lines := strings.Split(descriptions, "\n")
+	var ragged []string
+	for i, line := range lines[:len(lines)-1] {
+		text, isText := strings.CutPrefix(line, explainIndent)
+		next, isContinued := strings.CutPrefix(lines[i+1], explainIndent)
+		if !isText || !isContinued || strings.TrimSpace(text) == "" || strings.TrimSpace(next) == "" {
+			continue
+		}
+		if utf8.RuneCountInString(text+" "+strings.Fields(next)[0]) <= explainWidth {
+			ragged = append(ragged, line)
+		}
+	}
+	return ragged
+}
+
+func TestA6ExplainFillsItsLines(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{"    two"}, raggedLines("DESCRIPTION:\n    two\n    lines\n\n    "+strings.Repeat("x", 73)+"\n    and more\n"))
+	wrapped := 0
+	for _, version := range []string{"v1", "v2"} {
+		for _, path := range []string{
+			"", ".apiVersion", ".spec", ".spec.schedule", ".spec.timeZone", ".spec.concurrencyPolicy", ".spec.jobTemplate", ".spec.jobTemplate.spec",
+			".status", ".status.active", ".status.conditions", ".status.missed",
+		} {
+			out := shared.kubectl(t, "explain", "cronjobs"+path, "--api-version=batch.tutorial.kubebuilder.io/"+version)
+			assert.Empty(t, raggedLines(out), "cronjobs%s in %s", path, version)
+			wrapped += len(regexp.MustCompile(`(?m)^    .{60,76}$`).FindAllString(out, -1))
+		}
+	}
+	assert.Greater(t, wrapped, 50, "descriptions of more than a line")
+}
+
+func TestExplainPointsToTheJobBelowJobTemplate(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"v1", "v2"} {
+		for path, want := range map[string]string{
+			".spec": "`kubectl explain job.spec`", ".spec.jobTemplate": "`kubectl explain job.spec`",
+			".spec.jobTemplate.spec": "`kubectl explain job.spec`", ".spec.jobTemplate.spec.template": "`kubectl explain job.spec.template`",
+			".spec.jobTemplate.spec.template.spec": "`kubectl explain job.spec.template.spec`",
+		} {
+			out := shared.kubectl(t, "explain", "cronjobs"+path, "--api-version=batch.tutorial.kubebuilder.io/"+version)
+			assert.Contains(t, out, want, "cronjobs%s in %s", path, version)
+		}
+	}
+	for _, pointer := range []string{"job.spec", "job.spec.template", "job.spec.template.spec"} {
+		assert.Contains(t, shared.kubectl(t, "explain", pointer), "FIELDS:", "the pointer leads somewhere")
 	}
 }
 

@@ -58,7 +58,7 @@ type CronJobSpec struct {
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// The template of the Jobs that are started.
+	// The template of the Jobs that are started. `kubectl explain job.spec` describes its spec.
 	// +required
 	JobTemplate batchv1.JobTemplateSpec `json:"jobTemplate,omitzero"`
 
