@@ -17,12 +17,12 @@ limitations under the License.
 // Command crdschema finishes the CRDs that controller-gen writes, in place:
 //
 //   - It drops the descriptions below jobTemplate. They are Kubernetes' own, take most of the file,
-//     and would push it past the 256 KiB of annotations that client-side apply can carry. Where users ask
-//     for them, it names the command that prints them.
-//   - It joins the lines of the other descriptions, which are those of Go comments: kubectl explain wraps
-//     lines itself, and keeps the line breaks that it finds.
-//   - It drops the rules there about what an edit may change. They are for a Job, which runs; a template
-//     may become any other.
+//     and would push it past the 256 KiB of annotations that client-side apply can carry. Where
+//     users ask for them, it names the command that prints them.
+//   - It joins the lines of the other descriptions, which are those of Go comments: kubectl explain
+//     wraps lines itself, and keeps the line breaks that it finds.
+//   - It drops the rules there about what an edit may change. They are for a Job, which runs; a
+//     template may become any other.
 //   - It narrows what the schema lets in to what the Go types can decode. A value that passes the
 //     one and fails the other, once stored, would fail every list and watch that meets it.
 package main
@@ -110,8 +110,8 @@ func narrow(schema *apiextensionsv1.JSONSchemaProps) {
 	eachChild(schema, narrow)
 }
 
-// joinDescriptions joins the lines of the descriptions, and leaves a list's items without one of their own:
-// kubectl explain would print it as further lines of the list's.
+// joinDescriptions joins the lines of the descriptions, and leaves a list's items without one of
+// their own: kubectl explain would print it as further lines of the list's.
 func joinDescriptions(schema *apiextensionsv1.JSONSchemaProps) {
 	schema.Description = joinLines(schema.Description)
 	eachChild(schema, joinDescriptions)
@@ -140,8 +140,8 @@ func isListItem(line string) bool {
 	return strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ")
 }
 
-// pointToJob describes the field of this name, and below it those of the other names, by the command that
-// describes the same field of a Job.
+// pointToJob describes the field of this name, and below it those of the other names, by the
+// command that describes the same field of a Job.
 func pointToJob(schema *apiextensionsv1.JSONSchemaProps, path, name string, below ...string) {
 	field := schema.Properties[name]
 	path += "." + name

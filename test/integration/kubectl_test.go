@@ -189,7 +189,7 @@ const (
 	explainIndent = "    "
 )
 
-// raggedLines returns the lines of descriptions that end although the next word would have fit on them.
+// raggedLines returns the lines of descriptions that end although the next word would have fit.
 func raggedLines(explained string) []string {
 	_, descriptions, _ := strings.Cut(explained, "DESCRIPTION:\n")
 	lines := strings.Split(descriptions, "\n")

@@ -34,7 +34,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// schedulesIn returns the column SCHEDULE that kubectl prints of the CronJobs in a version, by name.
+// schedulesIn returns the column SCHEDULE that kubectl prints of CronJobs in a version, by name.
 func (s *space) schedulesIn(version string) map[string]string {
 	s.t.Helper()
 	schedules := map[string]string{}
@@ -89,8 +89,9 @@ func TestBothVersionsShowTheScheduleThatIsStoredWhateverItIs(t *testing.T) {
 	assert.Equal(t, tooLong[:1024]+"…", s.getV2("too-long").Status.Schedule)
 }
 
-// staleEdits change the schedule of the v2 CronJob "c", written in a file as it was read, to that of each minute
-// 30. All but the first send the status as it was read, which shows the schedule of before.
+// staleEdits change the schedule of the v2 CronJob "c" to {minute: "30"}. The file has the CronJob
+// as it was read, with this schedule. All but the first edit send the status as it was read, which
+// shows the schedule of before.
 var staleEdits = map[string]func(s *space, file string){
 	"a patch of the schedule": func(s *space, _ string) {
 		s.kubectl(s.t, "patch", "-n", s.ns, cronJobsIn("v2"), "c", "--type=merge", "-p", `{"spec":{"schedule":{"minute":"30"}}}`)
@@ -145,8 +146,8 @@ func TestTheScheduleInTheStatusCanNotBeWritten(t *testing.T) {
 	}
 }
 
-// requireNobodyOwnsTheShownSchedule requires that the managed fields do not name status.schedule, and the status
-// only where it was written.
+// requireNobodyOwnsTheShownSchedule requires that the managed fields do not name status.schedule,
+// and the status only where it was written.
 func (s *space) requireNobodyOwnsTheShownSchedule(name string) {
 	s.t.Helper()
 	for _, entry := range s.get(name).ManagedFields {

@@ -30,8 +30,9 @@ var (
 	_ conversion.Convertible = &CronJob{}
 )
 
-// ConvertTo writes this CronJob into the hub version. It loses nothing: what the hub's fields can't
-// say is kept in an annotation. It fails only when the hub is of another kind.
+// ConvertTo writes this CronJob into the hub version. It loses nothing but status.schedule, which
+// ConvertFrom fills in again: what the hub's fields can't say is kept in an annotation. It fails only
+// when the hub is of another kind.
 func (c *CronJob) ConvertTo(hub conversion.Hub) error {
 	dst, ok := hub.(*v1.CronJob)
 	if !ok {

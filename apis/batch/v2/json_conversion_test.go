@@ -185,8 +185,8 @@ func mayKeepSchedules(object []byte) bool {
 	return err == nil && areAccepted(annotations)
 }
 
-// decoded is a JSON object as values, in which no annotations, or no metadata, is the same as none written.
-// It leaves out what v2 adds to show the schedule.
+// decoded is a JSON object as values, in which no annotations, or no metadata, is the same as none
+// written. It leaves out what v2 adds to show the schedule.
 func decoded(t testing.TB, object string) map[string]any {
 	t.Helper()
 	values := map[string]any{}

@@ -16,8 +16,8 @@ limitations under the License.
 
 package v2
 
-// maxShownSchedule is how many characters of a schedule status.schedule shows. v1 takes no longer ones;
-// one that was stored past its schema would only fill the status.
+// maxShownSchedule is how many characters of a schedule status.schedule shows. v1 takes no longer
+// ones; one that was stored past its schema would only fill the status.
 const maxShownSchedule = 1024
 
 // shownSchedule returns what status.schedule shows of a v1 schedule text.
@@ -32,17 +32,19 @@ func shownSchedule(text string) string {
 	return text
 }
 
-// showSchedule writes the v1 schedule text to status.schedule of an object that becomes one of v2. v1 has no
-// such field, so the text never differs from the schedule and needs no reconcile.
+// showSchedule writes the v1 schedule text to status.schedule of an object that becomes one of v2.
+// v1 has no such field, so the text never differs from the schedule and needs no reconcile.
 //
-// Only an object with a UID gets it, which is one that is stored: a manifest gets no status. Of the
-// partial objects of server-side apply those with a UID get it too. No manager comes to own it by that:
-// the API server takes what a manager owns from its request, and leaves the status out.
+// Only an object with a UID gets it, which is one that is stored: a manifest gets no status. The
+// partial objects of server-side apply that have a UID get it too. No manager comes to own it by
+// that: the API server takes what a manager owns from its request, and leaves the status out.
 //
 // A status that is {} stays so. It could not be told from none when the text is dropped again.
 func (o *rawObject) showSchedule(text string) {
-	status, isObject := readObject(o.top.get("status"))
-	if text == "" || o.metadata.text("uid") == "" || !isObject && o.top.get("status") != nil || isObject && len(status) == 0 {
+	raw := o.top.get("status")
+	status, _ := readObject(raw)
+	hasNoMembers := raw != nil && len(status) == 0
+	if text == "" || o.metadata.text("uid") == "" || hasNoMembers {
 		return
 	}
 	status.set("schedule", encode(shownSchedule(text)))
