@@ -19,6 +19,7 @@ package conversion
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion/metrics"
 
 	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
@@ -71,7 +73,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, logs.Shorten(err.Error(), maxMessage), statusOf(err))
 		return
 	}
-	objects, err := h.convert(asked.Request)
+	objects, err := h.convert(r.Context(), asked.Request)
 	if err != nil {
 		log.Info("Could not convert", "uid", asked.Request.UID, "reason", err.Error())
 	}
@@ -113,9 +115,23 @@ func statusOf(err error) int {
 	return http.StatusBadRequest
 }
 
-// convert converts the objects of a request, all or none.
-func (h Handler) convert(asked *request) ([][]byte, error) {
-	converted := make([][]byte, 0, len(asked.Objects))
+// errPanicked answers a conversion that panicked. The value of the panic is left to the log, as it
+// may be long.
+var errPanicked = errors.New("the conversion panicked: the log of the manager has the stack")
+
+// convert converts the objects of a request, all or none. A panic is counted, logged and answered
+// as controller-runtime's handler does it.
+func (h Handler) convert(ctx context.Context, asked *request) (converted [][]byte, err error) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			metrics.WebhookPanics.WithLabelValues().Inc()
+			for _, handle := range utilruntime.PanicHandlers {
+				handle(ctx, panicked)
+			}
+			converted, err = nil, errPanicked
+		}
+	}()
+	converted = make([][]byte, 0, len(asked.Objects))
 	for i, object := range asked.Objects {
 		object, err := h.Convert(object, asked.DesiredAPIVersion)
 		if err != nil {

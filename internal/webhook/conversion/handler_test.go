@@ -31,6 +31,7 @@ import (
 	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
@@ -82,6 +83,43 @@ func TestAFailureNamesTheObject(t *testing.T) {
 	assert.Equal(t, metav1.StatusFailure, got.Response.Result.Status)
 	assert.Equal(t, "object 1: no such version", got.Response.Result.Message)
 	assert.Empty(t, got.Response.ConvertedObjects)
+}
+
+// panics returns how many panics of conversions the manager's metrics tell of.
+func panics(t *testing.T) float64 {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	require.NoError(t, err)
+	for _, family := range families {
+		if family.GetName() == "controller_runtime_conversion_webhook_panics_total" {
+			return family.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	require.Fail(t, "there is no metric of the panics")
+	return 0
+}
+
+func TestAPanicIsCountedAndAnsweredAndItsStackIsLogged(t *testing.T) {
+	var logged strings.Builder
+	logger := funcr.New(func(prefix, args string) { logged.WriteString(prefix + args) }, funcr.Options{})
+	before := panics(t)
+	recorder := httptest.NewRecorder()
+	request := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(twoObjects))
+	Handler{Convert: func(object []byte, _ string) ([]byte, error) {
+		return object[len(object)+1:], nil
+	}}.ServeHTTP(recorder, request.WithContext(logr.NewContext(t.Context(), logger)))
+
+	got := answered(t, recorder)
+	assert.Equal(t, metav1.StatusFailure, got.Response.Result.Status)
+	assert.Equal(t, "the conversion panicked: the log of the manager has the stack", got.Response.Result.Message)
+	assert.EqualValues(t, "u1", got.Response.UID)
+	assert.Empty(t, got.Response.ConvertedObjects)
+	assert.InDelta(t, before+1, panics(t), 0)
+	assert.Contains(t, logged.String(), "slice bounds out of range")
+	assert.Contains(t, logged.String(), "handler_test.go", "the stack")
+
+	answered(t, serve(v2.ConvertJSON, twoObjects))
+	assert.InDelta(t, before+1, panics(t), 0, "what does not panic is not counted")
 }
 
 func TestAReviewOfNothingIsAnswered(t *testing.T) {

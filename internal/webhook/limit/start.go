@@ -76,6 +76,9 @@ func (s *Server) Start(ctx context.Context) error {
 		stopped <- server.Shutdown(ctx)
 	})
 	defer stop()
+	source := certificateSource(config.GetCertificate)
+	expiry.source.Store(&source)
+	defer expiry.source.Store(nil)
 	s.started.Store(true)
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving webhooks: %w", err)

@@ -1,0 +1,62 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package limit
+
+import (
+	"crypto/tls"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// certificateExpiry is the metric of when the webhooks' certificate expires. It asks the source of
+// the handshakes at each scrape, so that it is about the certificate that is served, and not about
+// one that lies in a file or a Secret.
+type certificateExpiry struct {
+	description *prometheus.Desc
+	source      atomic.Pointer[certificateSource] // nil as long as nothing is served
+}
+
+// certificateSource returns the certificate to serve, as tls.Config has it.
+type certificateSource func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+
+var expiry = &certificateExpiry{description: prometheus.NewDesc(
+	"cronjob_controller_webhook_certificate_expiration_timestamp_seconds",
+	"When the certificate that the webhooks serve expires, in seconds since 1970.", nil, nil)}
+
+func init() { //nolint:gochecknoinits // as controller-runtime registers its own
+	metrics.Registry.MustRegister(expiry)
+}
+
+// Describe implements prometheus.Collector.
+func (e *certificateExpiry) Describe(descriptions chan<- *prometheus.Desc) {
+	descriptions <- e.description
+}
+
+// Collect implements prometheus.Collector.
+func (e *certificateExpiry) Collect(collected chan<- prometheus.Metric) {
+	source := e.source.Load()
+	if source == nil {
+		return
+	}
+	certificate, err := (*source)(&tls.ClientHelloInfo{})
+	if err != nil || certificate == nil || certificate.Leaf == nil {
+		return
+	}
+	collected <- prometheus.MustNewConstMetric(e.description, prometheus.GaugeValue, float64(certificate.Leaf.NotAfter.Unix()))
+}
