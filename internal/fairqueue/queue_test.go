@@ -339,6 +339,24 @@ func TestTheQueueHasTheMetricsOfAWorkqueue(t *testing.T) {
 	assert.InDelta(t, 1, metric(t, name, "workqueue_work_duration_seconds"), 0)
 }
 
+func TestTheQueueTellsForHowLongARequestHasBeenReconciled(t *testing.T) {
+	name := fmt.Sprint("hanging-", time.Now().UnixNano())
+	q := New(name, workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	t.Cleanup(q.ShutDown)
+	q.Add(requested("n", "hangs"))
+	hanging, _ := q.Get()
+	require.Eventually(t, func() bool { return metric(t, name, "workqueue_longest_running_processor_seconds") > 1 },
+		10*time.Second, 10*time.Millisecond)
+	q.Add(requested("n", "quick"))
+	quick, _ := q.Get()
+	q.Done(quick)
+	assert.Greater(t, metric(t, name, "workqueue_longest_running_processor_seconds"), 1.0, "others that end hide it")
+
+	q.Done(hanging)
+	require.Eventually(t, func() bool { return metric(t, name, "workqueue_longest_running_processor_seconds") == 0 },
+		10*time.Second, 10*time.Millisecond)
+}
+
 // metric returns a metric of a queue: its value, or the number of observations.
 func metric(t *testing.T, queue, name string) float64 {
 	t.Helper()
