@@ -145,6 +145,7 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *pl
 func (r *CronJobReconciler) started(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome, job *batchv1.Job) {
 	done.Job = trimmed(job)
 	creationSkew.Observe(r.Clock.Since(start.Tick).Seconds())
+	r.namespaces.noteRun(job.Namespace, seen.Now)
 	ctrl.LoggerFrom(ctx).Info("Started a Job", "job", klog.KObj(job), "tick", start.Tick)
 	seen.pending.attempt = attempt{}
 }
@@ -183,7 +184,7 @@ func (r *CronJobReconciler) confirmCreate(ctx context.Context, seen *observed, s
 // server calls invalid is not tried again: it would be refused again, until somebody edits the
 // CronJob.
 func refuse(seen *observed, done *plan.Outcome, err error) {
-	requestFailures.WithLabelValues(requestCreate).Inc()
+	requestFailures.WithLabelValues(failedCreate(err)).Inc()
 	try := &seen.pending.attempt
 	try.failures++
 	done.Refused = err

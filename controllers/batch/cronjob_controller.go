@@ -64,6 +64,9 @@ type CronJobReconciler struct {
 
 	// memory is what reconciles leave for the next ones.
 	memory memory
+
+	// namespaces counts those that tick, for the metrics.
+	namespaces tickingNamespaces
 }
 
 // Recorder writes an event in the background, and reports whether this process writes it for the

@@ -66,6 +66,9 @@ func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks) {
 	for _, missed := range r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows) {
 		r.record(c, missed.Event())
 		missedTicks.WithLabelValues(string(missed.Reason)).Add(float64(missed.Count))
+		if missed.Reason != plan.MissedForbidden && missed.Reason != plan.MissedEdited { // as somebody asked for
+			r.namespaces.noteMissed(c.Namespace, r.Clock.Now())
+		}
 	}
 }
 

@@ -52,7 +52,8 @@ var (
 	}, []string{"reason"})
 	requestFailures = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cronjob_controller_request_failures_total",
-		Help: "Requests to the API server that failed, each try of them, by request: create and delete (of Jobs), status, read.",
+		Help: "Requests to the API server that failed, each try of them, by request: create and delete (of Jobs), status, read. " +
+			"What it answered to a creation with a refusal, as by a quota, is create_refused.",
 	}, []string{"request"})
 )
 
@@ -62,7 +63,7 @@ func init() { //nolint:gochecknoinits // as controller-runtime registers its own
 	for _, result := range []string{string(plan.Succeeded), string(plan.Failed), resultReplaced, resultDeleted} {
 		runs.WithLabelValues(result)
 	}
-	for _, request := range []string{requestCreate, requestDelete, requestStatus, requestRead} {
+	for _, request := range []string{requestCreate, requestRefusedCreate, requestDelete, requestStatus, requestRead} {
 		requestFailures.WithLabelValues(request)
 	}
 	for _, reason := range plan.MissedReasons() {
@@ -70,8 +71,7 @@ func init() { //nolint:gochecknoinits // as controller-runtime registers its own
 	}
 }
 
-// registerGauges registers the gauges of what the cache holds, which is counted when it is asked
-// for. A process has one leader: the gauges are those of the reconciler that was set up last.
+// registerGauges registers the gauges that are counted when they are asked for. A process has one leader: the gauges are those of the reconciler that was set up last.
 func (r *CronJobReconciler) registerGauges() error {
 	for _, gauge := range []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -82,6 +82,14 @@ func (r *CronJobReconciler) registerGauges() error {
 			Name: "cronjob_controller_undecodable_cronjobs",
 			Help: "CronJobs that start nothing because a stored field has a type that it can't have.",
 		}, func() float64 { return r.count(&v1.CronJobList{}, undecodableIndex) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "cronjob_controller_namespaces_with_ticks",
+			Help: "Namespaces in which a tick ran or was missed within the last 15 minutes.",
+		}, func() float64 { return r.namespaces.count(r.Clock.Now(), false) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "cronjob_controller_namespaces_with_missed_ticks",
+			Help: "Namespaces in which a tick was missed within the last 15 minutes, but for the reasons Forbidden and Edited.",
+		}, func() float64 { return r.namespaces.count(r.Clock.Now(), true) }),
 	} {
 		metrics.Registry.Unregister(gauge)
 		if err := metrics.Registry.Register(gauge); err != nil {

@@ -51,11 +51,21 @@ const (
 
 // The kinds of requests, as the metrics name them.
 const (
-	requestCreate = "create"
-	requestDelete = "delete"
-	requestStatus = "status"
-	requestRead   = "read"
+	requestCreate        = "create"
+	requestRefusedCreate = "create_refused" // by a quota, a policy, as invalid, for a missing right
+	requestDelete        = "delete"
+	requestStatus        = "status"
+	requestRead          = "read"
 )
+
+// failedCreate is what the metrics name a creation that failed. A refusal, as by a quota, is most
+// often its tenant's affair, so that the alert on failures leaves it out.
+func failedCreate(err error) string {
+	if isOutcomeUnknown(err) || apierrors.IsTooManyRequests(err) {
+		return requestCreate
+	}
+	return requestRefusedCreate
+}
 
 // backoff returns how long to wait after so many failures in a row, at least one.
 func backoff(first time.Duration, failures int) time.Duration {

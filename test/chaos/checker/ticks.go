@@ -77,7 +77,7 @@ func (c *check) due(s *story, span span) []time.Time {
 	var moved []time.Time
 	for _, run := range s.runs {
 		switch {
-		case run.created < span.revision && c.isForgotten(s, run, observed):
+		case run.created < span.revision && !s.told(run) && c.isForgotten(s, run, observed):
 		case run.created < span.revision:
 			anchor = run.Tick
 		case span.to > 0 && run.created > span.to:
@@ -97,6 +97,11 @@ func (c *check) due(s *story, span span) []time.Time {
 		from = last
 	}
 	return span.ticks(from, span.until, last)
+}
+
+// told reports whether a status told of a run as the last one, be it after its Job was deleted.
+func (s *story) told(run *run) bool {
+	return slices.ContainsFunc(s.versions, func(v version) bool { return v.LastSchedule.Equal(run.Tick) })
 }
 
 // observed returns when a status first told that a manager had observed a span; the end if none does.

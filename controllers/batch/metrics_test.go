@@ -1,0 +1,120 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package batch
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// valueOf returns the value of a counter or gauge.
+func valueOf(t *testing.T, metric prometheus.Metric) float64 {
+	t.Helper()
+	written := &dto.Metric{}
+	require.NoError(t, metric.Write(written))
+	return written.GetCounter().GetValue() + written.GetGauge().GetValue()
+}
+
+func createFails(err error) interceptor.Funcs {
+	return interceptor.Funcs{Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return err }}
+}
+
+func TestWhatATenantMayNotCreateIsNoFailureOfTheAPIServer(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer                  error
+		wantFailed, wantRefused float64
+	}{
+		"a quota or a policy refuses it":   {answer: denied, wantRefused: 1},
+		"the API server does not know how": {answer: apierrors.NewInternalError(errTrouble), wantFailed: 1},
+		"the API server is overloaded":     {answer: apierrors.NewTooManyRequestsError("later"), wantFailed: 1},
+		"nobody answers":                   {answer: errTrouble, wantFailed: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every())
+			s.interfere(createFails(test.answer))
+			failed, refused := requestFailures.WithLabelValues(requestCreate), requestFailures.WithLabelValues(requestRefusedCreate)
+			failedBefore, refusedBefore := valueOf(t, failed), valueOf(t, refused)
+			s.toNextTick()
+			s.reconcile()
+			assert.InDelta(t, failedBefore+test.wantFailed, valueOf(t, failed), 0)
+			assert.InDelta(t, refusedBefore+test.wantRefused, valueOf(t, refused), 0)
+		})
+	}
+}
+
+func TestANamespaceWithAMissedTickIsCountedUnlessSomebodyAskedForIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		policy     v1.ConcurrencyPolicy
+		disturb    func(s *stage)
+		wantMissed float64
+	}{
+		"all ticks run": {disturb: func(s *stage) { s.live(2*time.Minute, true) }},
+		"creations are refused": {wantMissed: 1, disturb: func(s *stage) {
+			s.interfere(createFails(denied))
+			s.live(2*time.Minute, false)
+		}},
+		"nobody looked for long": {wantMissed: 1, disturb: func(s *stage) {
+			s.clock.SetTime(s.clock.Now().Add(10 * time.Minute))
+			s.live(time.Minute, true)
+		}},
+		"a Job holds the next ticks back": {policy: v1.ForbidConcurrent, disturb: func(s *stage) { s.live(4*time.Minute, false) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every().Policy(test.policy))
+			s.toNextTick()
+			s.reconcile()
+			s.awaitCached()
+			test.disturb(s)
+			assert.InDelta(t, 1, s.reconciler.namespaces.count(s.clock.Now(), false), 0)
+			assert.InDelta(t, test.wantMissed, s.reconciler.namespaces.count(s.clock.Now(), true), 0)
+		})
+	}
+}
+
+func TestANamespaceIsForgottenAQuarterOfAnHourAfterItsLastTick(t *testing.T) {
+	start := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+	var n tickingNamespaces
+	for i := range 5 {
+		n.noteMissed(fmt.Sprint(i), start)
+	}
+	n.noteRun("0", start)
+	n.noteRun("other", start)
+	assert.InDelta(t, 6, n.count(start, false), 0)
+	assert.InDelta(t, 5, n.count(start, true), 0)
+
+	n.noteMissed("1", start.Add(10*time.Minute))
+	n.noteRun("2", start.Add(10*time.Minute))
+	n.noteRun("other", start.Add(16*time.Minute))
+	assert.InDelta(t, 3, n.count(start.Add(16*time.Minute), false), 0, "1, 2 and other")
+	assert.InDelta(t, 1, n.count(start.Add(16*time.Minute), true), 0, "1")
+	assert.Zero(t, n.count(start.Add(time.Hour), false), "also where nothing ticks any more")
+	assert.Zero(t, n.count(start.Add(time.Hour), true))
+	assert.Empty(t, n.ticked)
+	assert.Empty(t, n.missed)
+}
