@@ -34,6 +34,7 @@ SHELL := /usr/bin/env bash -o pipefail
 
 K8S_BIN := bin/k8s
 GOLANGCI_LINT := bin/golangci-lint
+PROMTOOL := bin/promtool
 CONTROLLER_GEN := go tool controller-gen
 KUSTOMIZE := go tool kustomize
 LDFLAGS = -X main.version=$(VERSION)
@@ -87,14 +88,14 @@ vet: ## Run go vet.
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters.
 	$(GOLANGCI_LINT) run --build-tags=e2e
-	for module in hack/audit hack/chart/helmtest test/bench/plots; do (cd "$$module" && $(CURDIR)/$(GOLANGCI_LINT) run); done
+	for module in hack/audit hack/chart/helmtest test/alerts test/bench/plots; do (cd "$$module" && $(CURDIR)/$(GOLANGCI_LINT) run); done
 
 .PHONY: lint-fix
 lint-fix: $(GOLANGCI_LINT) ## Run the linters and let them mend what they can.
 	$(GOLANGCI_LINT) run --fix
 
 .PHONY: verify
-verify: verify-generated verify-tidy vet lint ## Check that generated files, format and go.mod are up to date, vet and lint.
+verify: verify-generated verify-tidy verify-alerts vet lint ## Check that generated files, format and go.mod are up to date, the alerts, vet and lint.
 
 # Runs in a copy, so that it changes nothing here and tells no difference that was there before.
 .PHONY: verify-generated
@@ -113,11 +114,16 @@ verify-generated:
 .PHONY: verify-tidy
 verify-tidy:
 	@stale=; \
-		for module in . hack/tools hack/audit hack/controlplane hack/chart/helmtest test/bench/plots; do \
+		for module in . hack/tools hack/audit hack/controlplane hack/chart/helmtest test/alerts test/bench/plots; do \
 			echo "Checking $$module/go.mod"; \
 			go -C "$$module" mod tidy -diff || stale="$$stale $$module"; \
 		done; \
 		if [ -n "$$stale" ]; then echo "verify: run \`go mod tidy\` in$$stale and commit the result"; exit 1; fi
+
+.PHONY: verify-alerts
+verify-alerts: $(PROMTOOL) ## Check the alerts of config/prometheus and run their unit tests, with promtool.
+	@echo "Checking the alerts"
+	@go -C test/alerts test -count=1 ./...
 
 ##@ Test
 
@@ -392,6 +398,12 @@ $(KWOK_STAGE_FILES) &: $(CONTROL_PLANE_MOD)
 	@kwok=$$(go -C hack/controlplane list -m -f '{{.Dir}}' sigs.k8s.io/kwok); \
 		for stage in $(KWOK_STAGES); do install -m 0644 "$$kwok/kustomize/stage/$$stage.yaml" $(K8S_BIN)/kwok-stages/; done
 	@touch $(KWOK_STAGE_FILES)
+
+# Without the clouds in which Prometheus finds what to scrape: they are most of what there is to compile.
+$(PROMTOOL): test/alerts/go.mod
+	@echo "Building promtool into bin: 2 minutes the first time on 2 cores, seconds once Go has it cached."
+	go build -C test/alerts -tags=remove_all_sd -o ../../$@ github.com/prometheus/prometheus/cmd/promtool
+	@touch $@
 
 $(GOLANGCI_LINT): hack/tools/go.mod
 	@echo "Building golangci-lint into bin: a few minutes the first time, seconds once Go has it cached."

@@ -59,7 +59,7 @@ var edits = map[string]func(object) error{
 	"NetworkPolicy/allow-metrics-traffic":                             editMetricsPolicy,
 	"NetworkPolicy/allow-webhook-traffic":                             editWebhookPolicy,
 	"PodDisruptionBudget/controller-manager":                          editDisruptionBudget,
-	"PrometheusRule/controller-manager-rules":                         moreLabels(".Values.metrics.rules.labels"),
+	"PrometheusRule/controller-manager-rules":                         editRules,
 	"ServiceAccount/controller-manager":                               editServiceAccount,
 	"ServiceMonitor/controller-manager-metrics-monitor":               moreLabels(".Values.metrics.serviceMonitor.labels"),
 }
@@ -214,6 +214,32 @@ func editLabels(o object) error {
 // moreLabels adds labels that are a value.
 func moreLabels(value string) func(object) error {
 	return func(o object) error { return merge(o, "metadata.labels", eachOf(value)) }
+}
+
+// editRules has the alerts' runbooks where a value says.
+func editRules(o object) error {
+	groups, err := at(o, "spec.groups")
+	if err != nil {
+		return err
+	}
+	for i := range groups.([]any) {
+		rules, err := at(o, fmt.Sprintf("spec.groups.%d.rules", i))
+		if err != nil {
+			return err
+		}
+		for j := range rules.([]any) {
+			path := fmt.Sprintf("spec.groups.%d.rules.%d.annotations.runbook_url", i, j)
+			url, err := textAt(o, path)
+			if err != nil {
+				return err
+			}
+			_, anchor, _ := strings.Cut(url, "#")
+			if err := set(o, path, expr("{{ printf \"%s#"+anchor+"\" $.Values.metrics.rules.runbookURL | quote }}")); err != nil {
+				return err
+			}
+		}
+	}
+	return merge(o, "metadata.labels", eachOf(".Values.metrics.rules.labels"))
 }
 
 // merge adds entries to a map.

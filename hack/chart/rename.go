@@ -30,6 +30,7 @@ type source struct {
 	manager    object // the Deployment
 	image      string // without the tag
 	appVersion string // the image's tag
+	runbooks   string // where the alerts' runbooks are
 }
 
 // newSource finds in the objects what the chart has to know of them.
@@ -46,6 +47,9 @@ func newSource(objects []object) (*source, error) {
 			s.manager = o
 		case "Certificate/serving-cert":
 			s.secret, err = textAt(o, "spec.secretName")
+		case "PrometheusRule/controller-manager-rules":
+			s.runbooks, err = textAt(o, "spec.groups.0.rules.0.annotations.runbook_url")
+			s.runbooks, _, _ = strings.Cut(s.runbooks, "#")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", o.id(), err)

@@ -30,7 +30,7 @@ import (
 type value struct {
 	Path    string         `json:"value"` // with dots between its keys
 	Default any            `json:"default"`
-	From    string         `json:"from"` // an object and a path in it, in the place of Default; or "image"
+	From    string         `json:"from"` // an object and a path in it, in the place of Default; or "image" or "runbooks"
 	Schema  map[string]any `json:"schema"`
 	About   string         `json:"about"`
 }
@@ -57,8 +57,11 @@ func (s *source) values() ([]value, error) {
 }
 
 func (s *source) valueFrom(from string) (any, error) {
-	if from == "image" {
+	switch from {
+	case "image":
 		return s.image, nil
+	case "runbooks":
+		return s.runbooks, nil
 	}
 	id, path, _ := strings.Cut(from, " ")
 	for _, o := range s.objects {

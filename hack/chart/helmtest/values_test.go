@@ -18,6 +18,7 @@ package helmtest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -214,6 +215,28 @@ metrics: {serviceMonitor: {enabled: true, labels: {release: prometheus}}, rules:
 	assert.Equal(t, "mine", secret)
 }
 
+func TestEachAlertLeadsToItsRunbookWhereverThatIsServed(t *testing.T) {
+	const address = "https://docs.example.com/operations.md"
+	for values, want := range map[string]string{
+		"{metrics: {rules: {enabled: true}}}":                                "https://tutorial.kubebuilder.io/project/docs/operations.md",
+		"{metrics: {rules: {enabled: true, runbookURL: '" + address + "'}}}": address,
+	} {
+		rules := asInConfig.with(values).render(t)["PrometheusRule/project-system/project-controller-manager-rules"]
+		groups, _, err := unstructured.NestedSlice(rules.Object, "spec", "groups")
+		require.NoError(t, err)
+		alerts, _, err := unstructured.NestedSlice(groups[0].(map[string]any), "rules")
+		require.NoError(t, err)
+		require.NotEmpty(t, alerts)
+		for _, alert := range alerts {
+			name, _, err := unstructured.NestedString(alert.(map[string]any), "alert")
+			require.NoError(t, err)
+			url, _, err := unstructured.NestedString(alert.(map[string]any), "annotations", "runbook_url")
+			require.NoError(t, err)
+			assert.Equal(t, want+"#"+strings.ToLower(name), url)
+		}
+	}
+}
+
 func TestPrometheusReadsTheMetricsByATokenThatIsGoodForThemAlone(t *testing.T) {
 	o := release{"other", "elsewhere", "{metrics: {serviceMonitor: {enabled: true}}}"}.render(t)
 	monitor := o["ServiceMonitor/elsewhere/other-project-controller-manager-metrics-monitor"]
@@ -273,6 +296,7 @@ func TestWhatGoesNotTogetherIsRefused(t *testing.T) {
 		"a word for a number":     {"{replicas: two}", "replicas"},
 		"no concurrency":          {"{concurrency: 0}", "concurrency"},
 		"no namespace's name":     {"{namespaces: [a_b]}", "namespaces"},
+		"no runbooks":             {"{metrics: {rules: {runbookURL: operations.md}}}", "runbookURL"},
 		"no log level":            {"{logLevel: loud}", "logLevel"},
 		"no digest":               {"{image: {digest: abc}}", "digest"},
 		"no beginning of names":   {"{fullnameOverride: A.B}", "fullnameOverride"},
