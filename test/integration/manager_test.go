@@ -320,6 +320,11 @@ func scrape(t *testing.T, url, token string) map[string]string {
 	t.Helper()
 	status, text := getWithToken(t, url, token)
 	require.Equal(t, http.StatusOK, status, text)
+	return parseMetrics(text)
+}
+
+// parseMetrics returns the values of metrics by name and labels.
+func parseMetrics(text string) map[string]string {
 	metrics := map[string]string{}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
