@@ -80,6 +80,7 @@ func TestMetricsAnswerToThoseWhoAreBoundToTheirReaderAndToNobodyElse(t *testing.
 			`cronjob_controller_job_creation_skew_duration_seconds_bucket{`,
 			`cronjob_controller_missed_ticks_total{`,
 			`cronjob_controller_jobs_active `,
+			"cronjob_controller_webhook_certificate_expiration_timestamp_seconds 1.",
 			"go_gc_gomemlimit_bytes 4.83183819e+08\n", // nine tenths of the container's 512Mi
 		} {
 			if !strings.Contains(text, "\n"+series) {
