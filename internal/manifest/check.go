@@ -18,6 +18,7 @@ package manifest
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -54,7 +55,7 @@ func (c *conversion) checkSpec(object *yaml.Node) error {
 	spec := child(object, "spec")
 	if zone := child(spec, "timeZone"); zone != nil && isString(zone) && !isPlaceholder(zone) {
 		if _, err := schedule.LoadZone(zone.Value); err != nil {
-			return c.refused(zone, "spec.timeZone", err)
+			return c.refused(zone, fmt.Sprintf("spec.timeZone: %v", err))
 		}
 	}
 	value := child(spec, "schedule")
@@ -70,11 +71,12 @@ func (c *conversion) checkSpec(object *yaml.Node) error {
 // checkText checks a v1 schedule.
 func (c *conversion) checkText(value *yaml.Node) error {
 	if !isString(value) {
-		return c.refused(value, "spec.schedule", errors.New("want a text such as \"*/5 * * * *\""))
+		return c.refused(value, "spec.schedule: want a text such as \"*/5 * * * *\"")
 	}
 	if _, err := schedule.ParseNew(value.Value, ""); err != nil {
-		return c.refused(value, "spec.schedule", err)
+		return c.refused(value, fmt.Sprintf("spec.schedule: %v", err))
 	}
+	c.noteWarnings(c.offset(value), value.Value, false)
 	return nil
 }
 
@@ -82,7 +84,7 @@ func (c *conversion) checkText(value *yaml.Node) error {
 // what does not depend on them.
 func (c *conversion) checkFields(spec, mapping *yaml.Node) error {
 	if mapping.Kind != yaml.MappingNode {
-		return c.refused(mapping, "spec.schedule", errNoFields)
+		return c.refused(mapping, fmt.Sprintf("spec.schedule: %v", errNoFields))
 	}
 	fields, isPart := v2.CronSchedule{}, isPartial(spec)
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
@@ -95,7 +97,7 @@ func (c *conversion) checkFields(spec, mapping *yaml.Node) error {
 			return nil
 		default:
 			if err := setField(&fields, key.Value, value); err != nil {
-				return c.refused(key, "spec.schedule."+key.Value, err)
+				return c.refused(key, "spec.schedule."+key.Value+": "+err.Error())
 			}
 		}
 	}
@@ -107,9 +109,10 @@ func (c *conversion) checkFields(spec, mapping *yaml.Node) error {
 		err = checkFields(fields, text)
 	}
 	if err == nil || isPart && errors.Is(err, schedule.ErrNeverFires) {
+		c.noteWarnings(c.offset(mapping), text, true)
 		return nil
 	}
-	return c.refused(mapping, "spec.schedule", err)
+	return c.refused(mapping, atField(err))
 }
 
 // isPlaceholder reports whether a text is yet to be filled in, by Helm, Jinja, kustomize or envsubst.
@@ -118,6 +121,6 @@ func isPlaceholder(n *yaml.Node) bool {
 }
 
 // refused is the trouble that the API server would refuse a field.
-func (c *conversion) refused(at *yaml.Node, path string, err error) error {
-	return troublef(c.offset(at), "the API server would refuse it: %s: %v", path, err)
+func (c *conversion) refused(at *yaml.Node, why string) error {
+	return troublef(c.offset(at), "the API server would refuse it: %s", why)
 }

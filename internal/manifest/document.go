@@ -19,8 +19,10 @@ package manifest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -147,7 +149,18 @@ func (c *conversion) unreadable(err error) error {
 			at = c.lines[line-1]
 		}
 	}
-	return troublef(at, "it can't be read: %s", errorLine.ReplaceAllString(err.Error(), ""))
+	return troublef(at, "it can't be read: %s", errorLine.ReplaceAllString(ExplainYAML(err).Error(), ""))
+}
+
+// ExplainYAML adds to the YAML parser's error for a schedule without quotes that it needs them.
+func ExplainYAML(err error) error {
+	switch text := err.Error(); {
+	case strings.Contains(text, "did not find expected alphabetic or numeric character"):
+		return fmt.Errorf("%w: in YAML, * begins an alias: put the schedule in quotes, such as \"*/5 * * * *\"", err)
+	case strings.Contains(text, "found character that cannot start any token"):
+		return fmt.Errorf("%w: put a schedule that starts with @ in quotes, such as \"@daily\", and indent with blanks, not tabs", err)
+	}
+	return err
 }
 
 // looksConcerned reports whether a text that can't be parsed seems to have a CronJob to convert.
@@ -156,8 +169,10 @@ func (c *conversion) looksConcerned() bool {
 		return false
 	}
 	for _, match := range apiVersionText.FindAllSubmatch(bytes.ReplaceAll(c.text, []byte(`\/`), []byte("/")), -1) {
-		wanted, unknown := c.options.wants(typeMeta{string(match[1]), cronJobKind})
-		if wanted || unknown != "" {
+		version := string(match[1])
+		wanted, unknown := c.options.wants(typeMeta{version, cronJobKind})
+		isChecked := c.options.Check && c.options.From != BuiltIn && version == c.options.To.apiVersion()
+		if wanted || unknown != "" || isChecked {
 			return true
 		}
 	}

@@ -123,11 +123,15 @@ func TestTheCheckSeesWhatTheAPIServerWouldRefuseInTheVersionThatIsAskedFor(t *te
 	for spec, want := range map[string]string{
 		`{schedule: {minute: 0}, jobTemplate: {}}`:                        `spec.schedule.minute: want a string: put "0" in quotes`,
 		`{schedule: {hour: "9", minute: 30}}`:                             `spec.schedule.minute: want a string: put "30" in quotes`,
-		`{schedule: {minute: "61"}, jobTemplate: {}}`:                     "spec.schedule: not a schedule: ",
-		`{schedule: {minute: "61"}}`:                                      "spec.schedule: not a schedule",
+		`{schedule: {minute: "61"}, jobTemplate: {}}`:                     `spec.schedule.minute: Invalid value: "61": must be a minute from 0 to 59`,
+		`{schedule: {minute: "61"}}`:                                      `spec.schedule.minute: Invalid value: "61": must be a minute`,
+		`{schedule: {minute: "0 5"}, jobTemplate: {}}`:                    `spec.schedule.minute: Invalid value: "0 5": must be a minute`,
+		`{schedule: {dayOfMonth: L}, jobTemplate: {}}`:                    `spec.schedule.dayOfMonth: Invalid value: "L": L, the last day of the month, is not`,
+		`{schedule: {hour: 17-9}, jobTemplate: {}}`:                       `spec.schedule.hour: Invalid value: "17-9": the range 17-9 ends before it begins`,
+		`{schedule: {every: 5x}, jobTemplate: {}}`:                        `spec.schedule.every: Invalid value: "5x": must be a duration such as 45s`,
 		`{schedule: {minute: ""}, jobTemplate: {}}`:                       "spec.schedule.minute: is empty",
 		`{schedule: {minutes: "0"}, jobTemplate: {}}`:                     "spec.schedule.minutes: is no field of a schedule",
-		`{schedule: {every: -5m}, jobTemplate: {}}`:                       "spec.schedule: must be an interval above 0",
+		`{schedule: {every: -5m}, jobTemplate: {}}`:                       `spec.schedule.every: Invalid value: "-5m": must be an interval above 0`,
 		`{schedule: {every: 5m, hour: "9"}, jobTemplate: {}}`:             "spec.schedule: every can't be combined",
 		`{schedule: {dayOfMonth: "30", month: "2"}, jobTemplate: {}}`:     "spec.schedule: never fires",
 		`{schedule: {}, jobTemplate: {}}`:                                 "spec.schedule: set at least one of minute",
@@ -162,6 +166,49 @@ func TestTheCheckSeesWhatTheAPIServerWouldRefuseInTheVersionThatIsAskedFor(t *te
 		got := messagesOf(Convert(fmt.Appendf(nil, written, schedule), Options{To: V1, Check: true}))
 		assert.Contains(t, got, want)
 		assert.Equal(t, want == "", got == "", schedule)
+	}
+}
+
+func TestAScheduleThatDoesSomethingElseThanItSeemsToIsNoted(t *testing.T) {
+	const (
+		only   = "the step of */90 leads beyond 59, so that only minute 0 matches\n"
+		either = `note: spec.schedule: day of month "13" beside day of week "5": a day that matches either of them matches`
+	)
+	for name, tc := range map[string]struct {
+		from, to Version
+		schedule string
+		want     string
+	}{
+		"from v1 to v2": {V1, V2, `"*/90 9 13 * 5"`, `5: note: spec.schedule: minute "*/90": ` + only + "5: " + either},
+		"from v2 to v1": {V2, V1, `{minute: "*/90", hour: "9", dayOfMonth: "13", dayOfWeek: "5"}`, "5: note: spec.schedule.minute: " + only + "5: " + either},
+		"v1 as it is":   {V1, V1, `"*/90 9 13 * 5"`, `5: note: spec.schedule: minute "*/90": ` + only + "5: " + either},
+		"v2 as it is":   {V2, V2, `{minute: "*/90", hour: "9", dayOfMonth: "13", dayOfWeek: "5"}`, "5: note: spec.schedule.minute: " + only + "5: " + either},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := "apiVersion: " + tc.from.apiVersion() + "\nkind: CronJob\nspec:\n  jobTemplate: {}\n  schedule: " + tc.schedule + "\n"
+			result := Convert([]byte(text), Options{To: tc.to, Check: true})
+			assert.False(t, result.LeftAlone())
+			assert.Contains(t, messagesOf(result), tc.want)
+		})
+	}
+}
+
+func TestAScheduleWithoutTheQuotesThatYAMLWantsIsToldToHaveThem(t *testing.T) {
+	const (
+		alias = `it can't be read: yaml: did not find expected alphabetic or numeric character: ` +
+			`in YAML, * begins an alias: put the schedule in quotes, such as "*/5 * * * *"`
+		at = `it can't be read: yaml: found character that cannot start any token: put a schedule that starts with @ in quotes, such as "@daily", and indent with blanks, not tabs`
+	)
+	for schedule, want := range map[string]string{
+		"*/5 * * * *": alias, "* * * * *": alias, "{minute: */5}": alias, "{minute: *}": alias, "\n    minute: */15": alias, "@daily": at, "{every: @x}": at,
+	} {
+		for _, from := range []Version{V1, V2} {
+			text := "apiVersion: " + from.apiVersion() + "\nkind: CronJob\nspec:\n  schedule: " + schedule + "\n"
+			for _, to := range []Version{V1, V2} {
+				got := messagesOf(Convert([]byte(text), Options{To: to, Check: true}))
+				assert.Contains(t, got, ": left alone: "+want, "%s of %s, checked for %s", schedule, from, to)
+			}
+		}
 	}
 }
 

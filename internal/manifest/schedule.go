@@ -109,6 +109,7 @@ func (c *conversion) readText(job cronJob, e entry) (text, zone string, err erro
 	if _, err := schedule.ParseNew(text, zone); err != nil {
 		return "", "", troublef(at, "spec.schedule: %v", err)
 	}
+	c.noteWarnings(at, text, false)
 	if zone != "" {
 		c.note(at, "the time zone in spec.schedule becomes timeZone: "+zone)
 	}
@@ -154,8 +155,9 @@ func (c *conversion) scheduleToText(job cronJob, e entry) error {
 		err = checkFields(fields, text)
 	}
 	if err != nil {
-		return troublef(at, "spec.schedule: %v", err)
+		return troublef(at, "%s", atField(err))
 	}
+	c.noteWarnings(at, text, true)
 	return c.joinFields(job, e, text)
 }
 
@@ -167,8 +169,30 @@ func checkFields(fields v2.CronSchedule, text string) error {
 	case fields.Every != "" && len(set) > 1:
 		return errors.New("every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek")
 	}
+	for _, f := range fieldsOf(fields) {
+		if mistake := schedule.CheckField(f.name, f.text); mistake != nil {
+			return mistake
+		}
+	}
 	_, err := schedule.ParseNew(text, "")
 	return err
+}
+
+// atField returns the path in a v2 schedule that an error is about, and the error, as the API
+// server prints them.
+func atField(err error) string {
+	mistake := &schedule.Mistake{}
+	if errors.As(err, &mistake) && mistake.Field != "" {
+		return fmt.Sprintf("spec.schedule.%s: Invalid value: %q: %s", mistake.Field, mistake.Value, mistake.Reason)
+	}
+	return fmt.Sprintf("spec.schedule: %v", err)
+}
+
+// noteWarnings notes what admission warns of in a schedule, which may be in fields.
+func (c *conversion) noteWarnings(at int, text string, inFields bool) {
+	for _, warning := range schedule.Warnings(text) {
+		c.note(at, warning.At("spec.schedule", inFields))
+	}
 }
 
 // patchAdvice says what to know about a schedule in a patch, whose fields are merged with others.

@@ -708,7 +708,7 @@ func TestS10AMistakeIsAConditionAndOneReportPerGeneration(t *testing.T) {
 		wantReason  string
 		wantMessage string
 	}{
-		"schedule":  {func(c *v1.CronJob) { c.Spec.Schedule = "garbage" }, v1.ReasonInvalidSchedule, "expected exactly 5 fields"},
+		"schedule":  {func(c *v1.CronJob) { c.Spec.Schedule = "garbage" }, v1.ReasonInvalidSchedule, "not a schedule: found 1 field, want 5: minute, hour"},
 		"time zone": {func(c *v1.CronJob) { c.Spec.TimeZone = new("Nowhere") }, v1.ReasonInvalidTimeZone, `unknown time zone "Nowhere"`},
 		"30 February": {
 			func(c *v1.CronJob) { c.Spec.Schedule = "0 0 30 2 *" }, v1.ReasonInvalidSchedule, "never fires",

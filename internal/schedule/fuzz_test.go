@@ -37,6 +37,8 @@ var lastSecond = at("9980-01-01T00:00:00Z").Unix()
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"* * * * *", "@every 5m", "@every 2562047h47m16.854775807s", "@daily", "TZ=", "0 0 30 2 *", "0 0 29 2 1-5/9", "1-5/2 ? * jan MON",
+		"0 0 L * *", "H/15 * * * *", "0 0 * * 5#3,7", "0 0 1W nov-feb fri-mon", "0 0 0 * * *", "@Daily", "@EVERY  1d", "@every 9999999h",
+		"*/90 */25 */40 */13 */8", "0-10/20,5/70 0 13 * 5",
 		"*-x * * * *", ",1, * * * *", "0,* 2 * * *", strings.Repeat("1,", 500) + "1 * * * *", "٣ * * * *",
 	} {
 		f.Add(text, "Europe/Paris", at("2026-03-29T01:30:00Z").Unix())
@@ -52,7 +54,11 @@ func FuzzParse(f *testing.F) {
 			s, err := Parse(text, zone)
 			if err != nil {
 				assertSaysWhatIsWrong(t, err)
+				assertTellsNothingOfTheParser(t, text, err)
 				return
+			}
+			for _, warning := range Warnings(text) {
+				assertIsShort(t, warning)
 			}
 			assertTicksAreInOrder(t, s.Anchored(now.Add(-36*time.Hour)), now)
 		})

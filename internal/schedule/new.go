@@ -33,9 +33,10 @@ func ParseNew(text, zone string) (Schedule, error) {
 	if err != nil || s.interval == 0 {
 		return s, err
 	}
-	every, err := time.ParseDuration(strings.TrimPrefix(text, "@every "))
+	value := strings.TrimPrefix(text, everyPrefix)
+	every, err := time.ParseDuration(value)
 	if err == nil && every <= 0 {
-		return Schedule{}, ErrNoInterval
+		return Schedule{}, &Mistake{Field: everyField, Value: value, Reason: "must be an interval above 0, such as 90m", kind: ErrNoInterval}
 	}
 	return s, nil
 }

@@ -58,7 +58,7 @@ type Schedule struct {
 // Parse reads a schedule: five cron fields, a macro such as @daily, or "@every" and a duration, as
 // cron.ParseStandard accepts them, but for the prefix TZ= or CRON_TZ=. The zone is a name of the
 // IANA database; "" is UTC. Errors have ErrSyntax, ErrNeverFires or ErrTimeZone in their chain and
-// say what is wrong.
+// say what is wrong; a Mistake is there if it is one of the fields, or their form.
 func Parse(text, zone string) (Schedule, error) {
 	location, err := LoadZone(zone)
 	if err != nil {
@@ -94,7 +94,7 @@ func parseText(text string) (cron.Schedule, error) {
 	}
 	parsed, err := cron.ParseStandard(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSyntax, err)
+		return nil, explain(text)
 	}
 	return parsed, nil
 }

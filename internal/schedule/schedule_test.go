@@ -46,10 +46,10 @@ func TestA1ParseRefusesWhatIsNoSchedule(t *testing.T) {
 		wantErr     error
 		wantMessage string
 	}{
-		"nothing":              {"", "", ErrSyntax, "not a schedule: empty spec string"},
-		"a word":               {"garbage", "", ErrSyntax, "not a schedule: expected exactly 5 fields, found 1: [garbage]"},
-		"six fields":           {"0 0 0 * * *", "", ErrSyntax, "expected exactly 5 fields, found 6"},
-		"a minute too late":    {"60 * * * *", "", ErrSyntax, "end of range (60) above maximum (59): 60"},
+		"nothing":              {"", "", ErrSyntax, "not a schedule: is empty: write five fields"},
+		"a word":               {"garbage", "", ErrSyntax, "not a schedule: found 1 field, want 5: minute"},
+		"six fields":           {"0 0 0 * * *", "", ErrSyntax, "found 6 fields, want 5"},
+		"a minute too late":    {"60 * * * *", "", ErrSyntax, `minute "60": must be a minute from 0 to 59`},
 		"TZ= without a blank":  {"TZ=UTC", "", ErrSyntax, "not a schedule: TZ= and CRON_TZ= are not supported, use timeZone"},
 		"CRON_TZ= with fields": {"CRON_TZ=UTC 0 0 * * *", "", ErrSyntax, "use timeZone"},
 		"too long":             {strings.Repeat("1,", 600) + "1 * * * *", "", ErrSyntax, "not a schedule: longer than 1024 characters"},

@@ -35,7 +35,8 @@ import (
 const (
 	ianaHint    = `use a name of the IANA database such as Europe/Paris`
 	minuteHint  = `must be a minute from 0 to 59, a range (0-30), *, any of these with a step (*/15), or a comma-separated list of these`
-	daysHint    = `must be a day from 0 (Sunday) to 6 or sun to sat, a range (mon-fri), *, any of these with a step (*/2), or a comma-separated list of these`
+	sundayHint  = `Sunday is 0 or sun, not 7; a range to 7 is two, such as 5-6,0 for 5-7`
+	everyHint   = `must be a duration such as 45s, 90m or 1h30m; a day is 24h`
 	nothingSet  = `at least one of minute, hour, dayOfMonth, month, dayOfWeek or every must be set`
 	everyBeside = `every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek`
 	neverFires  = `never fires: no day has this day of month, month, hour and minute`
@@ -48,11 +49,12 @@ var refusals = map[string]struct {
 }{
 	"v1: not a schedule": {
 		"v1", `schedule: garbage`,
-		`spec.schedule: Invalid value: "garbage": not a schedule: expected exactly 5 fields, found 1: [garbage]`,
+		`spec.schedule: Invalid value: "garbage": not a schedule: found 1 field, want 5: minute, hour, day of month, month, day of week, ` +
+			`such as 0 9 * * 1-5; or a macro such as @daily, or @every 90m`,
 	},
 	"v1: a minute that does not exist": {
 		"v1", `schedule: 60 * * * *`,
-		`spec.schedule: Invalid value: "60 * * * *": not a schedule: end of range (60) above maximum (59): 60`,
+		`spec.schedule: Invalid value: "60 * * * *": not a schedule: minute "60": ` + minuteHint,
 	},
 	"v1: an empty schedule": {
 		"v1", `schedule: ""`,
@@ -68,7 +70,7 @@ var refusals = map[string]struct {
 	},
 	"v1: no duration": {
 		"v1", `schedule: "@every 5x"`,
-		`spec.schedule: Invalid value: "@every 5x": not a schedule: failed to parse duration @every 5x: time: unknown unit "x" in duration "5x"`,
+		`spec.schedule: Invalid value: "@every 5x": not a schedule: interval "5x": ` + everyHint,
 	},
 	"v1: 30 February": {
 		"v1", `schedule: 0 0 30 2 *`,
@@ -116,15 +118,15 @@ var refusals = map[string]struct {
 	},
 	"v2: a weekday that does not exist": {
 		"v2", `schedule: {dayOfWeek: "7"}`,
-		`spec.schedule.dayOfWeek: Invalid value: "7": ` + daysHint,
+		`spec.schedule.dayOfWeek: Invalid value: "7": ` + sundayHint,
 	},
 	"v2: a range backwards": {
 		"v2", `schedule: {minute: "30-10"}`,
-		`spec.schedule: Invalid value: "30-10 * * * *": not a schedule: beginning of range (30) beyond end of range (10): 30-10`,
+		`spec.schedule.minute: Invalid value: "30-10": the range 30-10 ends before it begins: write 30-59,0-10`,
 	},
 	"v2: no duration": {
 		"v2", `schedule: {every: 5x}`,
-		`spec.schedule.every: Invalid value: "5x": must be a duration such as 45s, 90m or 1h30m`,
+		`spec.schedule.every: Invalid value: "5x": ` + everyHint,
 	},
 	"v2: nothing set": {
 		"v2", `schedule: {}`,

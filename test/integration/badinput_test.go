@@ -121,7 +121,7 @@ var strangeSchedules = map[string]struct{ text, wantV1, wantV2 string }{
 	"an emoji":                 {"⏰ * * * *", "not a schedule", "spec.schedule.minute: Invalid value"},
 	"a byte of zero":           {"0\x00 * * * *", "not a schedule", "spec.schedule.minute: Invalid value"},
 	"a huge number":            {"99999999999999999999 * * * *", "not a schedule", "spec.schedule.minute: Invalid value"},
-	"a step of nothing":        {"*/0 * * * *", "not a schedule: step of range should be a positive number", "spec.schedule.minute: Invalid value"},
+	"a step of nothing":        {"*/0 * * * *", "not a schedule: minute \"*/0\": must be a minute from 0 to 59", "spec.schedule.minute: Invalid value"},
 }
 
 func TestStrangeSchedulesAreRefusedWithAClearMessage(t *testing.T) {

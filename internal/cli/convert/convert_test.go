@@ -123,7 +123,8 @@ func TestSeveralFilesGoToTheStandardOutputAsDocuments(t *testing.T) {
 	got := convert(t, files, "", "-f", ".", "--to", "v2")
 	assert.Equal(t, v2File+"---\n"+otherFile+"---\n{\"kind\": \"Pod\"}\n---\n"+otherFile+"...\n%YAML 1.1\n---\n"+otherFile+
 		"---\n"+brokenFile, got.out, "what is left alone is there too")
-	assert.Equal(t, "6.yaml:4: left alone: spec.schedule: not a schedule: expected exactly 5 fields, found 1: [nonsense]\n", got.errOut)
+	assert.Equal(t, "6.yaml:4: left alone: spec.schedule: not a schedule: found 1 field, want 5: minute, hour, "+
+		"day of month, month, day of week, such as 0 9 * * 1-5; or a macro such as @daily, or @every 90m\n", got.errOut)
 	assert.EqualError(t, got.err, "1 of 6 files were not converted")
 	assert.Equal(t, 2, got.code)
 }

@@ -173,7 +173,8 @@ func TestTheHistorySaysWhyNothingComes(t *testing.T) {
 		},
 		"its schedule is none": {
 			cronJob: builders.MakeCronJob("c").Schedule("61 * * * *").Obj(),
-			want: `CronJob c: spec.schedule: Invalid value: "61 * * * *": not a schedule: end of range (61) above maximum (59): 61 (UTC)` +
+			want: `CronJob c: spec.schedule: Invalid value: "61 * * * *": not a schedule: minute "61": must be a minute from 0 to 59, ` +
+				`a range (0-30), *, any of these with a step (*/15), or a comma-separated list of the…` +
 				"\nIt has no runs yet, and none to come.\n",
 		},
 		"a tick waits": {

@@ -173,6 +173,9 @@ func (c *command) run(ctx context.Context, args []string) error {
 			continue
 		}
 		forecasts = append(forecasts, forecast)
+		for _, warning := range subject.warnings() {
+			fmt.Fprintln(c.ErrOut, "Warning:", warning)
+		}
 	}
 	if err := c.print(forecasts, now); err != nil {
 		return err

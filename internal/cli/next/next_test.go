@@ -20,6 +20,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -342,6 +344,16 @@ kind: CronJob
 metadata: {name: number}
 spec: {schedule: {minute: 0}}
 ---
+apiVersion: batch.tutorial.kubebuilder.io/v1
+kind: CronJob
+metadata: {name: fields}
+spec: {schedule: {minute: "0"}}
+---
+apiVersion: batch.tutorial.kubebuilder.io/v2
+kind: CronJob
+metadata: {name: backward}
+spec: {schedule: {hour: 17-9}}
+---
 apiVersion: batch.tutorial.kubebuilder.io/v2
 kind: CronJob
 metadata: {name: both}
@@ -381,11 +393,13 @@ spec: {schedule: "@daily"}
 	assert.Equal(t, 1, env.ExitCode(err))
 	assert.Equal(t, "job.batch/good-1800057600\n", tt.out.String())
 	for _, want := range []string{
-		`CronJob minute: spec.schedule.minute: Invalid value: "61": not a schedule: end of range (61) above maximum (59)`,
+		`CronJob minute: spec.schedule.minute: Invalid value: "61": must be a minute from 0 to 59, a range (0-30), *,`,
 		`CronJob never: spec.schedule: Invalid value: "* * 30 2 *": never fires`,
-		`CronJob number: json: cannot unmarshal number`,
+		`CronJob number: spec.schedule.minute: want a string: put the value in quotes`,
+		`CronJob fields: spec.schedule: can't be of type object`,
+		`CronJob backward: spec.schedule.hour: Invalid value: "17-9": the range 17-9 ends before it begins: write 17-23,0-9`,
 		`CronJob both: spec.schedule: Invalid value: "minute": every and minute can't be set together`,
-		`CronJob every: spec.schedule.every: Invalid value: "often": not a schedule: `,
+		`CronJob every: spec.schedule.every: Invalid value: "often": must be a duration such as 45s, 90m or 1h30m`,
 		`CronJob backwards: spec.schedule.every: Invalid value: "-5m": must be an interval above 0`,
 		`CronJob zero: spec.schedule: Invalid value: "@every 0s": must be an interval above 0`,
 		`CronJob none: spec.schedule: Required value`,
@@ -408,7 +422,9 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 		{[]string{"@daily", "--from", "tomorrow"}, `--from "tomorrow" is neither a time as in RFC 3339`},
 		{[]string{"@daily", "-o", "wide"}, `output format "wide", allowed formats are: json,yaml,name`},
 		{[]string{"@daily", "-o", "name"}, "an expression has none: use -o json or yaml"},
-		{[]string{"61 * * * *"}, `the expression "61 * * * *": not a schedule: end of range (61) above maximum (59)`},
+		{[]string{"61 * * * *"}, `the expression "61 * * * *": not a schedule: minute "61": must be a minute from 0 to 59, a range`},
+		{[]string{"0 0 L * *"}, `the expression "0 0 L * *": not a schedule: day of month "L": L, the last day of the month, is not supported: `},
+		{[]string{"@Daily"}, `the expression "@Daily": not a schedule: macros are in lower case, without further blanks: write @daily`},
 		{[]string{"@every 0s"}, `the expression "@every 0s": must be an interval above 0`},
 		{[]string{"@every -5m"}, `the expression "@every -5m": must be an interval above 0`},
 		{[]string{"0 0 30 2 *"}, `the expression "0 0 30 2 *": never fires`},
@@ -424,6 +440,45 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 			assert.ErrorContains(t, err, tc.want)
 			assert.Empty(t, tt.out.String())
 		})
+	}
+}
+
+func TestAScheduleThatDoesSomethingElseThanItSeemsToIsWarnedOf(t *testing.T) {
+	const either = `day of month "13" beside day of week "5": a day that matches either of them matches; ` +
+		"if it has to match both, leave one out and let the Job check it\n"
+	tt := newTerminal(t, "UTC", "")
+	require.NoError(t, tt.run("*/90 9 13 * 5", "-c", "1"))
+	assert.Equal(t, `Warning: the expression "*/90 9 13 * 5": minute "*/90": the step of */90 leads beyond 59, so that only minute 0 matches`+"\n"+
+		`Warning: the expression "*/90 9 13 * 5": `+either, tt.errOut.String())
+
+	tt = newTerminal(t, "UTC", `
+apiVersion: batch.tutorial.kubebuilder.io/v1
+kind: CronJob
+metadata: {name: text}
+spec: {schedule: "0 */25 * * *"}
+---
+apiVersion: batch.tutorial.kubebuilder.io/v2
+kind: CronJob
+metadata: {name: fields}
+spec: {schedule: {minute: "0", hour: "*/25"}}
+`)
+	require.NoError(t, tt.run("-f", "-", "-c", "1"))
+	const only = "the step of */25 leads beyond 23, so that only hour 0 matches; for an interval write @every 25h, or every: 25h in v2\n"
+	assert.Equal(t, `Warning: standard input: CronJob text: spec.schedule: hour "*/25": `+only+
+		"Warning: standard input: CronJob fields: spec.schedule.hour: "+only, tt.errOut.String())
+}
+
+func TestAScheduleWithoutTheQuotesThatYAMLWantsIsToldToHaveThem(t *testing.T) {
+	for schedule, want := range map[string]string{
+		"*/5 * * * *":   `in YAML, * begins an alias: put the schedule in quotes, such as "*/5 * * * *"`,
+		"{minute: */5}": `in YAML, * begins an alias: put the schedule in quotes, such as "*/5 * * * *"`,
+		"@daily":        `put a schedule that starts with @ in quotes, such as "@daily", and indent with blanks, not tabs`,
+	} {
+		manifest := filepath.Join(t.TempDir(), "c.yaml")
+		text := "apiVersion: batch.tutorial.kubebuilder.io/v1\nkind: CronJob\nmetadata: {name: c}\nspec:\n  schedule: " + schedule + "\n"
+		require.NoError(t, os.WriteFile(manifest, []byte(text), 0o600))
+		assert.ErrorContains(t, newTerminal(t, "UTC", "").run("-f", manifest), want)
+		assert.ErrorContains(t, newTerminal(t, "UTC", text).run("-f", "-"), want)
 	}
 }
 

@@ -19,9 +19,12 @@ package next
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,6 +37,7 @@ import (
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/internal/builtin"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/manifest"
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
@@ -52,6 +56,9 @@ type subject struct {
 // isStored reports whether it is a CronJob of the cluster, which runs whatever admission would say
 // today.
 func (s subject) isStored() bool { return s.source == "" && s.cronJob.Name != "" }
+
+// isExpression reports whether it is a mere expression.
+func (s subject) isExpression() bool { return s.source == "" && s.cronJob.Name == "" }
 
 // subjects returns the CronJobs that the command line names, and what could not be read.
 func (c *command) subjects(ctx context.Context, args []string) ([]subject, []error) {
@@ -90,6 +97,9 @@ func (c *command) fromFiles() ([]subject, []error) {
 		return err
 	})
 	errs := flatten(err)
+	for i := range errs {
+		errs[i] = manifest.ExplainYAML(errs[i])
+	}
 	if len(subjects) == 0 && len(errs) == 0 {
 		errs = append(errs, fmt.Errorf("-f %v: no CronJob in it, of %s or of batch/v1", c.files, v1.GroupVersion.Group))
 	}
@@ -144,7 +154,15 @@ func decode(object *unstructured.Unstructured, into runtime.Object) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(raw, into)
+	err = json.Unmarshal(raw, into)
+	wrong := &json.UnmarshalTypeError{}
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	if wrong.Type.Kind() == reflect.String && (wrong.Value == "bool" || strings.HasPrefix(wrong.Value, "number")) {
+		return fmt.Errorf("%s: want a string: put the value in quotes", wrong.Field)
+	}
+	return fmt.Errorf("%s: can't be of type %s", wrong.Field, wrong.Value)
 }
 
 // fromBuiltin makes one of ours of a built-in CronJob, as import does: a time zone in its schedule is
@@ -162,13 +180,34 @@ func (s subject) explain(err error) error {
 	if s.fields != nil {
 		err = explainFields(s.fields, err)
 	}
-	switch {
-	case s.cronJob.Name == "" && s.source == "":
-		return fmt.Errorf("the expression %q: %w", s.cronJob.Spec.Schedule, withoutField(err))
-	case s.source == "":
-		return fmt.Errorf("CronJob %s: %w", s.cronJob.Name, err)
+	if s.isExpression() {
+		err = withoutField(err)
 	}
-	return fmt.Errorf("%s: CronJob %s: %w", s.source, s.cronJob.Name, err)
+	return fmt.Errorf("%s: %w", s, err)
+}
+
+// String says where the schedule is from.
+func (s subject) String() string {
+	switch {
+	case s.isExpression():
+		return fmt.Sprintf("the expression %q", s.cronJob.Spec.Schedule)
+	case s.source == "":
+		return "CronJob " + s.cronJob.Name
+	}
+	return s.source + ": CronJob " + s.cronJob.Name
+}
+
+// warnings returns what admission warns of in the schedule.
+func (s subject) warnings() []string {
+	var found []string
+	for _, warning := range schedule.Warnings(s.cronJob.Spec.Schedule) {
+		told := warning.At("spec.schedule", s.fields != nil)
+		if s.isExpression() {
+			told = warning.String()
+		}
+		found = append(found, s.String()+": "+told)
+	}
+	return found
 }
 
 // withoutField returns what is wrong with a field's value alone.
@@ -183,7 +222,7 @@ func withoutField(err error) error {
 // together, the error stays as it is.
 func explainFields(s *v2.CronSchedule, err error) error {
 	path := field.NewPath("spec", "schedule")
-	for i, f := range []struct {
+	for _, f := range []struct {
 		name  string
 		value *v2.CronField
 	}{
@@ -195,14 +234,12 @@ func explainFields(s *v2.CronSchedule, err error) error {
 		if s.Every != "" {
 			return field.Invalid(path, f.name, "every and "+f.name+" can't be set together")
 		}
-		fields := []string{"*", "*", "*", "*", "*"}
-		fields[i] = string(*f.value)
-		if _, wrong := schedule.Parse(fmt.Sprintf("%s %s %s %s %s", fields[0], fields[1], fields[2], fields[3], fields[4]), ""); wrong != nil {
-			return field.Invalid(path.Child(f.name), string(*f.value), wrong.Error())
+		if wrong := schedule.CheckField(f.name, string(*f.value)); wrong != nil {
+			return field.Invalid(path.Child(f.name), wrong.Value, wrong.Reason)
 		}
 	}
-	if s.Every != "" {
-		return field.Invalid(path.Child("every"), s.Every, withoutField(err).Error())
+	if wrong := schedule.CheckField("every", s.Every); s.Every != "" && wrong != nil {
+		return field.Invalid(path.Child("every"), wrong.Value, wrong.Reason)
 	}
 	return err
 }

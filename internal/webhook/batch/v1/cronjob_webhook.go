@@ -19,6 +19,7 @@ package v1
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -29,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/internal/schedule"
 	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
@@ -74,7 +76,8 @@ var _ admission.Validator[*v1.CronJob] = validator{}
 func (v validator) ValidateCreate(ctx context.Context, c *v1.CronJob) (admission.Warnings, error) {
 	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
 	defer cancel()
-	found, errs := v.warnings(c), append(validateName(c), validateSpec(&c.Spec)...)
+	inFields := isOfV2(ctx)
+	found, errs := v.warnings(c, inFields), append(validateName(c), validateSpec(&c.Spec, inFields)...)
 	if v.asksAbout(c) {
 		tried, refused := v.trials.try(ctx, c)
 		found, errs = slices.Concat(found, v.namesakes.warn(ctx, c), tried), append(errs, refused...)
@@ -91,9 +94,10 @@ func (v validator) ValidateUpdate(ctx context.Context, before, after *v1.CronJob
 	}
 	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
 	defer cancel()
-	errs := newErrors(validateSpec(&before.Spec), validateSpec(&after.Spec))
+	inFields := isOfV2(ctx)
+	errs := newErrors(validateSpec(&before.Spec, inFields), validateSpec(&after.Spec, inFields))
 	tried, refused := v.validateNewTemplate(ctx, before, after)
-	return append(v.warnings(after), tried...), invalid(after, append(errs, refused...))
+	return append(v.warnings(after, inFields), tried...), invalid(after, append(errs, refused...))
 }
 
 // validateNewTemplate checks an edited template, if it was edited.
@@ -120,8 +124,8 @@ func (v validator) watches(c *v1.CronJob) bool {
 }
 
 // warnings returns what is probably wrong with a CronJob, as far as nobody has to be asked.
-func (v validator) warnings(c *v1.CronJob) admission.Warnings {
-	found := warnings(&c.Spec)
+func (v validator) warnings(c *v1.CronJob, inFields bool) admission.Warnings {
+	found := warnings(&c.Spec, inFields)
 	if !v.watches(c) {
 		found = append(found, unwatched(c.Namespace))
 	}
@@ -158,10 +162,17 @@ func validateName(c *v1.CronJob) field.ErrorList {
 	return field.ErrorList{field.TooLong(field.NewPath("metadata", "name"), c.Name, v1.MaxNameLength)}
 }
 
+// isOfV2 reports whether the client sent v2, where the schedule has fields. Errors and warnings
+// then name the field. The object itself is always v1: the API server has converted it.
+func isOfV2(ctx context.Context) bool {
+	req, err := admission.RequestFromContext(ctx)
+	return err == nil && req.RequestKind != nil && req.RequestKind.Version == v2.GroupVersion.Version
+}
+
 // validateSpec checks what the schema can't, and again what it can, for API servers that were given another.
-func validateSpec(spec *v1.CronJobSpec) field.ErrorList {
+func validateSpec(spec *v1.CronJobSpec, inFields bool) field.ErrorList {
 	path := field.NewPath("spec")
-	errs := validateSchedule(spec, path)
+	errs := validateSchedule(spec, path, inFields)
 	for _, limit := range []struct {
 		name  string
 		value *int32
@@ -188,20 +199,26 @@ func validateSpec(spec *v1.CronJobSpec) field.ErrorList {
 
 // validateSchedule checks the schedule and its time zone, each by itself: what was wrong with the
 // one before an edit must not hide what the edit makes wrong with the other.
-func validateSchedule(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
-	return append(validateExpression(spec.Schedule, path.Child("schedule")), validateTimeZone(spec.TimeZone, path.Child("timeZone"))...)
+func validateSchedule(spec *v1.CronJobSpec, path *field.Path, inFields bool) field.ErrorList {
+	return append(validateExpression(spec.Schedule, path.Child("schedule"), inFields),
+		validateTimeZone(spec.TimeZone, path.Child("timeZone"))...)
 }
 
 // validateExpression checks the text of a schedule. Whether it ever fires does not depend on the
 // zone.
-func validateExpression(text string, path *field.Path) field.ErrorList {
+func validateExpression(text string, path *field.Path, inFields bool) field.ErrorList {
 	if text == "" {
 		return field.ErrorList{field.Required(path, "such as \"0 9 * * 1-5\", \"@daily\" or \"@every 90m\"")}
 	}
-	if _, err := schedule.ParseNew(text, ""); err != nil {
-		return field.ErrorList{field.Invalid(path, logs.Shorten(text, maxDetail), err.Error())}
+	_, err := schedule.ParseNew(text, "")
+	mistake := &schedule.Mistake{}
+	switch isMistake := errors.As(err, &mistake); {
+	case err == nil:
+		return nil
+	case isMistake && inFields && mistake.Field != "":
+		return field.ErrorList{field.Invalid(path.Child(mistake.Field), logs.Shorten(mistake.Value, maxDetail), mistake.Reason)}
 	}
-	return nil
+	return field.ErrorList{field.Invalid(path, logs.Shorten(text, maxDetail), err.Error())}
 }
 
 // validateTimeZone checks the name of a time zone.

@@ -61,9 +61,10 @@ func TestA5Rejections(t *testing.T) {
 		"nothing": {builders.MakeCronJob("c").Schedule("").Obj(),
 			`spec.schedule: Required value: such as "0 9 * * 1-5", "@daily" or "@every 90m"`},
 		"a word": {builders.MakeCronJob("c").Schedule("sometimes").Obj(),
-			`spec.schedule: Invalid value: "sometimes": not a schedule: expected exactly 5 fields, found 1: [sometimes]`},
+			`spec.schedule: Invalid value: "sometimes": not a schedule: found 1 field, want 5: minute, hour, day of month, month, day of week, ` +
+				`such as 0 9 * * 1-5; or a macro such as @daily, or @every 90m`},
 		"a range the wrong way round": {builders.MakeCronJob("c").Schedule("30-10 * * * *").Obj(),
-			`spec.schedule: Invalid value: "30-10 * * * *": not a schedule: beginning of range (30) beyond end of range (10): 30-10`},
+			`spec.schedule: Invalid value: "30-10 * * * *": not a schedule: minute "30-10": the range 30-10 ends before it begins: write 30-59,0-10`},
 		"TZ=": {builders.MakeCronJob("c").Schedule("TZ=UTC 0 9 * * *").Obj(),
 			`spec.schedule: Invalid value: "TZ=UTC 0 9 * * *": not a schedule: TZ= and CRON_TZ= are not supported, use timeZone`},
 		"30 February": {builders.MakeCronJob("c").Schedule("0 0 30 2 *").Obj(),

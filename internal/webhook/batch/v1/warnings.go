@@ -32,7 +32,7 @@ import (
 const shortDeadline = 10
 
 // warnings says what is legal and probably not meant.
-func warnings(spec *v1.CronJobSpec) admission.Warnings {
+func warnings(spec *v1.CronJobSpec, inFields bool) admission.Warnings {
 	var found admission.Warnings
 	if deadline := spec.StartingDeadlineSeconds; deadline != nil && *deadline >= 0 && *deadline < shortDeadline {
 		found = append(found, "spec.startingDeadlineSeconds: below 10, a tick may be missed in any busy moment of the control plane")
@@ -45,6 +45,9 @@ func warnings(spec *v1.CronJobSpec) admission.Warnings {
 	if interval := ticks.Interval(); interval != 0 && interval < time.Minute {
 		found = append(found, fmt.Sprintf("spec.schedule: a Job every %v; "+
 			"for work that comes so often, a Deployment that waits in between costs the cluster far less", interval))
+	}
+	for _, warning := range schedule.Warnings(spec.Schedule) {
+		found = append(found, warning.At("spec.schedule", inFields))
 	}
 	return append(found, unreachableDeadline(spec, ticks)...)
 }

@@ -17,11 +17,13 @@ limitations under the License.
 package v1
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -36,7 +38,7 @@ func TestSchedulesThatFireMoreThanOnceAMinuteAreWarnedOf(t *testing.T) {
 		"@every 60s":   "", "* * * * *": "", "@hourly": "",
 	} {
 		t.Run(schedule, func(t *testing.T) {
-			found := warnings(&builders.MakeCronJob("c").Schedule(schedule).Obj().Spec)
+			found := warnings(&builders.MakeCronJob("c").Schedule(schedule).Obj().Spec, false)
 			if want == "" {
 				assert.Empty(t, found)
 				return
@@ -72,7 +74,7 @@ func TestADeadlineThatReplaceCutsShortIsWarnedOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := builders.MakeCronJob("c").Schedule(tc.schedule).TimeZone("Europe/Paris").Policy(tc.policy).Obj()
 			c.Spec.JobTemplate.Spec.ActiveDeadlineSeconds = tc.deadline
-			found := warnings(&c.Spec)
+			found := warnings(&c.Spec, false)
 			if tc.want == "" {
 				assert.Empty(t, found)
 				return
@@ -80,6 +82,69 @@ func TestADeadlineThatReplaceCutsShortIsWarnedOf(t *testing.T) {
 			require.Len(t, found, 1)
 			assert.Equal(t, fmt.Sprintf(cut, tc.want), found[0])
 		})
+	}
+}
+
+// inVersion is the context of a request that was sent in a version.
+func inVersion(t *testing.T, version string) context.Context {
+	t.Helper()
+	req := admission.Request{}
+	req.RequestKind = &metav1.GroupVersionKind{Group: v1.GroupVersion.Group, Version: version, Kind: "CronJob"}
+	return admission.NewContextWithRequest(t.Context(), req)
+}
+
+func TestSchedulesThatDoSomethingElseThanTheySeemToAreWarnedOfAtTheFieldOfTheVersionTheyAreIn(t *testing.T) {
+	const either = `spec.schedule: day of month "13" beside day of week "5": a day that matches either of them matches; ` +
+		"if it has to match both, leave one out and let the Job check it"
+	for version, step := range map[string]string{
+		"v1": `spec.schedule: minute "*/90": the step of */90 leads beyond 59, so that only minute 0 matches`,
+		"v2": `spec.schedule.minute: the step of */90 leads beyond 59, so that only minute 0 matches`,
+	} {
+		ctx := inVersion(t, version)
+		c := builders.MakeCronJob("c").Schedule("*/90 9 13 * 5").Obj()
+		found, err := validator{}.ValidateCreate(ctx, c)
+		require.NoError(t, err)
+		assert.Equal(t, admission.Warnings{step, either}, found)
+		found, err = validator{}.ValidateUpdate(ctx, builders.MakeCronJob("c").Obj(), c)
+		require.NoError(t, err)
+		assert.Equal(t, admission.Warnings{step, either}, found)
+		labelled := c.DeepCopy()
+		labelled.Labels = map[string]string{"a": "b"}
+		found, err = validator{}.ValidateUpdate(ctx, c, labelled)
+		require.NoError(t, err)
+		assert.Empty(t, found, "an edit of the metadata")
+	}
+}
+
+func TestA4AMistakeIsToldAtTheFieldOfTheVersionItIsIn(t *testing.T) {
+	for text, want := range map[string]struct{ v1, v2 string }{
+		"0 17-9 * * *": {
+			`spec.schedule: Invalid value: "0 17-9 * * *": not a schedule: hour "17-9": the range 17-9 ends before it begins: write 17-23,0-9`,
+			`spec.schedule.hour: Invalid value: "17-9": the range 17-9 ends before it begins: write 17-23,0-9`,
+		},
+		"0 0 L * *": {
+			`spec.schedule: Invalid value: "0 0 L * *": not a schedule: day of month "L": L, the last day of the month, is not supported: `,
+			`spec.schedule.dayOfMonth: Invalid value: "L": L, the last day of the month, is not supported: `,
+		},
+		"@every -5m": {
+			`spec.schedule: Invalid value: "@every -5m": must be an interval above 0, such as @every 90m`,
+			`spec.schedule.every: Invalid value: "-5m": must be an interval above 0, such as 90m`,
+		},
+		"@every 9999999h": {
+			`spec.schedule: Invalid value: "@every 9999999h": not a schedule: interval "9999999h": must be shorter: `,
+			`spec.schedule.every: Invalid value: "9999999h": must be shorter: `,
+		},
+		"0 0 30 2 *": {
+			`spec.schedule: Invalid value: "0 0 30 2 *": never fires`, `spec.schedule: Invalid value: "0 0 30 2 *": never fires`,
+		},
+	} {
+		c := builders.MakeCronJob("c").Schedule(text).Obj()
+		for version, want := range map[string]string{"v1": want.v1, "v2": want.v2} {
+			_, err := validator{}.ValidateCreate(inVersion(t, version), c)
+			assert.ErrorContains(t, err, " is invalid: "+want)
+			_, err = validator{}.ValidateUpdate(inVersion(t, version), builders.MakeCronJob("c").Obj(), c)
+			assert.ErrorContains(t, err, " is invalid: "+want)
+		}
 	}
 }
 

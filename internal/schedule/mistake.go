@@ -1,0 +1,310 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/robfig/cron/v3"
+)
+
+// Mistake is the error for a text that is not a schedule. It says what is wrong and what to write
+// instead, so that every program and version uses the same words. Its message is for v1, where the
+// schedule is one text. v2 has a field for each part: there, the reason stands at that field.
+type Mistake struct {
+	// Field is the field of v2's schedule that is wrong, such as dayOfMonth; "" for the whole text.
+	Field string
+
+	// Value is the text of the field.
+	Value string
+
+	// Reason says what is wrong, and what to write instead.
+	Reason string
+
+	// kind is the error in the chain: ErrSyntax or ErrNoInterval.
+	kind error
+}
+
+// Error says what is wrong with a v1 schedule.
+func (m *Mistake) Error() string {
+	switch {
+	case errors.Is(m.kind, ErrNoInterval):
+		return m.kind.Error()
+	case m.Field == "":
+		return fmt.Sprintf("%v: %s", m.kind, m.Reason)
+	}
+	return fmt.Sprintf("%v: %s: %s", m.kind, inText(m.Field, m.Value), m.Reason)
+}
+
+// Unwrap returns ErrSyntax or ErrNoInterval.
+func (m *Mistake) Unwrap() error { return m.kind }
+
+// inText returns the name that v1's documentation has for a field, and the field's text.
+func inText(name, value string) string {
+	words := "interval"
+	for _, p := range parts {
+		if p.name == name {
+			words = p.words
+		}
+	}
+	return fmt.Sprintf("%s %q", words, shorten(value))
+}
+
+// maxQuoted is how many characters of a field are quoted.
+const maxQuoted = 40
+
+func shorten(value string) string {
+	if chars := []rune(value); len(chars) > maxQuoted {
+		return string(chars[:maxQuoted]) + "…"
+	}
+	return value
+}
+
+const (
+	// everyField is v2's field of an interval, and everyPrefix what stands before it in v1.
+	everyField  = "every"
+	everyPrefix = "@every "
+)
+
+// part describes one of the five fields of a cron expression.
+type part struct {
+	// name is the field in v2, and words its name in prose.
+	name, words string
+
+	// The first value and the last: as numbers, and as names if it has names.
+	first, last         string
+	firstName, lastName string
+
+	// must says what is right. A hint takes its place if its pattern matches the text.
+	must  string
+	hints []hint
+}
+
+// hint is what to write instead of syntax that other kinds of cron have. The rules of v2's schema
+// repeat the pattern and the reason; a test compares them. No reason may have an apostrophe, which
+// would end a string in CEL.
+type hint struct {
+	pattern *regexp.Regexp
+	reason  string
+}
+
+func mustBe(value, span, step string) string {
+	return "must be " + value + ", a range (" + span + "), *, any of these with a step (" + step + "), or a comma-separated list of these"
+}
+
+const mustBeDuration = "must be a duration such as 45s, 90m or 1h30m; a day is 24h"
+
+var (
+	hashed = hint{regexp.MustCompile(`(^|,)[hH]([(/,]|$)`),
+		"H, a value that Jenkins chooses, is not supported: choose one, such as 5, or 5/10 for H/10"}
+	lastDay = hint{regexp.MustCompile(`(^|,)[lL](-[0-9]+|[wW])?(,|$)`),
+		"L, the last day of the month, is not supported: write 28-31, and let the Job end at once unless tomorrow is the 1st"}
+	nearestWeekday = hint{regexp.MustCompile(`(^|,)[0-9]*[wW](,|$)`),
+		"W, the weekday nearest to a day, is not supported: write the days around it, such as 14-16 for 15W, " +
+			"and let the Job end at once unless it is the one"}
+	nthWeekday = hint{regexp.MustCompile(`(^|,)[0-9a-zA-Z]+#[0-9]*(,|$)`),
+		"#, as in 5#3 for the third Friday, is not supported: write 5, and let the Job end at once unless it is " +
+			"the 15th to the 21st; 15-21 as the day of the month does not help, as either of the two would match"}
+	lastWeekday = hint{regexp.MustCompile(`(^|,)([0-7]|[a-zA-Z]{3})?[lL](,|$)`),
+		"L, as in 5L for the last Friday of the month, is not supported: write 5, " +
+			"and let the Job end at once unless the day a week later is in the next month"}
+	seventhDay = hint{regexp.MustCompile(`(^|[,-])7([,/-]|$)`),
+		"Sunday is 0 or sun, not 7; a range to 7 is two, such as 5-6,0 for 5-7"}
+)
+
+// parts are the fields, in the order of an expression.
+var parts = [5]part{
+	{name: "minute", words: "minute", first: "0", last: "59",
+		must: mustBe("a minute from 0 to 59", "0-30", "*/15"), hints: []hint{hashed}},
+	{name: "hour", words: "hour", first: "0", last: "23",
+		must: mustBe("an hour from 0 to 23", "9-17", "*/6"), hints: []hint{hashed}},
+	{name: "dayOfMonth", words: "day of month", first: "1", last: "31",
+		must: mustBe("a day from 1 to 31", "1-15", "*/10"), hints: []hint{hashed, lastDay, nearestWeekday}},
+	{name: "month", words: "month", first: "1", last: "12", firstName: "jan", lastName: "dec",
+		must: mustBe("a month from 1 to 12 or jan to dec", "jan-mar", "*/3"), hints: []hint{hashed}},
+	{name: "dayOfWeek", words: "day of week", first: "0", last: "6", firstName: "sun", lastName: "sat",
+		must:  mustBe("a day from 0 (Sunday) to 6 or sun to sat", "mon-fri", "*/2"),
+		hints: []hint{hashed, nthWeekday, lastWeekday, seventhDay}},
+}
+
+// explain returns what is wrong with a text that the cron library refuses. The library's own errors
+// name no field and speak of Go's functions.
+func explain(text string) *Mistake {
+	words := strings.Fields(text)
+	switch {
+	case len(words) > 0 && strings.HasPrefix(words[0], "@"):
+		return explainMacro(text, words[0])
+	case len(words) != len(parts):
+		return &Mistake{Reason: explainCount(len(words)), kind: ErrSyntax}
+	}
+	wrong := 0 // the first field that is refused; the last one if no other is
+	for wrong < len(parts)-1 && accepts(wrong, words[wrong]) {
+		wrong++
+	}
+	return &Mistake{Field: parts[wrong].name, Value: words[wrong], Reason: explainField(wrong, words[wrong]), kind: ErrSyntax}
+}
+
+// CheckField says what is wrong with a field of v2's schedule, by its name; nil if nothing is.
+func CheckField(name, value string) *Mistake {
+	if name == everyField {
+		mistake := &Mistake{}
+		if _, err := ParseNew(everyPrefix+value, ""); !errors.As(err, &mistake) {
+			return nil
+		}
+		return mistake
+	}
+	for i, p := range parts {
+		if p.name == name && !accepts(i, value) {
+			return &Mistake{Field: name, Value: value, Reason: explainField(i, value), kind: ErrSyntax}
+		}
+	}
+	return nil
+}
+
+// explainCount says what is wrong with a number of fields that is not five.
+func explainCount(count int) string {
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = p.words
+	}
+	want := "want 5: " + strings.Join(names, ", ")
+	switch {
+	case count == 0:
+		return "is empty: write five fields such as 0 9 * * 1-5, a macro such as @daily, or @every 90m"
+	case count == 1:
+		return "found 1 field, " + want + ", such as 0 9 * * 1-5; or a macro such as @daily, or @every 90m"
+	case count < len(parts):
+		return fmt.Sprintf("found %d fields, %s; write * for any", count, want)
+	}
+	return fmt.Sprintf("found %d fields, %s; is the first one seconds? Leave seconds and years out; "+
+		"every 30 seconds is @every 30s", count, want)
+}
+
+// durationPattern is what v2's schema takes for a duration.
+var durationPattern = regexp.MustCompile(`^[-+]?(0|(([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`)
+
+// explainMacro returns what is wrong with a text whose first word starts with @.
+func explainMacro(text, first string) *Mistake {
+	every, isInterval := strings.CutPrefix(strings.TrimSpace(text), everyPrefix)
+	rest := strings.Fields(text)[1:]
+	likely := strings.Join(append([]string{strings.ToLower(first)}, rest...), " ")
+	switch _, err := cron.ParseStandard(likely); {
+	case err == nil:
+		return &Mistake{Reason: "macros are in lower case, without further blanks: write " + likely, kind: ErrSyntax}
+	case strings.EqualFold(first, "@reboot"):
+		return &Mistake{Reason: "@reboot is not supported, as a cluster does not boot: create a Job for what runs once", kind: ErrSyntax}
+	case isInterval && durationPattern.MatchString(every):
+		return &Mistake{Field: everyField, Value: every, Reason: "must be shorter: the longest duration is 2562047h", kind: ErrSyntax}
+	case isInterval:
+		return &Mistake{Field: everyField, Value: every, Reason: mustBeDuration, kind: ErrSyntax}
+	case likely == "@every":
+		return &Mistake{Field: everyField, Reason: mustBeDuration, kind: ErrSyntax}
+	}
+	return &Mistake{Reason: "must be one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly, " +
+		"or @every and a duration, such as @every 90m", kind: ErrSyntax}
+}
+
+// explainField says what is wrong with a field.
+func explainField(i int, value string) string {
+	wraps := ""
+	for piece := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' }) {
+		if accepts(i, piece) {
+			continue
+		}
+		instead, ok := splitRange(i, piece)
+		if !ok {
+			return explainPiece(parts[i], value)
+		}
+		if wraps == "" {
+			wraps = "the range " + shorten(piece) + " ends before it begins: write " + shorten(instead)
+		}
+	}
+	if wraps == "" { // there is nothing in it
+		return parts[i].must
+	}
+	return wraps
+}
+
+func explainPiece(p part, value string) string {
+	for _, h := range p.hints {
+		if h.pattern.MatchString(value) {
+			return h.reason
+		}
+	}
+	return p.must
+}
+
+// splitRange returns how to write a range that wraps around, such as fri-mon, as two; false if
+// something else is wrong.
+func splitRange(i int, piece string) (string, bool) {
+	span, step, hasStep := strings.Cut(piece, "/")
+	low, high, _ := strings.Cut(span, "-")
+	if strings.ContainsAny(low+high, "*?-") || !accepts(i, low) || !accepts(i, high) || hasStep && !accepts(i, low+"/"+step) {
+		return "", false
+	}
+	p := parts[i]
+	first, last := p.first, p.last
+	if isName := strings.Trim(low, "+0123456789") != ""; isName {
+		first, last = p.firstName, p.lastName
+	}
+	instead := []string{spanOf(i, low, last), spanOf(i, first, high)}
+	if hasStep {
+		instead[0] += "/" + step
+		instead[1] += "/" + step
+	}
+	return strings.Join(instead, ","), true
+}
+
+// spanOf writes a range, or a single value if the range begins and ends with it.
+func spanOf(i int, low, high string) string {
+	from, _ := valuesOf(i, low)
+	if to, _ := valuesOf(i, high); from == to {
+		return low
+	}
+	return low + "-" + high
+}
+
+// accepts reports whether the cron library takes a text as a field.
+func accepts(i int, value string) bool {
+	_, ok := valuesOf(i, value)
+	return ok
+}
+
+// fieldParser reads an expression that starts with seconds, so that the parser takes no field of
+// ours for a macro or for the prefix of a time zone.
+var fieldParser = cron.NewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
+
+// valuesOf returns the values of a field as bits, and reports whether it is one.
+func valuesOf(i int, value string) (uint64, bool) {
+	if strings.Join(strings.Fields(value), "") != value {
+		return 0, false
+	}
+	words := [len(parts)]string{"*", "*", "*", "*", "*"}
+	words[i] = value
+	parsed, err := fieldParser.Parse("0 " + strings.Join(words[:], " "))
+	if err != nil {
+		return 0, false
+	}
+	s, ok := parsed.(*cron.SpecSchedule)
+	if !ok {
+		return 0, false
+	}
+	return [len(parts)]uint64{s.Minute, s.Hour, s.Dom, s.Month, s.Dow}[i], true
+}

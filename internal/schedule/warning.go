@@ -1,0 +1,109 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package schedule
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// Warning is something legal in a schedule that is probably not meant.
+type Warning struct {
+	// Field is the field of v2's schedule, and Value its text; "" if the warning is about several.
+	Field, Value string
+
+	// Reason says what the schedule does, and what to write if that is not meant.
+	Reason string
+}
+
+// String returns the warning for a v1 schedule.
+func (w Warning) String() string {
+	if w.Field == "" {
+		return w.Reason
+	}
+	return inText(w.Field, w.Value) + ": " + w.Reason
+}
+
+// At returns the warning with the path of the schedule before it, and of the field if the schedule
+// is in fields, as in v2.
+func (w Warning) At(path string, inFields bool) string {
+	if inFields && w.Field != "" {
+		return path + "." + w.Field + ": " + w.Reason
+	}
+	return path + ": " + w.String()
+}
+
+// Warnings returns what is legal in a schedule and probably not meant; nothing for an invalid one.
+func Warnings(text string) []Warning {
+	parsed, err := Parse(text, "")
+	words := strings.Fields(text)
+	if err != nil || parsed.expression == nil || len(words) != len(parts) {
+		return nil
+	}
+	var found []Warning
+	for i, value := range words {
+		if reason := explainStep(i, value); reason != "" {
+			found = append(found, Warning{Field: parts[i].name, Value: value, Reason: reason + intervalInstead(i, words)})
+		}
+	}
+	if parsed.expression.eitherDay {
+		found = append(found, Warning{Reason: fmt.Sprintf("%s beside %s: a day that matches either of them matches; "+
+			"if it has to match both, leave one out and let the Job check it", inText(parts[2].name, words[2]), inText(parts[4].name, words[4]))})
+	}
+	return found
+}
+
+// explainStep returns what the first step of a field does that reaches no second value; "" if there
+// is none. A step as long as the range is probably meant: */60 is once an hour.
+func explainStep(i int, value string) string {
+	for piece := range strings.SplitSeq(value, ",") {
+		span, step, _ := strings.Cut(piece, "/")
+		length, err := strconv.Atoi(step)
+		if err != nil {
+			continue
+		}
+		all, _ := valuesOf(i, "*")
+		if length == bits.OnesCount64(all&^star) {
+			continue
+		}
+		stepped, _ := valuesOf(i, piece)
+		whole, _ := valuesOf(i, strings.TrimSuffix(piece, "/"+step)+"/1")
+		if stepped, whole = stepped&^star, whole&^star; bits.OnesCount64(stepped) != 1 || stepped == whole {
+			continue
+		}
+		return fmt.Sprintf("the step of %s leads beyond %d, so that only %s %d matches",
+			shorten(span+"/"+step), bits.Len64(whole)-1, parts[i].words, bits.TrailingZeros64(stepped))
+	}
+	return ""
+}
+
+// intervalInstead returns how to write the interval that a step of minutes or hours may be meant to
+// be; "" if other fields restrict it, which an interval can't express.
+func intervalInstead(i int, words []string) string {
+	const most = 1000 // as many as anybody writes
+	length, isStep := strings.CutPrefix(words[i], "*/")
+	count, err := strconv.Atoi(length)
+	minutes, _ := valuesOf(0, words[0])
+	isAlone := strings.Join(words[i+1:], "") == strings.Repeat("*", len(words)-i-1)
+	if i > 1 || !isStep || err != nil || count > most || !isAlone || i == 1 && bits.OnesCount64(minutes&^star) > 1 {
+		return ""
+	}
+	every := fmt.Sprintf("%d%c", count, "mh"[i])
+	return "; for an interval write @every " + every + ", or every: " + every + " in v2"
+}
