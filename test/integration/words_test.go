@@ -1,0 +1,147 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package integration
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+)
+
+// documented is a row of a table in docs: a line of a manifest, and what is printed about it.
+type documented struct {
+	line    string
+	printed []string
+}
+
+var (
+	tableHead = regexp.MustCompile(`^\| line of the manifest \| (.*) \|$`)
+	tableRow  = regexp.MustCompile("^\\| `(schedule: .*?)` \\| (.*) \\|$")
+)
+
+// documentedIn returns the rows of a page about lines of a manifest, by the heading of their table.
+func documentedIn(t *testing.T, page string) map[string][]documented {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+	require.NoError(t, err)
+	tables, heading := map[string][]documented{}, ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		switch head, row := tableHead.FindStringSubmatch(line), tableRow.FindStringSubmatch(line); {
+		case head != nil:
+			heading = head[1]
+		case line == "":
+			heading = ""
+		case row != nil && heading != "":
+			cells := strings.Split(row[2], " | ")
+			for i := range cells {
+				cells[i] = strings.Trim(cells[i], "`")
+			}
+			tables[heading] = append(tables[heading], documented{row[1], cells})
+		}
+	}
+	return tables
+}
+
+// manifest is a CronJob with a line as its schedule.
+func (d documented) manifest(version, name string) string {
+	return fmt.Sprintf("apiVersion: batch.tutorial.kubebuilder.io/%s\nkind: CronJob\nmetadata:\n  name: %s\nspec:\n  %s\n  %s\n---\n",
+		version, name, d.line, jobTemplate)
+}
+
+// printedFor has kubectl create CronJobs in a server-side dry run, and returns what it prints.
+func (s *space) printedFor(version string, rows ...documented) string {
+	s.t.Helper()
+	text := ""
+	for i, row := range rows {
+		text += row.manifest(version, fmt.Sprintf("c%d", i))
+	}
+	command := s.Kubectl(s.t.Context(), "create", "-n", s.ns, "--dry-run=server", "-f", "-")
+	command.Stdin = strings.NewReader(text)
+	out, _ := command.CombinedOutput() // it fails if anything is refused
+	return string(out)
+}
+
+// refusalOf returns what kubectl printed about the CronJob of a row.
+func refusalOf(printed string, row int) string {
+	_, refusal, _ := strings.Cut(printed, fmt.Sprintf("CronJob.batch.tutorial.kubebuilder.io \"c%d\" is invalid: ", row))
+	refusal, _, _ = strings.Cut(refusal, "\n")
+	return refusal
+}
+
+func TestA5TheDocumentationTellsWhatIsPrintedAboutAWrongManifestOfV1(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	tables := documentedIn(t, "api-v1.md")
+	refused := tables["printed after `spec.schedule: Invalid value: \"…\": not a schedule: `"]
+	require.Len(t, refused, 15)
+	printed := s.printedFor("v1", refused...)
+	for i, row := range refused {
+		spec := map[string]string{}
+		require.NoError(t, yaml.Unmarshal([]byte(row.line), &spec))
+		want := fmt.Sprintf("spec.schedule: Invalid value: %q: not a schedule: %s", spec["schedule"], row.printed[0])
+		assert.Equal(t, want, refusalOf(printed, i))
+	}
+	assert.NotContains(t, printed, "strconv")
+	s.assertUnquotedAsDocumented("v1", tables["kubectl prints | `kubectl cronjob` adds"], 2)
+	s.assertWarningsAsDocumented("v1", tables["warning"], 3)
+}
+
+func TestA4TheDocumentationTellsWhatIsPrintedAboutAWrongManifestOfV2(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	tables := documentedIn(t, "api-v2.md")
+	refused := tables["printed"]
+	require.Len(t, refused, 8)
+	printed := s.printedFor("v2", refused...)
+	for i, row := range refused {
+		assert.Equal(t, row.printed[0], refusalOf(printed, i))
+	}
+	s.assertUnquotedAsDocumented("v2", tables["kubectl prints | `kubectl cronjob` says"], 2)
+	s.assertWarningsAsDocumented("v2", tables["warning"], 2)
+}
+
+// assertUnquotedAsDocumented checks what kubectl and the plugin say of manifests that lack quotes.
+func (s *space) assertUnquotedAsDocumented(version string, rows []documented, want int) {
+	s.t.Helper()
+	require.Len(s.t, rows, want)
+	for _, row := range rows {
+		assert.Contains(s.t, s.printedFor(version, row), row.printed[0])
+		file := filepath.Join(s.t.TempDir(), "c.yaml")
+		require.NoError(s.t, os.WriteFile(file, []byte(row.manifest(version, "c")), 0o600))
+		assert.Regexp(s.t, ": "+regexp.QuoteMeta(row.printed[1])+"$", s.plugin("next", "-f", file).fails(1))
+	}
+}
+
+// assertWarningsAsDocumented checks what kubectl prints about manifests that are accepted.
+func (s *space) assertWarningsAsDocumented(version string, rows []documented, want int) {
+	s.t.Helper()
+	require.Len(s.t, rows, want)
+	for _, row := range rows {
+		printed := s.printedFor(version, row)
+		assert.Contains(s.t, printed, "Warning: "+row.printed[0]+"\n")
+		assert.Contains(s.t, printed, "c0 created (server dry run)")
+		assert.Equal(s.t, 1, strings.Count(printed, "Warning: "), printed)
+	}
+}
