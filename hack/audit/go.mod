@@ -2,6 +2,8 @@ module tutorial.kubebuilder.io/project/hack/audit
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/CycloneDX/cyclonedx-go v0.9.3
 	github.com/google/licensecheck v0.3.1

@@ -2,6 +2,8 @@ module tutorial.kubebuilder.io/project/hack/controlplane
 
 go 1.26.0
 
+toolchain go1.26.8
+
 replace (
 	k8s.io/api => k8s.io/api v0.37.0
 	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.37.0

@@ -2,6 +2,8 @@ module tutorial.kubebuilder.io/project/test/bench/plots
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require gonum.org/v1/plot v0.17.0
 
 require (
