@@ -1,4 +1,9 @@
-FROM golang:1.26 AS builder
+# Both by the digest of an index for all platforms, so that a build next year has the same bases. Go is the
+# toolchain of go.mod; GO_IMAGE and BASE_IMAGE take others.
+ARG GO_IMAGE=golang:1.26.8@sha256:6c2a5538f964f1c82f97ad14988bf05de100d922d159d0e398b54c7b0ca0c6c9
+ARG BASE_IMAGE=gcr.io/distroless/static:nonroot@sha256:f7f8f729987ad0fdf6b05eeeae94b26e6a0f613bdf46feea7fc40f7bd72953e6
+
+FROM ${GO_IMAGE} AS builder
 ARG TARGETOS
 ARG TARGETARCH
 WORKDIR /workspace
@@ -16,7 +21,7 @@ RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
     go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o manager .
 
 # Only certificates and a passwd file beside the binary; its time zones are inside it.
-FROM gcr.io/distroless/static:nonroot
+FROM ${BASE_IMAGE}
 WORKDIR /
 COPY --from=builder /workspace/manager .
 USER 65532:65532

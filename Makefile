@@ -2,6 +2,9 @@
 IMG ?= controller:latest
 # What builds and pushes it: docker, podman or buildah.
 CONTAINER_TOOL ?= docker
+# The bases of the image; those of the Dockerfile, pinned by digest, unless they are given.
+GO_IMAGE ?=
+BASE_IMAGE ?=
 # What `make docker-buildx` builds for.
 PLATFORMS ?= linux/amd64,linux/arm64
 # What the binaries and the image say to --version.
@@ -38,6 +41,14 @@ PROMTOOL := bin/promtool
 CONTROLLER_GEN := go tool controller-gen
 KUSTOMIZE := go tool kustomize
 LDFLAGS = -X main.version=$(VERSION)
+
+# buildah is what the tests' cluster has, without a registry beyond its own: there the bases are known by
+# their tags alone. GO_IMAGE and BASE_IMAGE pin them.
+ifeq ($(notdir $(CONTAINER_TOOL)),buildah)
+GO_IMAGE := $(or $(GO_IMAGE),golang:1.26)
+BASE_IMAGE := $(or $(BASE_IMAGE),gcr.io/distroless/static:nonroot)
+endif
+IMAGE_ARGS = $(foreach name,VERSION GO_IMAGE BASE_IMAGE,$(if $($(name)),--build-arg $(name)=$($(name))))
 
 # With no kubectl on the PATH, the control plane's own, built where a target needs it.
 KUBECTL ?= $(or $(shell which kubectl 2>/dev/null),$(K8S_BIN)/kubectl)
@@ -249,7 +260,7 @@ run: $(BUILT_KUBECTL) ## Run the manager from here against the current cluster. 
 
 .PHONY: docker-build
 docker-build: ## Build the image IMG.
-	$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) -t $(IMG) .
+	$(CONTAINER_TOOL) build $(IMAGE_ARGS) -t $(IMG) .
 
 .PHONY: docker-push
 docker-push: ## Push the image IMG.
@@ -263,11 +274,11 @@ docker-buildx: ## Build and push the image IMG for all PLATFORMS.
 ifeq ($(notdir $(CONTAINER_TOOL)),docker)
 	- $(CONTAINER_TOOL) buildx create --name project-builder
 	$(CONTAINER_TOOL) buildx build --builder project-builder --push --platform=$(PLATFORMS) \
-		--build-arg VERSION=$(VERSION) -t $(IMG) -f bin/Dockerfile.cross .
+		$(IMAGE_ARGS) -t $(IMG) -f bin/Dockerfile.cross .
 	- $(CONTAINER_TOOL) buildx rm project-builder
 else
 	- $(CONTAINER_TOOL) manifest rm $(IMG) 2>/dev/null
-	$(CONTAINER_TOOL) build --platform=$(PLATFORMS) --build-arg VERSION=$(VERSION) --manifest $(IMG) -f bin/Dockerfile.cross .
+	$(CONTAINER_TOOL) build --platform=$(PLATFORMS) $(IMAGE_ARGS) --manifest $(IMG) -f bin/Dockerfile.cross .
 	$(CONTAINER_TOOL) manifest push --all $(IMG) docker://$(IMG)
 endif
 
