@@ -12,17 +12,22 @@ WORKDIR /workspace
 COPY go.mod go.sum ./
 RUN go mod download
 
+# It copies the licences below. It is for the builder's platform, and is built again only when it changes.
+COPY hack/audit hack/audit
+RUN go build -C hack/audit -o /tmp/audit .
+
 COPY . .
 
 # Declared no earlier than needed: a new version rebuilds nothing above.
 ARG VERSION=dev
 # An empty GOOS or GOARCH, from a builder that sets neither, means the builder's own.
-RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
-    go build -buildvcs=false -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o manager .
+RUN VERSION=${VERSION} GOOS=${TARGETOS} GOARCH=${TARGETARCH} hack/build . manager
+RUN /tmp/audit -licenses=licenses manager
 
 # Only certificates and a passwd file beside the binary; its time zones are inside it.
 FROM ${BASE_IMAGE}
 WORKDIR /
 COPY --from=builder /workspace/manager .
+COPY --from=builder /workspace/licenses licenses
 USER 65532:65532
 ENTRYPOINT ["/manager"]

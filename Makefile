@@ -215,27 +215,54 @@ demo: control-plane build ## Run the operator against a control plane on this ma
 
 ##@ Dependencies
 
-# For Linux as in the image, whatever machine this is.
-BUILD_AUDITED = CGO_ENABLED=0 GOOS=linux go build -buildvcs=false -o bin/audit/
+# As in the image, and for Linux, whatever machine this is.
+BUILD_RELEASED = VERSION='$(VERSION)' GOOS=linux hack/build
 BUILD_AUDIT = go build -C hack/audit -o ../../bin/audit/audit .
+
+define check-linked
+bin/audit/audit -policy=hack/audit/policy.yaml $(1)
+$(if $(VULNDB),for binary in $(1); do go -C hack/audit tool govulncheck -db='$(VULNDB)' -mode=binary $(CURDIR)/$$binary; done)
+endef
 
 .PHONY: audit
 audit: ## Check the licences and versions of all that is linked, and go.sum, without network; with VULNDB, known vulnerabilities too.
 	@mkdir -p bin/audit
-	$(BUILD_AUDITED) . ./cmd/kubectl-cronjob
+	$(BUILD_RELEASED) . bin/audit/manager
+	$(BUILD_RELEASED) ./cmd/kubectl-cronjob bin/audit/kubectl-cronjob
 	@$(BUILD_AUDIT)
 	go mod verify
-	bin/audit/audit -policy=hack/audit/policy.yaml bin/audit/project bin/audit/kubectl-cronjob
-ifneq ($(VULNDB),)
-	for binary in project kubectl-cronjob; do go -C hack/audit tool govulncheck -db='$(VULNDB)' -mode=binary $(CURDIR)/bin/audit/$$binary; done
-endif
+	$(call check-linked,bin/audit/manager bin/audit/kubectl-cronjob)
 
-.PHONY: sbom
-sbom: ## Write what is linked into the image's manager to dist/sbom.cdx.json, in CycloneDX.
-	@mkdir -p bin/audit dist
-	$(BUILD_AUDITED) .
+# The last two checks say that the image has what `make audit` checks, and the terms of all of it.
+.PHONY: audit-image
+audit-image: unpack-image ## Check the manager of the image IMG likewise, that this source and VERSION make the same, and its licence texts.
+	@mkdir -p bin/audit
 	@$(BUILD_AUDIT)
-	bin/audit/audit -policy=hack/audit/policy.yaml -sbom=dist/sbom.cdx.json -version='$(VERSION)' bin/audit/project
+	$(call check-linked,bin/image/manager)
+	$(BUILD_RELEASED) . bin/audit/manager
+	@cmp bin/image/manager bin/audit/manager || { \
+		echo "$@: $(IMG) is not of this source, VERSION=$(VERSION), $$(go env GOVERSION) and $$(go env GOARCH): give the VERSION, GOTOOLCHAIN and GOARCH that it was built with"; exit 1; }
+	@rm -rf bin/audit/licenses
+	bin/audit/audit -licenses=bin/audit/licenses bin/audit/manager
+	diff -r bin/audit/licenses bin/image/licenses
+
+# A binary does not say which VERSION it was built with: that the same VERSION makes the same bytes does.
+.PHONY: sbom
+sbom: audit-image ## Write what is linked into the manager of the image IMG to dist/sbom.cdx.json, in CycloneDX, after audit-image.
+	@mkdir -p dist
+	bin/audit/audit -policy=hack/audit/policy.yaml -sbom=dist/sbom.cdx.json -version='$(VERSION)' bin/image/manager
+
+# Nothing of it is run: it may be for another platform.
+.PHONY: unpack-image
+unpack-image:
+	@rm -rf bin/image && mkdir -p bin/image
+ifeq ($(notdir $(CONTAINER_TOOL)),buildah)
+	@container=$$($(CONTAINER_TOOL) from $(IMG)); trap "$(CONTAINER_TOOL) rm $$container >/dev/null" EXIT; \
+		root=$$($(CONTAINER_TOOL) mount $$container); cp -R "$$root/manager" "$$root/licenses" bin/image/
+else
+	@container=$$($(CONTAINER_TOOL) create $(IMG)); trap "$(CONTAINER_TOOL) rm $$container >/dev/null" EXIT; \
+		for file in manager licenses; do $(CONTAINER_TOOL) cp $$container:/$$file bin/image/; done
+endif
 
 ##@ Build
 

@@ -17,8 +17,12 @@ limitations under the License.
 package main
 
 import (
+	"crypto/sha256"
 	"debug/buildinfo"
+	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,6 +32,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// script builds a binary as it is released.
+var script, _ = filepath.Abs("../build")
+
 // write writes a file and returns its path.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
@@ -36,19 +43,47 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-// self is this test's own binary: it has the modules that audit and its tests use.
-func self(t *testing.T) string {
+// project makes the directory of a module that uses others, and returns it.
+func project(t *testing.T) string {
 	t.Helper()
-	path, err := os.Executable()
-	require.NoError(t, err)
+	dir := t.TempDir()
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
+	}
+	const source = `package main
+
+import (
+	_ "net/http"
+
+	_ "sigs.k8s.io/yaml"
+)
+
+func main() {}
+`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(source), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "LICENSE"), []byte("ours"), 0o600))
+	return dir
+}
+
+// build builds the package in the working directory as binaries are released.
+func build(t *testing.T, version string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "binary")
+	command := exec.Command(script, ".", path)
+	command.Env = append(os.Environ(), "VERSION="+version)
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, string(out))
 	return path
 }
 
 func TestWhatIsLinkedMayBeOrIsNamed(t *testing.T) {
 	const (
-		licences = "licences: {allowed: [BSD-3-Clause, MIT, Apache-2.0, ISC], known: {go: BSD-3-Clause, gopkg.in/yaml.v3: MIT}}\n"
+		licences = "licences: {allowed: [BSD-3-Clause, MIT, Apache-2.0], known: {go: BSD-3-Clause}}\n"
 		module   = "github.com/google/licensecheck"
 	)
+	binary := build(t, "dev")
 	tests := map[string]struct {
 		policy string
 		want   []string // of the message; none if there is to be none
@@ -74,7 +109,7 @@ func TestWhatIsLinkedMayBeOrIsNamed(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := run(write(t, "policy.yaml", test.policy), "", "", []string{self(t)})
+			err := run(&options{policy: write(t, "policy.yaml", test.policy), binaries: []string{binary}})
 			if test.want == nil {
 				require.NoError(t, err)
 			}
@@ -99,6 +134,10 @@ func TestALicenceIsToldByItsText(t *testing.T) {
 			files: map[string]string{"LICENSE": "You may use it on Sundays.", "LICENSE-MIT": string(mit)},
 			want:  []string{"MIT", "unknown"},
 		},
+		"one beside a notice": {
+			files: map[string]string{"LICENSE": string(mit), "NOTICE.txt": "Made by us.", "PATENTS": "We grant them."},
+			want:  []string{"MIT"},
+		},
 		"one with a condition added": {
 			files: map[string]string{"LICENSE": string(mit) + strings.Repeat("You may use it on Sundays alone. ", 30)},
 			want:  []string{"MIT", "unknown"},
@@ -110,7 +149,9 @@ func TestALicenceIsToldByItsText(t *testing.T) {
 			for name, text := range test.files {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 			}
-			found, err := licencesIn(dir)
+			files, err := termsIn(dir)
+			require.NoError(t, err)
+			found, err := licencesIn(dir, files)
 			require.NoError(t, err)
 			assert.Equal(t, test.want, found)
 		})
@@ -120,11 +161,14 @@ func TestALicenceIsToldByItsText(t *testing.T) {
 }
 
 func TestTheSBOMNamesAllThatIsLinkedAndIsTheSameEachTime(t *testing.T) {
-	policyFile := "policy.yaml"
+	policyFile, err := filepath.Abs("policy.yaml")
+	require.NoError(t, err)
+	t.Chdir(project(t))
+	binary := build(t, "v1.2.3")
 	texts := make([]string, 2)
 	for i := range texts {
 		file := filepath.Join(t.TempDir(), "sbom.json")
-		require.NoError(t, run(policyFile, file, "v1.2.3", []string{self(t)}))
+		require.NoError(t, run(&options{policy: policyFile, sbom: file, version: "v1.2.3", binaries: []string{binary}}))
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		texts[i] = string(text)
@@ -134,12 +178,16 @@ func TestTheSBOMNamesAllThatIsLinkedAndIsTheSameEachTime(t *testing.T) {
 	bom := &cyclonedx.BOM{}
 	require.NoError(t, cyclonedx.NewBOMDecoder(strings.NewReader(texts[0]), cyclonedx.BOMFileFormatJSON).Decode(bom))
 	assert.Equal(t, "pkg:golang/tutorial.kubebuilder.io/project@v1.2.3", bom.Metadata.Component.PackageURL)
+	content, err := os.ReadFile(binary)
+	require.NoError(t, err)
+	assert.Equal(t, []cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: fmt.Sprintf("%x", sha256.Sum256(content))}},
+		*bom.Metadata.Component.Hashes, "the SBOM has to say of which binary it is")
 	var got []string
 	for _, c := range *bom.Components {
 		got = append(got, c.PackageURL)
 		assert.NotEmpty(t, *c.Licenses, c.Name)
 	}
-	info, err := buildinfo.ReadFile(self(t))
+	info, err := buildinfo.ReadFile(binary)
 	require.NoError(t, err)
 	want := []string{"pkg:golang/stdlib@" + strings.TrimPrefix(info.GoVersion, "go")}
 	for _, dep := range info.Deps {
@@ -147,4 +195,61 @@ func TestTheSBOMNamesAllThatIsLinkedAndIsTheSameEachTime(t *testing.T) {
 	}
 	assert.ElementsMatch(t, want, got)
 	assert.ElementsMatch(t, want, *(*bom.Dependencies)[0].Dependencies)
+}
+
+func TestTheSameSourceAndVersionMakeTheSameBinary(t *testing.T) {
+	t.Setenv("CGO_ENABLED", "0")
+	t.Chdir(project(t))
+	first, err := os.ReadFile(build(t, "v1.2.3"))
+	require.NoError(t, err)
+	t.Chdir(project(t))
+	t.Setenv("GOFLAGS", "-tags=other") // as on a machine with habits of its own
+	t.Setenv("GOAMD64", "v3")
+	t.Setenv("CGO_ENABLED", "1")
+	second, err := os.ReadFile(build(t, "v1.2.3"))
+	require.NoError(t, err)
+	assert.Equal(t, sha256.Sum256(first), sha256.Sum256(second))
+}
+
+func TestTheTermsOfAllThatIsLinkedAreCopied(t *testing.T) {
+	t.Chdir(project(t))
+	binary := build(t, "dev")
+	require.NoError(t, run(&options{licenses: "licenses", binaries: []string{binary}}))
+
+	info, err := buildinfo.ReadFile(binary)
+	require.NoError(t, err)
+	require.NotEmpty(t, info.Deps)
+	for _, dep := range info.Deps {
+		assert.FileExists(t, filepath.Join("licenses", dep.Path, "LICENSE"))
+	}
+	ours, err := os.ReadFile(filepath.Join("licenses", "LICENSE"))
+	require.NoError(t, err)
+	assert.Equal(t, "ours", string(ours))
+	for _, file := range []string{
+		"go/LICENSE", "go/PATENTS",
+		"go.yaml.in/yaml/v2/LICENSE.libyaml", // a second licence
+		"go.yaml.in/yaml/v2/NOTICE",
+		"go/src/vendor/golang.org/x/net/LICENSE", // of code from elsewhere
+	} {
+		assert.FileExists(t, filepath.Join("licenses", file))
+	}
+	assert.NoDirExists(t, filepath.Join("licenses", "github.com/stretchr"), "it is in go.mod, but not linked")
+
+	err = run(&options{licenses: "licenses", binaries: []string{binary}})
+	assert.ErrorIs(t, err, fs.ErrExist, "what lay there before may be of modules that are gone")
+}
+
+func TestABinaryWithoutTermsIsNotGivenAway(t *testing.T) {
+	t.Chdir(project(t))
+	binary := build(t, "dev")
+	require.NoError(t, os.Remove("LICENSE"))
+	assert.ErrorContains(t, run(&options{licenses: "licenses", binaries: []string{binary}}), "no file with its terms")
+}
+
+func TestABinaryOfAnotherSourceIsRefused(t *testing.T) {
+	t.Chdir(project(t))
+	binary := build(t, "dev")
+	require.NoError(t, os.WriteFile("main.go", []byte("package main\n\nfunc main() {}\n"), 0o600))
+	err := run(&options{licenses: "licenses", binaries: []string{binary}})
+	assert.ErrorContains(t, err, "is linked, and the source here uses none: build the binary again")
 }

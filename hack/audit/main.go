@@ -15,12 +15,18 @@ limitations under the License.
 */
 
 // Command audit says whether the modules that are linked into binaries may be: by their licences and by the
-// versions that are known to be bad. It also writes down what is linked, as a software bill of materials (SBOM).
+// versions that are known to be bad. It also writes down what is linked, as a software bill of materials
+// (SBOM), and copies the terms under which it is.
 //
 //	audit [-policy=FILE] BINARY...
-//	audit -sbom=FILE [-version=VERSION] BINARY
+//	audit [-policy=FILE] -sbom=FILE [-version=VERSION] BINARY
+//	audit -licenses=DIR BINARY
 //
 // It asks no server: all it knows are the binaries, the modules in Go's cache, and the policy.
+//
+// go-licenses (v1.6.0) copies terms, too, but one file for a package and not Go's own: it left out
+// go.yaml.in/yaml/v2's LICENSE.libyaml and each grant of patents. It goes by packages, and says nothing of a
+// binary.
 package main
 
 import (
@@ -28,46 +34,57 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 )
 
+// options are those of the command line.
+type options struct {
+	policy   string
+	sbom     string
+	version  string
+	licenses string
+	binaries []string
+}
+
 func main() {
-	policyFile := flag.String("policy", "policy.yaml", "`file` of what is allowed and what is known to be bad")
-	sbomFile := flag.String("sbom", "", "`file` to write the SBOM of one binary to, in CycloneDX's JSON")
-	version := flag.String("version", "dev", "`version` of the binary, for the SBOM")
+	o := options{}
+	flag.StringVar(&o.policy, "policy", "policy.yaml", "`file` of what is allowed and what is known to be bad")
+	flag.StringVar(&o.sbom, "sbom", "", "`file` to write the SBOM of one binary to, in CycloneDX's JSON")
+	flag.StringVar(&o.version, "version", "dev", "`version` of the binary, for the SBOM")
+	flag.StringVar(&o.licenses, "licenses", "", "`directory` to make, and to copy the terms of one binary to")
 	flag.Parse()
-	if err := run(*policyFile, *sbomFile, *version, flag.Args()); err != nil {
+	o.binaries = flag.Args()
+	if err := run(&o); err != nil {
 		fmt.Fprintln(os.Stderr, "audit:", err)
 		os.Exit(1)
 	}
 }
 
-func run(policyFile, sbomFile, version string, binaries []string) error {
-	policy, err := readPolicy(policyFile)
+func run(o *options) error {
+	switch {
+	case o.sbom != "" && o.licenses != "":
+		return errors.New("-sbom and -licenses exclude each other")
+	case len(o.binaries) == 0 || (o.sbom != "" || o.licenses != "") && len(o.binaries) > 1:
+		return errors.New("want the path of a binary; -sbom and -licenses take one, a check takes more")
+	}
+	linked, err := readAllModules(o.binaries)
 	if err != nil {
 		return err
 	}
-	if len(binaries) == 0 || sbomFile != "" && len(binaries) > 1 {
-		return errors.New("want the path of a binary; -sbom takes one, a check takes more")
+	if o.licenses != "" {
+		return writeTerms(o.licenses, linked)
 	}
-	var linked []module
-	for _, binary := range binaries {
-		found, err := readModules(binary)
-		if err != nil {
-			return err
-		}
-		linked = append(linked, found...)
+	policy, err := readPolicy(o.policy)
+	if err != nil {
+		return err
 	}
-	slices.SortFunc(linked, module.compare)
-	linked = slices.CompactFunc(linked, func(a, b module) bool { return a.compare(b) == 0 })
 	if err := findLicences(linked, policy); err != nil {
 		return err
 	}
-	if sbomFile != "" {
-		return writeSBOM(sbomFile, version, linked)
+	if o.sbom != "" {
+		return writeSBOM(o.sbom, o.version, o.binaries[0], linked)
 	}
 	if problems := policy.check(linked); len(problems) > 0 {
-		return errors.Join(append(problems, fmt.Errorf("%d problems; %s has the rules", len(problems), policyFile))...)
+		return errors.Join(append(problems, fmt.Errorf("%d problems; %s has the rules", len(problems), o.policy))...)
 	}
 	fmt.Printf("audit: %d modules, and their licences and versions are as they should be\n", len(linked))
 	return nil

@@ -17,15 +17,14 @@ limitations under the License.
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"debug/buildinfo"
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
+	"slices"
 
 	"github.com/google/licensecheck"
 )
@@ -41,6 +40,11 @@ type module struct {
 	// sum is its checksum in go.sum; the toolchain has none.
 	sum string
 
+	// root is the directory of its source, and terms are the files in it, relative to root, with the
+	// terms under which the linked packages may be used.
+	root  string
+	terms []string
+
 	// licences are SPDX identifiers.
 	licences []string
 }
@@ -51,18 +55,52 @@ func (m module) compare(other module) int {
 
 func (m module) String() string { return m.path + "@" + m.version }
 
-// readModules returns what the linker wrote into a binary of the modules in it, but not the binary's own.
+// readAllModules returns the modules that are linked into any of several binaries, once each.
+func readAllModules(binaries []string) ([]module, error) {
+	var all []module
+	for _, binary := range binaries {
+		modules, err := readModules(binary)
+		if err != nil {
+			return nil, fmt.Errorf("what is linked into %s: %w", binary, err)
+		}
+		for _, m := range modules {
+			if i := slices.IndexFunc(all, func(other module) bool { return m.compare(other) == 0 }); i >= 0 {
+				all[i].terms = sorted(slices.Concat(all[i].terms, m.terms))
+			} else {
+				all = append(all, m)
+			}
+		}
+	}
+	slices.SortFunc(all, module.compare)
+	return all, nil
+}
+
+// readModules returns what the linker wrote into a binary of the modules in it, but not the binary's own,
+// and the terms that their source has.
 func readModules(binary string) ([]module, error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
-		return nil, fmt.Errorf("what is linked into %s: %w", binary, err)
+		return nil, err
 	}
-	modules := []module{{path: toolchain, version: info.GoVersion}}
-	for _, dep := range info.Deps {
+	sources, err := findSources(info)
+	if err != nil {
+		return nil, err
+	}
+	linked := append([]*debug.Module{{Path: toolchain, Version: info.GoVersion}}, info.Deps...)
+	modules := make([]module, 0, len(linked))
+	for _, dep := range linked {
 		if dep.Replace != nil {
-			return nil, fmt.Errorf("%s is linked with %s in the place of %s, of which nothing is known", binary, dep.Replace.Path, dep.Path)
+			return nil, fmt.Errorf("%s is linked in the place of %s, and nothing is known of it", dep.Replace.Path, dep.Path)
 		}
-		modules = append(modules, module{path: dep.Path, version: dep.Version, sum: dep.Sum})
+		found := sources[dep.Path]
+		if found == nil || found.version != dep.Version {
+			return nil, fmt.Errorf("%s@%s is linked, and the source here uses %s: build the binary again", dep.Path, dep.Version, found)
+		}
+		terms, err := found.terms()
+		if err != nil {
+			return nil, err
+		}
+		modules = append(modules, module{path: dep.Path, version: dep.Version, sum: dep.Sum, root: found.root, terms: terms})
 	}
 	return modules, nil
 }
@@ -70,79 +108,38 @@ func readModules(binary string) ([]module, error) {
 // findLicences fills in the licences of modules: those that the policy says, and of the rest those of which the
 // modules' own files have the text.
 func findLicences(modules []module, policy *policy) error {
-	dirs, err := moduleDirs(modules)
-	if err != nil {
-		return err
-	}
 	for i := range modules {
 		m := &modules[i]
 		if said, ok := policy.Licences.Known[m.path]; ok {
 			m.licences = []string{said}
 			continue
 		}
-		if m.licences, err = licencesIn(dirs[m.path]); err != nil {
+		var err error
+		if m.licences, err = licencesIn(m.root, m.terms); err != nil {
 			return fmt.Errorf("the licences of %s: %w", m, err)
 		}
 	}
 	return nil
 }
 
-// moduleDirs returns where Go keeps the source of modules, by path. It asks the go command in the directory that the
-// program runs in, which has to be that of the module the binaries are built from, and lets it ask nobody.
-func moduleDirs(modules []module) (map[string]string, error) {
-	arguments, linked := []string{"list", "-m", "-json"}, map[string]string{}
-	for _, m := range modules {
-		if m.path != toolchain { // which may come without its files
-			arguments, linked[m.path] = append(arguments, m.path), m.version
-		}
-	}
-	command := exec.Command("go", arguments...)
-	command.Env = append(os.Environ(), "GOPROXY=off")
-	command.Stderr = os.Stderr
-	out, err := command.Output()
-	if err != nil {
-		return nil, fmt.Errorf("where the modules are: go list: %w", err)
-	}
-	dirs := map[string]string{}
-	for decoder := json.NewDecoder(bytes.NewReader(out)); decoder.More(); {
-		var m struct {
-			Path, Version, Dir string
-		}
-		if err := decoder.Decode(&m); err != nil {
-			return nil, fmt.Errorf("the answer of go list: %w", err)
-		}
-		switch {
-		case m.Version != linked[m.Path]:
-			return nil, fmt.Errorf("%s@%s is linked, and go.mod has %s: build the binary again", m.Path, linked[m.Path], m.Version)
-		case m.Dir == "":
-			return nil, fmt.Errorf("the source of %s@%s is not in Go's cache: run go mod download", m.Path, m.Version)
-		}
-		dirs[m.Path] = m.Dir
-	}
-	return dirs, nil
-}
-
 var (
 	licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|unlicense)([-._].*)?$`)
+	noticeFile  = regexp.MustCompile(`(?i)^(notice|patents)([-._].*)?$`)
 	sourceFile  = regexp.MustCompile(`\.(go|s|c|h)$`)
 )
 
 // leastCoverage is how many percent of a file known licences have to make up: less means that it says more than they.
 const leastCoverage = 75
 
-// licencesIn returns the licences whose texts are in a module's directory. A file that is no known licence is
-// one called unknown.
-func licencesIn(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
+// licencesIn returns the licences whose texts are in some of a module's files. A file that is no known
+// licence is one called unknown; notices and grants of patents are none.
+func licencesIn(root string, files []string) ([]string, error) {
 	var found []string
-	for _, entry := range entries {
-		if !entry.Type().IsRegular() || !licenceFile.MatchString(entry.Name()) || sourceFile.MatchString(entry.Name()) {
+	for _, file := range files {
+		if noticeFile.MatchString(filepath.Base(file)) {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		text, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {
 			return nil, err
 		}

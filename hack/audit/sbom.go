@@ -17,6 +17,7 @@ limitations under the License.
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -32,12 +33,18 @@ const (
 	mainPath = "tutorial.kubebuilder.io/project"
 )
 
-// writeSBOM writes what is linked to a file. Of the same binary it is the same, byte for byte: it has no time and no
-// serial number.
-func writeSBOM(file, version string, modules []module) error {
+// writeSBOM writes what is linked into a binary to a file, with the binary's own checksum. Of the same
+// binary it is the same, byte for byte: it has no time and no serial number.
+func writeSBOM(file, version, binary string, modules []module) error {
+	content, err := os.ReadFile(binary)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(content)
 	root := cyclonedx.Component{
 		BOMRef: purl(mainPath, version), Type: cyclonedx.ComponentTypeApplication,
 		Name: mainName, Version: version, PackageURL: purl(mainPath, version),
+		Hashes: &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: hex.EncodeToString(sum[:])}},
 	}
 	bom := cyclonedx.NewBOM()
 	bom.Metadata = &cyclonedx.Metadata{Component: &root}
