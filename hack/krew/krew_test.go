@@ -23,13 +23,18 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	"debug/buildinfo"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,8 +50,9 @@ func testRelease() *release {
 		url:     "https://example.com/releases/v1.2.3/",
 		common:  []file{{name: "LICENSE", content: []byte("terms")}},
 		unix:    []file{{name: "kubectl_complete-cronjob", executable: true, content: []byte("#!/bin/sh")}},
-		build: func(_ context.Context, p platform, version string) ([]byte, error) {
-			return fmt.Appendf(nil, "%s for %s on %s", version, p.os, p.arch), nil
+		build: func(_ context.Context, p platform, version string) ([]file, error) {
+			executable := fmt.Appendf(nil, "%s for %s on %s", version, p.os, p.arch)
+			return []file{{name: p.executable(), executable: true, content: executable}}, nil
 		},
 	}
 }
@@ -132,6 +138,31 @@ func TestAnArchiveHasTheExecutableTheLicenceAndTheCompletion(t *testing.T) {
 	}, unzip(t, files["kubectl-cronjob-windows-amd64.zip"]))
 }
 
+func TestAnArchiveHasTheLicencesOfAllThatIsLinked(t *testing.T) {
+	t.Chdir("../..")
+	dir := t.TempDir()
+	audit := filepath.Join(dir, "audit")
+	out, err := exec.Command("go", "build", "-C", "hack/audit", "-o", audit, ".").CombinedOutput()
+	require.NoError(t, err, string(out))
+	r := testRelease()
+	r.build = (&builder{audit: audit}).build
+	archive, err := r.pack(t.Context(), platform{"linux", runtime.GOARCH})
+	require.NoError(t, err)
+
+	files := untar(t, archive)
+	names := slices.Collect(maps.Keys(files))
+	assert.Contains(t, names, "LICENSE")
+	assert.Contains(t, names, "licenses/go/LICENSE")
+	info, err := buildinfo.Read(strings.NewReader(files["kubectl-cronjob"].text))
+	require.NoError(t, err)
+	require.NotEmpty(t, info.Deps)
+	for _, dep := range info.Deps {
+		assert.True(t, slices.ContainsFunc(names, func(name string) bool {
+			return strings.HasPrefix(name, "licenses/"+dep.Path+"/LICENSE")
+		}), dep.Path)
+	}
+}
+
 func TestTheManifestTellsKrewOfEachArchive(t *testing.T) {
 	files := written(t, testRelease())
 	manifest := &pluginManifest{}
@@ -187,7 +218,7 @@ func TestWhatCanNotBeReleasedIsRefused(t *testing.T) {
 func TestNothingIsWrittenWhenABuildFails(t *testing.T) {
 	r := testRelease()
 	build := r.build
-	r.build = func(ctx context.Context, p platform, version string) ([]byte, error) {
+	r.build = func(ctx context.Context, p platform, version string) ([]file, error) {
 		if p.os == "windows" {
 			return nil, errors.New("no compiler")
 		}

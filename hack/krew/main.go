@@ -26,6 +26,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -51,7 +52,9 @@ func main() {
 
 // run makes the release that the command line asks for.
 func run(ctx context.Context) error {
-	r := release{build: goBuild}
+	b := &builder{}
+	r := release{build: b.build}
+	flag.StringVar(&b.audit, "audit", "bin/audit/audit", "the program of hack/audit, which finds the licences")
 	flag.StringVar(&r.version, "version", "", "the version of the release, such as v1.2.3")
 	flag.StringVar(&r.url, "url", "", "the URL below which the archives are going to be, such as https://example.com/download/v1.2.3")
 	out := flag.String("out", "dist/krew", "the directory to write to")
@@ -89,21 +92,56 @@ func (r *release) check() error {
 	return nil
 }
 
-// goBuild builds the plugin for a platform, stamped with a version, and returns the executable.
-func goBuild(ctx context.Context, p platform, stamp string) (executable []byte, err error) {
+// builder builds the plugin.
+type builder struct {
+	audit string // the program of hack/audit
+}
+
+// build builds the plugin for a platform, stamped with a version. It returns the executable, and the
+// licences of all that is linked into it below licenses/.
+func (b *builder) build(ctx context.Context, p platform, stamp string) (files []file, err error) {
 	dir, err := os.MkdirTemp("", "krew-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	path := filepath.Join(dir, p.executable())
-	//nolint:gosec // the version is checked, and there is no shell
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+stamp,
-		"-o", path, source)
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch)
-	command.Stdout, command.Stderr = os.Stdout, os.Stderr
-	if err := command.Run(); err != nil {
-		return nil, fmt.Errorf("building for %s/%s: %w", p.os, p.arch, err)
+	path, licenses := filepath.Join(dir, p.executable()), filepath.Join(dir, "licenses")
+	for _, arguments := range [][]string{{"hack/build", source, path}, {b.audit, "-licenses=" + licenses, path}} {
+		command := exec.CommandContext(ctx, arguments[0], arguments[1:]...) //nolint:gosec // the maintainer's own
+		command.Env = append(os.Environ(), "VERSION="+stamp, "GOOS="+p.os, "GOARCH="+p.arch)
+		command.Stdout, command.Stderr = os.Stdout, os.Stderr
+		if err := command.Run(); err != nil {
+			return nil, fmt.Errorf("building for %s/%s: %s: %w", p.os, p.arch, arguments[0], err)
+		}
 	}
-	return os.ReadFile(path)
+	executable, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	terms, err := readTree(licenses)
+	if err != nil {
+		return nil, err
+	}
+	return append([]file{{name: p.executable(), executable: true, content: executable}}, terms...), nil
+}
+
+// readTree returns the files below a directory, in the order of their names, which begin with the directory's.
+func readTree(dir string) ([]file, error) {
+	var files []file
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(filepath.Dir(dir), path)
+		if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		files = append(files, file{name: filepath.ToSlash(name), content: content})
+		return nil
+	})
+	return files, err
 }

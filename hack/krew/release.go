@@ -69,8 +69,8 @@ type release struct {
 	common  []file // goes into each archive
 	unix    []file // goes into those for Linux and macOS
 
-	// build returns the executable for a platform.
-	build func(ctx context.Context, p platform, version string) ([]byte, error)
+	// build returns the executable for a platform, and the licences of what is linked into it.
+	build func(ctx context.Context, p platform, version string) ([]file, error)
 }
 
 // write writes the archives, SHA256SUMS and the manifest to a directory, or nothing if one can't be made.
@@ -109,11 +109,11 @@ func (r *release) write(ctx context.Context, dir string) error {
 
 // pack returns the archive for a platform.
 func (r *release) pack(ctx context.Context, p platform) ([]byte, error) {
-	executable, err := r.build(ctx, p, r.version)
+	built, err := r.build(ctx, p, r.version)
 	if err != nil {
 		return nil, err
 	}
-	files := append([]file{{name: p.executable(), executable: true, content: executable}}, r.common...)
+	files := slices.Concat(built, r.common)
 	if p.os == "windows" {
 		return zipped(files)
 	}
