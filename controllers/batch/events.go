@@ -46,7 +46,7 @@ func (r *CronJobReconciler) report(ctx context.Context, seen *observed, result p
 		r.reportRows(c, result.Status.Missed[:min(len(result.Missed), len(result.Status.Missed))])
 	}
 	if result.Refused != nil {
-		ctrl.LoggerFrom(ctx).Error(result.Refused, "Could not start a Job", "tick", result.Status.NextScheduleTime)
+		ctrl.LoggerFrom(ctx).Error(result.Refused, "Could not start a Job", "tick", result.Status.NextScheduleTime.Time)
 	}
 }
 

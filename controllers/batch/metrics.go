@@ -71,7 +71,8 @@ func init() { //nolint:gochecknoinits // as controller-runtime registers its own
 	}
 }
 
-// registerGauges registers the gauges that are counted when they are asked for. A process has one leader: the gauges are those of the reconciler that was set up last.
+// registerGauges registers the gauges that are counted when they are asked for. They are those of
+// the reconciler that was set up last, of which a process has one.
 func (r *CronJobReconciler) registerGauges() error {
 	for _, gauge := range []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -87,17 +87,16 @@ var missedBecause = map[MissedReason]string{
 func MissedReasons() []MissedReason { return slices.Collect(maps.Keys(missedBecause)) }
 
 // actionEvents returns the events of what was done, and of the Jobs that were started before and
-// that the stored status does not tell of: whoever started them may not have come to report it.
-func (p *Plan) actionEvents(done Outcome) []Event {
+// may not have been reported.
+func (p *Plan) actionEvents(in Input, done Outcome) []Event {
 	var events []Event
 	for _, job := range done.Deleted {
 		events = append(events, normal(EventSuccessfulDelete, actionDelete, job, string(job.UID), "Deleted job "+job.Name))
 	}
-	started := p.unrecorded
-	if done.Job != nil {
-		started = append(slices.Clip(started), done.Job)
-	}
-	for _, job := range started {
+	for _, job := range append(p.unreported(in), done.Job) {
+		if job == nil {
+			continue
+		}
 		events = append(events, normal(EventSuccessfulCreate, actionStart, job, string(job.UID), "Created job "+job.Name))
 	}
 	if done.NameTaken {
@@ -105,6 +104,14 @@ func (p *Plan) actionEvents(done Outcome) []Event {
 		events = append(events, warning(EventFailedCreate, actionStart, nil, note, note))
 	}
 	return events
+}
+
+// unreported returns the Jobs that the stored status does not tell of and whose start may not have
+// been reported: a manager that led before has reported those that it started earlier.
+func (p *Plan) unreported(in Input) []*batchv1.Job {
+	return slices.DeleteFunc(slices.Clone(p.unrecorded), func(job *batchv1.Job) bool {
+		return latest(job.CreationTimestamp.Time, AgeFrom(job)).Before(in.LeadingSince.Add(-MaxCacheLag))
+	})
 }
 
 // decisionEvents returns the events of what the Ready condition begins to say.

@@ -194,7 +194,7 @@ func ActiveCount(status v1.CronJobStatus) int {
 func (p *Plan) observe(in Input, jobs sortedJobs) {
 	stored := in.CronJob.Status
 	listed := listedUIDs(stored.Active)
-	unlisted, deleted := ActiveCount(stored)-len(stored.Active), 0
+	unlisted := ActiveCount(stored) - len(stored.Active)
 	hidesSome := unlisted > 0
 	for _, job := range jobs.active {
 		switch {
@@ -221,6 +221,23 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		p.Ended = append(p.Ended, Ended{Job: job.Job, Result: job.result})
 		p.noteTick(job)
 	}
+	deleted := p.observeGone(in, listed)
+	if unlisted > 0 && p.mayLackNewest(in, jobs) {
+		p.unobserved = 1
+	}
+	p.DeletedCount = deleted + max(0, unlisted-p.unobserved)
+	if in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent && len(p.unrecorded) > 0 {
+		p.ReplacedCount, p.DeletedCount = p.DeletedCount, 0 // by that run, whose status could not be written
+	}
+	for _, job := range jobs.succeeded {
+		p.noteSuccess(job.Job)
+	}
+	p.setActive(jobs.active)
+}
+
+// observeGone brings the status up to date with the Jobs that are there no more, given those of the
+// listed ones that were not observed. It returns how many were deleted while they ran.
+func (p *Plan) observeGone(in Input, unseen sets.Set[types.UID]) int {
 	for _, job := range in.Gone {
 		p.unrecorded = append(p.unrecorded, job)
 		p.noteTick(stateOf(in, job))
@@ -229,26 +246,15 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 			p.noteSuccess(job)
 		case Failed:
 		default:
-			listed.Delete(job.UID) // or it would count twice
-			deleted++
+			unseen = unseen.Union(sets.New(job.UID))
 		}
 	}
-	for _, ref := range stored.Active {
-		if listed.Has(ref.UID) && !in.Verified {
+	for _, ref := range in.CronJob.Status.Active {
+		if unseen.Has(ref.UID) && !in.Verified {
 			p.Verify = append(p.Verify, ref.Name)
 		}
 	}
-	if unlisted > 0 && p.mayLackNewest(in, jobs) {
-		p.unobserved = 1
-	}
-	p.DeletedCount = deleted + len(listed) + max(0, unlisted-p.unobserved)
-	if in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent && len(p.unrecorded) > 0 {
-		p.ReplacedCount, p.DeletedCount = p.DeletedCount, 0 // by that run, whose status could not be written
-	}
-	for _, job := range jobs.succeeded {
-		p.noteSuccess(job.Job)
-	}
-	p.setActive(jobs.active)
+	return len(unseen)
 }
 
 // mayLackNewest reports whether the Job that was started last may run although it was not observed,

@@ -82,7 +82,7 @@ func Conclude(in Input, p Plan, done Outcome) Result {
 	canDefer := done.Job != nil && !done.Adopted &&
 		len(p.Replace)+len(p.unrecorded)+len(p.Ended)+len(p.Missed)+p.ReplacedCount+p.DeletedCount == 0
 	p.replaced(in, done)
-	events := p.actionEvents(done)
+	events := p.actionEvents(in, done)
 	var refused error
 	switch {
 	case p.Start == nil:

@@ -132,6 +132,8 @@ func TestARunIsReportedAsLongAsTheStatusDoesNotTellOfIt(t *testing.T) {
 	in := inputOf(c, at("10:00:02"), job)
 	result := Conclude(in, Decide(in), Outcome{})
 	assert.Equal(t, []string{"SuccessfulCreate Created job " + job.Name}, texts(result.Events))
+	in.LeadingSince = job.CreationTimestamp.Add(time.Hour)
+	assert.Empty(t, Conclude(in, Decide(in), Outcome{}).Events, "the manager that led before has reported it")
 	c.Status = result.Status
 	in = inputOf(c, at("10:00:02"), job)
 	assert.Empty(t, Conclude(in, Decide(in), Outcome{}).Events)

@@ -218,7 +218,7 @@ func TestA6ExplainFillsItsLines(t *testing.T) {
 		} {
 			out := shared.kubectl(t, "explain", "cronjobs"+path, "--api-version=batch.tutorial.kubebuilder.io/"+version)
 			assert.Empty(t, raggedLines(out), "cronjobs%s in %s", path, version)
-			wrapped += len(regexp.MustCompile(`(?m)^    .{60,76}$`).FindAllString(out, -1))
+			wrapped += len(regexp.MustCompile(`(?m)^ {4}.{60,76}$`).FindAllString(out, -1))
 		}
 	}
 	assert.Greater(t, wrapped, 50, "descriptions of more than a line")
