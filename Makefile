@@ -193,7 +193,7 @@ chaos: control-plane ## Ten minutes of faults, after which a checker decides; it
 .PHONY: chaos-seeds
 chaos-seeds: control-plane ## A storm for each of SEEDS="1 2 3", one after another: about 12 minutes each.
 	go build -o bin/chaos/chaos ./test/chaos
-	CGO_ENABLED=0 go build -tags=chaos -o bin/chaos/manager .
+	CGO_ENABLED=0 go build -o bin/chaos/manager ./test/chaos/manager
 	@failed=; for seed in $(or $(SEEDS),$(error SEEDS is empty: say make chaos-seeds SEEDS="1 2 3")); do \
 	  bin/chaos/chaos -manager=bin/chaos/manager -seed=$$seed -out=bin/chaos/$$seed $(CHAOSARGS) || failed="$$failed $$seed"; \
 	done; if [ -n "$$failed" ]; then echo "failed with these seeds:$$failed" >&2; exit 1; fi

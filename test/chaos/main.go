@@ -90,7 +90,7 @@ func parseFlags(args []string) (*options, error) {
 	flags.IntVar(&o.cronJobs, "cronjobs", 200, "`number` of CronJobs")
 	kinds := flags.String("faults", "all", "`names` of the faults, with commas between: all, none, or some of "+fmt.Sprint(faults.Kinds()))
 	flags.StringVar(&o.tree, "tree", "", "`directory` of the source that the manager is built from; that of this project if empty")
-	flags.StringVar(&o.manager, "manager", "", "`file` of a manager that was built with -tags=chaos, in place of a build")
+	flags.StringVar(&o.manager, "manager", "", "`file` of a manager that was built of test/chaos/manager, in place of a build")
 	flags.StringVar(&o.out, "out", filepath.Join("bin", "chaos"), "`directory` for the history, the managers' logs and the verdict")
 	flags.StringVar(&o.check, "check", "", "`file` of a history to have a verdict of, again; nothing is run")
 	flags.StringVar(&o.docs, "docs", "", "`file` of Markdown into which the figures are to be written, between the lines "+
@@ -163,7 +163,7 @@ func (o *options) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	command := exec.CommandContext(ctx, "go", "build", "-tags=chaos", "-o", manager, ".") //nolint:gosec // what the caller names
+	command := exec.CommandContext(ctx, "go", "build", "-o", manager, "./test/chaos/manager") //nolint:gosec // what the caller names
 	command.Dir = o.tree
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := command.CombinedOutput(); err != nil {

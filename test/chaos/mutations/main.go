@@ -245,7 +245,7 @@ func (l *laboratory) build(ctx context.Context, dir string, m mutation) (manager
 		}
 	}
 	manager = filepath.Join(dir, "manager")
-	if said, err := command(ctx, tree, "go", "build", "-tags=chaos", "-o", manager, "."); err != nil {
+	if said, err := command(ctx, tree, "go", "build", "-o", manager, "./test/chaos/manager"); err != nil {
 		return "", fmt.Errorf("building: %w: %s", err, said)
 	}
 	return manager, nil

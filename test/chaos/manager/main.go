@@ -1,5 +1,3 @@
-//go:build chaos
-
 /*
 Copyright 2026 The project authors.
 
@@ -16,6 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
+// Command manager is the manager with a clock that a storm can step.
 package main
 
 import (
@@ -23,15 +22,16 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/utils/clock"
+	"tutorial.kubebuilder.io/project/internal/manager"
 )
 
-// wallClock tells the reconciler the time, stepped by the duration in the file that CHAOS_CLOCK names: a program
-// in Go takes the time from the kernel, past the libraries that are made to fake it. As when a machine's clock
-// is stepped, timers that run already are not touched.
-func wallClock() clock.PassiveClock { return steppedClock(os.Getenv("CHAOS_CLOCK")) }
+func main() {
+	os.Exit(manager.Main(os.Args[1:], os.Getenv, "chaos", steppedClock(os.Getenv("CHAOS_CLOCK"))))
+}
 
-// steppedClock is the clock of the machine, stepped by the duration in a file.
+// steppedClock is the clock of the machine, stepped by the duration in a file: a program in Go takes
+// the time from the kernel, past the libraries that are made to fake it. As when a machine's clock is
+// stepped, timers that run already are not touched.
 type steppedClock string
 
 // Now returns the time of the stepped clock.

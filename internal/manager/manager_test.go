@@ -1,5 +1,3 @@
-//go:build !chaos
-
 /*
 Copyright 2026 The project authors.
 
@@ -16,9 +14,20 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package main
+package manager
 
-import "k8s.io/utils/clock"
+import (
+	"runtime/debug"
+	"testing"
 
-// wallClock tells the reconciler the time.
-func wallClock() clock.PassiveClock { return clock.RealClock{} }
+	"github.com/stretchr/testify/assert"
+)
+
+func TestTheRuntimeKeepsToNineTenthsOfTheContainersMemory(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	limitMemory(0)
+	assert.Equal(t, before, debug.SetMemoryLimit(-1), "by default, it is GOMEMLIMIT's to say")
+	limitMemory(1000)
+	assert.EqualValues(t, 900, debug.SetMemoryLimit(-1))
+}

@@ -1,0 +1,274 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package manager is the program that runs the CronJob operator: its flags, and how the reconciler,
+// the webhooks and what they need are put together.
+package manager
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"runtime/debug"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/controllers/batch"
+	"tutorial.kubebuilder.io/project/internal/eventrecorder"
+	"tutorial.kubebuilder.io/project/internal/informer"
+	"tutorial.kubebuilder.io/project/internal/lease"
+	webhookv1 "tutorial.kubebuilder.io/project/internal/webhook/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/webhook/certs"
+	"tutorial.kubebuilder.io/project/internal/webhook/conversion"
+	"tutorial.kubebuilder.io/project/internal/webhook/drain"
+	"tutorial.kubebuilder.io/project/internal/webhook/limit"
+)
+
+// Main runs the manager until it is told to stop, and returns the program's exit code: 2 if the
+// arguments are wrong, and 1 for any other error, of which it writes one line to standard error.
+// The version is what --version prints. The reconciler takes the time from now.
+func Main(args []string, getenv func(string) string, version string, now clock.PassiveClock) int {
+	opts, err := parseFlags(args, getenv)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return fail(2, err)
+	case opts.printVersion:
+		fmt.Println(version)
+		return 0
+	}
+	limitMemory(opts.memoryLimit)
+	config, err := clusterConfig(opts) // before there is a logger: what is missing is said once, by us
+	if err != nil {
+		return fail(1, err)
+	}
+	logger := newLogger(opts.zap)
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger)
+	if err := run(ctrl.SetupSignalHandler(), config, opts, version, now); err != nil {
+		return fail(1, err)
+	}
+	return 0
+}
+
+// fail says why the program ends, and returns its exit code.
+func fail(code int, err error) int {
+	fmt.Fprintln(os.Stderr, "manager:", err)
+	return code
+}
+
+// leaderElectionID is the name of the Lease that the leader holds.
+const leaderElectionID = "cronjob-controller.tutorial.kubebuilder.io"
+
+// limitMemory lets the Go runtime use nine tenths of the container's memory, in bytes. The rest is for what the runtime
+// does not count, such as the program itself and what the kernel keeps for its sockets. Without it, the kernel takes the
+// program's pages away, each of which is needed again at once, and the manager stands still without being killed.
+func limitMemory(container int64) {
+	if container > 0 {
+		debug.SetMemoryLimit(container / 10 * 9)
+	}
+}
+
+// run runs the manager until the context ends.
+func run(ctx context.Context, config *rest.Config, opts *options, version string, now clock.PassiveClock) error {
+	keeper, err := newKeeper(opts)
+	if err != nil {
+		return err
+	}
+	server := drain.NewServer(limit.NewServer(webhookOptions(opts, keeper)))
+	fence := lease.NewFence(renewDeadline, clock.RealClock{})
+	mgrOpts := managerOptions(opts, keeper, server)
+	mgrOpts.LeaderElectionConfig = fence.Renewals(config)
+	mgr, err := ctrl.NewManager(config, mgrOpts)
+	if err != nil {
+		return fmt.Errorf("setting up the manager: %w", err)
+	}
+	writer := mgr.GetClient()
+	if opts.leaderElect {
+		if writer, err = fencedClient(mgr, fence); err != nil {
+			return fmt.Errorf("setting up the leader's client: %w", err)
+		}
+	}
+	recorder, err := eventrecorder.New(config, mgr.GetHTTPClient(), mgr.GetScheme(), clock.RealClock{},
+		eventrecorder.PreferVersion(mgr.GetRESTMapper(), v1.GroupVersion.WithKind("CronJob").GroupKind()))
+	if err != nil {
+		return fmt.Errorf("setting up the events: %w", err)
+	}
+	recorder.Start()
+	defer recorder.Stop()
+	reconciler := &batch.CronJobReconciler{
+		Client:      writer,
+		APIReader:   mgr.GetAPIReader(),
+		Recorder:    recorder,
+		Clock:       now,
+		Concurrency: opts.concurrency,
+	}
+	if err := reconciler.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("setting up the controller: %w", err)
+	}
+	if err := errors.Join(mgr.AddHealthzCheck("healthz", healthz.Ping), mgr.AddHealthzCheck("leader", fence.HealthCheck(stuckAfter)),
+		mgr.AddReadyzCheck("readyz", healthz.Ping)); err != nil {
+		return fmt.Errorf("setting up the health checks: %w", err)
+	}
+	if opts.enableWebhooks {
+		if err := setUpWebhooks(mgr, keeper, opts); err != nil {
+			return fmt.Errorf("setting up the webhooks: %w", err)
+		}
+	}
+	ctrl.Log.Info("Starting", "version", version, "webhooks", opts.enableWebhooks)
+	if err := mgr.Start(server.DrainAfter(ctx, opts.shutdownDelay)); err != nil {
+		return fmt.Errorf("running the manager: %w", err)
+	}
+	return nil
+}
+
+// fencedClient reads and writes as the manager's own, but writes only while the manager is sure to lead.
+func fencedClient(mgr ctrl.Manager, fence *lease.Fence) (client.Client, error) {
+	fenced := *mgr.GetHTTPClient()
+	fenced.Transport = fence.Writes(fenced.Transport)
+	return client.New(mgr.GetConfig(), client.Options{
+		HTTPClient: &fenced, Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), Cache: &client.CacheOptions{Reader: mgr.GetCache()},
+	})
+}
+
+// setUpWebhooks registers the webhooks. A replica is ready when the API server can call them: it is not
+// about caches, as one that does not lead serves webhooks as well.
+func setUpWebhooks(mgr ctrl.Manager, keeper *certs.Keeper, opts *options) error {
+	server := mgr.GetWebhookServer()
+	server.Register(conversion.Path, conversion.Handler{Convert: v2.ConvertJSON})
+	admission := webhookv1.SetupWebhookWithManager(mgr, opts.namespaces)
+	if err := errors.Join(admission, mgr.AddReadyzCheck("webhooks", server.StartedChecker())); err != nil {
+		return err
+	}
+	if keeper == nil {
+		return nil
+	}
+	return keeper.SetupWithManager(mgr)
+}
+
+// newKeeper returns what keeps the API server's trust in the webhooks' certificate; nil if that is not
+// the manager's to do.
+func newKeeper(opts *options) (*certs.Keeper, error) {
+	if !opts.keepsTrust() {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	return certs.NewKeeper(opts.webhookCertPath, opts.trustedIn, clock.RealClock{})
+}
+
+// tlsOptions is how the manager serves TLS.
+func tlsOptions(opts *options) []func(*tls.Config) {
+	return []func(*tls.Config){func(c *tls.Config) {
+		c.MinVersion, c.CipherSuites = opts.tlsMinVersion, opts.tlsCipherSuites
+		if !opts.enableHTTP2 { // because of its rapid-reset attacks (CVE-2023-44487, CVE-2023-39325)
+			c.NextProtos = []string{"http/1.1"}
+		}
+	}}
+}
+
+// webhookOptions makes the webhook server's options of ours.
+func webhookOptions(opts *options, keeper *certs.Keeper) webhook.Options {
+	webhooks := webhook.Options{Host: opts.webhookHost, Port: opts.webhookPort, CertDir: opts.webhookCertPath, TLSOpts: tlsOptions(opts)}
+	if keeper != nil {
+		webhooks.TLSOpts = append(webhooks.TLSOpts, func(c *tls.Config) { c.GetCertificate = keeper.GetCertificate })
+	}
+	return webhooks
+}
+
+// managerOptions makes the manager's options of ours.
+func managerOptions(opts *options, keeper *certs.Keeper, server webhook.Server) ctrl.Options {
+	cached := batch.Cached()
+	if keeper != nil {
+		maps.Copy(cached, opts.trustedIn.ByObject())
+	}
+	return ctrl.Options{
+		Scheme: newScheme(),
+		Metrics: metricsserver.Options{
+			BindAddress:    opts.metricsAddress,
+			SecureServing:  true,
+			FilterProvider: filters.WithAuthenticationAndAuthorization,
+			CertDir:        opts.metricsCertPath,
+			TLSOpts:        tlsOptions(opts),
+		},
+		WebhookServer:                 server,
+		HealthProbeBindAddress:        opts.probeAddress,
+		PprofBindAddress:              opts.pprofAddress,
+		LeaderElection:                opts.leaderElect,
+		LeaderElectionID:              leaderElectionID,
+		LeaderElectionNamespace:       opts.leaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true, // safe, as the program ends when the manager does
+		LeaseDuration:                 new(leaseDuration),
+		RenewDeadline:                 new(renewDeadline),
+		NewCache:                      informer.NewCache,
+		Cache: cache.Options{
+			DefaultNamespaces: namespaces(opts.namespaces),
+			ByObject:          cached,
+			NewInformer:       batch.NewInformer,
+		},
+	}
+}
+
+// How long a lease is others' to respect after it was renewed, and how long the leader goes on without: the usual times.
+const (
+	leaseDuration = 15 * time.Second
+	renewDeadline = 10 * time.Second
+
+	// stuckAfter is the age of the lease at which the liveness probe fails: a leader that can't
+	// renew it ends by itself long before.
+	stuckAfter = leaseDuration + 20*time.Second
+)
+
+// newScheme has the types that the manager works with.
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
+	utilruntime.Must(v1.AddToScheme(scheme))
+	utilruntime.Must(v2.AddToScheme(scheme))
+	return scheme
+}
+
+// namespaces returns the namespaces to watch; nil for all.
+func namespaces(names []string) map[string]cache.Config {
+	if len(names) == 0 {
+		return nil
+	}
+	configs := make(map[string]cache.Config, len(names))
+	for _, name := range names {
+		configs[name] = cache.Config{}
+	}
+	return configs
+}

@@ -1,0 +1,183 @@
+/*
+Copyright 2026 The project authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package manager
+
+import (
+	"crypto/tls"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	cliflag "k8s.io/component-base/cli/flag"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/webhook/certs"
+)
+
+// options is what the flags say.
+type options struct {
+	metricsAddress          string
+	metricsCertPath         string
+	probeAddress            string
+	pprofAddress            string
+	leaderElect             bool
+	leaderElectionNamespace string
+	enableWebhooks          bool
+	webhookHost             string
+	webhookPort             int
+	webhookCertPath         string
+	trustedIn               certs.Objects
+	enableHTTP2             bool
+	tlsMinVersion           uint16
+	tlsCipherSuites         []uint16
+	shutdownDelay           time.Duration
+	memoryLimit             int64
+	concurrency             int
+	qps                     float64
+	burst                   int
+	namespaces              []string
+	printVersion            bool
+	zap                     zap.Options
+}
+
+// parseFlags reads the command line. Some defaults come from the environment.
+func parseFlags(args []string, getenv func(string) string) (*options, error) {
+	opts := &options{trustedIn: certs.Objects{CRD: "cronjobs." + v1.GroupVersion.Group}}
+	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // an error is one line, and not the whole usage
+	flags.StringVar(&opts.metricsAddress, "metrics-bind-address", "0", "`address` of the metrics, such as :8443; 0 for none. "+
+		"They are served over HTTPS, to those whom the API server knows and lets GET /metrics")
+	flags.StringVar(&opts.metricsCertPath, "metrics-cert-path", "",
+		"`directory` of the metrics' tls.crt and tls.key; without it, the certificate is self-signed")
+	flags.StringVar(&opts.probeAddress, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz; 0 for none")
+	flags.StringVar(&opts.pprofAddress, "pprof-bind-address", "0", "`address` of /debug/pprof, such as localhost:6060; 0 for none. "+
+		"Whoever reaches it can read the manager's memory")
+	flags.BoolVar(&opts.leaderElect, "leader-elect", false, "run beside other replicas, of which one at a time schedules")
+	flags.StringVar(&opts.leaderElectionNamespace, "leader-election-namespace", "",
+		"`namespace` of the Lease that the leader holds; the manager's own when empty, which it knows only in a Pod")
+	flags.BoolVar(&opts.enableWebhooks, "enable-webhooks", getenv("ENABLE_WEBHOOKS") != "false",
+		"serve the admission and conversion webhooks; the default is false if the environment has ENABLE_WEBHOOKS=false")
+	flags.StringVar(&opts.webhookHost, "webhook-host", "", "`host` name or IP address that the webhooks are served on; all when empty")
+	flags.IntVar(&opts.webhookPort, "webhook-port", 9443, "`port` of the webhooks")
+	flags.StringVar(&opts.webhookCertPath, "webhook-cert-path", filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs"),
+		"`directory` of the webhooks' tls.crt and tls.key; they are read again when they change")
+	flags.StringVar(&opts.trustedIn.Mutating, "mutating-webhook-configuration", "",
+		"`name` of the MutatingWebhookConfiguration, in which, and in the CRD, the manager keeps the caBundle by ca.crt beside tls.crt; "+
+			"the next flag goes with it")
+	flags.StringVar(&opts.trustedIn.Validating, "validating-webhook-configuration", "",
+		"`name` of the ValidatingWebhookConfiguration, likewise; without both, the caBundle is somebody else's to keep")
+	opts.bindTLS(flags)
+	flags.DurationVar(&opts.shutdownDelay, "shutdown-delay-duration", 0,
+		"how long, a `duration` such as 3s, the manager goes on after it is told to end: "+
+			"it answers, and closes each connection to a webhook after the next answer, so that no request is lost when it shuts down")
+	flags.Int64Var(&opts.memoryLimit, "memory-limit", 0, "`bytes` that the container may use; the Go runtime stays below nine tenths "+
+		"of them. 0 leaves it to GOMEMLIMIT")
+	flags.IntVar(&opts.concurrency, "concurrency", 20, "`number` of CronJobs that are reconciled at once")
+	flags.Float64Var(&opts.qps, "kube-api-qps", -1,
+		"requests a second to the API server, a `number`; negative for no limit but the API server's own priority and fairness")
+	flags.IntVar(&opts.burst, "kube-api-burst", 0, "requests that may exceed --kube-api-qps for a moment, a `number`")
+	namespaces := flags.String("namespaces", "", "`names` of the namespaces to watch, with commas between; all when empty")
+	flags.BoolVar(&opts.printVersion, "version", false, "print the version and exit")
+	ctrlconfig.RegisterFlags(flags)
+	opts.zap.BindFlags(flags)
+
+	err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		flags.SetOutput(os.Stdout)
+		fmt.Println("Runs the CronJob operator. Flags:")
+		flags.PrintDefaults()
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w (--help lists the flags)", err)
+	}
+	if flags.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q: there are only flags (--help lists them)", flags.Arg(0))
+	}
+	opts.namespaces = strings.FieldsFunc(*namespaces, func(r rune) bool { return r == ',' || r == ' ' })
+	return opts, opts.validate()
+}
+
+// bindTLS adds the flags of how metrics and webhooks are served.
+func (o *options) bindTLS(flags *flag.FlagSet) {
+	flags.BoolVar(&o.enableHTTP2, "enable-http2", false, "let metrics and webhooks speak HTTP/2")
+	o.tlsMinVersion = tls.VersionTLS13
+	flags.Func("tls-min-version",
+		"least `version` of TLS that metrics and webhooks speak, VersionTLS12 or VersionTLS13 (default VersionTLS13)",
+		func(name string) error {
+			var err error
+			if o.tlsMinVersion, err = cliflag.TLSVersion(name); err != nil || name == "" || o.tlsMinVersion < tls.VersionTLS12 {
+				return errors.New("want VersionTLS12 or VersionTLS13")
+			}
+			return nil
+		})
+	flags.Func("tls-cipher-suites", "`names` of the cipher suites of TLS 1.2, with commas between, such as "+
+		"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384; those that Go prefers when not set. TLS 1.3 has no choice of them",
+		func(names string) error {
+			suites := strings.Split(names, ",")
+			for _, name := range suites {
+				if slices.Contains(cliflag.InsecureTLSCipherNames(), name) {
+					return fmt.Errorf("%s is not secure", name)
+				}
+			}
+			var err error
+			o.tlsCipherSuites, err = cliflag.TLSCipherSuites(suites)
+			return err
+		})
+}
+
+// keepsTrust reports whether the manager has the API server trust the webhooks' certificate.
+func (o *options) keepsTrust() bool { return o.enableWebhooks && o.trustedIn.Mutating != "" }
+
+// validate checks what the types of the flags can't.
+func (o *options) validate() error {
+	switch {
+	case o.webhookPort < 1 || o.webhookPort > 65535:
+		return fmt.Errorf("--webhook-port=%d: want a port from 1 to 65535", o.webhookPort)
+	case o.shutdownDelay < 0:
+		return fmt.Errorf("--shutdown-delay-duration=%s: want 0 or more", o.shutdownDelay)
+	case o.memoryLimit < 0:
+		return fmt.Errorf("--memory-limit=%d: want 0 or more", o.memoryLimit)
+	case o.concurrency < 1:
+		return fmt.Errorf("--concurrency=%d: want 1 or more", o.concurrency)
+	case o.qps == 0:
+		return errors.New("--kube-api-qps=0: want more than 0, or less for no limit")
+	case o.qps > 0 && o.burst < 1:
+		return fmt.Errorf("--kube-api-burst=%d: want 1 or more beside --kube-api-qps=%v", o.burst, o.qps)
+	}
+	if o.tlsCipherSuites != nil && o.tlsMinVersion == tls.VersionTLS13 {
+		return errors.New("--tls-cipher-suites: TLS 1.3 has no choice of them: want --tls-min-version=VersionTLS12 beside it")
+	}
+	if (o.trustedIn.Mutating == "") != (o.trustedIn.Validating == "") {
+		return errors.New("--mutating-webhook-configuration and --validating-webhook-configuration go together: set both or none")
+	}
+	for _, name := range o.namespaces {
+		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+			return fmt.Errorf("--namespaces: %q is no name of a namespace: %s", name, problems[0])
+		}
+	}
+	return nil
+}
