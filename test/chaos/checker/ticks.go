@@ -149,11 +149,12 @@ func (c *check) unaccounted(s *story, span span, tick time.Time) {
 }
 
 // statusBy returns by when the status has to have gone past a tick: later while it can't be written,
-// or while reads are refused, as it may not be known what to write.
+// while reads are refused, as it may not be known what to write, or while its Job can't be created
+// and no newer tick is due.
 func (c *check) statusBy(s *story, tick time.Time) time.Time {
 	by := tick.Add(c.patience(tick))
 	for _, r := range c.refusals {
-		if r.isOf(s, tick, by, history.Statuses, history.Reads) && r.to.Add(c.patience(tick)).After(by) {
+		if r.isOf(s, tick, by, history.Statuses, history.Reads, history.Creates) && r.to.Add(c.patience(tick)).After(by) {
 			by = r.to.Add(c.patience(tick))
 		}
 	}
