@@ -33,6 +33,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/internal/eventrecorder"
+	"tutorial.kubebuilder.io/project/internal/informer"
 	"tutorial.kubebuilder.io/project/internal/lease"
 	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/test/builders"
@@ -73,7 +74,7 @@ func runTests(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	mgr, err = ctrl.NewManager(cluster.Config, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Cache: cache.Options{ByObject: Cached(), NewInformer: NewInformer},
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, NewCache: informer.NewCache, Cache: cache.Options{ByObject: Cached()},
 	})
 	if err != nil {
 		return 1, err

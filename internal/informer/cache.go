@@ -1,7 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package informer makes the cache of CronJobs one that a single object can't stop.
+// Package informer makes the cache one that a single object can't stop, and that is up to date again
+// a few seconds after the API server is back.
 //
 // What passes another schema than ours, or is stored past the API server, may not decode into Go
 // types: suspend: "yes". A typed list or watch fails as a whole on the first such object. Here it
@@ -43,7 +44,6 @@ func NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 		return nil, fmt.Errorf("making a client for the cache of CronJobs: %w", err)
 	}
 	opts.HTTPClient = observe(opts.HTTPClient)
-	newInformer := opts.NewInformer
 	opts.NewInformer = func(
 		lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 	) toolscache.SharedIndexInformer {

@@ -24,7 +24,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
-	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -102,7 +101,7 @@ func startCache(t *testing.T, config *rest.Config, opts cache.Options) cache.Cac
 	var err error
 	opts.HTTPClient, err = rest.HTTPClientFor(config)
 	require.NoError(t, err)
-	opts.Scheme, opts.NewInformer = cluster.Client.Scheme(), toolscache.NewSharedIndexInformer
+	opts.Scheme = cluster.Client.Scheme()
 	cached, err := NewCache(config, opts)
 	require.NoError(t, err)
 	stopped := make(chan error, 1)

@@ -223,7 +223,6 @@ func managerOptions(opts *options, keeper *certs.Keeper, server webhook.Server) 
 		Cache: cache.Options{
 			DefaultNamespaces: namespaces(opts.namespaces),
 			ByObject:          cached,
-			NewInformer:       batch.NewInformer,
 		},
 	}
 }

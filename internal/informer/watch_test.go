@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package batch
+package informer
 
 import (
 	"context"
@@ -39,11 +39,11 @@ func (f *flaky) listWatch() *toolscache.ListWatch {
 
 func (f *flaky) watch(ctx context.Context) (watch.Interface, error) {
 	lw := f.listWatch()
-	return persistent{toolscache.ToListerWatcherWithContext(lw), lw}.WatchWithContext(ctx, metav1.ListOptions{})
+	return retryingListerWatcher{toolscache.ToListerWatcherWithContext(lw), lw}.WatchWithContext(ctx, metav1.ListOptions{})
 }
 
 func TestAWatchIsAskedForUntilItIsGranted(t *testing.T) {
-	f := &flaky{errors: []error{errTrouble, apierrors.NewTooManyRequestsError("busy"), assert.AnError}}
+	f := &flaky{errors: []error{assert.AnError, apierrors.NewTooManyRequestsError("busy"), assert.AnError}}
 	granted, err := f.watch(t.Context())
 	require.NoError(t, err)
 	assert.NotNil(t, granted)
@@ -51,7 +51,7 @@ func TestAWatchIsAskedForUntilItIsGranted(t *testing.T) {
 }
 
 func TestAWatchThatIsRefusedForGoodIsNotAskedForAgain(t *testing.T) {
-	f := &flaky{errors: []error{errTrouble, apierrors.NewResourceExpired("too old")}}
+	f := &flaky{errors: []error{assert.AnError, apierrors.NewResourceExpired("too old")}}
 	_, err := f.watch(t.Context())
 	require.True(t, apierrors.IsResourceExpired(err), "the informer has to list anew: %v", err)
 	assert.Equal(t, 2, f.asked)
@@ -60,7 +60,7 @@ func TestAWatchThatIsRefusedForGoodIsNotAskedForAgain(t *testing.T) {
 func TestAWatchThatIsNeverGrantedEndsWithItsInformer(t *testing.T) {
 	f := &flaky{errors: make([]error, 1000)}
 	for i := range f.errors {
-		f.errors[i] = errTrouble
+		f.errors[i] = assert.AnError
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
