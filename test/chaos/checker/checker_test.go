@@ -405,6 +405,21 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.edit(15, suspended)
 			t.reports(16, oneMissed(10))
 		}},
+		"S4: a tick runs again whose creation was not answered, and whose Job somebody deleted": {tell: func(t *tale) {
+			t.asks(10.1, 10, func(c *history.Create) { c.Code = 0 })
+			t.job(10.1, 10)
+			t.removes(11, 10)
+			t.runs(13, 10, 20)
+		}},
+		"S4: a tick runs again for one who does not know that the CronJob is deleted, and its Job with it": {tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			knew := t.revision - 3
+			t.gone(11)
+			t.removes(11.1, 10)
+			t.asks(11.5, 10, func(c *history.Create) { c.Manager, c.Knew = "b-1", knew })
+			t.job(11.5, 10)
+			t.removes(11.6, 10)
+		}},
 		"S4: a tick runs again that the status says has run": {want: []Law{Doubled}, tell: func(t *tale) {
 			t.runs(10.1, 10, 20)
 			t.process("a-1", history.Ended, 10.2)

@@ -6,6 +6,7 @@ package checker
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ func (c *check) starts(s *story) {
 		case other == nil:
 		case c.isForgotten(s, other, run.createdAt):
 			c.Forgotten++
+		case s.gone > 0 && run.created > s.gone: // who did not know of that did not know of the Job that went with it
 		default:
 			c.violate(Doubled, s, run.Tick, "Job %s was created twice, at revisions %d and %d", run.Name, other.created, run.created)
 		}
@@ -35,8 +37,8 @@ func (c *check) starts(s *story) {
 
 // isForgotten reports whether nobody could know of a run any more at an instant, at which its tick ran again or was
 // reported as missed: its Job was deleted before a status told of it, by somebody else or by a manager that was refused
-// to write the status, and the process that had asked for it had ended or was frozen. Only a write before each creation
-// could keep that.
+// to write the status, and the process that had asked for it had ended or was frozen, or had got no answer. Only a write
+// before each creation could keep that.
 func (c *check) isForgotten(s *story, run *run, by time.Time) bool {
 	booked := func(v version) bool { return !v.LastSchedule.Before(run.Tick) && v.revision < run.deleted }
 	asked := run.createdAt
@@ -47,7 +49,9 @@ func (c *check) isForgotten(s *story, run *run, by time.Time) bool {
 	}
 	ended := func(end time.Time) bool { return end.After(asked) && end.Before(by) }
 	deleted := c.acts[run.UID] || c.isRefused(s, run.createdAt, run.deletedAt, history.Statuses)
-	return run.deleted > 0 && deleted && !slices.ContainsFunc(s.versions, booked) && slices.ContainsFunc(c.ends, ended)
+	answered := func(create *create) bool { return create.Code == http.StatusCreated }
+	isUnknown := slices.ContainsFunc(c.ends, ended) || !slices.ContainsFunc(run.creates, answered)
+	return run.deleted > 0 && deleted && !slices.ContainsFunc(s.versions, booked) && isUnknown
 }
 
 // label judges what a Job says about itself.
