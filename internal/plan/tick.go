@@ -288,9 +288,15 @@ func isEditedUnseen(c *v1.CronJob) bool {
 
 // editedAt returns when the spec was last edited. When that is not known, or said to be yet to
 // come, it is when it was first seen: a tick too few is better than one that nobody expects.
+//
+// The managed fields may tell of the edit of a label that came before, and not of one that only
+// removes a field. But a status is written only if the generation is the one that it observes.
 func editedAt(in Input) time.Time {
-	if in.EditedAt.IsZero() || in.EditedAt.After(in.Now) || isUnstamped(in) {
+	switch {
+	case in.EditedAt.IsZero() || in.EditedAt.After(in.Now) || isUnstamped(in):
 		return in.SeenAt
+	case in.CronJob.Status.ObservedGeneration != in.CronJob.Generation && in.StatusAt.Before(in.Now):
+		return latest(in.EditedAt, in.StatusAt)
 	}
 	return in.EditedAt
 }
