@@ -115,19 +115,16 @@ func (b *builder) build(ctx context.Context, p platform, stamp string) (files []
 // readTree returns the files below a directory, in the order of their names, which begin with the directory's.
 func readTree(dir string) ([]file, error) {
 	var files []file
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	tree := os.DirFS(filepath.Dir(dir))
+	err := fs.WalkDir(tree, filepath.Base(dir), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		name, err := filepath.Rel(filepath.Dir(dir), path)
+		content, err := fs.ReadFile(tree, path)
 		if err != nil {
 			return err
 		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		files = append(files, file{name: filepath.ToSlash(name), content: content})
+		files = append(files, file{name: path, content: content})
 		return nil
 	})
 	return files, err
