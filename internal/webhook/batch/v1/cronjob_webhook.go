@@ -69,7 +69,7 @@ func (v validator) ValidateCreate(ctx context.Context, c *v1.CronJob) (admission
 		tried, refused := v.trials.try(ctx, c)
 		found, errs = slices.Concat(found, v.namesakes.warn(ctx, c), tried), append(errs, refused...)
 	}
-	return found, invalid(c, errs)
+	return verdict(c, found, errs)
 }
 
 // ValidateUpdate checks an edited CronJob. What was stored before, valid or not, may stay: only what
@@ -84,7 +84,7 @@ func (v validator) ValidateUpdate(ctx context.Context, before, after *v1.CronJob
 	inFields := isOfV2(ctx)
 	errs := newErrors(validateSpec(&before.Spec, inFields), validateSpec(&after.Spec, inFields))
 	tried, refused := v.validateNewTemplate(ctx, before, after)
-	return append(v.warnings(after, inFields), tried...), invalid(after, append(errs, refused...))
+	return verdict(after, append(v.warnings(after, inFields), tried...), append(errs, refused...))
 }
 
 // validateNewTemplate checks an edited template, if it was edited.
@@ -133,12 +133,13 @@ func (validator) ValidateDelete(context.Context, *v1.CronJob) (admission.Warning
 	return nil, nil
 }
 
-// invalid makes the API error of some field errors; nil for none.
-func invalid(c *v1.CronJob, errs field.ErrorList) error {
-	if len(errs) == 0 {
-		return nil
+// verdict returns the error of a CronJob that is refused, and else the warnings. One that is refused is
+// not warned of: what a warning says that it does, it never will.
+func verdict(c *v1.CronJob, found admission.Warnings, errs field.ErrorList) (admission.Warnings, error) {
+	if len(errs) > 0 {
+		return nil, apierrors.NewInvalid(v1.GroupVersion.WithKind("CronJob").GroupKind(), logs.Shorten(c.Name, maxDetail), errs)
 	}
-	return apierrors.NewInvalid(v1.GroupVersion.WithKind("CronJob").GroupKind(), logs.Shorten(c.Name, maxDetail), errs)
+	return found, nil
 }
 
 // validateName leaves room in a Job's name for the tick.

@@ -103,6 +103,18 @@ func TestSchedulesThatDoSomethingElseThanTheySeemToAreWarnedOfAtTheFieldOfTheVer
 	}
 }
 
+func TestACronJobThatIsRefusedIsNotWarnedOf(t *testing.T) {
+	for _, text := range []string{"@every 0s", "@every -5m"} {
+		c := builders.MakeCronJob("c").Schedule(text).Obj()
+		found, err := validator{}.ValidateCreate(inVersion(t, "v1"), c)
+		require.Error(t, err, text)
+		assert.Empty(t, found, text)
+		found, err = validator{}.ValidateUpdate(inVersion(t, "v1"), builders.MakeCronJob("c").Obj(), c)
+		require.Error(t, err, text)
+		assert.Empty(t, found, text)
+	}
+}
+
 func TestA4AMistakeIsToldAtTheFieldOfTheVersionItIsIn(t *testing.T) {
 	for text, want := range map[string]struct{ v1, v2 string }{
 		"0 17-9 * * *": {
