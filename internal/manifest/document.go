@@ -143,7 +143,7 @@ func (c *conversion) unreadable(err error) error {
 func ExplainYAML(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "did not find expected alphabetic or numeric character"):
-		return fmt.Errorf("%w: in YAML, * begins an alias: put the schedule in quotes, such as \"*/5 * * * *\"", err)
+		return fmt.Errorf("%w: in YAML, * begins an alias: put the value in quotes, such as \"*/5 * * * *\", or \"*/5\" in a field of v2", err)
 	case strings.Contains(text, "found character that cannot start any token"):
 		return fmt.Errorf("%w: put a schedule that starts with @ in quotes, such as \"@daily\", and indent with blanks, not tabs", err)
 	}

@@ -183,7 +183,7 @@ func TestAScheduleThatDoesSomethingElseThanItSeemsToIsNoted(t *testing.T) {
 func TestAScheduleWithoutTheQuotesThatYAMLWantsIsToldToHaveThem(t *testing.T) {
 	const (
 		alias = `it can't be read: yaml: did not find expected alphabetic or numeric character: ` +
-			`in YAML, * begins an alias: put the schedule in quotes, such as "*/5 * * * *"`
+			`in YAML, * begins an alias: put the value in quotes, such as "*/5 * * * *", or "*/5" in a field of v2`
 		at = `it can't be read: yaml: found character that cannot start any token: put a schedule that starts with @ in quotes, such as "@daily", and indent with blanks, not tabs`
 	)
 	for schedule, want := range map[string]string{

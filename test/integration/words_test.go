@@ -105,7 +105,7 @@ func TestA4TheDocumentationTellsWhatIsPrintedAboutAWrongManifestOfV2(t *testing.
 	for i, row := range refused {
 		assert.Equal(t, row.printed[0], refusalOf(printed, i))
 	}
-	s.assertUnquotedAsDocumented("v2", tables["kubectl prints | `kubectl cronjob` says"], 2)
+	s.assertUnquotedAsDocumented("v2", tables["kubectl prints | `kubectl cronjob next -f` says"], 2)
 	s.assertWarningsAsDocumented("v2", tables["warning"], 2)
 }
 

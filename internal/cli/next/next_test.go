@@ -457,8 +457,8 @@ spec: {schedule: {minute: "0", hour: "*/25"}}
 
 func TestAScheduleWithoutTheQuotesThatYAMLWantsIsToldToHaveThem(t *testing.T) {
 	for schedule, want := range map[string]string{
-		"*/5 * * * *":   `in YAML, * begins an alias: put the schedule in quotes, such as "*/5 * * * *"`,
-		"{minute: */5}": `in YAML, * begins an alias: put the schedule in quotes, such as "*/5 * * * *"`,
+		"*/5 * * * *":   `in YAML, * begins an alias: put the value in quotes, such as "*/5 * * * *", or "*/5" in a field of v2`,
+		"{minute: */5}": `in YAML, * begins an alias: put the value in quotes, such as "*/5 * * * *", or "*/5" in a field of v2`,
 		"@daily":        `put a schedule that starts with @ in quotes, such as "@daily", and indent with blanks, not tabs`,
 	} {
 		manifest := filepath.Join(t.TempDir(), "c.yaml")
