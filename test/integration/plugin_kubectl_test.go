@@ -58,6 +58,7 @@ func TestKubectlRunsAndCompletesThePlugin(t *testing.T) {
 	for _, name := range []string{"apple", "apricot", "pear"} {
 		s.create(s.cronJob(name).Schedule(nextYear).Obj())
 	}
+	s.original("plum", nextYear, nil)
 	sample := "config/samples/batch_v1_cronjob.yaml"
 
 	for name, tc := range map[string]struct {
@@ -76,6 +77,8 @@ func TestKubectlRunsAndCompletesThePlugin(t *testing.T) {
 		"completes a command":     {args: []string{"__complete", "cronjob", "ne"}, wantOut: "next\tTell when a schedule fires next\n:4\n"},
 		"completes a flag":        {args: []string{"__complete", "cronjob", "convert", "--in-pl"}, wantOut: "--in-place\t"},
 		"completes CronJobs":      {args: []string{"__complete", "cronjob", "next", "-n", s.ns, "ap"}, wantOut: "apple\napricot\n:4\n"},
+		"completes for export":    {args: []string{"__complete", "cronjob", "export", "-n", s.ns, "apple", ""}, wantOut: "apricot\npear\n:4\n"},
+		"completes for import":    {args: []string{"__complete", "cronjob", "import", "-n", s.ns, ""}, wantOut: "plum\n:4\n"},
 		"completes what is begun": {args: []string{"__complete", "cronjob", "suspend", "-n", s.ns, "apple", ""}, wantOut: "apricot\npear\n:4\n"},
 		"hears of a missing config": {
 			args:       []string{"cronjob", "run", "pear", "--kubeconfig=missing"},

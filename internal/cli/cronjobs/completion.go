@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,6 +28,16 @@ const completionTimeout = 3 * time.Second
 // CompleteNames completes the first limit arguments with the names of the namespace's CronJobs that
 // are not given yet; all arguments if limit is 0. Where no cluster answers it completes nothing.
 func CompleteNames(e *env.Env, limit int) cobra.CompletionFunc {
+	return completeNames(e, v1.GroupVersion.WithKind("CronJobList"), limit)
+}
+
+// CompleteBuiltinNames completes all arguments with the names of built-in CronJobs, as CompleteNames
+// does with those of ours.
+func CompleteBuiltinNames(e *env.Env) cobra.CompletionFunc {
+	return completeNames(e, batchv1.SchemeGroupVersion.WithKind("CronJobList"), 0)
+}
+
+func completeNames(e *env.Env, kind schema.GroupVersionKind, limit int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if limit > 0 && len(args) >= limit {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -35,7 +46,7 @@ func CompleteNames(e *env.Env, limit int) cobra.CompletionFunc {
 		if err != nil {
 			return completeNothing(err)
 		}
-		return completeObjects(cmd.Context(), e, v1.GroupVersion.WithKind("CronJobList"), namespace, begun, args)
+		return completeObjects(cmd.Context(), e, kind, namespace, begun, args)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/handover"
 )
@@ -55,10 +56,11 @@ const (
 func NewCommand(e *env.Env) *cobra.Command {
 	options, spec := &handover.Options{}, ""
 	command := &cobra.Command{
-		Use:     "export NAME...",
-		Short:   "Hand over from CronJobs of ours to the built-in ones",
-		Long:    long,
-		Example: example,
+		Use:               "export NAME...",
+		Short:             "Hand over from CronJobs of ours to the built-in ones",
+		Long:              long,
+		Example:           example,
+		ValidArgsFunction: cronjobs.CompleteNames(e, 0),
 		RunE: func(command *cobra.Command, names []string) error {
 			if len(names) == 0 && options.Selector == "" && !options.AllNamespaces {
 				return errors.New("name the CronJobs to export, or use --selector or --all-namespaces")

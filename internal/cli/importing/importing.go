@@ -47,10 +47,11 @@ const example = `  # See what would be done in the namespace shop
 func NewCommand(e *env.Env) *cobra.Command {
 	options, suspendOriginal := &handover.Options{}, false
 	command := &cobra.Command{
-		Use:     "import [NAME...]",
-		Short:   "Make CronJobs of ours from the built-in ones, and hand over to them",
-		Long:    long,
-		Example: example,
+		Use:               "import [NAME...]",
+		Short:             "Make CronJobs of ours from the built-in ones, and hand over to them",
+		Long:              long,
+		Example:           example,
+		ValidArgsFunction: cronjobs.CompleteBuiltinNames(e),
 		RunE: func(command *cobra.Command, names []string) error {
 			batch, err := handover.NewBatch(e, options, names)
 			if err != nil {
