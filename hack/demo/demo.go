@@ -142,9 +142,7 @@ func (d *demo) showResult(ctx context.Context) error {
 // stayUp leaves everything running until it is interrupted or the manager ends.
 func (d *demo) stayUp(ctx context.Context) error {
 	d.printf("\nThe cluster and the manager stay up until Ctrl-C. In another terminal:\n\n")
-	d.printf("export KUBECONFIG=%s\n", d.cluster.Kubeconfig)
-	d.printf("export PATH=%s:$PATH\n", filepath.Join(d.root, "bin", "k8s"))
-	d.printf("kubectl get cronjobs.v2.batch.tutorial.kubebuilder.io --watch\n")
+	d.printf("%s", otherTerminal(d.root, d.cluster.Kubeconfig))
 	select {
 	case <-ctx.Done():
 		d.printf("\nStopping\n")
@@ -152,6 +150,13 @@ func (d *demo) stayUp(ctx context.Context) error {
 	case <-d.manager.Done():
 		return d.manager.Err()
 	}
+}
+
+// otherTerminal returns what to type in another terminal. "make build-plugin" puts the plugin into bin.
+func otherTerminal(root, kubeconfig string) string {
+	bin := filepath.Join(root, "bin")
+	return fmt.Sprintf("export KUBECONFIG=%s\nexport PATH=%s:%s:$PATH\nkubectl get %s --watch\n",
+		kubeconfig, bin, filepath.Join(bin, "k8s"), cronJobs("v2"))
 }
 
 // stop ends whatever was started.
