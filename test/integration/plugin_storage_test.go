@@ -188,7 +188,7 @@ func (s *space) comesBackAfterAnInterruption() {
 	go func() {
 		done <- s.runPlugin(ctx, &out, &errOut, "storage", "migrate", "--method=client", "--page-size=2", "--qps=2")
 	}()
-	s.eventually(func() bool { return strings.Contains(errOut.String(), "4 of 10 written as v1") }, "it does not come to the third page")
+	s.eventually(func() bool { return strings.Contains(errOut.String(), "4 of 10 done") }, "it does not come to the third page")
 	cancel()
 	err := <-done
 	require.ErrorContains(s.t, err, "interrupted")

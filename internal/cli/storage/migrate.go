@@ -156,7 +156,7 @@ func (m *migrator) runHere(ctx context.Context) error {
 		return err
 	}
 	m.last = after
-	if err := m.visit(ctx, "written as "+m.storage, after, m.rewrite); err != nil {
+	if err := m.visit(ctx, "done", after, m.rewrite); err != nil {
 		return fmt.Errorf("%w; go on with --method=client --continue=%s", err, m.token())
 	}
 	m.say("%d written as %s, %d were so already, managedFields of %d cleaned", m.rewritten, m.storage, m.same, m.cleaned)
