@@ -220,7 +220,7 @@ func TestTheTermsOfAllThatIsLinkedAreCopied(t *testing.T) {
 	} {
 		assert.FileExists(t, filepath.Join("licenses", file))
 	}
-	assert.NoDirExists(t, filepath.Join("licenses", "github.com/stretchr"), "it is in go.mod, but not linked")
+	assert.NoDirExists(t, "licenses/github.com/stretchr", "it is in go.mod, but not linked")
 
 	err = run(&options{licenses: "licenses", binaries: []string{binary}})
 	assert.ErrorIs(t, err, fs.ErrExist, "what lay there before may be of modules that are gone")

@@ -41,7 +41,7 @@ func findSources(info *debug.BuildInfo) (map[string]*source, error) {
 			arguments = append(arguments, "-tags="+setting.Value)
 		}
 	}
-	command := exec.Command("go", append(arguments, info.Path)...)
+	command := exec.Command("go", append(arguments, info.Path)...) //nolint:gosec // what the binary says of itself
 	command.Env, command.Stderr = environment, os.Stderr
 	out, err := command.Output()
 	if err != nil {
