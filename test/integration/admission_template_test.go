@@ -283,13 +283,11 @@ func TestWhatIsProbablyWrongIsWarnedOfInBothVersions(t *testing.T) {
 func TestA5AnIntervalOfNothingIsRefusedInBothVersions(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	for schedule, want := range map[string]string{`"@every 0s"`: "@every 0s", `"@every -5m"`: "@every -5m"} {
-		err := s.Client.Create(t.Context(), s.object("v1", "c", "schedule: "+schedule, jobTemplate))
-		assertRefusal(t, fmt.Sprintf(`spec.schedule: Invalid value: %q: must be an interval above 0, such as @every 90m`, want), err, "v1")
-	}
-	for every, want := range map[string]string{"0s": "@every 0s", "-5m": "@every -5m"} {
-		err := s.Client.Create(t.Context(), s.object("v2", "c", `schedule: {every: "`+every+`"}`, jobTemplate))
-		assertRefusal(t, fmt.Sprintf(`spec.schedule: Invalid value: %q: must be an interval above 0, such as @every 90m`, want), err, "v2")
+	for _, every := range []string{"0s", "-5m"} {
+		err := s.Client.Create(t.Context(), s.object("v1", "c", `schedule: "@every `+every+`"`, jobTemplate))
+		assertRefusal(t, fmt.Sprintf(`spec.schedule: Invalid value: "@every %s": must be an interval above 0, such as @every 90m`, every), err, "v1")
+		err = s.Client.Create(t.Context(), s.object("v2", "c", `schedule: {every: "`+every+`"}`, jobTemplate))
+		assertRefusal(t, fmt.Sprintf(`spec.schedule.every: Invalid value: %q: must be an interval above 0, such as 90m`, every), err, "v2")
 	}
 }
 
