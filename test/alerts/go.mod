@@ -2,6 +2,8 @@ module tutorial.kubebuilder.io/project/test/alerts
 
 go 1.26.0
 
+toolchain go1.26.8
+
 tool github.com/prometheus/prometheus/cmd/promtool
 
 require (
