@@ -880,6 +880,25 @@ func TestACronJobThatIsGoneIsForgotten(t *testing.T) {
 	assert.Empty(t, s.reconciler.memory.deferred())
 }
 
+func TestS13ACronJobIsScheduledThoughTheLastStatusOfItsPredecessorCouldNotBeWritten(t *testing.T) {
+	s := newStage(t, every())
+	s.interfere(statusFails(errTrouble))
+	s.toNextTick()
+	s.reconcile()
+	require.True(t, s.reconciler.memory.entries[s.key].isStale)
+	s.stopInterfering()
+	require.NoError(t, mgr.GetClient().Delete(t.Context(), s.stored()))
+	successor := every().Namespace(s.key.Namespace).Obj()
+	successor.UID, successor.Generation = "", 0
+	require.NoError(t, mgr.GetClient().Create(t.Context(), successor))
+	s.awaitCached()
+	s.reconcile()
+	tick := s.toNextTick()
+	s.reconcile()
+	assert.Contains(t, s.jobs(), fmt.Sprintf("c-%d", tick.Unix()))
+	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
+}
+
 func TestS13OwnersAreToldByUID(t *testing.T) {
 	c := builders.MakeCronJob("c").Obj()
 	owned := builders.MakeJob(c, time.Unix(0, 0)).Obj()

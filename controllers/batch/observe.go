@@ -31,7 +31,8 @@ type observed struct {
 	// nobody changes it.
 	stored *v1.CronJob
 
-	// isGone says that the API server has the CronJob no more.
+	// isGone says that the API server has the CronJob no more that the pending entry is about. There
+	// may be another of its name.
 	isGone bool
 
 	// undecodable says why the CronJob can't be decoded; then nothing else of it is known.
@@ -60,8 +61,8 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("reading the CronJob: %w", err)
-	case seen.isGone:
-		return nil
+	case seen.isGone && cached.UID == seen.pending.owner:
+		return nil // until the cache knows, too
 	}
 	known, now := seen.pending, r.Clock.Now()
 	known.begin(cached.UID)

@@ -45,7 +45,7 @@ func (r *CronJobReconciler) settleStatus(ctx context.Context, seen *observed) {
 	err := r.APIReader.Get(ctx, seen.key, stored)
 	switch {
 	case apierrors.IsNotFound(err) || err == nil && stored.UID != seen.pending.owner:
-		seen.isGone = true // and stale until the cache knows, too
+		seen.isGone = true
 	case err != nil:
 		r.failed(ctx, seen, requestRead, fmt.Errorf("reading the CronJob, whose status could not be written: %w", err))
 	default:
