@@ -79,7 +79,7 @@ func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
 	known := r.memory.acquire(key)
 	defer r.memory.release(key, known)
-	seen := &observed{key: key, pending: known, firstRetry: firstRetry}
+	seen := &observed{key: key, pending: known}
 	r.settle(ctx, seen)
 	err := r.observe(ctx, seen)
 	switch {
@@ -89,9 +89,7 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 		return r.requeue(seen, plan.Result{}, r.reportUndecodable(ctx, seen)), nil
 	}
 	r.reportMissed(seen.stored)
-	p := r.decide(ctx, seen)
-	done := r.apply(ctx, seen, p)
-	result := plan.Conclude(seen.Input, p, done)
+	p, result := r.act(ctx, seen)
 	switch {
 	case seen.isTerminating:
 		return r.requeue(seen, result, false), nil // quietly: the CronJob is about to be deleted, too
@@ -99,9 +97,19 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 		return requeueForStatus(), nil
 	}
 	written := r.writeStatus(ctx, seen, result.Status)
+	if p.RecordFirst && !written && !shouldRetryConflict(seen) {
+		seen.Unrecordable = true
+		p, result = r.act(ctx, seen)
+	}
 	r.prune(ctx, seen, p)
 	r.report(ctx, seen, result, written)
 	return r.requeue(seen, result, written), nil
+}
+
+// act decides what is to be done and does it.
+func (r *CronJobReconciler) act(ctx context.Context, seen *observed) (plan.Plan, plan.Result) {
+	p := r.decide(ctx, seen)
+	return p, plan.Conclude(seen.Input, p, r.apply(ctx, seen, p))
 }
 
 // decide makes the plan. What the plan is not sure of is looked up, and then it is decided again.

@@ -45,9 +45,9 @@ type observed struct {
 	// even an event.
 	isTerminating bool
 
-	// failed says that a request failed, and firstRetry after what time it is tried again at first.
-	failed     bool
-	firstRetry time.Duration
+	// failed says that a request failed, and conflicted that it was the write of the status, as the
+	// CronJob was edited meanwhile.
+	failed, conflicted bool
 }
 
 // observe gathers what a plan is made from, from the cache. Of a CronJob that is gone, stored is nil.
@@ -75,7 +75,7 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	seen.Input = plan.NewInput(seen.stored, now, specEditedAt(seen.stored))
 	seen.SeenAt, seen.LeadingSince = known.see(seen.stored, now), r.leadingSince
 	seen.StatusAt = statusWrittenAt(seen.stored)
-	seen.StatusFailed, seen.Uncertain = known.statusFailed, known.unconfirmed.name != ""
+	seen.Uncertain = known.unconfirmed.name != ""
 	return r.observeJobs(ctx, seen)
 }
 

@@ -228,6 +228,43 @@ func TestS14UnderReplaceARefusedStatusCostsNoTick(t *testing.T) {
 	assert.NotContains(t, strings.Join(s.events(), "\n"), "MissSchedule")
 }
 
+// A process that knows nothing but the status would otherwise take the tick for missed.
+func TestS2AStatusTellsOfARunBeforeItsJobIsReplaced(t *testing.T) {
+	for name, first := range map[string]error{"at once": nil, "though somebody's edit came first": passedOn(http.StatusConflict, metav1.StatusReasonConflict)} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every().Policy(v1.ReplaceConcurrent))
+			s.interfere(statusFails(errTrouble))
+			tick := s.toNextTick()
+			s.reconcile()
+			s.awaitCached()
+
+			replaced, failure := 0, first
+			s.interfere(interceptor.Funcs{
+				SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+					opts ...client.SubResourcePatchOption,
+				) error {
+					if err := failure; err != nil {
+						failure = nil
+						return err
+					}
+					return c.SubResource(sub).Patch(ctx, o, p, opts...)
+				},
+				Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+					replaced++
+					require.NotNil(t, s.stored().Status.LastScheduleTime)
+					assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
+					return c.Delete(ctx, o, opts...)
+				},
+			})
+			s.clock.SetTime(tick.Add(time.Minute))
+			s.live(time.Second, false)
+			assert.Equal(t, 1, replaced)
+			assert.Equal(t, []string{fmt.Sprintf("c-%d", tick.Add(time.Minute).Unix())}, s.jobs())
+			assert.NotContains(t, strings.Join(s.events(), "\n"), "MissSchedule")
+		})
+	}
+}
+
 func TestS14ACreationThatIsRefusedForLongCostsOnlyItsOwnTicks(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"by a policy":                    denied,

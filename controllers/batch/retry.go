@@ -89,7 +89,11 @@ func (r *CronJobReconciler) requeue(seen *observed, result plan.Result, isWritte
 	}
 	if seen.failed {
 		known.failures++
-		wakeBy(backoff(seen.firstRetry, known.failures))
+		first := firstRetry
+		if seen.conflicted {
+			first = conflictRetry
+		}
+		wakeBy(backoff(first, known.failures))
 	} else {
 		known.failures = 0
 	}
@@ -100,6 +104,15 @@ func (r *CronJobReconciler) requeue(seen *observed, result plan.Result, isWritte
 		wakeBy(0)
 	}
 	return r.sleepUntil(wake)
+}
+
+// maxConflicts is how many times in a row a tick waits for a status that conflicts.
+const maxConflicts = 3
+
+// shouldRetryConflict reports whether the status is to be made again from the edited CronJob before
+// anything else is done.
+func shouldRetryConflict(seen *observed) bool {
+	return seen.conflicted && seen.pending.failures < maxConflicts
 }
 
 // isOutcomeUnknown reports whether a request may have been carried out although it failed.

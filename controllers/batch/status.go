@@ -34,9 +34,7 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, sta
 	answer, err := r.patchStatus(ctx, seen, status)
 	if err != nil {
 		seen.pending.isStale, seen.pending.statusFailed = true, true
-		if apierrors.IsConflict(err) {
-			seen.firstRetry = conflictRetry
-		}
+		seen.conflicted = apierrors.IsConflict(err)
 		r.failed(ctx, seen, requestStatus, fmt.Errorf("writing the status: %w", err))
 		return false
 	}

@@ -25,12 +25,11 @@ func (p *Plan) run(in Input, active []jobState, start Start) {
 		p.hold(in, active[0].Job, start)
 		return
 	case policy == v1.ReplaceConcurrent:
-		if !in.StatusFailed && slices.ContainsFunc(active, func(job jobState) bool { return !job.accounted }) {
-			// The status tells of a tick before its Job is deleted, or a process that knows nothing
-			// else would take it for missed. If that fails, the tick that is due does not wait for
-			// it.
+		if !in.Unrecordable && slices.ContainsFunc(active, func(job jobState) bool { return !job.accounted }) {
+			// A process that knows nothing but the status would take the tick of a Job that was
+			// deleted for missed.
 			p.waitFor(in, active[0].Job, "be deleted")
-			p.Again = true
+			p.RecordFirst, p.Again = true, true
 			p.wakeBy(start.GiveUpAt)
 			return
 		}

@@ -45,8 +45,8 @@ type Input struct {
 	// look-up got no answer.
 	Uncertain bool
 
-	// StatusFailed says that the status could not be written the last time.
-	StatusFailed bool
+	// Unrecordable says that the status which Plan.RecordFirst asks for can't be written.
+	Unrecordable bool
 
 	// LeadingSince is when this manager began to lead; zero if it has always led. Verified says
 	// that the Jobs which Plan.Verify names have been looked up.
@@ -96,6 +96,10 @@ type Plan struct {
 	// status lists and that were not observed, and those of ticks that would be missed, but that
 	// the manager which led before may have run.
 	Verify []string
+
+	// RecordFirst says that a tick is due that waits until the status is written: it tells of runs
+	// whose Jobs are to be deleted. If it can't be written, it is to be decided again.
+	RecordFirst bool
 
 	// Start says which tick is to be started; nil for none.
 	Start *Start
