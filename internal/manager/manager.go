@@ -6,14 +6,17 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
 	"maps"
+	"net"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -38,10 +41,10 @@ import (
 	"tutorial.kubebuilder.io/project/internal/informer"
 	"tutorial.kubebuilder.io/project/internal/lease"
 	webhookv1 "tutorial.kubebuilder.io/project/internal/webhook/batch/v1"
-	"tutorial.kubebuilder.io/project/internal/webhook/certs"
 	"tutorial.kubebuilder.io/project/internal/webhook/conversion"
 	"tutorial.kubebuilder.io/project/internal/webhook/drain"
 	"tutorial.kubebuilder.io/project/internal/webhook/limit"
+	"tutorial.kubebuilder.io/project/internal/webhook/trust"
 )
 
 // Main runs the manager until it is told to stop, and returns the program's exit code: 2 if the
@@ -92,13 +95,11 @@ func limitMemory(container int64) {
 
 // run runs the manager until the context ends.
 func run(ctx context.Context, config *rest.Config, opts *options, version string, now clock.PassiveClock) error {
-	keeper, err := newKeeper(opts)
-	if err != nil {
-		return err
-	}
-	server := drain.NewServer(limit.NewServer(webhookOptions(opts, keeper)))
+	server := drain.NewServer(limit.NewServer(webhook.Options{
+		Host: opts.webhookHost, Port: opts.webhookPort, CertDir: opts.webhookCertPath, TLSOpts: tlsOptions(opts),
+	}))
 	fence := lease.NewFence(renewDeadline, clock.RealClock{})
-	mgrOpts := managerOptions(opts, keeper, server)
+	mgrOpts := managerOptions(opts, server)
 	mgrOpts.LeaderElectionConfig = fence.Renewals(config)
 	mgr, err := ctrl.NewManager(config, mgrOpts)
 	if err != nil {
@@ -132,7 +133,7 @@ func run(ctx context.Context, config *rest.Config, opts *options, version string
 		return fmt.Errorf("setting up the health checks: %w", err)
 	}
 	if opts.enableWebhooks {
-		if err := setUpWebhooks(mgr, keeper, opts); err != nil {
+		if err := setUpWebhooks(mgr, opts); err != nil {
 			return fmt.Errorf("setting up the webhooks: %w", err)
 		}
 	}
@@ -154,26 +155,15 @@ func fencedClient(mgr ctrl.Manager, fence *lease.Fence) (client.Client, error) {
 
 // setUpWebhooks registers the webhooks. A replica is ready when the API server can call them: it is not
 // about caches, as one that does not lead serves webhooks as well.
-func setUpWebhooks(mgr ctrl.Manager, keeper *certs.Keeper, opts *options) error {
+func setUpWebhooks(mgr ctrl.Manager, opts *options) error {
 	server := mgr.GetWebhookServer()
 	server.Register(conversion.Path, conversion.Handler{Convert: v2.ConvertJSON})
-	admission := webhookv1.SetupWebhookWithManager(mgr, opts.namespaces)
-	if err := errors.Join(admission, mgr.AddReadyzCheck("webhooks", server.StartedChecker())); err != nil {
-		return err
-	}
-	if keeper == nil {
-		return nil
-	}
-	return keeper.SetupWithManager(mgr)
-}
-
-// newKeeper returns what keeps the API server's trust in the webhooks' certificate; nil if that is not
-// the manager's to do.
-func newKeeper(opts *options) (*certs.Keeper, error) {
-	if !opts.keepsTrust() {
-		return nil, nil //nolint:nilnil // there is none
-	}
-	return certs.NewKeeper(opts.webhookCertPath, opts.trustedIn, clock.RealClock{})
+	address := net.JoinHostPort(cmp.Or(opts.webhookHost, "localhost"), strconv.Itoa(opts.webhookPort))
+	return errors.Join(
+		webhookv1.SetupWebhookWithManager(mgr, opts.namespaces),
+		mgr.AddReadyzCheck("webhooks", server.StartedChecker()),
+		mgr.AddReadyzCheck("trust", trust.Check(mgr.GetClient(), address)),
+	)
 }
 
 // tlsOptions is how the manager serves TLS.
@@ -186,20 +176,11 @@ func tlsOptions(opts *options) []func(*tls.Config) {
 	}}
 }
 
-// webhookOptions makes the webhook server's options of ours.
-func webhookOptions(opts *options, keeper *certs.Keeper) webhook.Options {
-	webhooks := webhook.Options{Host: opts.webhookHost, Port: opts.webhookPort, CertDir: opts.webhookCertPath, TLSOpts: tlsOptions(opts)}
-	if keeper != nil {
-		webhooks.TLSOpts = append(webhooks.TLSOpts, func(c *tls.Config) { c.GetCertificate = keeper.GetCertificate })
-	}
-	return webhooks
-}
-
 // managerOptions makes the manager's options of ours.
-func managerOptions(opts *options, keeper *certs.Keeper, server webhook.Server) ctrl.Options {
+func managerOptions(opts *options, server webhook.Server) ctrl.Options {
 	cached := batch.Cached()
-	if keeper != nil {
-		maps.Copy(cached, opts.trustedIn.ByObject())
+	if opts.enableWebhooks {
+		maps.Copy(cached, trust.CacheByObject())
 	}
 	return ctrl.Options{
 		Scheme: newScheme(),

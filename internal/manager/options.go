@@ -19,9 +19,6 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
-
-	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/internal/webhook/certs"
 )
 
 // options is what the flags say.
@@ -36,7 +33,6 @@ type options struct {
 	webhookHost             string
 	webhookPort             int
 	webhookCertPath         string
-	trustedIn               certs.Objects
 	enableHTTP2             bool
 	tlsMinVersion           uint16
 	tlsCipherSuites         []uint16
@@ -52,7 +48,7 @@ type options struct {
 
 // parseFlags reads the command line. Some defaults come from the environment.
 func parseFlags(args []string, getenv func(string) string) (*options, error) {
-	opts := &options{trustedIn: certs.Objects{CRD: "cronjobs." + v1.GroupVersion.Group}}
+	opts := &options{}
 	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is one line, and not the whole usage
 	flags.StringVar(&opts.metricsAddress, "metrics-bind-address", "0", "`address` of the metrics, such as :8443; 0 for none. "+
@@ -71,11 +67,6 @@ func parseFlags(args []string, getenv func(string) string) (*options, error) {
 	flags.IntVar(&opts.webhookPort, "webhook-port", 9443, "`port` of the webhooks")
 	flags.StringVar(&opts.webhookCertPath, "webhook-cert-path", filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs"),
 		"`directory` of the webhooks' tls.crt and tls.key; they are read again when they change")
-	flags.StringVar(&opts.trustedIn.Mutating, "mutating-webhook-configuration", "",
-		"`name` of the MutatingWebhookConfiguration, in which, and in the CRD, the manager keeps the caBundle by ca.crt beside tls.crt; "+
-			"the next flag goes with it")
-	flags.StringVar(&opts.trustedIn.Validating, "validating-webhook-configuration", "",
-		"`name` of the ValidatingWebhookConfiguration, likewise; without both, the caBundle is somebody else's to keep")
 	opts.bindTLS(flags)
 	flags.DurationVar(&opts.shutdownDelay, "shutdown-delay-duration", 0,
 		"how long, a `duration` such as 3s, the manager goes on after it is told to end: "+
@@ -136,9 +127,6 @@ func (o *options) bindTLS(flags *flag.FlagSet) {
 		})
 }
 
-// keepsTrust reports whether the manager has the API server trust the webhooks' certificate.
-func (o *options) keepsTrust() bool { return o.enableWebhooks && o.trustedIn.Mutating != "" }
-
 // validate checks what the types of the flags can't.
 func (o *options) validate() error {
 	switch {
@@ -157,9 +145,6 @@ func (o *options) validate() error {
 	}
 	if o.tlsCipherSuites != nil && o.tlsMinVersion == tls.VersionTLS13 {
 		return errors.New("--tls-cipher-suites: TLS 1.3 has no choice of them: want --tls-min-version=VersionTLS12 beside it")
-	}
-	if (o.trustedIn.Mutating == "") != (o.trustedIn.Validating == "") {
-		return errors.New("--mutating-webhook-configuration and --validating-webhook-configuration go together: set both or none")
 	}
 	for _, name := range o.namespaces {
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {

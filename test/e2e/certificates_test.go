@@ -8,7 +8,6 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -18,12 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 const (
@@ -31,17 +26,13 @@ const (
 	authoritySecret    = "webhook-ca-cert"
 	servingCertificate = "project-serving-cert"
 	webhookPort        = 9443
-	webhookHost        = "project-webhook-service.project-system.svc"
 )
 
 // A kubelet takes up to a minute and a half to bring new files to its Pods, each at another time.
-func TestNoRequestFailsWhileCertificatesAreReplaced(t *testing.T) {
+func TestNoRequestFailsWhileTheServingCertificateIsRenewed(t *testing.T) {
 	t.Parallel()
 	deployed(t)
-	r := &replicasUnderWatch{t: t, addresses: map[string]string{}}
-	for _, pod := range readyPods(t) {
-		r.addresses[pod.Name] = forward(t, pod.Name, webhookPort)
-	}
+	r := watchReplicas(t)
 	load := startLoad(t, 0)
 
 	before := r.secret(servingSecret)
@@ -50,16 +41,44 @@ func TestNoRequestFailsWhileCertificatesAreReplaced(t *testing.T) {
 	renewNow(t)
 	r.awaitServed(r.awaitNew(servingSecret, remade))
 
-	authority := r.secret(authoritySecret)
-	before = r.secret(servingSecret)
+	load.stop()
+}
+
+// The CA injector has the API server trust the new CA at once, and the kubelets bring the new certificate
+// later: until then, the webhooks fail. How long that takes stands in docs/operations.md.
+func TestReplacingTheCAFailsRequestsForAWhileAndNoTick(t *testing.T) {
+	deployed(t)
+	r := watchReplicas(t)
+	s := newSpace(t)
+	seen := watchJobs(t, s.ns)
+	s.create(s.cronJob("c").Schedule("@every 5s").History(1000, 1000))
+	seen.await(t, 1)
+	load := startLoad(t, 3*time.Minute)
+
+	authority, before := r.secret(authoritySecret), r.secret(servingSecret)
 	r.delete(authoritySecret)
 	authority = r.awaitNew(authoritySecret, authority)
 	r.delete(servingSecret)
 	signed := r.awaitNew(servingSecret, before)
 	require.Equal(t, string(authority["tls.crt"]), string(signed["ca.crt"]), "signed by the new authority")
 	r.awaitServed(signed)
+	require.NoError(t, rollOut(t.Context()), "the replicas are ready again")
 
 	load.stop()
+	for i, job := range seen.jobs()[1:] {
+		before := seen.jobs()[i]
+		assert.Equal(t, 5*time.Second, tickOf(t, &job).Sub(tickOf(t, &before)), "between %s and %s", before.Name, job.Name)
+	}
+}
+
+// watchReplicas returns the replicas that are ready.
+func watchReplicas(t *testing.T) *replicasUnderWatch {
+	t.Helper()
+	r := &replicasUnderWatch{t: t, addresses: map[string]string{}}
+	for _, pod := range readyPods(t) {
+		r.addresses[pod.Name] = forward(t, pod.Name, webhookPort)
+	}
+	return r
 }
 
 // renewNow renews the serving certificate as `cmctl renew` does, once cert-manager has done with it what it is at.
@@ -136,8 +155,7 @@ func (r *replicasUnderWatch) awaitNew(name string, before map[string][]byte) map
 	return secret.Data
 }
 
-// awaitServed waits until each replica serves the certificate of a Secret. Until then, the API server has
-// to trust what each serves: it may connect anew at any moment.
+// awaitServed waits until each replica serves the certificate of a Secret.
 func (r *replicasUnderWatch) awaitServed(secret map[string][]byte) {
 	r.t.Helper()
 	block, _ := pem.Decode(secret["tls.crt"])
@@ -145,9 +163,9 @@ func (r *replicasUnderWatch) awaitServed(secret map[string][]byte) {
 	begin, arrived := time.Now(), map[string]string{}
 	await(r.t, func(ctx context.Context) error {
 		for name, address := range r.addresses {
-			served, err := r.look(ctx, name, address)
+			served, err := servedAt(ctx, address)
 			if err != nil {
-				return err
+				return fmt.Errorf("asking %s: %w", name, err)
 			}
 			if _, known := arrived[name]; !known && bytes.Equal(served.Raw, block.Bytes) {
 				arrived[name] = sinceSeconds(begin)
@@ -159,45 +177,4 @@ func (r *replicasUnderWatch) awaitServed(secret map[string][]byte) {
 		return nil
 	})
 	r.t.Logf("the replicas served the new certificate after %v", arrived)
-}
-
-// look returns what a replica serves, and fails the test if the API server does not trust it, both
-// by what it went by before and by what it goes by after.
-func (r *replicasUnderWatch) look(ctx context.Context, name, address string) (*x509.Certificate, error) {
-	before, err := trusted(ctx)
-	if err != nil {
-		return nil, err
-	}
-	served, err := servedAt(ctx, address)
-	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", name, err)
-	}
-	after, err := trusted(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, bundles := range []map[string][]byte{before, after} {
-		for where, bundle := range bundles {
-			roots := x509.NewCertPool()
-			roots.AppendCertsFromPEM(bundle)
-			_, err := served.Verify(x509.VerifyOptions{Roots: roots, DNSName: webhookHost})
-			assert.NoError(r.t, err, "the API server does not trust %s by the caBundle of %s", name, where)
-		}
-	}
-	return served, nil
-}
-
-// trusted returns which authorities the API server trusts: the caBundles, by the objects that have them.
-func trusted(ctx context.Context) (map[string][]byte, error) {
-	crd, mutating, validating := &apiextensionsv1.CustomResourceDefinition{}, &admissionv1.MutatingWebhookConfiguration{}, &admissionv1.ValidatingWebhookConfiguration{}
-	for name, object := range map[string]client.Object{crdName: crd, mutatingName: mutating, validatingName: validating} {
-		if err := cluster.Get(ctx, types.NamespacedName{Name: name}, object); err != nil {
-			return nil, err
-		}
-	}
-	return map[string][]byte{
-		"the CRD":                crd.Spec.Conversion.Webhook.ClientConfig.CABundle,
-		"the mutating webhook":   mutating.Webhooks[0].ClientConfig.CABundle,
-		"the validating webhook": validating.Webhooks[0].ClientConfig.CABundle,
-	}, nil
 }

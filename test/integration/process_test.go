@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -129,6 +130,21 @@ func (p *process) startReady(ctx context.Context) error {
 // isReady asks the process.
 func (p *process) isReady(ctx context.Context) bool {
 	return answersOK(ctx, p.health+"/readyz")
+}
+
+// readiness returns what the process says of each check of its readiness; nothing if it does not answer.
+func (p *process) readiness(ctx context.Context) string {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.health+"/readyz?verbose=true", http.NoBody)
+	if err != nil {
+		return ""
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, _ := io.ReadAll(response.Body)
+	return string(answer)
 }
 
 // answersOK reports whether a URL answers with status 200.

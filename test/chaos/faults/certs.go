@@ -4,12 +4,14 @@
 package faults
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/base64"
 	"encoding/pem"
 	"fmt"
 	"math/big"
@@ -17,6 +19,13 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // authority signs certificates for this machine.
@@ -87,13 +96,44 @@ type certs struct {
 	nth int
 }
 
-// rotate puts a new certificate, of a new authority, in the place of the one before.
-func (c *certs) rotate() error {
-	c.nth++
-	authority, err := newAuthority(fmt.Sprintf("webhooks %d", c.nth))
+// rotateCerts replaces the webhooks' certificate and its authority. As with cert-manager and the kubelet, the
+// API server trusts the new authority before the managers find the new certificate, and no longer the old
+// one: for a moment, calls fail.
+func (s *Site) rotateCerts(ctx context.Context) error {
+	s.certs.nth++
+	authority, err := newAuthority(fmt.Sprintf("webhooks %d", s.certs.nth))
 	if err != nil {
 		return err
 	}
+	if err := s.inject(ctx, authority.pem); err != nil {
+		return fmt.Errorf("injecting the authority: %w", err)
+	}
+	return s.certs.replace(authority)
+}
+
+// inject has the API server trust an authority, as cert-manager's CA injector does.
+func (s *Site) inject(ctx context.Context, authority []byte) error {
+	at := metav1.ObjectMeta{Name: "mutating-webhook-configuration"}
+	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: at}
+	at.Name = "validating-webhook-configuration"
+	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: at}
+	crd := &unstructured.Unstructured{}
+	crd.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+	crd.SetName("cronjobs.batch.tutorial.kubebuilder.io")
+	for object, path := range map[client.Object]string{
+		mutating: "/webhooks/0", validating: "/webhooks/0", crd: "/spec/conversion/webhook",
+	} {
+		patch := fmt.Appendf(nil, `[{"op":"add","path":"%s/clientConfig/caBundle","value":%q}]`,
+			path, base64.StdEncoding.EncodeToString(authority))
+		if err := s.Client.Patch(ctx, object, client.RawPatch(types.JSONPatchType, patch)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace puts a new certificate of an authority in the place of the one before.
+func (c *certs) replace(authority *authority) error {
 	certificate, key, err := authority.files()
 	if err != nil {
 		return err
@@ -102,7 +142,7 @@ func (c *certs) rotate() error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	for name, content := range map[string][]byte{"ca.crt": authority.pem, "tls.crt": certificate, "tls.key": key} {
+	for name, content := range map[string][]byte{"tls.crt": certificate, "tls.key": key} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			return err
 		}

@@ -74,8 +74,6 @@ func (s *Site) newManager(name string, authority *authority, dir string) (*manag
 		Args: []string{
 			"--kubeconfig=" + kubeconfig, "--leader-elect", "--leader-election-namespace=" + managerNamespace,
 			"--webhook-host=127.0.0.1", fmt.Sprintf("--webhook-port=%d", m.webhookPort), "--webhook-cert-path=" + s.certs.dir,
-			"--mutating-webhook-configuration=mutating-webhook-configuration",
-			"--validating-webhook-configuration=validating-webhook-configuration",
 			fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", m.metricsPort), "--health-probe-bind-address=0",
 		},
 		Env: []string{"CHAOS_CLOCK=" + s.clock.path, "TZ=Asia/Kolkata"},

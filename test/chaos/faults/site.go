@@ -87,8 +87,8 @@ func (s *Site) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	s.certs = &certs{dir: filepath.Join(s.Dir, "webhook-certs")}
-	if err := s.certs.rotate(); err != nil {
-		return err
+	if err := s.rotateCerts(ctx); err != nil {
+		return fmt.Errorf("making the webhooks' certificate: %w", err)
 	}
 	authority, err := newAuthority("proxies")
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *Site) strike(ctx context.Context, step Step) error {
 		sleep(ctx, step.Hold)
 		return s.clock.set(0)
 	case RotateCerts:
-		return s.certs.rotate()
+		return s.rotateCerts(ctx)
 	case DownWebhooks:
 		s.webhooks.down.Store(true)
 		sleep(ctx, step.Hold)
