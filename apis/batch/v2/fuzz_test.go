@@ -80,7 +80,7 @@ func hasEmptyStatus(t *testing.T, object string) bool {
 	t.Helper()
 	parts, err := takeApart([]byte(object))
 	require.NoError(t, err)
-	status := parts.top.get("status")
+	status := parts.top["status"]
 	members, _ := readObject(status)
 	return status != nil && len(members) == 0
 }
@@ -92,7 +92,7 @@ func requireNoObjectTurnsIntoASchedule(t *testing.T, object string, converted []
 		parts, err := takeApart(object)
 		require.NoError(t, err)
 		var value any
-		_ = json.Unmarshal(parts.spec.get("schedule"), &value) // there is none, or a number that is too large
+		_ = json.Unmarshal(parts.spec["schedule"], &value) // there is none, or a number that is too large
 		return value
 	}
 	if _, isObject := schedule([]byte(object)).(map[string]any); isObject {

@@ -5,6 +5,7 @@ package v2
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,11 +33,11 @@ func ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind := parts.top.text("kind"); kind != "CronJob" {
+	if kind := text(parts.top["kind"]); kind != "CronJob" {
 		return nil, fmt.Errorf("converting kind %.60q: want CronJob", kind)
 	}
 	hub, spoke := v1.GroupVersion.String(), GroupVersion.String()
-	switch from := parts.top.text("apiVersion"); {
+	switch from := text(parts.top["apiVersion"]); {
 	case from == apiVersion && (from == hub || from == spoke):
 		return object, nil
 	case from == hub && apiVersion == spoke:
@@ -47,6 +48,26 @@ func ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
 		return nil, fmt.Errorf("converting from %.60q to %.60q: want %s and %s", from, apiVersion, hub, spoke)
 	}
 	return parts.assemble(apiVersion), nil
+}
+
+// jsonObject is a JSON object whose members are as they were written: what a conversion does not look
+// into is not decoded.
+type jsonObject map[string]json.RawMessage
+
+// readObject reads the members of a value, and reports whether it is an object.
+func readObject(value json.RawMessage) (jsonObject, bool) {
+	var object jsonObject
+	err := json.Unmarshal(value, &object)
+	return object, err == nil && object != nil
+}
+
+// text returns a value that is a string; "" if it is not.
+func text(value json.RawMessage) string {
+	text := ""
+	if json.Unmarshal(value, &text) != nil {
+		return ""
+	}
+	return text
 }
 
 // rawObject is a CronJob as far as a conversion has to look into it.
@@ -61,18 +82,16 @@ type rawObject struct {
 
 // takeApart splits an object into the parts that a conversion looks at.
 func takeApart(object []byte) (*rawObject, error) {
-	if !json.Valid(object) {
-		var nothing any
-		return nil, fmt.Errorf("reading the object: %w", json.Unmarshal(object, &nothing))
-	}
 	o := &rawObject{}
 	var ok bool
 	if o.top, ok = readObject(object); !ok {
-		return nil, errors.New("reading the object: it is JSON, but no object")
+		var nothing any
+		err := json.Unmarshal(object, &nothing)
+		return nil, fmt.Errorf("reading the object: %w", cmp.Or(err, errors.New("it is JSON, but no object")))
 	}
-	o.spec, o.hasSpec = readObject(o.top.get("spec"))
-	if o.metadata, o.hasMetadata = readObject(o.top.get("metadata")); !o.hasMetadata {
-		o.hasMetadata = isMissing(o.top.get("metadata"))
+	o.spec, o.hasSpec = readObject(o.top["spec"])
+	if o.metadata, o.hasMetadata = readObject(o.top["metadata"]); !o.hasMetadata {
+		o.metadata, o.hasMetadata = jsonObject{}, isMissing(o.top["metadata"])
 	}
 	o.takeStrings("labels")
 	o.stored = o.takeStrings("annotations")
@@ -87,31 +106,26 @@ func isMissing(value json.RawMessage) bool { return value == nil || string(value
 // anything else: the API server does so when it reads a stored object, and refuses such a member in
 // a converted one. It takes a null among the strings for an empty string.
 func (o *rawObject) takeStrings(member string) map[string]string {
-	raw := o.metadata.get(member)
+	raw := o.metadata[member]
 	if isMissing(raw) {
 		return nil
 	}
 	var values map[string]string
 	if json.Unmarshal(raw, &values) != nil {
-		o.metadata.delete(member)
+		delete(o.metadata, member)
 		return nil
 	}
 	if bytes.Contains(raw, []byte("null")) {
-		o.metadata.set(member, encode(values))
+		o.metadata[member] = encode(values)
 	}
 	return values
-}
-
-// decodeObject decodes a JSON object, and reports whether it was one.
-func decodeObject[V any](raw json.RawMessage, into *map[string]V) bool {
-	return json.Unmarshal(raw, into) == nil && *into != nil
 }
 
 // fromHub converts the schedule to v2.
 func (o *rawObject) fromHub() {
 	o.dropShownSchedule() // v1 has none
 	text, isText := "", true
-	if raw := o.spec.get("schedule"); raw != nil {
+	if raw := o.spec["schedule"]; raw != nil {
 		isText = json.Unmarshal(raw, &text) == nil && string(raw) != "null"
 	}
 	if !o.isWhole() {
@@ -123,7 +137,7 @@ func (o *rawObject) fromHub() {
 	}
 	o.showSchedule(text)
 	if kept, ok := o.annotations[ScheduleV2Annotation]; ok && text == "" && isUnreadable(json.RawMessage(kept)) && isDecodable(kept) {
-		o.spec.set("schedule", json.RawMessage(kept))
+		o.spec["schedule"] = json.RawMessage(kept)
 		o.annotations = withoutSchedules(o.annotations)
 		return
 	}
@@ -140,9 +154,9 @@ func (o *rawObject) isWhole() bool { return o.hasMetadata && o.hasSpec }
 // hideObject writes a v1 schedule that is an object, which v1 refuses, as a text, which v2 refuses.
 // As an object it could be valid in v2.
 func (o *rawObject) hideObject() {
-	raw := o.spec.get("schedule")
+	raw := o.spec["schedule"]
 	if _, ok := readObject(raw); ok {
-		o.spec.set("schedule", encode(string(raw)))
+		o.spec["schedule"] = encode(string(raw))
 	}
 }
 
@@ -152,13 +166,13 @@ func (o *rawObject) toHub() {
 	if !o.isWhole() {
 		return
 	}
-	raw := o.spec.get("schedule")
+	raw := o.spec["schedule"]
 	isSet := raw != nil
 	if isSet && isUnreadable(raw) && !o.keepsText(raw) {
 		// Kept as it is, so that v2's schema, which is asked after the defaulting webhook of v1, sees
 		// what the user wrote, such as {minute: 0}, and can say what is wrong with it.
 		o.annotations = withSchedule(o.annotations, ScheduleV2Annotation, string(raw))
-		o.spec.delete("schedule")
+		delete(o.spec, "schedule")
 		return
 	}
 	schedule, ok := readSchedule(raw)
@@ -172,53 +186,53 @@ func (o *rawObject) toHub() {
 
 // keepsText reports whether a v2 schedule is the {} that stands for a v1 text that is no schedule.
 func (o *rawObject) keepsText(raw json.RawMessage) bool {
-	var object map[string]json.RawMessage
+	object, ok := readObject(raw)
 	kept := o.annotations[ScheduleV1Annotation]
-	return kept != "" && splitSchedule(kept).isZero() && decodeObject(raw, &object) && len(object) == 0
+	return kept != "" && splitSchedule(kept).isZero() && ok && len(object) == 0
 }
 
 // setSchedule puts a schedule into the spec, or takes it out if there is none.
 func (o *rawObject) setSchedule(schedule any, none bool) {
 	if none {
-		o.spec.delete("schedule")
+		delete(o.spec, "schedule")
 		return
 	}
-	o.spec.set("schedule", encode(schedule))
+	o.spec["schedule"] = encode(schedule)
 }
 
 // assemble puts the parts together again.
 func (o *rawObject) assemble(apiVersion string) []byte {
-	o.top.set("apiVersion", encode(apiVersion))
+	o.top["apiVersion"] = encode(apiVersion)
 	if o.hasSpec {
-		o.top.set("spec", o.spec.write())
+		o.top["spec"] = encode(o.spec)
 	}
 	if o.hasMetadata {
 		if !maps.Equal(o.annotations, o.stored) {
 			o.setAnnotations()
 		}
-		o.top.set("metadata", o.metadata.write())
+		o.top["metadata"] = encode(o.metadata)
 	}
-	return o.top.write()
+	return encode(o.top)
 }
 
 // setAnnotations puts the annotations into the metadata, or takes them out if there are none.
 func (o *rawObject) setAnnotations() {
 	if len(o.annotations) == 0 {
-		o.metadata.delete("annotations")
+		delete(o.metadata, "annotations")
 	} else {
-		o.metadata.set("annotations", encode(o.annotations))
+		o.metadata["annotations"] = encode(o.annotations)
 	}
 }
 
 // readSchedule reads a v2 schedule, valid JSON, and reports whether the fields of a CronSchedule
 // say all of it. Unknown members and nulls say nothing: the API server drops them.
 func readSchedule(raw json.RawMessage) (CronSchedule, bool) {
-	members, _ := readObject(raw)
-	known := slices.DeleteFunc(members, func(member jsonMember) bool {
-		return !slices.Contains(scheduleMembers, member.unquoted()) || string(member.value) == "null"
+	known, _ := readObject(raw)
+	maps.DeleteFunc(known, func(name string, value json.RawMessage) bool {
+		return !slices.Contains(scheduleMembers, name) || string(value) == "null"
 	})
 	schedule := CronSchedule{}
-	if len(known) == 0 || json.Unmarshal(known.write(), &schedule) != nil {
+	if len(known) == 0 || json.Unmarshal(encode(known), &schedule) != nil {
 		return CronSchedule{}, false
 	}
 	again, _ := readObject(encode(schedule))
@@ -231,8 +245,7 @@ var scheduleMembers = []string{"minute", "hour", "dayOfMonth", "month", "dayOfWe
 // isUnreadable reports whether this is what users write for a v2 schedule by mistake: an object whose
 // fields a CronSchedule does not hold, being of another type, unknown, or none at all; or a text, as in v1.
 func isUnreadable(raw json.RawMessage) bool {
-	var object map[string]json.RawMessage
-	if decodeObject(raw, &object) {
+	if _, ok := readObject(raw); ok {
 		_, ok := readSchedule(raw)
 		return !ok
 	}
@@ -248,11 +261,14 @@ func isDecodable(schedule string) bool {
 	return json.Unmarshal([]byte("[[[[["+schedule+"]]]]]"), &values) == nil
 }
 
-// encode writes a value that came from JSON, or has only strings, as JSON.
+// encode writes a value that came from JSON, or has only strings, as JSON. Unlike json.Marshal, it
+// leaves <, > and & as they are, which would take six times as many bytes.
 func encode(value any) json.RawMessage {
-	raw, err := json.Marshal(value)
-	if err != nil { // can't be: all that is raw in it has been decoded before
+	out := &bytes.Buffer{}
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil { // can't be: all that is raw in it has been decoded before
 		return json.RawMessage("null")
 	}
-	return raw
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }

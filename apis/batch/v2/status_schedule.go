@@ -27,27 +27,29 @@ func shownSchedule(text string) string {
 // that: the API server takes what a manager owns from its request, and leaves the status out.
 //
 // A status that is {} stays so. It could not be told from none when the text is dropped again.
-func (o *rawObject) showSchedule(text string) {
-	raw := o.top.get("status")
-	status, _ := readObject(raw)
-	hasNoMembers := raw != nil && len(status) == 0
-	if text == "" || o.metadata.text("uid") == "" || hasNoMembers {
+func (o *rawObject) showSchedule(schedule string) {
+	status, ok := readObject(o.top["status"])
+	hasNoMembers := ok && len(status) == 0 || !ok && o.top["status"] != nil
+	if schedule == "" || text(o.metadata["uid"]) == "" || hasNoMembers {
 		return
 	}
-	status.set("schedule", encode(shownSchedule(text)))
-	o.top.set("status", status.write())
+	if !ok {
+		status = jsonObject{}
+	}
+	status["schedule"] = encode(shownSchedule(schedule))
+	o.top["status"] = encode(status)
 }
 
 // dropShownSchedule drops status.schedule, and a status that has nothing else.
 func (o *rawObject) dropShownSchedule() {
-	status, _ := readObject(o.top.get("status"))
-	if status.get("schedule") == nil {
+	status, _ := readObject(o.top["status"])
+	if status["schedule"] == nil {
 		return
 	}
-	status.delete("schedule")
+	delete(status, "schedule")
 	if len(status) == 0 {
-		o.top.delete("status")
+		delete(o.top, "status")
 		return
 	}
-	o.top.set("status", status.write())
+	o.top["status"] = encode(status)
 }
