@@ -5,14 +5,31 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cronjobv1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 )
+
+const (
+	// jobTimeout is for CronJobs that are due every minute: the minute that has begun may be
+	// theirs or not, and a slow machine gets one more.
+	jobTimeout = 130 * time.Second
+
+	diagnoseTimeout = 30 * time.Second
+)
+
+// versions are the API versions, in each of which there is a sample.
+var versions = []string{"v1", "v2"}
 
 // demo is the state of the show.
 type demo struct {
@@ -52,65 +69,36 @@ func (d *demo) step(ctx context.Context, title string, do func(context.Context) 
 	d.steps++
 	d.printf("\n%d. %s\n", d.steps, title)
 	begin := time.Now()
-	if err := do(ctx); err != nil {
-		return fmt.Errorf("step %d failed after %s: %w", d.steps, seconds(time.Since(begin)), err)
-	}
-	d.printf("   done in %s\n", seconds(time.Since(begin)))
-	return nil
-}
-
-func (d *demo) startCluster(ctx context.Context) error {
-	cluster, err := localcluster.Start(ctx, localcluster.Options{
-		Root:       d.root,
-		Components: localcluster.RunsJobs(),
-		Webhooks:   localcluster.DefaultWebhooks(),
-		Logf:       d.notef,
-	})
+	err := do(ctx)
+	took := time.Since(begin).Seconds()
 	if err != nil {
-		return err
+		return fmt.Errorf("step %d failed after %.1fs: %w", d.steps, took, err)
 	}
-	d.cluster = cluster
+	d.notef("done in %.1fs", took)
 	return nil
 }
 
-// The manager's service account, which its role binding names before kustomize changes names.
-const (
-	managerUser      = "system:serviceaccount:system:controller-manager"
-	managerUserGroup = "system:serviceaccounts"
-)
+func (d *demo) startCluster(ctx context.Context) (err error) {
+	d.cluster, err = localcluster.Start(ctx, localcluster.Options{
+		Root: d.root, RunsJobs: true, Webhooks: true, Logf: d.notef,
+	})
+	return err
+}
 
 func (d *demo) startManager(ctx context.Context) error {
 	binary := filepath.Join(d.root, "bin", "manager")
 	if _, err := os.Stat(binary); err != nil {
 		return fmt.Errorf("the manager is not built, run \"make build\": %w", err)
 	}
-	err := d.quietly(ctx, "apply", "-f", "config/rbac/role.yaml", "-f", "config/rbac/role_binding.yaml")
+	kubeconfig, err := d.cluster.AddManager(ctx)
 	if err != nil {
 		return err
 	}
-	kubeconfig, err := d.cluster.AddUser(managerUser, managerUserGroup)
+	command, err := d.cluster.Manager(binary, kubeconfig)
 	if err != nil {
 		return err
 	}
-	port, err := localcluster.FreePort()
-	if err != nil {
-		return err
-	}
-	health := fmt.Sprintf("127.0.0.1:%d", port)
-	d.manager, err = d.cluster.Run(ctx, localcluster.Command{
-		Name:      "manager",
-		Path:      binary,
-		Env:       []string{"KUBECONFIG=" + kubeconfig},
-		HealthURL: "http://" + health + "/readyz",
-		Args: []string{
-			"--enable-webhooks", // whatever the environment says
-			"--webhook-cert-path=" + d.cluster.WebhookCertDir,
-			"--webhook-host=127.0.0.1",
-			fmt.Sprintf("--webhook-port=%d", d.cluster.WebhookPort),
-			"--health-probe-bind-address=" + health,
-			"--metrics-bind-address=0",
-		},
-	})
+	d.manager, err = d.cluster.Run(ctx, command)
 	if err != nil {
 		return err
 	}
@@ -127,22 +115,69 @@ func (d *demo) applySamples(ctx context.Context) error {
 	return nil
 }
 
+// showSchedules prints the schedule of every CronJob in every version.
+func (d *demo) showSchedules(ctx context.Context) error {
+	const schedules = `-o=jsonpath={range .items[*]}{.metadata.name}: {.spec.schedule}{"\n"}{end}`
+	for _, version := range versions {
+		if err := d.kubectl(ctx, "get", cronJobs(version), schedules); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitJobs waits until the status of each CronJob tells of a Job that has completed. If that does
+// not happen it prints what there is to know.
+func (d *demo) awaitJobs(parent context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(parent, jobTimeout, fmt.Errorf("no Job of each has completed in %v", jobTimeout))
+	defer cancel()
+	begin := time.Now()
+	d.notef("the next minute begins in %.0fs", begin.Truncate(time.Minute).Add(time.Minute).Sub(begin).Seconds())
+	done := map[string]bool{}
+	err := d.cluster.Until(ctx, &cronjobv1.CronJobList{}, func(object client.Object) (bool, error) {
+		if object.(*cronjobv1.CronJob).Status.LastSuccessfulTime != nil && !done[object.GetName()] {
+			done[object.GetName()] = true
+			d.notef("a Job of CronJob %s has completed after %.0fs", object.GetName(), time.Since(begin).Seconds())
+		}
+		return len(done) == len(versions), d.manager.Err()
+	}, client.InNamespace(metav1.NamespaceDefault))
+	if err != nil && parent.Err() == nil { // an interrupt needs no explanation
+		d.diagnose(parent)
+	}
+	return err
+}
+
+// diagnose prints, to stderr, what explains a Job that is missing or does not complete.
+func (d *demo) diagnose(parent context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), diagnoseTimeout)
+	defer cancel()
+	show := demo{out: os.Stderr, cluster: d.cluster}
+	for _, args := range [][]string{{"describe", cronJobs("v1")}, {"describe", "jobs"}, {"get", "pods"}, {"events"}} {
+		if err := show.kubectl(ctx, args...); err != nil {
+			show.printf("%v\n", err)
+		}
+	}
+	show.printf("%s\n", d.manager.LogTail())
+}
+
 // showResult prints what there is at the end.
 func (d *demo) showResult(ctx context.Context) error {
 	d.printf("\nThe result:\n\n")
-	for _, version := range versions {
-		if err := d.kubectl(ctx, "get", cronJobs(version)); err != nil {
+	for _, resource := range []string{cronJobs("v1"), cronJobs("v2"), "jobs"} {
+		if err := d.kubectl(ctx, "get", resource); err != nil {
 			return err
 		}
-		d.printf("\n")
 	}
-	return d.kubectl(ctx, "get", "jobs")
+	return nil
 }
 
 // stayUp leaves everything running until it is interrupted or the manager ends.
 func (d *demo) stayUp(ctx context.Context) error {
-	d.printf("\nThe cluster and the manager stay up until Ctrl-C. In another terminal:\n\n")
-	d.printf("%s", otherTerminal(d.root, d.cluster.Kubeconfig))
+	bin := filepath.Join(d.root, "bin")
+	d.printf("The cluster and the manager stay up until Ctrl-C. In another terminal:\n\n")
+	// "make build-plugin" puts the plugin into bin.
+	d.printf("export KUBECONFIG=%s\nexport PATH=%s:%s:$PATH\nkubectl get %s --watch\n",
+		d.cluster.Kubeconfig, bin, filepath.Join(bin, "k8s"), cronJobs("v2"))
 	select {
 	case <-ctx.Done():
 		d.printf("\nStopping\n")
@@ -152,20 +187,38 @@ func (d *demo) stayUp(ctx context.Context) error {
 	}
 }
 
-// otherTerminal returns what to type in another terminal. "make build-plugin" puts the plugin into bin.
-func otherTerminal(root, kubeconfig string) string {
-	bin := filepath.Join(root, "bin")
-	return fmt.Sprintf("export KUBECONFIG=%s\nexport PATH=%s:%s:$PATH\nkubectl get %s --watch\n",
-		kubeconfig, bin, filepath.Join(bin, "k8s"), cronJobs("v2"))
-}
-
 // stop ends whatever was started.
 func (d *demo) stop() error {
 	if d.cluster == nil {
 		return nil
 	}
-	if err := d.cluster.Stop(); err != nil {
-		return fmt.Errorf("cleaning up: %w", err)
+	return d.cluster.Stop()
+}
+
+// cronJobs names the resource of a version as kubectl understands it.
+func cronJobs(version string) string {
+	return "cronjobs." + version + ".batch.tutorial.kubebuilder.io"
+}
+
+// kubectl prints a command line as one would type it, then runs it and prints what it says.
+func (d *demo) kubectl(ctx context.Context, args ...string) error {
+	words := make([]string, len(args))
+	for i, arg := range args {
+		if words[i] = arg; strings.ContainsAny(arg, " {") {
+			words[i] = "'" + arg + "'"
+		}
+	}
+	line := "kubectl " + strings.Join(words, " ")
+	d.printf("$ %s\n", line)
+	command := d.cluster.Kubectl(ctx, args...)
+	command.Stdout, command.Stderr = d.out, d.out
+	err := command.Run()
+	d.printf("\n")
+	if ctx.Err() != nil {
+		err = errors.Join(err, context.Cause(ctx)) // the error is only that kubectl was killed
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", line, err)
 	}
 	return nil
 }
@@ -177,21 +230,4 @@ func (d *demo) printf(format string, args ...any) {
 // notef prints a line that belongs to the running step.
 func (d *demo) notef(format string, args ...any) {
 	d.printf("   "+format+"\n", args...)
-}
-
-func seconds(d time.Duration) string {
-	return fmt.Sprintf("%.1fs", d.Seconds())
-}
-
-// withManager returns a context that also ends when the manager does, and says so.
-func (d *demo) withManager(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		select {
-		case <-ctx.Done():
-		case <-d.manager.Done():
-			cancel(d.manager.Err())
-		}
-	}()
-	return ctx, func() { cancel(nil) }
 }

@@ -1,6 +1,22 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package localcluster runs a Kubernetes control plane on this machine's loopback interface, for
+// the demo, integration tests, the bench and the storms. It needs no container runtime and no root.
+//
+//	etcd ◄── kube-apiserver                      by envtest: its certificates and credentials
+//	              ▲  ▲  ▲  ▲
+//	              │  │  │  └── kube-controller-manager   Jobs, garbage collection, namespaces, …
+//	              │  │  └───── kube-scheduler            gives Pods a Node
+//	              │  └──────── kwok                      pretends to be the Nodes: Pods of Jobs complete
+//	              └─────────── the manager, kubectl      what the caller adds
+//
+// Etcd, the API server, their certificates and users are controller-runtime's pkg/envtest. It knows
+// no other component: those are child processes of our own.
+//
+// Everything it starts ends with it: [Cluster.Stop] ends each process, the last one first, and
+// removes the directory with data, certificates and logs. When the caller is killed, the kernel
+// kills the processes, where there is setpriv(1).
 package localcluster
 
 import (
@@ -14,8 +30,11 @@ import (
 	"strings"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -71,22 +90,32 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err := c.startControlPlane(); err != nil {
 		return err
 	}
-	c.options.Logf("etcd, kube-apiserver, %s (%s)", c.installed(), since(begin))
+	c.options.Logf("etcd and kube-apiserver run (%.1fs)", time.Since(begin).Seconds())
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("starting the cluster: %w", err)
 	}
-	if len(c.options.Components) == 0 {
+	if !c.options.RunsJobs {
 		return nil
 	}
 	begin = time.Now()
-	if err := c.startComponents(ctx); err != nil {
+	if err := c.runJobs(ctx); err != nil {
 		return err
 	}
-	c.options.Logf("%s (%s)", names(c.options.Components), since(begin))
+	c.options.Logf("%v run (%.1fs)", jobRunners, time.Since(begin).Seconds())
 	return nil
 }
 
-// startControlPlane starts etcd and the API server and installs the CRDs and webhooks.
+// makeDirs creates directories below the cluster's own.
+func (c *Cluster) makeDirs(names ...string) error {
+	for _, name := range names {
+		if err := os.Mkdir(filepath.Join(c.Dir, name), 0o700); err != nil {
+			return fmt.Errorf("making the cluster's directory: %w", err)
+		}
+	}
+	return nil
+}
+
+// startControlPlane starts etcd and the API server and installs the CRD and the webhooks.
 func (c *Cluster) startControlPlane() error {
 	env, err := c.environment()
 	if err != nil {
@@ -100,10 +129,7 @@ func (c *Cluster) startControlPlane() error {
 	c.EtcdURL = env.ControlPlane.Etcd.URL.String()
 	c.WebhookPort = env.WebhookInstallOptions.LocalServingPort
 	c.WebhookCertDir = env.WebhookInstallOptions.LocalServingCertDir
-	if err := c.checkConversion(env.CRDs); err != nil {
-		return err
-	}
-	if c.Client, err = client.NewWithWatch(c.Config, client.Options{Scheme: c.options.Scheme}); err != nil {
+	if c.Client, err = client.NewWithWatch(c.Config, client.Options{Scheme: env.Scheme}); err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
 	c.Kubeconfig, err = c.AddAdmin("admin")
@@ -112,65 +138,67 @@ func (c *Cluster) startControlPlane() error {
 
 // environment describes etcd and the API server to envtest.
 func (c *Cluster) environment() (*envtest.Environment, error) {
-	etcdLog, err := c.openLog(Etcd)
+	scheme, err := NewScheme()
 	if err != nil {
 		return nil, err
 	}
-	apiServerLog, err := c.openLog(APIServer)
-	if err != nil {
+	// Envtest points the conversion of the types that it finds in a scheme to the webhook server.
+	// Without webhooks nothing shall be converted.
+	conversions, config := runtime.NewScheme(), filepath.Join(c.options.Root, "config")
+	var crds, webhooks []string
+	if c.options.Webhooks {
+		conversions, webhooks = scheme, []string{filepath.Join(config, "webhook", "manifests.yaml")}
+	}
+	if !c.options.WithoutCRD {
+		crds = []string{filepath.Join(config, "crd", "bases")}
+	}
+	etcd := &envtest.Etcd{DataDir: filepath.Join(c.Dir, "etcd")}
+	apiServer := &envtest.APIServer{CertDir: filepath.Join(c.Dir, "pki")}
+	if etcd.Path, etcd.Out, err = c.prepare(Etcd); err != nil {
 		return nil, err
 	}
-	etcd := &envtest.Etcd{DataDir: filepath.Join(c.Dir, "etcd"), Out: etcdLog, Err: etcdLog}
-	apiServer := &envtest.APIServer{CertDir: filepath.Join(c.Dir, "pki"), Out: apiServerLog, Err: apiServerLog}
-	if etcd.Path, err = dyingWithParent(c.options.binary(Etcd), filepath.Join(c.Dir, "bin")); err != nil {
+	if apiServer.Path, apiServer.Out, err = c.prepare(APIServer); err != nil {
 		return nil, err
 	}
-	if apiServer.Path, err = dyingWithParent(c.options.binary(APIServer), filepath.Join(c.Dir, "bin")); err != nil {
-		return nil, err
-	}
-	if c.options.runs(ControllerManager) {
+	etcd.Err, apiServer.Err = etcd.Out, apiServer.Out
+	if c.options.RunsJobs {
 		// Instead of envtest's choice, which does without service accounts. New Nodes get a taint
 		// that only the node controllers take away, which are not run.
 		apiServer.Configure().Set("disable-admission-plugins", "TaintNodesByCondition")
 	}
 	appendArgs(etcd.Configure(), c.options.ExtraArgs[Etcd])
 	appendArgs(apiServer.Configure(), c.options.ExtraArgs[APIServer])
-
 	return &envtest.Environment{
 		ControlPlane:             envtest.ControlPlane{Etcd: etcd, APIServer: apiServer},
-		Scheme:                   c.options.Scheme,
-		CRDDirectoryPaths:        c.options.CRDs,
-		CRDInstallOptions:        envtest.CRDInstallOptions{Scheme: c.conversionScheme()},
+		Scheme:                   scheme,
+		CRDDirectoryPaths:        crds,
+		CRDInstallOptions:        envtest.CRDInstallOptions{Scheme: conversions},
 		ErrorIfCRDPathMissing:    true,
-		WebhookInstallOptions:    envtest.WebhookInstallOptions{Paths: c.options.Webhooks},
+		WebhookInstallOptions:    envtest.WebhookInstallOptions{Paths: webhooks},
 		UseExistingCluster:       new(bool), // whatever the environment says
 		ControlPlaneStartTimeout: startTimeout,
 		ControlPlaneStopTimeout:  stopTimeout,
 	}, nil
 }
 
-// conversionScheme is where envtest looks which types are convertible, to point their CRD's
-// conversion to the webhook server. Without webhooks nothing shall be converted.
-func (c *Cluster) conversionScheme() *runtime.Scheme {
-	if len(c.options.Webhooks) == 0 {
-		return runtime.NewScheme()
+// prepare returns the program of a component that envtest starts, and the file for what it writes.
+func (c *Cluster) prepare(component Component) (string, *os.File, error) {
+	log, err := os.Create(c.logPath(component))
+	if err != nil {
+		return "", nil, fmt.Errorf("opening the log of %s: %w", component, err)
 	}
-	return c.options.Scheme
+	c.logs = append(c.logs, log)
+	path, err := dyingWithParent(c.options.binary(component), filepath.Join(c.Dir, "bin"))
+	return path, log, err
 }
 
-// checkConversion catches a type that envtest did not find convertible: its CRD would be served
-// without conversion, silently.
-func (c *Cluster) checkConversion(crds []*apiextensionsv1.CustomResourceDefinition) error {
-	if len(c.options.Webhooks) == 0 {
-		return nil
-	}
-	for _, crd := range crds {
-		if len(crd.Spec.Versions) > 1 && crd.Spec.Conversion == nil {
-			return fmt.Errorf("installing %s: it has %d versions, but no conversion between them is in the scheme",
-				crd.Name, len(crd.Spec.Versions))
-		}
-	}
-	return nil
+func (c *Cluster) logPath(component Component) string {
+	return filepath.Join(c.Dir, "log", string(component)+".log")
+}
+
+// describe adds the end of a component's log to an error.
+func (c *Cluster) describe(component Component, err error) error {
+	return withLog(err, c.logPath(component))
 }
 
 // appendArgs adds flags of the form "--name=value".
@@ -204,6 +232,48 @@ func (c *Cluster) AddUser(name string, groups ...string) (string, error) {
 	return path, nil
 }
 
+// The manager's service account, which its role bindings name before kustomize changes names.
+const (
+	ManagerNamespace = "system"
+	ManagerUser      = "system:serviceaccount:" + ManagerNamespace + ":controller-manager"
+)
+
+// AddManager makes the manager's user, with the rights that it has where it is deployed, and returns
+// its kubeconfig file.
+func (c *Cluster) AddManager(ctx context.Context) (string, error) {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ManagerNamespace}}
+	if err := c.Client.Create(ctx, namespace); err != nil {
+		return "", fmt.Errorf("creating the manager's namespace: %w", err)
+	}
+	if out, err := c.Kubectl(ctx, "apply", "-k", "config/rbac").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("applying config/rbac: %w: %s", err, out)
+	}
+	return c.AddUser(ManagerUser, "system:serviceaccounts")
+}
+
+// Manager returns the command that runs a build of the manager with its webhooks, where the API server
+// expects them.
+func (c *Cluster) Manager(binary, kubeconfig string) (Command, error) {
+	port, err := FreePort()
+	if err != nil {
+		return Command{}, err
+	}
+	health := fmt.Sprintf("%s:%d", loopback, port)
+	return Command{
+		Name: "manager", Path: binary,
+		Args: []string{
+			"--kubeconfig=" + kubeconfig,
+			"--enable-webhooks", // whatever the environment says
+			"--webhook-cert-path=" + c.WebhookCertDir,
+			"--webhook-host=" + loopback,
+			fmt.Sprintf("--webhook-port=%d", c.WebhookPort),
+			"--health-probe-bind-address=" + health,
+			"--metrics-bind-address=0",
+		},
+		HealthURL: "http://" + health + "/readyz",
+	}, nil
+}
+
 // Run starts a child process that ends with the cluster, before its components do, and waits until
 // it is ready.
 func (c *Cluster) Run(ctx context.Context, command Command) (*Process, error) {
@@ -232,7 +302,7 @@ func (c *Cluster) launch(command Command) (*Process, error) {
 // Kubectl returns kubectl with arguments, to be run in the project's directory as administrator. It
 // reads no configuration of the user's and keeps its cache in the cluster's directory.
 func (c *Cluster) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, filepath.Join(c.options.BinDir, "kubectl"), args...) //nolint:gosec // our own binary
+	command := exec.CommandContext(ctx, filepath.Join(c.options.binDir(), "kubectl"), args...) //nolint:gosec // our own binary
 	command.Dir = c.options.Root
 	command.Env = append(os.Environ(),
 		"KUBECONFIG="+c.Kubeconfig,
@@ -242,12 +312,38 @@ func (c *Cluster) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
 	return command
 }
 
+// Condition reports whether an object is what is waited for. An error ends the wait.
+type Condition func(client.Object) (bool, error)
+
+// Until lists objects of the list's kind until one of them is what is waited for.
+func (c *Cluster) Until(ctx context.Context, list client.ObjectList, isIt Condition, options ...client.ListOption) error {
+	err := wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (done bool, err error) {
+		if err := c.Client.List(ctx, list, options...); err != nil {
+			return false, fmt.Errorf("listing: %w", err)
+		}
+		err = meta.EachListItem(list, func(item runtime.Object) error {
+			is, err := isIt(item.(client.Object))
+			done = done || is
+			return err
+		})
+		return done, err
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
 // Stop ends everything and removes the cluster's directory. Further calls do nothing.
 func (c *Cluster) Stop() error {
-	err := c.stopAll()
+	var errs []error
+	for _, process := range slices.Backward(c.processes) {
+		errs = append(errs, process.stop(stopTimeout))
+	}
+	c.processes = nil
 	if c.env != nil {
-		if stopErr := c.env.Stop(); stopErr != nil {
-			err = errors.Join(err, fmt.Errorf("stopping etcd and kube-apiserver: %w", stopErr))
+		if err := c.env.Stop(); err != nil {
+			errs = append(errs, fmt.Errorf("stopping etcd and kube-apiserver: %w", err))
 		}
 		c.env = nil
 	}
@@ -255,42 +351,11 @@ func (c *Cluster) Stop() error {
 		_ = log.Close()
 	}
 	c.logs = nil
-	if removeErr := os.RemoveAll(c.Dir); removeErr != nil {
-		err = errors.Join(err, fmt.Errorf("removing the cluster's directory: %w", removeErr))
+	if err := os.RemoveAll(c.Dir); err != nil {
+		errs = append(errs, fmt.Errorf("removing the cluster's directory: %w", err))
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 // Binary returns the path of a component's program.
-func (c *Cluster) Binary(component Component) string {
-	return c.options.binary(component)
-}
-
-func (c *Cluster) logPath(component Component) string {
-	return filepath.Join(c.Dir, "log", string(component)+".log")
-}
-
-func (c *Cluster) openLog(component Component) (*os.File, error) {
-	file, err := os.Create(c.logPath(component))
-	if err != nil {
-		return nil, fmt.Errorf("opening the log of %s: %w", component, err)
-	}
-	c.logs = append(c.logs, file)
-	return file, nil
-}
-
-// installed says what was installed beside the binaries.
-func (c *Cluster) installed() string {
-	if len(c.options.Webhooks) == 0 {
-		return "CRDs"
-	}
-	return "CRDs, webhooks"
-}
-
-func names(components []Component) string {
-	out := make([]string, 0, len(components))
-	for _, component := range components {
-		out = append(out, string(component))
-	}
-	return strings.Join(out, ", ")
-}
+func (c *Cluster) Binary(component Component) string { return c.options.binary(component) }

@@ -5,17 +5,13 @@ package localcluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,10 +23,6 @@ const (
 
 	// nodeName is the one Node, which kwok plays.
 	nodeName = "kwok-node"
-
-	// apiQPS keeps the clients' own rate limits, made for shared clusters, from deciding how fast
-	// this one is.
-	apiQPS = 1000
 )
 
 // controllers are the few of kube-controller-manager that Jobs and clean deletion need.
@@ -43,11 +35,11 @@ var controllers = []string{
 	"ttl-after-finished-controller",
 }
 
-// startComponents starts the components that were asked for, all at once, then waits until each
-// is ready.
-func (c *Cluster) startComponents(ctx context.Context) error {
+// runJobs starts the components that run Jobs, all at once, and waits until each is ready and Pods can
+// run.
+func (c *Cluster) runJobs(ctx context.Context) error {
 	var processes []*Process
-	for _, component := range c.options.Components {
+	for _, component := range jobRunners {
 		command, err := c.command(component)
 		if err != nil {
 			return err
@@ -63,7 +55,15 @@ func (c *Cluster) startComponents(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.awaitUsable(ctx)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := c.awaitServiceAccount(ctx); err != nil {
+		return c.describe(ControllerManager, err)
+	}
+	if err := c.createNode(ctx); err != nil {
+		return c.describe(Kwok, err)
+	}
+	return nil
 }
 
 // command returns a component's command line.
@@ -76,66 +76,57 @@ func (c *Cluster) command(component Component) (Command, error) {
 	if err != nil {
 		return Command{}, err
 	}
-	command := Command{Name: string(component), Path: c.options.binary(component), Args: []string{"--kubeconfig=" + kubeconfig}}
-	var args []string
+	command := Command{
+		Name: string(component), Path: c.options.binary(component), Args: []string{"--kubeconfig=" + kubeconfig},
+		HealthURL: fmt.Sprintf("https://%s:%d/healthz", loopback, port),
+	}
 	switch component {
 	case ControllerManager:
-		args = append(serving(port), "--controllers="+strings.Join(controllers, ","))
+		command.Args = append(command.Args, "--controllers="+strings.Join(controllers, ","))
+		command.Args = append(command.Args, serving(port)...)
 	case Scheduler:
-		args = serving(port)
+		command.Args = append(command.Args, serving(port)...)
 	case Kwok:
-		if args, err = c.kwokArgs(port); err != nil {
+		stages, err := c.kwokStages()
+		if err != nil {
 			return Command{}, err
 		}
-	default:
-		return Command{}, fmt.Errorf("starting %q: no such component", component)
+		command.Args = append(command.Args, "--manage-all-nodes", fmt.Sprintf("--server-address=%s:%d", loopback, port))
+		command.Args = append(command.Args, stages...)
+		command.HealthURL = fmt.Sprintf("http://%s:%d/healthz", loopback, port)
 	}
-	command.HealthURL = healthURL(component, port)
-	command.Args = append(append(command.Args, args...), c.options.ExtraArgs[component]...)
+	command.Args = append(command.Args, c.options.ExtraArgs[component]...)
 	return command, nil
 }
 
-// serving returns the flags that kube-controller-manager and kube-scheduler share. Nobody is told
-// how to recognise anyone, so that all that their ports tell is how they are.
+// serving returns the flags that kube-controller-manager and kube-scheduler share. Their own rate
+// limits, made for shared clusters, shall not decide how fast this cluster is.
 func serving(port int) []string {
 	return []string{
-		"--bind-address=" + loopback,
-		fmt.Sprintf("--secure-port=%d", port),
-		"--leader-elect=false",
-		fmt.Sprintf("--kube-api-qps=%d", apiQPS),
-		fmt.Sprintf("--kube-api-burst=%d", 2*apiQPS),
+		"--bind-address=" + loopback, fmt.Sprintf("--secure-port=%d", port),
+		"--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000",
 	}
 }
 
-// kwokArgs returns kwok's flags. Its stages are what happens to Nodes and Pods; it has none built in.
-func (c *Cluster) kwokArgs(port int) ([]string, error) {
-	stages, err := filepath.Glob(filepath.Join(c.options.BinDir, "kwok-stages", "*.yaml"))
+// kwokStages returns kwok's flags for what happens to Nodes and Pods; it has none built in.
+func (c *Cluster) kwokStages() ([]string, error) {
+	stages, err := filepath.Glob(filepath.Join(c.options.binDir(), "kwok-stages", "*.yaml"))
 	if err != nil {
 		return nil, fmt.Errorf("looking for kwok's stages: %w", err)
 	}
 	if len(stages) == 0 {
-		return nil, fmt.Errorf("%w kwok's stages, %s/kwok-stages/*.yaml", ErrNoBinaries, c.options.BinDir)
+		return nil, fmt.Errorf("%w kwok's stages, %s/kwok-stages/*.yaml", ErrNoBinaries, c.options.binDir())
 	}
-	args := []string{"--manage-all-nodes", fmt.Sprintf("--server-address=%s:%d", loopback, port)}
-	for _, stage := range stages {
-		args = append(args, "--config="+stage)
+	for i := range stages {
+		stages[i] = "--config=" + stages[i]
 	}
-	return args, nil
-}
-
-// healthURL returns where a component says that it is ready.
-func healthURL(component Component, port int) string {
-	scheme := "https"
-	if component == Kwok {
-		scheme = "http"
-	}
-	return fmt.Sprintf("%s://%s:%d/healthz", scheme, loopback, port)
+	return stages, nil
 }
 
 // FreePort returns a port of the loopback interface that nobody listens on. It is below those that
-// Linux gives to connections that go out (net.ipv4.ip_local_port_range, from 32768) and that Services
-// have as node ports (from 30000), so that neither takes it before its user listens; and no call of
-// this process has had it before.
+// Linux gives to connections that go out (net.ipv4.ip_local_port_range, from 32768) and that
+// Services have as node ports (from 30000), so that neither takes it before its user listens. No
+// call of this process has returned it before.
 func FreePort() (int, error) {
 	const lowest, highest = 20000, 29999
 	for range highest - lowest {
@@ -158,33 +149,16 @@ func FreePort() (int, error) {
 // handedOut holds the ports that FreePort has returned or found taken.
 var handedOut sync.Map
 
-// awaitUsable creates the Node and waits until Pods can run: the Node is ready, and the default
-// namespace has its service account.
-func (c *Cluster) awaitUsable(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	if c.options.runs(ControllerManager) {
-		if err := c.awaitServiceAccount(ctx); err != nil {
-			return c.describe(ControllerManager, err)
-		}
-	}
-	if c.options.runs(Kwok) {
-		if err := c.createNode(ctx); err != nil {
-			return c.describe(Kwok, err)
-		}
-	}
-	return nil
-}
-
+// awaitServiceAccount waits until Pods of the namespace default can have a service account.
 func (c *Cluster) awaitServiceAccount(ctx context.Context) error {
-	anyOne := func(client.Object) (bool, error) { return true, nil }
-	named := client.MatchingFields{"metadata.name": "default"}
-	if err := c.Until(ctx, &corev1.ServiceAccountList{}, anyOne, client.InNamespace("default"), named); err != nil {
+	isDefault := func(object client.Object) (bool, error) { return object.GetName() == "default", nil }
+	if err := c.Until(ctx, &corev1.ServiceAccountList{}, isDefault, client.InNamespace("default")); err != nil {
 		return fmt.Errorf("waiting for the default service account: %w", err)
 	}
 	return nil
 }
 
+// createNode creates the Node and waits until kwok has made it ready.
 func (c *Cluster) createNode(ctx context.Context) error {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name:        nodeName,
@@ -207,37 +181,4 @@ func nodeReady(object client.Object) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// describe adds the end of a component's log to an error. An interrupt needs no explanation.
-func (c *Cluster) describe(component Component, err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	return fmt.Errorf("%w\n%s", err, tail(c.logPath(component)))
-}
-
-// stopAll ends the processes, the last one started first.
-func (c *Cluster) stopAll() error {
-	var errs []error
-	for _, process := range slices.Backward(c.processes) {
-		errs = append(errs, process.stop(stopTimeout))
-	}
-	c.processes = nil
-	return errors.Join(errs...)
-}
-
-// since says how long something took, for people.
-func since(start time.Time) string {
-	return fmt.Sprintf("%.1fs", time.Since(start).Seconds())
-}
-
-// makeDirs creates directories below the cluster's own.
-func (c *Cluster) makeDirs(names ...string) error {
-	for _, name := range names {
-		if err := os.Mkdir(filepath.Join(c.Dir, name), 0o700); err != nil {
-			return fmt.Errorf("making the cluster's directory: %w", err)
-		}
-	}
-	return nil
 }

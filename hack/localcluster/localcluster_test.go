@@ -29,7 +29,7 @@ func TestClusterRunsJobs(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 
-	cluster, err := Start(ctx, Options{Components: RunsJobs(), Logf: t.Logf})
+	cluster, err := Start(ctx, Options{RunsJobs: true, Logf: t.Logf})
 	if errors.Is(err, ErrNoBinaries) {
 		t.Skip(err)
 	}
@@ -59,8 +59,8 @@ func TestStartShowsTheLogOfWhatFails(t *testing.T) {
 	for component, wantLog := range tests {
 		t.Run(string(component), func(t *testing.T) {
 			cluster, err := Start(t.Context(), Options{
-				Components: []Component{ControllerManager},
-				ExtraArgs:  map[Component][]string{component: {"--no-such=flag"}},
+				RunsJobs:  true,
+				ExtraArgs: map[Component][]string{component: {"--no-such=flag"}},
 			})
 			if errors.Is(err, ErrNoBinaries) {
 				t.Skip(err)

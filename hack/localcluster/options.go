@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -30,47 +29,34 @@ const (
 	Kwok              Component = "kwok"
 )
 
-// RunsJobs returns the components that a cluster needs, beside etcd and the API server, for Jobs
-// to run and complete.
-func RunsJobs() []Component {
-	return []Component{ControllerManager, Scheduler, Kwok}
-}
+// jobRunners are the components that a cluster needs, beside etcd and the API server, for Jobs to run
+// and complete.
+var jobRunners = []Component{ControllerManager, Scheduler, Kwok}
 
 // Options say what to start. The zero value is an API server with this project's CRD, without
 // webhooks and with nothing that acts on objects.
 type Options struct {
-	// Root is the project's directory; found upwards from the working directory when empty.
+	// Root is the project's directory. When it is empty, it is found upwards from the working
+	// directory.
 	Root string
 
-	// BinDir holds the components' binaries and kwok's stages; bin/k8s below Root when empty.
-	// For etcd and the API server, KUBEBUILDER_ASSETS in the environment wins.
-	BinDir string
-
-	// Components are started beside etcd and the API server.
-	Components []Component
+	// RunsJobs says that Jobs run and complete, and that garbage is collected.
+	RunsJobs bool
 
 	// ExtraArgs are flags, each "--name=value", added to a component's own.
 	ExtraArgs map[Component][]string
 
-	// CRDs are files or directories of CRDs; config/crd/bases below Root when nil.
-	CRDs []string
+	// Webhooks says that the webhooks are installed: they and the CRD's conversion point to a server
+	// that the caller runs on WebhookPort with the certificate in WebhookCertDir. Until it does,
+	// writes of CronJobs fail. Without webhooks the CRD has no conversion either: use its storage
+	// version.
+	Webhooks bool
 
-	// Webhooks are files or directories of webhook configurations; see [DefaultWebhooks]. When
-	// there are any, they and the CRDs' conversion point to a server that the caller runs on
-	// WebhookPort with the certificate in WebhookCertDir; until it does, writes of CronJobs fail.
-	// When there are none, CRDs have no conversion either: use their storage version.
-	Webhooks []string
-
-	// Scheme tells which CRDs have a conversion and what Client understands; [NewScheme] when nil.
-	Scheme *runtime.Scheme
+	// WithoutCRD says that the caller installs the CRD itself.
+	WithoutCRD bool
 
 	// Logf, if set, is told what was started.
 	Logf func(format string, args ...any)
-}
-
-// DefaultWebhooks returns where this project's webhook configurations are.
-func DefaultWebhooks() []string {
-	return []string{filepath.Join("config", "webhook", "manifests.yaml")}
 }
 
 // NewScheme returns a scheme with Kubernetes' own types and every version of this project's.
@@ -83,68 +69,39 @@ func NewScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// withDefaults fills in what the caller left out and makes paths absolute.
+// withDefaults fills in what the caller left out.
 func (o Options) withDefaults() (Options, error) {
-	var err error
 	if o.Root == "" {
+		var err error
 		if o.Root, err = FindRoot(); err != nil {
-			return o, err
-		}
-	}
-	if o.BinDir == "" {
-		o.BinDir = filepath.Join("bin", "k8s")
-	}
-	if o.CRDs == nil {
-		o.CRDs = []string{filepath.Join("config", "crd", "bases")}
-	}
-	if o.Scheme == nil {
-		if o.Scheme, err = NewScheme(); err != nil {
 			return o, err
 		}
 	}
 	if o.Logf == nil {
 		o.Logf = func(string, ...any) {}
 	}
-	o.BinDir = o.absolute(o.BinDir)
-	o.CRDs = o.allAbsolute(o.CRDs)
-	o.Webhooks = o.allAbsolute(o.Webhooks)
 	return o, o.checkBinaries()
 }
 
-// absolute resolves a path below Root.
-func (o Options) absolute(path string) string {
-	if filepath.IsAbs(path) {
-		return path
+// binDir holds the binaries of the components and kwok's stages.
+func (o Options) binDir() string {
+	if assets := os.Getenv("KUBEBUILDER_ASSETS"); assets != "" {
+		return assets
 	}
-	return filepath.Join(o.Root, path)
-}
-
-func (o Options) allAbsolute(paths []string) []string {
-	out := make([]string, 0, len(paths))
-	for _, path := range paths {
-		out = append(out, o.absolute(path))
-	}
-	return out
-}
-
-// runs tells whether a component was asked for.
-func (o Options) runs(c Component) bool {
-	return slices.Contains(o.Components, c)
+	return filepath.Join(o.Root, "bin", "k8s")
 }
 
 // binary returns the path of a component's binary.
-func (o Options) binary(c Component) string {
-	dir := o.BinDir
-	if assets := os.Getenv("KUBEBUILDER_ASSETS"); assets != "" && (c == Etcd || c == APIServer) {
-		dir = assets
-	}
-	return filepath.Join(dir, string(c))
-}
+func (o Options) binary(c Component) string { return filepath.Join(o.binDir(), string(c)) }
 
 // checkBinaries reports every binary that is missing, rather than the first at its start.
 func (o Options) checkBinaries() error {
+	wanted := []Component{Etcd, APIServer}
+	if o.RunsJobs {
+		wanted = append(wanted, jobRunners...)
+	}
 	var missing []string
-	for _, c := range append([]Component{Etcd, APIServer}, o.Components...) {
+	for _, c := range wanted {
 		if _, err := os.Stat(o.binary(c)); err != nil {
 			missing = append(missing, o.binary(c))
 		}

@@ -12,16 +12,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 const (
 	startTimeout = 60 * time.Second
 	stopTimeout  = 20 * time.Second
-	healthPoll   = 100 * time.Millisecond
+	poll         = 100 * time.Millisecond
 	tailLines    = 20
 )
 
@@ -52,45 +53,51 @@ type Process struct {
 	err     error // why it ended; valid once done is closed
 }
 
+// setpriv has the kernel kill the program that it runs when this process ends, however that ends.
+// Where it is missing, only a clean stop ends the children.
+var setpriv, _ = exec.LookPath("setpriv")
+
+// dieWithParent are setpriv's arguments before the program's.
+var dieWithParent = []string{"--pdeathsig", "KILL", "--"}
+
+// dyingWithParent returns a program that does what another does and is killed when this process
+// ends, for envtest, which takes no arguments before its own. It is a script in dir.
+func dyingWithParent(program, dir string) (string, error) {
+	if setpriv == "" {
+		return program, nil
+	}
+	script := filepath.Join(dir, filepath.Base(program))
+	content := fmt.Sprintf("#!/bin/sh\nexec %q %s %q \"$@\"\n", setpriv, strings.Join(dieWithParent, " "), program)
+	if err := os.WriteFile(script, []byte(content), 0o700); err != nil { //nolint:gosec // it is a script to run
+		return "", fmt.Errorf("wrapping %s: %w", program, err)
+	}
+	return script, nil
+}
+
 // launch starts a command with its output in a file of logDir, and does not wait until it is ready.
 func launch(command Command, logDir string) (*Process, error) {
-	p := &Process{
-		LogPath: filepath.Join(logDir, command.Name+".log"),
-		command: command,
-		cmd:     exec.Command(command.Path, command.Args...), //nolint:gosec // running what the caller names is the point
-		done:    make(chan struct{}),
-	}
+	p := &Process{LogPath: filepath.Join(logDir, command.Name+".log"), command: command, done: make(chan struct{})}
 	log, err := os.OpenFile(p.LogPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", command.Name, err)
 	}
 	defer func() { _ = log.Close() }()
-
+	line := append([]string{command.Path}, command.Args...)
+	if setpriv != "" {
+		line = append(append([]string{setpriv}, dieWithParent...), line...)
+	}
+	p.cmd = exec.Command(line[0], line[1:]...) //nolint:gosec // running what the caller names is the point
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.Env = append(os.Environ(), command.Env...)
-	p.cmd.SysProcAttr = childAttributes()
-	if err := p.start(); err != nil {
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", command.Name, err)
 	}
-	return p, nil
-}
-
-// start runs the child from a thread of its own: the kernel sends the parent's death signal when
-// the thread that started the child ends, not the process, and Go may end threads.
-func (p *Process) start() error {
-	started := make(chan error)
 	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
-		started <- err
-		if err != nil {
-			return
-		}
 		p.err = p.cmd.Wait()
 		close(p.done)
 	}()
-	return <-started
+	return p, nil
 }
 
 // awaitReady waits until the process answers on its health URL.
@@ -98,20 +105,16 @@ func (p *Process) awaitReady(ctx context.Context) error {
 	if p.command.HealthURL == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	ticker := time.NewTicker(healthPoll)
-	defer ticker.Stop()
-	for !healthy(ctx, p.command.HealthURL) {
-		select {
-		case <-p.done:
-			return fmt.Errorf("starting %s: %w", p.command.Name, p.Err())
-		case <-ctx.Done():
-			return p.describe(fmt.Errorf("waiting for %s to be ready: %w", p.command.Name, context.Cause(ctx)))
-		case <-ticker.C:
-		}
+	err := wait.PollUntilContextTimeout(ctx, poll, startTimeout, true, func(ctx context.Context) (bool, error) {
+		return healthy(ctx, p.command.HealthURL), p.Err()
+	})
+	switch {
+	case err == nil:
+		return nil
+	case p.Err() != nil:
+		return fmt.Errorf("starting %s: %w", p.command.Name, err)
 	}
-	return nil
+	return withLog(fmt.Errorf("waiting for %s to be ready: %w", p.command.Name, err), p.LogPath)
 }
 
 // healthClient does not verify certificates: components serve self-signed ones on loopback, and
@@ -135,14 +138,10 @@ func healthy(ctx context.Context, url string) bool {
 }
 
 // PID returns the process's id.
-func (p *Process) PID() int {
-	return p.cmd.Process.Pid
-}
+func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Done is closed when the process has ended.
-func (p *Process) Done() <-chan struct{} {
-	return p.done
-}
+func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Err says why the process ended, with the end of its log; nil while it runs.
 func (p *Process) Err() error {
@@ -152,22 +151,20 @@ func (p *Process) Err() error {
 		return nil
 	}
 	if p.err == nil {
-		return p.describe(fmt.Errorf("%s ended by itself", p.command.Name))
+		return withLog(fmt.Errorf("%s ended by itself", p.command.Name), p.LogPath)
 	}
-	return p.describe(fmt.Errorf("%s ended: %w", p.command.Name, p.err))
+	return withLog(fmt.Errorf("%s ended: %w", p.command.Name, p.err), p.LogPath)
 }
 
 // LogTail returns the end of the process's log.
-func (p *Process) LogTail() string {
-	return tail(p.LogPath)
-}
+func (p *Process) LogTail() string { return tail(p.LogPath) }
 
-// describe adds the end of the log to an error. An interrupt needs no explanation.
-func (p *Process) describe(err error) error {
+// withLog adds the end of a log to an error. An interrupt needs no explanation.
+func withLog(err error, path string) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fmt.Errorf("%w\n%s", err, p.LogTail())
+	return fmt.Errorf("%w\n%s", err, tail(path))
 }
 
 // tail returns the last lines of a file, under a heading with its name.
@@ -177,22 +174,20 @@ func tail(path string) string {
 		return fmt.Sprintf("(no log: %v)", err)
 	}
 	lines := strings.Split(strings.TrimRight(string(content), "\n"), "\n")
-	if len(lines) > tailLines {
-		lines = lines[len(lines)-tailLines:]
-	}
+	lines = lines[max(0, len(lines)-tailLines):]
 	return fmt.Sprintf("--- end of %s\n%s", filepath.Base(path), strings.Join(lines, "\n"))
 }
 
 // stop asks the process to end, waits, and kills it and its group if it does not.
 func (p *Process) stop(timeout time.Duration) error {
 	var err error
-	signalGroup(p.cmd.Process.Pid, syscall.SIGTERM)
+	signalGroup(p.PID(), syscall.SIGTERM)
 	select {
 	case <-p.done:
 	case <-time.After(timeout):
 		err = fmt.Errorf("stopping %s: still running %v after SIGTERM, killed", p.command.Name, timeout)
 	}
-	signalGroup(p.cmd.Process.Pid, syscall.SIGKILL)
+	signalGroup(p.PID(), syscall.SIGKILL)
 	<-p.done
 	return err
 }

@@ -60,7 +60,7 @@ func startPlane(ctx context.Context, o *options) (*plane, error) {
 		return nil, err
 	}
 	cluster, err := localcluster.Start(ctx, localcluster.Options{
-		Webhooks:  localcluster.DefaultWebhooks(),
+		Webhooks:  true,
 		ExtraArgs: map[localcluster.Component][]string{localcluster.APIServer: {"--delete-collection-workers=16"}},
 		Logf:      logf,
 	})

@@ -85,17 +85,11 @@ func startControlPlane(ctx context.Context, webhooks bool) (*controlPlane, error
 	}
 	c := &controlPlane{audit: &auditLog{dir: dir}}
 	options := localcluster.Options{
-		Root:   root,
-		BinDir: os.Getenv("KUBEBUILDER_ASSETS"),
+		Root: root, Webhooks: webhooks, WithoutCRD: !webhooks,
 		ExtraArgs: map[localcluster.Component][]string{localcluster.APIServer: {
 			"--audit-policy-file=" + policy,
 			"--audit-log-path=" + c.audit.path(),
 		}},
-	}
-	if webhooks {
-		options.Webhooks = localcluster.DefaultWebhooks()
-	} else {
-		options.CRDs = []string{}
 	}
 	if c.Cluster, err = localcluster.Start(ctx, options); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))

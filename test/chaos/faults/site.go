@@ -62,7 +62,7 @@ type Site struct {
 
 // Start starts a site. The history begins with it.
 func Start(ctx context.Context, options Options, log *history.Log) (*Site, error) {
-	plane, err := localcluster.Start(ctx, localcluster.Options{Webhooks: localcluster.DefaultWebhooks(), Logf: options.Logf})
+	plane, err := localcluster.Start(ctx, localcluster.Options{Webhooks: true, Logf: options.Logf})
 	if err != nil {
 		return nil, err
 	}
