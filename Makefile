@@ -99,7 +99,7 @@ vet: ## Run go vet.
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters.
 	$(GOLANGCI_LINT) run --build-tags=e2e
-	for module in hack/audit hack/chart/helmtest test/alerts test/bench/plots; do (cd "$$module" && $(CURDIR)/$(GOLANGCI_LINT) run); done
+	for module in hack/audit hack/chart/helmtest test/alerts; do (cd "$$module" && $(CURDIR)/$(GOLANGCI_LINT) run); done
 
 .PHONY: lint-fix
 lint-fix: $(GOLANGCI_LINT) ## Run the linters and let them mend what they can.
@@ -125,7 +125,7 @@ verify-generated:
 .PHONY: verify-tidy
 verify-tidy:
 	@stale=; \
-		for module in . hack/tools hack/audit hack/controlplane hack/chart/helmtest test/alerts test/bench/plots; do \
+		for module in . hack/tools hack/audit hack/controlplane hack/chart/helmtest test/alerts; do \
 			echo "Checking $$module/go.mod"; \
 			go -C "$$module" mod tidy -diff || stale="$$stale $$module"; \
 		done; \

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -22,18 +23,20 @@ type contender struct {
 	// kind is that of the CronJobs it runs.
 	kind kind
 
-	// slow says that it takes minutes for what takes others seconds: it is measured once.
+	// slow says that it takes minutes for what takes others seconds: it is measured once, and in the
+	// stages that are not about speed not at all.
 	slow bool
 
 	// command is how to start it with a kubeconfig. It has no leader to elect, as there is but one.
-	command func(p *plane, kubeconfig string) (localcluster.Command, error)
+	command func(p *cluster, kubeconfig string) (localcluster.Command, error)
 }
 
 // operator is this operator, which some stages measure alone.
 var operator = contender{id: results.Operator, kind: operatorV1, command: operatorCommand}
 
-// contenders in the order in which they are measured. The bare client's limit is that of the control plane in the state
-// in which the operator finds it, with the same CronJobs stored, and as long after they were created.
+// contenders in the order in which they are measured. The bare client's limit is that of the control
+// plane in the state in which the operator finds it, with the same CronJobs stored, and as long after
+// they were created.
 var contenders = []contender{
 	{id: results.Bare, kind: operatorV1, command: bareCommand},
 	operator,
@@ -51,12 +54,12 @@ func contenderOf(id results.Contender) (contender, error) {
 		}
 		names = append(names, string(c.id))
 	}
-	return contender{}, fmt.Errorf("--contenders: there is no %q: want some of %s", id, strings.Join(names, ","))
+	return contender{}, fmt.Errorf("-contenders: there is no %q: want some of %s", id, strings.Join(names, ","))
 }
 
 // builtinCommand runs the built-in controller, and no other, in kube-controller-manager.
-func builtinCommand(flags ...string) func(*plane, string) (localcluster.Command, error) {
-	return func(p *plane, kubeconfig string) (localcluster.Command, error) {
+func builtinCommand(flags ...string) func(*cluster, string) (localcluster.Command, error) {
+	return func(p *cluster, kubeconfig string) (localcluster.Command, error) {
 		port, err := localcluster.FreePort()
 		return localcluster.Command{
 			Name: string(localcluster.ControllerManager), Path: p.Binary(localcluster.ControllerManager),
@@ -69,28 +72,18 @@ func builtinCommand(flags ...string) func(*plane, string) (localcluster.Command,
 	}
 }
 
-// operatorCommand runs the manager as `make build` made it. All that decides about its speed is as it is deployed by default.
-func operatorCommand(p *plane, kubeconfig string) (localcluster.Command, error) {
-	health, err := localcluster.FreePort()
-	if err != nil {
-		return localcluster.Command{}, err
-	}
-	return localcluster.Command{
-		Name: "manager", Path: p.manager,
-		Args: []string{
-			"--kubeconfig=" + kubeconfig,
-			"--webhook-host=127.0.0.1", fmt.Sprintf("--webhook-port=%d", p.WebhookPort), "--webhook-cert-path=" + p.WebhookCertDir,
-			fmt.Sprintf("--health-probe-bind-address=127.0.0.1:%d", health),
-			fmt.Sprintf("--memory-limit=%d", p.memoryLimit),
-		},
-		HealthURL: fmt.Sprintf("http://127.0.0.1:%d/readyz", health),
-	}, nil
+// operatorCommand runs the manager as `make build` made it. All that decides about its speed is as it
+// is deployed by default.
+func operatorCommand(p *cluster, kubeconfig string) (localcluster.Command, error) {
+	command, err := p.Manager(p.program, kubeconfig)
+	command.Args = append(command.Args, fmt.Sprintf("--memory-limit=%d", p.memoryLimit))
+	return command, err
 }
 
 // bareCommand runs this program again, as the bare client.
-func bareCommand(_ *plane, kubeconfig string) (localcluster.Command, error) {
+func bareCommand(_ *cluster, kubeconfig string) (localcluster.Command, error) {
 	self, err := os.Executable()
-	return localcluster.Command{Name: "bare-client", Path: self, Args: []string{bareClient, "--kubeconfig=" + kubeconfig}}, err
+	return localcluster.Command{Name: bareClient, Path: self, Args: []string{bareClient, "--kubeconfig=" + kubeconfig}}, err
 }
 
 // running is a contender that runs.
@@ -100,9 +93,10 @@ type running struct {
 	end   func() error
 }
 
-// start starts a contender, with flags of its own, and returns when it says that it is ready. All contenders are
-// administrators, whom the API server's priority and fairness lets through as fast as they ask.
-func (p *plane) start(ctx context.Context, c contender, flags ...string) (*running, error) {
+// start starts a contender, with flags of its own, and returns when it says that it is ready. All
+// contenders are administrators, whom the API server's priority and fairness lets through as fast as
+// they ask.
+func (p *cluster) start(ctx context.Context, c contender, flags ...string) (*running, error) {
 	kubeconfig, err := p.AddAdmin("bench-" + string(c.id))
 	if err != nil {
 		return nil, err
@@ -125,30 +119,30 @@ func (p *plane) start(ctx context.Context, c contender, flags ...string) (*runni
 }
 
 // settled starts a contender and waits until it has read all there is and made up its mind.
-func (p *plane) settled(ctx context.Context, c contender, flags ...string) (*running, error) {
+func (p *cluster) settled(ctx context.Context, c contender, flags ...string) (*running, error) {
 	r, err := p.start(ctx, c, flags...)
 	if err != nil {
 		return nil, err
 	}
 	if err := r.AwaitIdle(ctx); err != nil {
-		return nil, fmt.Errorf("%w%s", err, suffix(r.child.Err()))
+		return nil, errors.Join(err, r.child.Err())
 	}
 	return r, nil
 }
 
-// populate creates CronJobs for a contender, the operator's as they are when that has taken note of them. It returns how
-// long the creation took.
-func (p *plane) populate(ctx context.Context, c contender, prefix string, count int, schedule string) (time.Duration, error) {
+// populate creates CronJobs for a contender. The operator's are left as they are when that has taken
+// note of them. It returns how long the creation took.
+func (p *cluster) populate(ctx context.Context, c contender, prefix string, count int, schedule string) (time.Duration, error) {
 	if !c.kind.isOperators() {
-		return p.create(ctx, c.kind, prefix, count, schedule)
+		return p.create(ctx, p.namespaces, c.kind, prefix, count, schedule)
 	}
 	r, err := p.start(ctx, operator)
 	if err != nil {
 		return 0, err
 	}
-	took, err := p.create(ctx, c.kind, prefix, count, schedule)
+	took, err := p.create(ctx, p.namespaces, c.kind, prefix, count, schedule)
 	if err != nil {
-		return 0, fmt.Errorf("%w%s", err, suffix(r.child.Err()))
+		return 0, errors.Join(err, r.child.Err())
 	}
 	if err := r.AwaitIdle(ctx); err != nil {
 		return 0, err

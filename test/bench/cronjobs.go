@@ -100,15 +100,8 @@ func (k kind) manifest(namespace, name, schedule string) ([]byte, error) {
 	})
 }
 
-// create creates so many CronJobs, spread over the namespaces, and returns how long it took.
-func (p *plane) create(ctx context.Context, k kind, prefix string, count int, schedule string) (time.Duration, error) {
-	return p.createIn(ctx, p.namespaces, k, prefix, count, schedule)
-}
-
-// createIn is create for some namespaces.
-func (p *plane) createIn(
-	ctx context.Context, namespaces []string, k kind, prefix string, count int, schedule string,
-) (time.Duration, error) {
+// create creates so many CronJobs, spread over some namespaces, and returns how long it took.
+func (p *cluster) create(ctx context.Context, namespaces []string, k kind, prefix string, count int, schedule string) (time.Duration, error) {
 	manifests := make([][]byte, count)
 	for i := range manifests {
 		var err error
@@ -118,16 +111,21 @@ func (p *plane) createIn(
 	}
 	begin := time.Now()
 	err := inParallel(ctx, count, func(ctx context.Context, i int) error {
-		request := p.json.Post().AbsPath(k.in(namespaces[i%len(namespaces)])).SetHeader("Content-Type", "application/json").Body(manifests[i])
-		if err := request.Do(ctx).Error(); err != nil {
-			return fmt.Errorf("creating CronJob %d of %s: %w", i, k.apiVersion, err)
-		}
-		return nil
+		return p.post(ctx, k.in(namespaces[i%len(namespaces)]), manifests[i])
 	})
 	return time.Since(begin), err
 }
 
-func (p *plane) namespaceOf(i int) string { return p.namespaces[i%len(p.namespaces)] }
+// post creates an object.
+func (p *cluster) post(ctx context.Context, collection string, manifest []byte) error {
+	request := p.json.Post().AbsPath(collection).SetHeader("Content-Type", "application/json").Body(manifest)
+	if err := request.Do(ctx).Error(); err != nil {
+		return fmt.Errorf("creating an object in %s: %w", collection, err)
+	}
+	return nil
+}
+
+func (p *cluster) namespaceOf(i int) string { return p.namespaces[i%len(p.namespaces)] }
 
 func nameOf(prefix string, i int) string { return fmt.Sprintf("%s-%05d", prefix, i) }
 
@@ -156,7 +154,7 @@ type cronJob struct {
 }
 
 // cronJobs returns all CronJobs of a kind.
-func (p *plane) cronJobs(ctx context.Context, k kind) ([]cronJob, error) {
+func (p *cluster) cronJobs(ctx context.Context, k kind) ([]cronJob, error) {
 	body, err := p.json.Get().AbsPath(k.everywhere()).Stream(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing the CronJobs of %s: %w", k.apiVersion, err)

@@ -5,81 +5,79 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
 	"time"
-
-	authenticationv1 "k8s.io/api/authentication/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/bench/measure"
 	"tutorial.kubebuilder.io/project/test/bench/results"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
-
-// resting are the contenders of the stages in which speed is not limited by settings: the built-in as shipped would
-// show what the tuned one does.
-var resting = []results.Contender{results.Operator, results.Tuned}
 
 // idle has CronJobs that are not due, and sees what that costs.
 func (b *bench) idle(ctx context.Context) error {
-	for _, c := range b.contenders {
-		if !slices.Contains(resting, c.id) {
-			continue
-		}
+	for _, c := range b.resting() {
 		result, err := b.rest(ctx, c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.id, err)
 		}
-		b.results.AddIdle(*result)
-		b.failures = append(b.failures, result.Failures()...)
 		b.checkMemory(c, "idle", result.Peak)
-		logf("%s", result.Summary())
-		if err := b.save(); err != nil {
+		if err := b.keep(*result); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// resting returns the contenders of the stages in which speed is not limited by settings: the built-in
+// as shipped would show what the tuned one does.
+func (b *bench) resting() []contender {
+	return slices.DeleteFunc(slices.Clone(b.contenders), func(c contender) bool { return c.slow || c.id == results.Bare })
+}
+
 // rest measures a contender that has nothing to do.
 func (b *bench) rest(ctx context.Context, c contender) (*results.Idle, error) {
-	if err := b.plane.clear(ctx); err != nil {
+	if err := b.clear(ctx); err != nil {
 		return nil, err
 	}
-	if _, err := b.plane.populate(ctx, c, "bench", b.objects, notSoon(time.Now())); err != nil {
+	if _, err := b.populate(ctx, c, "bench", b.objects, notSoon(time.Now())); err != nil {
 		return nil, err
 	}
-	reconciles, flags, err := b.plane.reconcilesOf(c)
+	port, err := localcluster.FreePort()
 	if err != nil {
 		return nil, err
 	}
-	r, err := b.plane.settled(ctx, c, flags...)
+	address, flags := "", []string(nil)
+	if c.id == results.Operator {
+		address = fmt.Sprintf("127.0.0.1:%d", port)
+		flags = []string{"--metrics-bind-address=" + address}
+	}
+	r, err := b.settled(ctx, c, flags...)
 	if err != nil {
 		return nil, err
 	}
-	logf("%s: idle with %d CronJobs for %v", c.id, b.objects, b.span)
-	from, err := b.look(ctx, r, reconciles)
+	plane.Logf("%s: idle with %d CronJobs for %v", c.id, b.objects, b.span)
+	from, err := b.look(ctx, r, address)
+	if err == nil {
+		err = r.ResetPeak()
+	}
+	if err == nil {
+		err = plane.SleepUntil(ctx, time.Now().Add(b.span))
+	}
 	if err != nil {
 		return nil, err
 	}
-	peak := r.FollowResident(ctx)
-	if err := sleepUntil(ctx, time.Now().Add(b.span)); err != nil {
-		return nil, err
-	}
-	to, err := b.look(ctx, r, reconciles)
+	to, err := b.look(ctx, r, address)
 	if err != nil {
 		return nil, err
 	}
 	requests := to.requests.Since(from.requests)
 	result := &results.Idle{
-		Contender: c.id, N: b.objects, Span: b.span.Seconds(), CPU: (to.cpu - from.cpu).Seconds(),
-		Resident: to.resident, Peak: max(peak.Stop(), to.resident), Requests: requests, Writes: requests.Writes(),
+		Subject: results.Subject{Contender: c.id}, N: b.objects, Span: b.span.Seconds(), CPU: (to.cpu - from.cpu).Seconds(),
+		Memory: to.memory, Requests: requests, Writes: requests.Writes(),
 	}
-	if reconciles != nil {
+	if address != "" {
 		result.Reconciles = new(to.reconciles - from.reconciles)
 	}
 	return result, r.end()
@@ -88,72 +86,28 @@ func (b *bench) rest(ctx context.Context, c contender) (*results.Idle, error) {
 // moment is how a contender was at an instant.
 type moment struct {
 	cpu        time.Duration
-	resident   uint64
+	memory     results.Memory
 	requests   measure.Requests
 	reconciles float64
 }
 
-// look sees how a contender is. The order is such that looking costs the contender nothing that is counted, at
-// the begin of a span: the CPU comes last.
-func (b *bench) look(ctx context.Context, r *running, reconciles func(context.Context) (float64, error)) (m moment, err error) {
-	if reconciles != nil {
-		if m.reconciles, err = reconciles(ctx); err != nil {
+// look sees how a contender is, and how often it has reconciled, if it has metrics. The order is such
+// that looking costs the contender nothing that is counted, at the begin of a span: the CPU comes last.
+func (b *bench) look(ctx context.Context, r *running, metrics string) (m moment, err error) {
+	const reconciles = "controller_runtime_reconcile_total"
+	if metrics != "" {
+		families, err := b.metrics.Read(ctx, metrics, reconciles)
+		if err != nil {
 			return m, err
 		}
+		m.reconciles = plane.Sum(families[reconciles])
 	}
-	if m.requests, err = b.plane.requests(ctx); err != nil {
+	if m.requests, err = b.requests(ctx); err != nil {
 		return m, err
 	}
-	if m.resident, err = r.Resident(); err != nil {
+	if m.memory.Resident, m.memory.Peak, err = r.Memory(); err != nil {
 		return m, err
 	}
 	m.cpu, err = r.CPU()
 	return m, err
-}
-
-// reconcilesOf returns how to ask a contender how often it has reconciled, and the flags for that; nil if it does not tell.
-func (p *plane) reconcilesOf(c contender) (ask func(context.Context) (float64, error), flags []string, err error) {
-	if c.id != results.Operator {
-		return nil, nil, nil
-	}
-	port, err := localcluster.FreePort()
-	if err != nil {
-		return nil, nil, err
-	}
-	address := fmt.Sprintf("127.0.0.1:%d", port)
-	return func(ctx context.Context) (float64, error) {
-		return p.managerMetric(ctx, address, "controller_runtime_reconcile_total")
-	}, []string{"--metrics-bind-address=" + address}, nil
-}
-
-// managerMetric adds up one of the manager's metrics.
-func (p *plane) managerMetric(ctx context.Context, address, name string) (float64, error) {
-	token, err := p.typed.CoreV1().ServiceAccounts(p.namespaces[0]).CreateToken(
-		ctx, metricsReader, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		return 0, fmt.Errorf("asking for a token: %w", err)
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+"/metrics", http.NoBody)
-	if err != nil {
-		return 0, fmt.Errorf("reading the manager's metrics: %w", err)
-	}
-	request.Header.Set("Authorization", "Bearer "+token.Status.Token)
-	response, err := trusting.Do(request)
-	if err != nil {
-		return 0, fmt.Errorf("reading the manager's metrics: %w", err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		answer, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
-		return 0, fmt.Errorf("reading the manager's metrics: %s: %s", response.Status, answer)
-	}
-	return measure.SumOf(response.Body, name)
-}
-
-// trusting does not verify certificates: the manager makes one for its metrics by itself.
-var trusting = &http.Client{
-	Transport: &http.Transport{
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // see above; on the loopback interface
-		DisableKeepAlives: true,
-	},
 }

@@ -1,60 +1,42 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench measures the operator against Kubernetes' own CronJob controller and against a bare client, in turn
-// and on the same work, on a control plane of its own on this machine. See docs/performance.md, which it writes.
+// Command bench measures the operator beside Kubernetes' own CronJob controller, on a control plane of
+// its own on this machine, and writes docs/performance.md.
 //
-// Run it by "make bench", which builds what it needs. It leaves no process behind, and no file but its results.
+// Run it by "make bench", which builds what it needs. It leaves no process behind, and no files but the
+// results.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
-
-	"github.com/go-logr/logr"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/bench/results"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 func main() {
-	ctrl.SetLogger(logr.Discard()) // what fails is returned
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	var err error
 	if len(os.Args) > 1 && os.Args[1] == bareClient {
-		err = runBareClient(ctx, os.Args[2:])
-	} else {
-		err = run(ctx, os.Args[1:])
+		plane.Main(bareClient, runBareClient)
+		return
 	}
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1) //nolint:gocritic // nothing that stop would do matters any more
-	}
-}
-
-// begun is when the program began, for the log.
-var begun = time.Now()
-
-// logf tells how far the bench is.
-func logf(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "%6.1fs  %s\n", time.Since(begun).Seconds(), fmt.Sprintf(format, args...))
+	plane.Main("bench", run)
 }
 
 // bench is a run.
 type bench struct {
 	options
-	plane    *plane
+	*cluster
 	results  *results.Results
 	failures []string
 }
@@ -66,50 +48,46 @@ type options struct {
 	contenders []contender
 	objects    int
 	span       time.Duration
-	namespaces int
-	hogs       int
-	cut        time.Duration
 	churning   time.Duration
 	file       string
 	manager    string
 	root       string // the project's directory
 }
 
+// churnStage is run only if it is named.
+const churnStage = "churn"
+
 // stages in the order in which they are run.
 var stages = []struct {
-	name string
-	// measures says that its results are of this machine, and cluster that it needs the control plane.
-	measures, cluster bool
-	run               func(*bench, context.Context) error
+	name    string
+	cluster bool // whether it needs the control plane
+	run     func(*bench, context.Context) error
 }{
-	{"ticks", true, true, (*bench).ticks},
-	{"idle", true, true, (*bench).idle},
-	{"versions", true, true, (*bench).versions},
-	{"restart", true, true, (*bench).restart},
-	{"tenants", true, true, (*bench).tenants},
-	{"micro", true, false, (*bench).micro},
-	{"report", false, false, (*bench).report},
-	{churnStage, true, true, (*bench).churn},
+	{"ticks", true, (*bench).ticks},
+	{"idle", true, (*bench).idle},
+	{"versions", true, (*bench).versions},
+	{"restart", true, (*bench).restart},
+	{"tenants", true, (*bench).tenants},
+	{"micro", false, (*bench).micro},
+	{"report", false, (*bench).report},
+	{churnStage, true, (*bench).churn},
 }
 
 // parseFlags reads the command line.
 func parseFlags(args []string) (*options, error) {
 	o := &options{}
-	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	var names []string
 	for _, stage := range stages {
 		names = append(names, stage.name)
 	}
 	usual := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == churnStage })
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	chosen := flags.String("stages", strings.Join(usual, ","), "`names` of the stages to run; the results of others stay as they are")
 	numbers := flags.String("n", "1000,5000,20000", "`numbers` of CronJobs that are due at once")
 	contending := flags.String("contenders", "bare,operator,tuned,shipped", "`names` of those to measure")
 	flags.IntVar(&o.objects, "objects", 20000, "`number` of CronJobs in the stages idle, versions and restart")
 	flags.DurationVar(&o.span, "idle", 10*time.Minute, "`duration` of the stage idle, for each contender")
-	flags.IntVar(&o.namespaces, "namespaces", 10, "`number` of namespaces over which the CronJobs are spread")
-	flags.IntVar(&o.hogs, "hogs", 5000, "`number` of CronJobs of one namespace that are due every second, in the stage tenants")
 	flags.DurationVar(&o.churning, "churn", 30*time.Minute, "`duration` of the stage "+churnStage+", which is run only if it is named")
-	flags.DurationVar(&o.cut, "cut", 3*time.Minute, "`duration` after a tick at which the measuring of it is broken off")
 	flags.StringVar(&o.manager, "manager", "bin/manager", "`file` of the manager to measure, to compare builds")
 	flags.StringVar(&o.file, "results", "bin/bench/results.json", "`file` with the results, in which those of this run replace older ones")
 	err := flags.Parse(args)
@@ -121,14 +99,14 @@ func parseFlags(args []string) (*options, error) {
 	}
 	for name := range strings.SplitSeq(*chosen, ",") {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("--stages: there is no %q: want some of %s", name, strings.Join(names, ","))
+			return nil, fmt.Errorf("-stages: there is no %q: want some of %s", name, strings.Join(names, ","))
 		}
 		o.stages = append(o.stages, name)
 	}
 	for text := range strings.SplitSeq(*numbers, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("--n: %q is no number of CronJobs: want 1 or more", text)
+			return nil, fmt.Errorf("-n: %q is no number of CronJobs: want 1 or more", text)
 		}
 		o.numbers = append(o.numbers, n)
 	}
@@ -152,24 +130,20 @@ func run(ctx context.Context, args []string) (err error) {
 	if b.results, err = results.Load(b.file); err != nil {
 		return err
 	}
-	here, err := environment(ctx, o)
-	if err != nil {
-		return err
-	}
 	defer func() {
-		if b.plane != nil {
-			err = errors.Join(err, b.plane.Stop())
+		if b.cluster != nil {
+			err = errors.Join(err, b.Stop())
 		}
 	}()
 	for _, stage := range stages {
 		if !slices.Contains(b.stages, stage.name) {
 			continue
 		}
-		if stage.measures {
-			b.results.Environment = here
-		}
-		if stage.cluster && b.plane == nil {
-			if b.plane, err = startPlane(ctx, o); err != nil {
+		if stage.cluster && b.cluster == nil {
+			if b.results.Environment, err = environment(ctx, o); err != nil {
+				return err
+			}
+			if b.cluster, err = startCluster(ctx, o); err != nil {
 				return err
 			}
 		}
@@ -183,4 +157,21 @@ func run(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-func (b *bench) save() error { return b.results.Save(b.file) }
+// keep adds a result to the results, notes what failed, and saves them.
+func (b *bench) keep(result any) error {
+	line, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	plane.Logf("%T %s", result, line)
+	b.failures = append(b.failures, b.results.Add(result)...)
+	return b.results.Save(b.file)
+}
+
+// checkMemory notes it as a failure if the operator has taken more memory than it would have had where
+// it is deployed. Here nobody keeps it from that.
+func (b *bench) checkMemory(c contender, when string, peak uint64) {
+	if limit := uint64(b.memoryLimit); c.id == results.Operator && peak > limit { //nolint:gosec // it is positive
+		b.failures = append(b.failures, fmt.Sprintf("%s: %d MiB of memory: deployed, it has %d", when, peak>>20, limit>>20))
+	}
+}

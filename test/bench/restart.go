@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -16,6 +15,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/test/bench/measure"
 	"tutorial.kubebuilder.io/project/test/bench/results"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 const (
@@ -35,18 +35,13 @@ const (
 
 // restart sees how controllers come back to many CronJobs and Jobs.
 func (b *bench) restart(ctx context.Context) error {
-	for _, c := range b.contenders {
-		if !slices.Contains(resting, c.id) {
-			continue
-		}
+	for _, c := range b.resting() {
 		result, err := b.comeBack(ctx, c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.id, err)
 		}
-		b.results.AddRestart(*result)
 		b.checkMemory(c, "restarted", result.Peak)
-		logf("%s", result.Summary())
-		if err := b.save(); err != nil {
+		if err := b.keep(*result); err != nil {
 			return err
 		}
 	}
@@ -55,7 +50,7 @@ func (b *bench) restart(ctx context.Context) error {
 
 // comeBack restarts a contender several times.
 func (b *bench) comeBack(ctx context.Context, c contender) (*results.Restart, error) {
-	result := &results.Restart{Contender: c.id, CronJobs: b.objects + due, Jobs: b.objects * jobsEach}
+	result := &results.Restart{Subject: results.Subject{Contender: c.id}, CronJobs: b.objects + due, Jobs: b.objects * jobsEach}
 	if err := b.furnish(ctx, c); err != nil {
 		return nil, err
 	}
@@ -66,19 +61,16 @@ func (b *bench) comeBack(ctx context.Context, c contender) (*results.Restart, er
 			return nil, err
 		}
 		first, last = append(first, took[0]), append(last, took[len(took)-1])
-		logf("%s: the first Job after %.2fs, the last after %.2fs", c.id, took[0].Seconds(), took[len(took)-1].Seconds())
+		plane.Logf("%s: the first Job after %.2fs, the last after %.2fs", c.id, took[0].Seconds(), took[len(took)-1].Seconds())
 		// Each start finds what one has left that had written all it had to.
 		if err := r.AwaitIdle(ctx); err != nil {
 			return nil, err
 		}
 		if i == restarts-1 {
-			if err := sleepUntil(ctx, time.Now().Add(repose)); err != nil {
+			if err := plane.SleepUntil(ctx, time.Now().Add(repose)); err != nil {
 				return nil, err
 			}
-			if result.Resident, err = r.Resident(); err != nil {
-				return nil, err
-			}
-			if result.Peak, err = r.PeakResident(); err != nil {
+			if result.Resident, result.Peak, err = r.Memory(); err != nil {
 				return nil, err
 			}
 		}
@@ -92,43 +84,43 @@ func (b *bench) comeBack(ctx context.Context, c contender) (*results.Restart, er
 
 // furnish creates the CronJobs and Jobs, and lets the contender take note of them.
 func (b *bench) furnish(ctx context.Context, c contender) error {
-	if err := b.plane.clear(ctx); err != nil {
+	if err := b.clear(ctx); err != nil {
 		return err
 	}
-	if _, err := b.plane.populate(ctx, c, "bench", b.objects, notSoon(time.Now())); err != nil {
+	if _, err := b.populate(ctx, c, "bench", b.objects, notSoon(time.Now())); err != nil {
 		return err
 	}
 	begin := time.Now()
-	if err := b.plane.createFinishedJobs(ctx, c.kind); err != nil {
+	if err := b.createFinishedJobs(ctx, c.kind); err != nil {
 		return err
 	}
-	logf("%s: %d CronJobs and %d finished Jobs (%.0fs)", c.id, b.objects, b.objects*jobsEach, time.Since(begin).Seconds())
-	if _, err := b.plane.populate(ctx, c, duePrefix, due, "* * * * *"); err != nil {
+	plane.Logf("%s: %d CronJobs and %d finished Jobs (%.0fs)", c.id, b.objects, b.objects*jobsEach, time.Since(begin).Seconds())
+	if _, err := b.populate(ctx, c, duePrefix, due, "* * * * *"); err != nil {
 		return err
 	}
-	r, err := b.plane.settled(ctx, c)
+	r, err := b.settled(ctx, c)
 	if err != nil {
 		return err
 	}
 	if err := r.end(); err != nil {
 		return err
 	}
-	return b.plane.compact(ctx)
+	return b.compact(ctx)
 }
 
 // comeBackOnce starts a contender a second after a tick, and returns when the Jobs of the tick were there, counted
 // from the start of the process.
 func (b *bench) comeBackOnce(ctx context.Context, c contender) (*running, []time.Duration, error) {
 	tick := time.Now().Truncate(time.Minute).Add(time.Minute)
-	if err := sleepUntil(ctx, tick.Add(time.Second)); err != nil {
+	if err := plane.SleepUntil(ctx, tick.Add(time.Second)); err != nil {
 		return nil, nil, err
 	}
-	starts, err := measure.WatchStarts(ctx, b.plane.typed)
+	starts, err := measure.WatchStarts(ctx, b.typed)
 	if err != nil {
 		return nil, nil, err
 	}
 	begin := starts.Now()
-	r, err := b.plane.start(ctx, c)
+	r, err := b.start(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,13 +133,13 @@ func (b *bench) comeBackOnce(ctx context.Context, c contender) (*running, []time
 		took = append(took, start.Seen.Sub(begin))
 	}
 	if !all {
-		return nil, nil, fmt.Errorf("%d of %d CronJobs that were due had no Job %v after the tick", due-len(took), due, b.cut)
+		return nil, nil, fmt.Errorf("%d of %d CronJobs that were due had no Job %v after the tick", due-len(took), due, cut)
 	}
 	return r, took, nil
 }
 
 // createFinishedJobs gives each CronJob that is not due its Jobs, which have completed.
-func (p *plane) createFinishedJobs(ctx context.Context, k kind) error {
+func (p *cluster) createFinishedJobs(ctx context.Context, k kind) error {
 	cronJobs, err := p.cronJobs(ctx, k)
 	if err != nil {
 		return err

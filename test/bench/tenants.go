@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -16,12 +17,16 @@ import (
 
 	"tutorial.kubebuilder.io/project/test/bench/measure"
 	"tutorial.kubebuilder.io/project/test/bench/results"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 const (
 	// tenantCronJobs is how many CronJobs there are whose delay is measured, in all namespaces but
 	// one.
 	tenantCronJobs = 50
+
+	// hogs is how many CronJobs of one namespace are due every second.
+	hogs = 5000
 
 	// tenantMinutes is for how many minutes they are measured.
 	tenantMinutes = 3
@@ -30,8 +35,8 @@ const (
 	lateness = 30 * time.Second
 )
 
-// neighbour is what there is in the namespace beside those that are measured.
-type neighbour struct {
+// neighbouring is what there is in the namespace beside those that are measured.
+type neighbouring struct {
 	beside string
 	count  int
 	quota  bool
@@ -39,20 +44,17 @@ type neighbour struct {
 
 // tenants sees how late the CronJobs of some namespaces are, beside what another namespace does.
 func (b *bench) tenants(ctx context.Context) error {
-	for _, n := range []neighbour{
+	for _, n := range []neighbouring{
 		{beside: "nothing"},
 		{beside: "a CronJob whose Jobs a quota refuses", count: 1, quota: true},
-		{beside: fmt.Sprintf("%d CronJobs on `@every 1s`", b.hogs), count: b.hogs},
+		{beside: fmt.Sprintf("%d CronJobs on `@every 1s`", hogs), count: hogs},
 	} {
 		result, err := b.measureTenants(ctx, n)
 		if err != nil {
 			return fmt.Errorf("beside %s: %w", n.beside, err)
 		}
-		b.results.AddTenants(*result)
-		b.failures = append(b.failures, result.Failures()...)
 		b.checkMemory(operator, "tenants beside "+n.beside, result.Peak)
-		logf("%s", result.Summary())
-		if err := b.save(); err != nil {
+		if err := b.keep(*result); err != nil {
 			return err
 		}
 	}
@@ -60,30 +62,30 @@ func (b *bench) tenants(ctx context.Context) error {
 }
 
 // measureTenants measures the tenants beside a neighbour.
-func (b *bench) measureTenants(ctx context.Context, n neighbour) (*results.Tenants, error) {
+func (b *bench) measureTenants(ctx context.Context, n neighbouring) (*results.Tenants, error) {
 	tenants, err := b.moveIn(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	r, err := b.plane.start(ctx, operator)
+	r, err := b.start(ctx, operator)
 	if err != nil {
 		return nil, err
 	}
 	// The first minute is for the operator to take note of them all.
 	first := time.Now().Truncate(time.Minute).Add(2 * time.Minute)
-	if err := sleepUntil(ctx, first.Add(-before)); err != nil {
+	if err := plane.SleepUntil(ctx, first.Add(-before)); err != nil {
 		return nil, err
 	}
-	starts, err := measure.WatchStarts(ctx, b.plane.typed)
+	starts, err := measure.WatchStarts(ctx, b.typed)
 	if err != nil {
 		return nil, err
 	}
-	if err := sleepUntil(ctx, first.Add((tenantMinutes-1)*time.Minute+lateness)); err != nil {
+	if err := plane.SleepUntil(ctx, first.Add((tenantMinutes-1)*time.Minute+lateness)); err != nil {
 		return nil, err
 	}
 	result := judgeTenants(starts.Stop(), tenants, first)
-	result.Beside, result.Namespaces = n.beside, len(b.plane.namespaces)
-	if result.Peak, err = r.PeakResident(); err != nil {
+	result.Beside, result.Namespaces = n.beside, namespaces
+	if _, result.Peak, err = r.Memory(); err != nil {
 		return nil, err
 	}
 	if err := r.child.Err(); err != nil {
@@ -94,21 +96,21 @@ func (b *bench) measureTenants(ctx context.Context, n neighbour) (*results.Tenan
 
 // moveIn creates the CronJobs of the tenants, and the neighbour's, which none looks at yet. It
 // returns the tenants' UIDs.
-func (b *bench) moveIn(ctx context.Context, n neighbour) (map[types.UID]bool, error) {
-	if err := b.plane.clear(ctx); err != nil {
+func (b *bench) moveIn(ctx context.Context, n neighbouring) (map[types.UID]bool, error) {
+	if err := b.clear(ctx); err != nil {
 		return nil, err
 	}
-	if err := b.plane.refuseJobs(ctx, b.plane.neighbour, n.quota); err != nil {
+	if err := b.refuseJobs(ctx, neighbour, n.quota); err != nil {
 		return nil, err
 	}
-	r, err := b.plane.start(ctx, operator, "--namespaces="+strings.Join(b.plane.namespaces, ","))
+	r, err := b.start(ctx, operator, "--namespaces="+strings.Join(b.namespaces, ","))
 	if err != nil {
 		return nil, err
 	}
-	if _, err := b.plane.create(ctx, operatorV1, "tenant", tenantCronJobs, "* * * * *"); err != nil {
-		return nil, fmt.Errorf("%w%s", err, suffix(r.child.Err()))
+	if _, err := b.create(ctx, b.namespaces, operatorV1, "tenant", tenantCronJobs, "* * * * *"); err != nil {
+		return nil, errors.Join(err, r.child.Err())
 	}
-	cronJobs, err := b.plane.cronJobs(ctx, operatorV1)
+	cronJobs, err := b.cronJobs(ctx, operatorV1)
 	if err != nil {
 		return nil, err
 	}
@@ -116,15 +118,15 @@ func (b *bench) moveIn(ctx context.Context, n neighbour) (map[types.UID]bool, er
 	for _, c := range cronJobs {
 		tenants[c.Metadata.UID] = true
 	}
-	if _, err := b.plane.createIn(ctx, []string{b.plane.neighbour}, operatorV1, "neighbour", n.count, "@every 1s"); err != nil {
-		return nil, fmt.Errorf("%w%s", err, suffix(r.child.Err()))
+	if _, err := b.create(ctx, []string{neighbour}, operatorV1, "neighbour", n.count, "@every 1s"); err != nil {
+		return nil, errors.Join(err, r.child.Err())
 	}
-	logf("tenants: %d CronJobs on \"* * * * *\" beside %s", len(tenants), n.beside)
+	plane.Logf("tenants: %d CronJobs on \"* * * * *\" beside %s", len(tenants), n.beside)
 	return tenants, r.end()
 }
 
 // refuseJobs has a quota refuse all Jobs of a namespace, or none.
-func (p *plane) refuseJobs(ctx context.Context, namespace string, refuse bool) error {
+func (p *cluster) refuseJobs(ctx context.Context, namespace string, refuse bool) error {
 	quotas := p.typed.CoreV1().ResourceQuotas(namespace)
 	if !refuse {
 		return quotas.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})

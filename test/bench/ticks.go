@@ -15,6 +15,7 @@ import (
 
 	"tutorial.kubebuilder.io/project/test/bench/measure"
 	"tutorial.kubebuilder.io/project/test/bench/results"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 const (
@@ -24,6 +25,9 @@ const (
 	// collecting is how long the API server may take to collect its garbage, before that: with 20,000 CronJobs, it has some
 	// gigabytes.
 	collecting = 5 * time.Second
+
+	// cut is how long after a tick the measuring of it is broken off.
+	cut = 3 * time.Minute
 
 	// quietPoll is how often we look, after the last Job, whether there are still writes. Two looks without are the end.
 	quietPoll = 2 * time.Second
@@ -79,12 +83,13 @@ func (b *bench) round(ctx context.Context, n, round int, measured map[results.Co
 		if err != nil {
 			return fmt.Errorf("%s with %d CronJobs: %w", c.id, n, err)
 		}
-		b.failures = append(b.failures, result.Failures()...)
 		b.checkMemory(c, fmt.Sprintf("N=%d", n), result.Peak)
-		logf("%s", result.Summary())
 		measured[c.id] = append(measured[c.id], *result)
-		b.results.AddTick(results.MedianTick(measured[c.id]))
-		if err := b.save(); err != nil {
+		if err := b.keep(*result); err != nil {
+			return err
+		}
+		b.results.Add(results.MedianTick(measured[c.id]))
+		if err := b.results.Save(b.file); err != nil {
 			return err
 		}
 	}
@@ -107,7 +112,7 @@ func (b *bench) tick(ctx context.Context, c contender, n int) (*results.Tick, er
 			}
 			return result, err
 		}
-		logf("%s was not ready for its tick in %v", c.id, allowed)
+		plane.Logf("%s was not ready for its tick in %v", c.id, allowed)
 		if err := r.end(); err != nil {
 			return nil, err
 		}
@@ -118,22 +123,22 @@ func (b *bench) tick(ctx context.Context, c contender, n int) (*results.Tick, er
 
 // ready starts a contender that is ready for N CronJobs that are due at the tick.
 func (b *bench) ready(ctx context.Context, c contender, n int, tick time.Time) (*running, error) {
-	if err := b.plane.clear(ctx); err != nil {
+	if err := b.clear(ctx); err != nil {
 		return nil, err
 	}
-	took, err := b.plane.populate(ctx, c, "bench", n, daily(tick))
+	took, err := b.populate(ctx, c, "bench", n, daily(tick))
 	if err != nil {
 		return nil, err
 	}
-	logf("%s: %d CronJobs created in %.1fs, due at %s", c.id, n, took.Seconds(), tick.UTC().Format(time.TimeOnly))
+	plane.Logf("%s: %d CronJobs created in %.1fs, due at %s", c.id, n, took.Seconds(), tick.UTC().Format(time.TimeOnly))
 	var flags []string
 	if c.id == results.Bare {
 		flags = append(flags, fmt.Sprintf("--tick=%d", tick.Unix()))
 	}
-	if err := b.plane.compact(ctx); err != nil {
+	if err := b.compact(ctx); err != nil {
 		return nil, err
 	}
-	return b.plane.settled(ctx, c, flags...)
+	return b.settled(ctx, c, flags...)
 }
 
 // watchTick measures what a contender does at a tick for which it is ready.
@@ -142,15 +147,15 @@ func (b *bench) watchTick(ctx context.Context, c contender, r *running, n int, t
 	if err != nil {
 		return nil, err
 	}
-	result := &results.Tick{Contender: c.id, N: n}
-	if result.Resident, err = r.Resident(); err != nil {
+	result := &results.Tick{Subject: results.Subject{Contender: c.id}, N: n}
+	if result.Resident, _, err = r.Memory(); err != nil {
 		return nil, err
 	}
-	starts, err := measure.WatchStarts(ctx, b.plane.typed)
+	starts, err := measure.WatchStarts(ctx, b.typed)
 	if err != nil {
 		return nil, err
 	}
-	requests, err := b.plane.requests(ctx)
+	requests, err := b.requests(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +166,9 @@ func (b *bench) watchTick(ctx context.Context, c contender, r *running, n int, t
 	if starts.Now().After(tick) {
 		return nil, errors.New("the tick came before we were ready to watch: is the machine busy otherwise?")
 	}
-	peak := r.FollowResident(ctx)
+	if err := r.ResetPeak(); err != nil {
+		return nil, err
+	}
 	all, err := b.awaitStarts(ctx, r, starts, n, tick)
 	if err != nil {
 		return nil, err
@@ -174,11 +181,13 @@ func (b *bench) watchTick(ctx context.Context, c contender, r *running, n int, t
 	if err != nil {
 		return nil, err
 	}
-	result.Peak = peak.Stop()
+	if _, result.Peak, err = r.Memory(); err != nil {
+		return nil, err
+	}
 	if all {
 		result.Written = written.Sub(tick).Seconds()
 	} else {
-		result.CutAfter = b.cut.Seconds()
+		result.CutAfter = cut.Seconds()
 	}
 	judge(result, starts.Stop(), cronJobs, tick)
 	result.CPU = (cpuAfter - cpu).Seconds() / float64(max(result.Seen, 1))
@@ -194,22 +203,22 @@ func (b *bench) watchTick(ctx context.Context, c contender, r *running, n int, t
 
 // awaitTick waits until shortly before the tick, when all is ready for it, and returns the CronJobs.
 func (b *bench) awaitTick(ctx context.Context, k kind, tick time.Time) ([]cronJob, error) {
-	cronJobs, err := b.plane.cronJobs(ctx, k)
+	cronJobs, err := b.cronJobs(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	if err := sleepUntil(ctx, tick.Add(-before-collecting)); err != nil {
+	if err := plane.SleepUntil(ctx, tick.Add(-before-collecting)); err != nil {
 		return nil, err
 	}
-	if err := b.plane.collectGarbage(ctx); err != nil {
+	if err := b.collectGarbage(ctx); err != nil {
 		return nil, err
 	}
-	return cronJobs, sleepUntil(ctx, tick.Add(-before))
+	return cronJobs, plane.SleepUntil(ctx, tick.Add(-before))
 }
 
 // awaitStarts waits until each CronJob has started a Job, or until that takes too long. It reports whether all have.
 func (b *bench) awaitStarts(ctx context.Context, r *running, starts *measure.Starts, n int, tick time.Time) (bool, error) {
-	ctx, cancel := context.WithDeadline(ctx, tick.Add(b.cut))
+	ctx, cancel := context.WithDeadline(ctx, tick.Add(cut))
 	defer cancel()
 	go func() {
 		select {
@@ -228,16 +237,16 @@ func (b *bench) awaitStarts(ctx context.Context, r *running, starts *measure.Sta
 // awaitQuiet waits until nobody writes any more, and returns all requests so far, and when it first saw that there were
 // so many writes. With Jobs still to come, there is no quiet to be waited for.
 func (b *bench) awaitQuiet(ctx context.Context, all bool) (measure.Requests, time.Time, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, b.cut, errors.New("there are still writes, though all Jobs are there"))
+	ctx, cancel := context.WithTimeoutCause(ctx, cut, errors.New("there are still writes, though all Jobs are there"))
 	defer cancel()
-	requests, err := b.plane.requests(ctx)
+	requests, err := b.requests(ctx)
 	written := time.Now()
 	for quiet := 0; all && err == nil && quiet < 2; {
-		if err := sleepUntil(ctx, time.Now().Add(quietPoll)); err != nil {
+		if err := plane.SleepUntil(ctx, time.Now().Add(quietPoll)); err != nil {
 			return nil, time.Time{}, err
 		}
 		var now measure.Requests
-		now, err = b.plane.requests(ctx)
+		now, err = b.requests(ctx)
 		quiet++
 		if now.Writes() != requests.Writes() {
 			quiet, written = 0, time.Now()
@@ -249,6 +258,7 @@ func (b *bench) awaitQuiet(ctx context.Context, all bool) (measure.Requests, tim
 
 // judge counts what was started, and what should not have been.
 func judge(result *results.Tick, starts []measure.Start, cronJobs []cronJob, tick time.Time) {
+	result.Wrong = map[string]int{}
 	runs := make(map[types.UID]int, len(cronJobs))
 	for _, c := range cronJobs {
 		runs[c.Metadata.UID] = 0
@@ -258,34 +268,34 @@ func judge(result *results.Tick, starts []measure.Start, cronJobs []cronJob, tic
 		count, ours := runs[start.Owner]
 		switch {
 		case !ours || !start.ScheduledAt.Equal(tick):
-			result.Astray++
+			result.Wrong[results.Astray]++
 			continue
 		case count > 0:
-			result.Duplicates++
+			result.Wrong[results.Twice]++
 		default:
 			delays = append(delays, start.Seen.Sub(tick))
 		}
 		runs[start.Owner]++
 		if start.Seen.Before(tick) || start.Created.Before(tick) {
-			result.Early++
+			result.Wrong[results.Early]++
 		}
 	}
 	result.Seen = len(delays)
-	if result.CutAfter == 0 {
-		result.Missed = result.N - result.Seen
+	if result.CutAfter == 0 && result.N > result.Seen {
+		result.Wrong[results.Missed] = result.N - result.Seen
 	}
 	result.Delay = results.QuantilesOf(delays, result.N)
 }
 
 // checkStatuses counts the CronJobs whose status does not tell of the run.
 func (b *bench) checkStatuses(ctx context.Context, k kind, result *results.Tick, tick time.Time) error {
-	cronJobs, err := b.plane.cronJobs(ctx, k)
+	cronJobs, err := b.cronJobs(ctx, k)
 	if err != nil {
 		return err
 	}
 	for _, c := range cronJobs {
 		if last := c.Status.LastScheduleTime; result.CutAfter == 0 && (last == nil || !last.Equal(tick)) {
-			result.Unwritten++
+			result.Wrong[results.Unwritten]++
 		}
 	}
 	return nil
@@ -299,14 +309,4 @@ func perRun(requests measure.Requests, runs int) map[string]float64 {
 		shares[key] = count / float64(runs)
 	}
 	return shares
-}
-
-// sleepUntil waits for an instant.
-func sleepUntil(ctx context.Context, at time.Time) error {
-	select {
-	case <-time.After(time.Until(at)):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -32,14 +32,14 @@ func TestJudgeCountsWhatMustNotBe(t *testing.T) {
 		cut    float64
 		want   results.Tick
 	}{
-		"each once":                  {starts: []measure.Start{start("a", 0), start("b", time.Second)}, want: results.Tick{Seen: 2}},
-		"one twice":                  {starts: []measure.Start{start("a", 0), start("a", 1), start("b", 2)}, want: results.Tick{Seen: 2, Duplicates: 1}},
-		"one missing":                {starts: []measure.Start{start("a", 0)}, want: results.Tick{Seen: 1, Missed: 1}},
-		"one missing, when cut off":  {starts: []measure.Start{start("a", 0)}, cut: 60, want: results.Tick{Seen: 1}},
-		"one seen early":             {starts: []measure.Start{start("a", 0), start("b", -1)}, want: results.Tick{Seen: 2, Early: 1}},
-		"one created early":          {starts: []measure.Start{start("a", 0), createdEarly}, want: results.Tick{Seen: 2, Early: 1}},
-		"a stranger's":               {starts: []measure.Start{start("a", 0), start("b", 0), start("c", 0)}, want: results.Tick{Seen: 2, Astray: 1}},
-		"one for another tick alone": {starts: []measure.Start{start("a", 0), other}, want: results.Tick{Seen: 1, Missed: 1, Astray: 1}},
+		"each once":                  {starts: []measure.Start{start("a", 0), start("b", time.Second)}, want: results.Tick{Seen: 2, Wrong: map[string]int{}}},
+		"one twice":                  {starts: []measure.Start{start("a", 0), start("a", 1), start("b", 2)}, want: results.Tick{Seen: 2, Wrong: map[string]int{results.Twice: 1}}},
+		"one missing":                {starts: []measure.Start{start("a", 0)}, want: results.Tick{Seen: 1, Wrong: map[string]int{results.Missed: 1}}},
+		"one missing, when cut off":  {starts: []measure.Start{start("a", 0)}, cut: 60, want: results.Tick{Seen: 1, Wrong: map[string]int{}}},
+		"one seen early":             {starts: []measure.Start{start("a", 0), start("b", -1)}, want: results.Tick{Seen: 2, Wrong: map[string]int{results.Early: 1}}},
+		"one created early":          {starts: []measure.Start{start("a", 0), createdEarly}, want: results.Tick{Seen: 2, Wrong: map[string]int{results.Early: 1}}},
+		"a stranger's":               {starts: []measure.Start{start("a", 0), start("b", 0), start("c", 0)}, want: results.Tick{Seen: 2, Wrong: map[string]int{results.Astray: 1}}},
+		"one for another tick alone": {starts: []measure.Start{start("a", 0), other}, want: results.Tick{Seen: 1, Wrong: map[string]int{results.Missed: 1, results.Astray: 1}}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

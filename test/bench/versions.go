@@ -6,15 +6,27 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
 	"tutorial.kubebuilder.io/project/test/bench/results"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 const (
@@ -31,7 +43,7 @@ const (
 
 // versions sees what it costs to create and read CronJobs in each version, with the operator's webhooks.
 func (b *bench) versions(ctx context.Context) error {
-	if err := b.plane.clear(ctx); err != nil {
+	if err := b.clear(ctx); err != nil {
 		return err
 	}
 	v := &results.Versions{
@@ -47,7 +59,7 @@ func (b *bench) versions(ctx context.Context) error {
 	if err := b.timeAdmission(ctx, v, creates); err != nil {
 		return err
 	}
-	r, err := b.plane.settled(ctx, operator)
+	r, err := b.settled(ctx, operator)
 	if err != nil {
 		return err
 	}
@@ -57,7 +69,7 @@ func (b *bench) versions(ctx context.Context) error {
 	if err := b.timeCreates(ctx, v, results.OfV1, operatorV1, creates); err != nil {
 		return err
 	}
-	if _, err := b.plane.create(ctx, operatorV1, "bench", b.objects, notSoon(time.Now())); err != nil {
+	if _, err := b.create(ctx, b.namespaces, operatorV1, "bench", b.objects, notSoon(time.Now())); err != nil {
 		return err
 	}
 	if err := r.AwaitIdle(ctx); err != nil {
@@ -66,55 +78,50 @@ func (b *bench) versions(ctx context.Context) error {
 	if err := b.timeReads(ctx, v); err != nil {
 		return err
 	}
-	b.results.SetVersions(*v)
-	logf("%s", v.Summary())
-	if err := r.end(); err != nil {
-		return err
-	}
-	return b.save()
+	return errors.Join(b.keep(*v), r.end())
 }
 
 // timeCreates creates CronJobs and deletes them again.
 func (b *bench) timeCreates(ctx context.Context, v *results.Versions, name string, k kind, count int) error {
-	took, err := b.plane.create(ctx, k, "bench", count, notSoon(time.Now()))
+	took, err := b.create(ctx, b.namespaces, k, "bench", count, notSoon(time.Now()))
 	if err != nil {
 		return err
 	}
 	v.Creates[name] = float64(count) / took.Seconds()
-	logf("%s: %.0f creates a second", name, v.Creates[name])
-	return b.plane.clear(ctx)
+	plane.Logf("%s: %.0f creates a second", name, v.Creates[name])
+	return b.clear(ctx)
 }
 
 // timePlainCreates creates what has the schema of v1 and nothing besides: no webhook, no other version, nobody who
 // reconciles it. That is as fast as the API server takes custom resources of this kind.
 func (b *bench) timePlainCreates(ctx context.Context, v *results.Versions, count int) error {
-	crd, err := b.plane.installPlainCRD(ctx, b.root)
+	crd, err := b.installPlainCRD(ctx, b.root)
 	if err != nil {
 		return err
 	}
-	took, err := b.plane.create(ctx, plainCRD, "bench", count, notSoon(time.Now()))
+	took, err := b.create(ctx, b.namespaces, plainCRD, "bench", count, notSoon(time.Now()))
 	if err != nil {
 		return err
 	}
 	v.Creates[results.OfCRD] = float64(count) / took.Seconds()
-	logf("%s: %.0f creates a second", results.OfCRD, v.Creates[results.OfCRD])
-	return b.plane.uninstall(ctx, crd)
+	plane.Logf("%s: %.0f creates a second", results.OfCRD, v.Creates[results.OfCRD])
+	return b.uninstall(ctx, crd)
 }
 
 // timeAdmission creates CronJobs of v1 while the operator serves its webhooks and another leads: nobody reconciles.
 func (b *bench) timeAdmission(ctx context.Context, v *results.Versions, count int) error {
-	lease, err := b.plane.lead(ctx)
+	lease, err := b.takeLease(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := b.plane.settled(ctx, operator, "--leader-elect", "--leader-election-namespace="+lease.Namespace)
+	r, err := b.settled(ctx, operator, "--leader-elect", "--leader-election-namespace="+lease.Namespace)
 	if err != nil {
 		return err
 	}
 	if err := b.timeCreates(ctx, v, results.OfAdmission, operatorV1, count); err != nil {
 		return err
 	}
-	return errors.Join(r.end(), b.plane.Client.Delete(ctx, lease))
+	return errors.Join(r.end(), b.Client.Delete(ctx, lease))
 }
 
 // timeReads lists and reads what there is, by turns in each version.
@@ -126,9 +133,9 @@ func (b *bench) timeReads(ctx context.Context, v *results.Versions) error {
 		times int
 		read  func(ctx context.Context, k kind, i int) error
 	}{
-		{v.List, listings, b.plane.list},
-		{v.ListChunks, listings, b.plane.listInChunks},
-		{v.Get, readings, b.plane.get},
+		{v.List, listings, b.list},
+		{v.ListChunks, listings, b.listInChunks},
+		{v.Get, readings, b.get},
 	} {
 		took := map[string][]time.Duration{}
 		for i := range measurement.times + 1 { // the first time does not count
@@ -155,7 +162,7 @@ func median(times []time.Duration) time.Duration {
 }
 
 // list reads all CronJobs in one answer.
-func (p *plane) list(ctx context.Context, k kind, _ int) error {
+func (p *cluster) list(ctx context.Context, k kind, _ int) error {
 	return p.read(ctx, k.everywhere(), nil, io.Discard)
 }
 
@@ -163,7 +170,7 @@ func (p *plane) list(ctx context.Context, k kind, _ int) error {
 var continues = regexp.MustCompile(`"continue":"([^"]+)"`)
 
 // listInChunks reads all CronJobs as kubectl does.
-func (p *plane) listInChunks(ctx context.Context, k kind, _ int) error {
+func (p *cluster) listInChunks(ctx context.Context, k kind, _ int) error {
 	query := url.Values{"limit": {fmt.Sprint(chunk)}}
 	for {
 		var answer bytes.Buffer
@@ -179,12 +186,12 @@ func (p *plane) listInChunks(ctx context.Context, k kind, _ int) error {
 }
 
 // get reads one CronJob.
-func (p *plane) get(ctx context.Context, k kind, i int) error {
+func (p *cluster) get(ctx context.Context, k kind, i int) error {
 	return p.read(ctx, k.in(p.namespaceOf(i))+"/"+nameOf("bench", i), nil, io.Discard)
 }
 
 // read reads from the API server to the last byte, and does nothing with it that would take time.
-func (p *plane) read(ctx context.Context, path string, query url.Values, into io.Writer) error {
+func (p *cluster) read(ctx context.Context, path string, query url.Values, into io.Writer) error {
 	request := p.json.Get().AbsPath(path)
 	for name, values := range query {
 		request.Param(name, values[0])
@@ -196,4 +203,76 @@ func (p *plane) read(ctx context.Context, path string, query url.Values, into io
 	defer func() { _ = body.Close() }()
 	_, err = io.Copy(into, body)
 	return err
+}
+
+// What a create costs is told apart by leaving things out: here, all but the CRD, and all but the
+// webhooks.
+const (
+	// plainGroup is the API group of custom resources with the schema of v1 and nothing besides.
+	plainGroup = "plain.bench.example"
+
+	// crdPatience is how long the API server may take to serve a CRD, or to delete it with all there
+	// is of it.
+	crdPatience = 5 * time.Minute
+
+	// leaseName is the operator's Lease.
+	leaseName = "cronjob-controller.tutorial.kubebuilder.io"
+)
+
+var plainCRD = kind{plainGroup + "/v1", "/apis/" + plainGroup + "/v1/%s/cronjobs", asText}
+
+// crdsPath is where the API server has the CRDs.
+const crdsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+// installPlainCRD installs the operator's CRD as another, with v1 alone, and returns its name.
+func (p *cluster) installPlainCRD(ctx context.Context, root string) (string, error) {
+	raw, err := os.ReadFile(filepath.Join(root, "config", "crd", "bases", "batch.tutorial.kubebuilder.io_cronjobs.yaml"))
+	if err != nil {
+		return "", fmt.Errorf("reading the CRD: %w", err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(raw, crd); err != nil {
+		return "", fmt.Errorf("reading the CRD: %w", err)
+	}
+	crd.Spec.Group, crd.Name = plainGroup, crd.Spec.Names.Plural+"."+plainGroup
+	crd.Spec.Conversion = nil
+	crd.Spec.Versions = slices.DeleteFunc(crd.Spec.Versions, func(version apiextensionsv1.CustomResourceDefinitionVersion) bool {
+		return version.Name != "v1"
+	})
+	manifest, err := json.Marshal(crd)
+	if err != nil {
+		return "", fmt.Errorf("writing the CRD: %w", err)
+	}
+	if err := p.post(ctx, crdsPath, manifest); err != nil {
+		return "", err
+	}
+	return crd.Name, wait.PollUntilContextTimeout(ctx, time.Second/10, crdPatience, true, func(ctx context.Context) (bool, error) {
+		return p.list(ctx, plainCRD, 0) == nil, nil
+	})
+}
+
+// uninstall deletes a CRD, and waits until all there is of it is gone.
+func (p *cluster) uninstall(ctx context.Context, name string) error {
+	if err := p.json.Delete().AbsPath(crdsPath, name).Do(ctx).Error(); err != nil {
+		return fmt.Errorf("deleting a CRD: %w", err)
+	}
+	return wait.PollUntilContextTimeout(ctx, time.Second/10, crdPatience, true, func(ctx context.Context) (bool, error) {
+		err := p.json.Get().AbsPath(crdsPath, name).Do(ctx).Error()
+		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+	})
+}
+
+// takeLease takes the operator's Lease, so that none of its replicas becomes the leader.
+func (p *cluster) takeLease(ctx context.Context) (*coordinationv1.Lease, error) {
+	now := metav1.NowMicro()
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespaces[0], Name: leaseName},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: new("bench"), LeaseDurationSeconds: new(int32(24 * time.Hour / time.Second)), AcquireTime: &now, RenewTime: &now,
+		},
+	}
+	if err := p.Client.Create(ctx, lease); err != nil {
+		return nil, fmt.Errorf("taking the Lease: %w", err)
+	}
+	return lease, nil
 }

@@ -1,11 +1,13 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command chaos runs CronJobs for a while on a control plane of its own on this machine, has all that can go wrong
-// around the managers go wrong, and then decides, from a history of what happened and against what the operator
-// promises, whether a tick was lost, doubled, early, or any other promise broken. See docs/reliability.md.
+// Command chaos runs CronJobs for a while on a control plane of its own on this machine, has all that
+// can go wrong around the managers go wrong, and then decides, from a history of what happened and
+// against the operator's contract, whether a tick was lost, doubled, early, or any other law broken. See
+// docs/reliability.md.
 //
-// Run it by "make chaos", which builds what it needs. It leaves no process behind, and no files but those in -out.
+// Run it by "make chaos", which builds what it needs. It leaves no process behind, and no files but
+// those in -out.
 package main
 
 import (
@@ -15,40 +17,18 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
-
-	"github.com/go-logr/logr"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/chaos/faults"
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 	"tutorial.kubebuilder.io/project/test/chaos/page"
 	"tutorial.kubebuilder.io/project/test/chaos/storm"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-func main() {
-	ctrl.SetLogger(logr.Discard()) // what fails is returned
-	klog.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "chaos:", err)
-		os.Exit(1) //nolint:gocritic // nothing that stop would do matters any more
-	}
-}
-
-// begun is when the program began, for the log.
-var begun = time.Now()
-
-// logf tells what goes on.
-func logf(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "%6.1fs  %s\n", time.Since(begun).Seconds(), fmt.Sprintf(format, args...))
-}
+func main() { plane.Main("chaos", run) }
 
 // options are what the command line says.
 type options struct {
@@ -56,7 +36,6 @@ type options struct {
 	seed     uint64
 	cronJobs int
 	faults   []faults.Kind
-	tree     string
 	manager  string
 	out      string
 	check    string
@@ -76,8 +55,7 @@ func parseFlags(args []string) (*options, error) {
 	flags.Uint64Var(&o.seed, "seed", 0, "`number` from which all that is random is made; a new one if 0")
 	flags.IntVar(&o.cronJobs, "cronjobs", 200, "`number` of CronJobs")
 	kinds := flags.String("faults", "all", "`names` of the faults, with commas between: all, none, or some of "+fmt.Sprint(faults.Kinds()))
-	flags.StringVar(&o.tree, "tree", "", "`directory` of the source that the manager is built from; that of this project if empty")
-	flags.StringVar(&o.manager, "manager", "", "`file` of a manager that was built of test/chaos/manager, in place of a build")
+	flags.StringVar(&o.manager, "manager", "", "`file` of a manager that was built from test/chaos/manager, in place of a build")
 	flags.StringVar(&o.out, "out", filepath.Join("bin", "chaos"), "`directory` for the history, the managers' logs and the verdict")
 	flags.StringVar(&o.check, "check", "", "`file` of a history to have a verdict of, again; nothing is run")
 	flags.StringVar(&o.docs, "docs", "", "`file` of Markdown into which the figures are to be written, between the lines "+
@@ -103,10 +81,7 @@ func parseFlags(args []string) (*options, error) {
 	if o.seed == 0 {
 		o.seed = uint64(time.Now().UnixNano()) % 1_000_000
 	}
-	if o.tree == "" && o.manager == "" && o.check == "" {
-		o.tree, err = localcluster.FindRoot()
-	}
-	return o, err
+	return o, nil
 }
 
 // run does what the command line says.
@@ -141,22 +116,24 @@ func printPlan(o *options) {
 	}
 }
 
-// build builds the manager with a clock that can be stepped.
+// build builds the manager with a clock that can be stepped, unless there is one.
 func (o *options) build(ctx context.Context) error {
 	if o.manager != "" {
 		return nil
 	}
-	manager, err := filepath.Abs(filepath.Join(o.out, "manager"))
+	root, err := localcluster.FindRoot()
 	if err != nil {
 		return err
 	}
-	command := exec.CommandContext(ctx, "go", "build", "-o", manager, "./test/chaos/manager") //nolint:gosec // what the caller names
-	command.Dir = o.tree
+	if o.manager, err = filepath.Abs(filepath.Join(o.out, "manager")); err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, "go", "build", "-o", o.manager, "./test/chaos/manager") //nolint:gosec // what the caller names
+	command.Dir = root
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("building the manager: %w: %s", err, out)
 	}
-	o.manager = manager
 	return nil
 }
 
@@ -173,7 +150,7 @@ func (o *options) storm(ctx context.Context) (file string, err error) {
 	if err != nil {
 		return "", err
 	}
-	logf("a storm of %v with %d CronJobs and -seed=%d; its history is %s", o.duration, o.cronJobs, o.seed, file)
+	plane.Logf("a storm of %v with %d CronJobs and -seed=%d; its history is %s", o.duration, o.cronJobs, o.seed, file)
 	err = o.stormInto(ctx, log)
 	return file, errors.Join(err, log.Close())
 }
@@ -182,7 +159,7 @@ func (o *options) storm(ctx context.Context) (file string, err error) {
 func (o *options) stormInto(ctx context.Context, log *history.Log) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	site, err := faults.Start(ctx, faults.Options{Manager: o.manager, Slowness: o.slowness, Logf: logf}, log)
+	site, err := faults.Start(ctx, faults.Options{Manager: o.manager, Slowness: o.slowness}, log)
 	if err != nil {
 		return err
 	}
@@ -201,15 +178,7 @@ func (o *options) stormInto(ctx context.Context, log *history.Log) (err error) {
 	if err := o.phases(ctx, site, log); err != nil {
 		return err
 	}
-	sleep(ctx, time.Second) // what is on its way to the history arrives
+	plane.Sleep(ctx, time.Second) // what is on its way to the history arrives
 	stopWatching()
 	return <-watched
-}
-
-// sleep sleeps, or until the context ends.
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }

@@ -5,25 +5,26 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tutorial.kubebuilder.io/project/test/chaos/faults"
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 	"tutorial.kubebuilder.io/project/test/chaos/storm"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 // idle is how long nothing may have changed for all to be idle, on a machine that keeps up.
 const idle = 4 * time.Second
 
-// weather is what makes a storm.
-type weather struct {
+// stormRun is a storm under way.
+type stormRun struct {
 	*options
 	site    *faults.Site
 	log     *history.Log
@@ -42,71 +43,71 @@ func (o *options) phases(ctx context.Context, site *faults.Site, log *history.Lo
 		return err
 	}
 	jobs := storm.NewJobs(ctx, direct, log, o.seed)
-	w := &weather{
+	r := &stormRun{
 		options: o, site: site, log: log, jobs: jobs,
 		users: &storm.Users{Client: direct, Log: log, Jobs: jobs},
 		plan:  storm.Plan(o.seed, o.duration, o.cronJobs),
 	}
 	log.Listen(func(record history.Record) {
 		if record.Revision > 0 {
-			w.changed.Store(record.At.UnixNano())
+			r.changed.Store(record.At.UnixNano())
 		}
 	})
-	if err := w.users.MakeNamespaces(ctx); err != nil {
+	if err := r.users.MakeNamespaces(ctx); err != nil {
 		return fmt.Errorf("making the namespaces: %w", err)
 	}
 	if err := site.GrantReads(ctx); err != nil {
 		return fmt.Errorf("granting reads: %w", err)
 	}
-	if err := w.users.Await(ctx); err != nil {
+	if err := r.users.Await(ctx); err != nil {
 		return err
 	}
-	if err := w.storm(ctx); err != nil {
+	if err := r.storm(ctx); err != nil {
 		return err
 	}
 	if o.calm == 0 {
-		return w.settle(ctx, history.Settled)
+		return r.settle(ctx, history.Settled)
 	}
-	if err := w.settle(ctx, history.Quiet); err != nil {
+	if err := r.settle(ctx, history.Quiet); err != nil {
 		return err
 	}
 	jobs.Hurry(false)
 	mark(log, history.Calm)
-	if err := w.users.SuspendAll(ctx, false, w.plan); err != nil {
+	if err := r.users.SuspendAll(ctx, false, r.plan); err != nil {
 		return err
 	}
-	sleep(ctx, o.calm)
-	return w.settle(ctx, history.Settled)
+	plane.Sleep(ctx, o.calm)
+	return r.settle(ctx, history.Settled)
 }
 
 // storm carries out the plans of users and of faults.
-func (w *weather) storm(ctx context.Context) error {
-	mark(w.log, history.Storm)
-	logf("the storm begins")
+func (r *stormRun) storm(ctx context.Context) error {
+	mark(r.log, history.Storm)
+	plane.Logf("the storm begins")
 	begin := time.Now()
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error { return w.users.Run(groupCtx, begin, w.plan) })
-	group.Go(func() error { return w.site.Run(groupCtx, begin, faults.Plan(w.seed, w.duration, w.faults)) })
+	group.Go(func() error { return r.users.Run(groupCtx, begin, r.plan) })
+	group.Go(func() error { return r.site.Run(groupCtx, begin, faults.Plan(r.seed, r.duration, r.faults)) })
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	sleep(ctx, time.Until(begin.Add(w.duration)))
-	logf("the storm has ended")
-	return w.site.EndFaults(ctx)
+	plane.Sleep(ctx, time.Until(begin.Add(r.duration)))
+	plane.Logf("the storm has ended")
+	return r.site.EndFaults(ctx)
 }
 
 // settle suspends all and waits until all is idle.
-func (w *weather) settle(ctx context.Context, phase string) error {
-	w.jobs.Hurry(true)
-	if err := w.users.SuspendAll(ctx, true, w.plan); err != nil {
+func (r *stormRun) settle(ctx context.Context, phase string) error {
+	r.jobs.Hurry(true)
+	if err := r.users.SuspendAll(ctx, true, r.plan); err != nil {
 		return err
 	}
-	if err := w.awaitIdle(ctx); err != nil {
+	if err := r.awaitIdle(ctx); err != nil {
 		return err
 	}
-	w.site.ScrapeLeader(ctx)
-	mark(w.log, phase)
-	logf("all is %s", phase)
+	r.site.ScrapeLeader(ctx)
+	mark(r.log, phase)
+	plane.Logf("all is %s", phase)
 	return nil
 }
 
@@ -115,15 +116,13 @@ func mark(log *history.Log, phase string) {
 }
 
 // awaitIdle waits until no Job runs and nothing has changed for a while.
-func (w *weather) awaitIdle(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, w.patience)
-	defer cancel()
-	idle := time.Duration(float64(idle) * w.slowness)
-	for w.jobs.Running() > 0 || time.Since(time.Unix(0, w.changed.Load())) < idle {
-		sleep(ctx, 100*time.Millisecond)
-		if ctx.Err() != nil {
-			return errors.Join(fmt.Errorf("it does not settle: %d Jobs run", w.jobs.Running()), context.Cause(ctx))
-		}
+func (r *stormRun) awaitIdle(ctx context.Context) error {
+	idle := time.Duration(float64(idle) * r.slowness)
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, r.patience, true, func(context.Context) (bool, error) {
+		return r.jobs.Running() == 0 && time.Since(time.Unix(0, r.changed.Load())) >= idle, nil
+	})
+	if err != nil {
+		return fmt.Errorf("it does not settle: %d Jobs run: %w", r.jobs.Running(), err)
 	}
 	return nil
 }

@@ -1,17 +1,18 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package measure looks at controllers from outside: the CPU and memory of their process, what they ask of
-// the API server, and when their Jobs are there. It takes nothing on the controller's word.
+// Package measure measures controllers from outside: the CPU and the memory of their processes, what
+// they ask of the API server, and when a watch sees the Jobs that they create.
 package measure
 
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
+	"os"
 	"time"
 
 	"github.com/prometheus/procfs"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // Process is a process of this machine.
@@ -26,7 +27,8 @@ func ProcessOf(pid int) (Process, error) {
 	return Process{proc}, nil
 }
 
-// CPU returns the CPU time that the process has used, its own and the kernel's on its behalf, in steps of 10 ms.
+// CPU returns the CPU time that the process has used, its own and the kernel's on its behalf, in
+// steps of 10 ms.
 func (p Process) CPU() (time.Duration, error) {
 	stat, err := p.proc.Stat()
 	if err != nil {
@@ -35,25 +37,22 @@ func (p Process) CPU() (time.Duration, error) {
 	return time.Duration(stat.CPUTime() * float64(time.Second)), nil
 }
 
-// Resident returns how much of the process is in memory, in bytes.
-func (p Process) Resident() (uint64, error) {
+// Memory returns how much of the process is in memory, in bytes, and the most that was since its start
+// or [Process.ResetPeak].
+func (p Process) Memory() (resident, peak uint64, err error) {
 	status, err := p.proc.NewStatus()
 	if err != nil {
-		return 0, fmt.Errorf("reading the memory of process %d: %w", p.proc.PID, err)
+		return 0, 0, fmt.Errorf("reading the memory of process %d: %w", p.proc.PID, err)
 	}
-	return status.VmRSS, nil
+	return status.VmRSS, status.VmHWM, nil
 }
 
-// PeakResident returns the most of the process that has ever been in memory, in bytes.
-func (p Process) PeakResident() (uint64, error) {
-	status, err := p.proc.NewStatus()
-	if err != nil {
-		return 0, fmt.Errorf("reading the memory of process %d: %w", p.proc.PID, err)
-	}
-	return status.VmHWM, nil
+// ResetPeak has the kernel forget the most that was in memory; see proc_pid_clear_refs(5).
+func (p Process) ResetPeak() error {
+	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.proc.PID), []byte("5"), 0)
 }
 
-// When a process counts as idle: it has used less than a 20th of a CPU for so long.
+// A process counts as idle when it has used less than a 20th of a CPU for so long.
 const (
 	calm     = 5 * time.Second
 	calmPoll = 500 * time.Millisecond
@@ -62,66 +61,18 @@ const (
 
 // AwaitIdle waits until the process has had nothing to do for five seconds.
 func (p Process) AwaitIdle(ctx context.Context) error {
-	before, err := p.CPU()
-	if err != nil {
-		return err
-	}
-	ticker := time.NewTicker(calmPoll)
-	defer ticker.Stop()
-	for idle := time.Duration(0); idle < calm; {
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for process %d to be idle: %w", p.proc.PID, context.Cause(ctx))
-		case <-ticker.C:
-		}
+	before, idle := time.Duration(0), time.Duration(0)
+	err := wait.PollUntilContextCancel(ctx, calmPoll, true, func(context.Context) (bool, error) {
 		now, err := p.CPU()
-		if err != nil {
-			return err
-		}
 		idle += calmPoll
 		if now-before > calmCPU {
 			idle = 0
 		}
 		before = now
+		return idle >= calm, err
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for process %d to be idle: %w", p.proc.PID, err)
 	}
 	return nil
-}
-
-// peakPoll is how often the memory is looked at for its peak.
-const peakPoll = 100 * time.Millisecond
-
-// Peak follows the memory of a process.
-type Peak struct {
-	highest atomic.Uint64
-	cancel  context.CancelFunc
-	ended   chan struct{}
-}
-
-// FollowResident looks at the process's memory until [Peak.Stop].
-func (p Process) FollowResident(ctx context.Context) *Peak {
-	ctx, cancel := context.WithCancel(ctx)
-	peak := &Peak{cancel: cancel, ended: make(chan struct{})}
-	go func() {
-		defer close(peak.ended)
-		ticker := time.NewTicker(peakPoll)
-		defer ticker.Stop()
-		for {
-			if resident, err := p.Resident(); err == nil && resident > peak.highest.Load() {
-				peak.highest.Store(resident)
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
-		}
-	}()
-	return peak
-}
-
-// Stop ends the looking and returns the most that was seen, in bytes.
-func (p *Peak) Stop() uint64 {
-	p.cancel()
-	<-p.ended
-	return p.highest.Load()
 }

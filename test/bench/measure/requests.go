@@ -4,8 +4,6 @@
 package measure
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -14,19 +12,20 @@ import (
 	"strings"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	"k8s.io/client-go/rest"
+
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 // requestsMetric is the API server's count of the requests that it has answered.
 const requestsMetric = "apiserver_request_total"
 
-// relevant are the resources that a controller of CronJobs has to do with. The API server asks itself for others.
+// relevant are the resources that a controller of CronJobs has to do with. The API server asks itself
+// for others.
 var relevant = []string{"cronjobs", "jobs", "events"}
 
-// Requests counts requests by verb and resource, such as "create jobs" and "patch cronjobs/status". Those that
-// failed are under a key of their own, with the code: "create jobs (409)".
+// Requests counts requests by verb and resource, such as "create jobs" and "patch cronjobs/status".
+// Those that failed are under a key of their own, with the code: "create jobs (409)".
 type Requests map[string]float64
 
 // RequestsSoFar returns what the API server has answered, to anybody, about CronJobs, Jobs and events.
@@ -41,38 +40,18 @@ func RequestsSoFar(ctx context.Context, client rest.Interface) (Requests, error)
 }
 
 // requestsIn reads them from an exposition.
-func requestsIn(metrics io.Reader) (Requests, error) {
-	families, err := parse(metrics, requestsMetric)
+func requestsIn(exposition io.Reader) (Requests, error) {
+	families, err := plane.ParseMetrics(exposition, requestsMetric)
 	if err != nil {
-		return nil, fmt.Errorf("reading the API server's metrics: %w", err)
+		return nil, err
 	}
 	requests := Requests{}
 	for _, metric := range families[requestsMetric].GetMetric() {
 		if labels := labelsOf(metric); slices.Contains(relevant, labels["resource"]) {
-			requests[requestKey(labels)] += metric.GetUntyped().GetValue()
+			requests[requestKey(labels)] += plane.Value(metric)
 		}
 	}
 	return requests, nil
-}
-
-// parse reads the series of one metric, and only those: the API server has tens of thousands of others.
-// Without its TYPE line the metric is untyped.
-func parse(metrics io.Reader, name string) (map[string]*dto.MetricFamily, error) {
-	var wanted bytes.Buffer
-	lines := bufio.NewScanner(metrics)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		after, ok := bytes.CutPrefix(lines.Bytes(), []byte(name))
-		if ok && (bytes.HasPrefix(after, []byte("{")) || bytes.HasPrefix(after, []byte(" "))) {
-			wanted.Write(lines.Bytes())
-			wanted.WriteByte('\n')
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, err
-	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	return parser.TextToMetricFamilies(&wanted)
 }
 
 func labelsOf(metric *dto.Metric) map[string]string {
@@ -117,28 +96,10 @@ func (r Requests) Since(before Requests) Requests {
 func (r Requests) Writes() float64 {
 	total := 0.0
 	for key, count := range r {
-		if !isRead(key) {
+		verb, _, _ := strings.Cut(key, " ")
+		if !slices.Contains([]string{"get", "list", "watch"}, verb) {
 			total += count
 		}
 	}
 	return total
-}
-
-// isRead reports whether a key is of requests that change nothing.
-func isRead(key string) bool {
-	verb, _, _ := strings.Cut(key, " ")
-	return slices.Contains([]string{"get", "list", "watch"}, verb)
-}
-
-// SumOf adds up a metric, over all labels, in an exposition.
-func SumOf(metrics io.Reader, name string) (float64, error) {
-	families, err := parse(metrics, name)
-	if err != nil {
-		return 0, fmt.Errorf("reading %s: %w", name, err)
-	}
-	total := 0.0
-	for _, metric := range families[name].GetMetric() {
-		total += metric.GetUntyped().GetValue()
-	}
-	return total, nil
 }

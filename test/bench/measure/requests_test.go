@@ -35,15 +35,3 @@ func TestSinceHasOnlyWhatWasAdded(t *testing.T) {
 	before := Requests{"create jobs": 3, "list events": 6}
 	assert.Equal(t, Requests{"create jobs": 2, "get jobs": 1}, Requests{"create jobs": 5, "list events": 6, "get jobs": 1}.Since(before))
 }
-
-func TestSumOfAddsUpAllLabels(t *testing.T) {
-	got, err := SumOf(strings.NewReader(exposition), requestsMetric)
-	require.NoError(t, err)
-	assert.InDelta(t, 26, got, 0)
-	got, err = SumOf(strings.NewReader(exposition), "go_goroutines")
-	require.NoError(t, err)
-	assert.InDelta(t, 12, got, 0, "without labels")
-	got, err = SumOf(strings.NewReader(exposition), "no_such_metric")
-	require.NoError(t, err)
-	assert.Zero(t, got)
-}

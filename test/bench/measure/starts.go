@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -40,37 +41,79 @@ type Starts struct {
 	starts []Start
 	err    error
 	owners map[types.UID]bool
-	more   chan struct{} // has a token when there is news
 
-	watcher *toolswatch.RetryWatcher
-	ended   chan struct{}
-	anchor  time.Time
+	cancel context.CancelFunc
+	ended  chan struct{}
+	anchor time.Time
 }
 
-// scheduledAt are the annotations by which Jobs tell their tick: the operator's and the built-in controller's.
+// scheduledAt are the annotations by which Jobs tell their tick: the operator's and the built-in
+// controller's.
 var scheduledAt = []string{v1.ScheduledAtAnnotation, batchv1.CronJobScheduledTimestampAnnotation}
 
-// WatchStarts watches from now until [Starts.Stop]. Its times are told by the monotonic clock, set by the
-// wall clock now: a step of the latter, as of NTP, changes no delay.
+// WatchStarts watches from now until [Starts.Stop]. Its times are told by the monotonic clock, set by
+// the wall clock now: a step of the latter, as of NTP, changes no delay.
 func WatchStarts(ctx context.Context, client kubernetes.Interface) (*Starts, error) {
-	list, err := client.BatchV1().Jobs("").List(ctx, metav1.ListOptions{Limit: 1})
+	ctx, cancel := context.WithCancel(ctx)
+	s := &Starts{owners: map[types.UID]bool{}, cancel: cancel, ended: make(chan struct{}), anchor: time.Now()}
+	watcher, err := watchFromNow(ctx, client)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	go func() {
+		defer close(s.ended)
+		err := follow(watcher, func(event watch.EventType, job *batchv1.Job) {
+			if event == watch.Added {
+				s.add(job)
+			}
+		})
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.err = err
+	}()
+	return s, nil
+}
+
+// WatchJobs calls back for each change of a Job from now until the context ends.
+func WatchJobs(ctx context.Context, client kubernetes.Interface, changed func(watch.EventType, *batchv1.Job)) error {
+	watcher, err := watchFromNow(ctx, client)
+	if err != nil {
+		return err
+	}
+	if err := follow(watcher, changed); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+func watchFromNow(ctx context.Context, client kubernetes.Interface) (*toolswatch.RetryWatcher, error) {
+	jobs := client.BatchV1().Jobs("")
+	list, err := jobs.List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return nil, fmt.Errorf("listing the Jobs: %w", err)
 	}
 	watcher, err := toolswatch.NewRetryWatcherWithContext(ctx, list.ResourceVersion, &cache.ListWatch{
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return client.BatchV1().Jobs("").Watch(ctx, options)
+			return jobs.Watch(ctx, options)
 		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("watching the Jobs: %w", err)
 	}
-	s := &Starts{
-		owners: map[types.UID]bool{}, more: make(chan struct{}, 1),
-		watcher: watcher, ended: make(chan struct{}), anchor: time.Now(),
+	return watcher, nil
+}
+
+func follow(watcher *toolswatch.RetryWatcher, changed func(watch.EventType, *batchv1.Job)) error {
+	for event := range watcher.ResultChan() {
+		if job, ok := event.Object.(*batchv1.Job); ok {
+			changed(event.Type, job)
+		}
+		if event.Type == watch.Error {
+			return fmt.Errorf("watching the Jobs: %w", apierrors.FromObject(event.Object))
+		}
 	}
-	go s.follow()
-	return s, nil
+	return errors.New("the watch of the Jobs has ended")
 }
 
 // Now returns the time by the clock of the watch.
@@ -78,25 +121,8 @@ func (s *Starts) Now() time.Time {
 	return s.anchor.Round(0).Add(time.Since(s.anchor))
 }
 
-func (s *Starts) follow() {
-	defer close(s.ended)
-	for event := range s.watcher.ResultChan() {
-		seen := s.Now()
-		switch event.Type {
-		case watch.Added:
-			if job, ok := event.Object.(*batchv1.Job); ok {
-				s.add(job, seen)
-			}
-		case watch.Error:
-			s.fail(fmt.Errorf("watching the Jobs: %w", apierrors.FromObject(event.Object)))
-			return
-		}
-	}
-	s.fail(errors.New("the watch of the Jobs has ended"))
-}
-
-func (s *Starts) add(job *batchv1.Job, seen time.Time) {
-	start := Start{Seen: seen, Created: job.CreationTimestamp.Time}
+func (s *Starts) add(job *batchv1.Job) {
+	start := Start{Seen: s.Now(), Created: job.CreationTimestamp.Time}
 	if owner := metav1.GetControllerOfNoCopy(job); owner != nil {
 		start.Owner = owner.UID
 	}
@@ -106,46 +132,28 @@ func (s *Starts) add(job *batchv1.Job, seen time.Time) {
 		}
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.starts = append(s.starts, start)
 	s.owners[start.Owner] = true
-	s.mu.Unlock()
-	s.tell()
 }
 
-func (s *Starts) fail(err error) {
-	s.mu.Lock()
-	s.err = err
-	s.mu.Unlock()
-	s.tell()
-}
-
-func (s *Starts) tell() {
-	select {
-	case s.more <- struct{}{}:
-	default:
-	}
-}
-
-// AwaitOwners waits until so many CronJobs have started a Job. It reports whether they have by the end of ctx.
+// AwaitOwners waits until so many CronJobs have started a Job. It reports whether they have by the end
+// of ctx.
 func (s *Starts) AwaitOwners(ctx context.Context, count int) (bool, error) {
-	for {
+	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
 		s.mu.Lock()
-		owners, err := len(s.owners), s.err
-		s.mu.Unlock()
-		if owners >= count || err != nil {
-			return err == nil, err
-		}
-		select {
-		case <-s.more:
-		case <-ctx.Done():
-			return false, nil
-		}
+		defer s.mu.Unlock()
+		return len(s.owners) >= count, s.err
+	})
+	if wait.Interrupted(err) {
+		return false, nil
 	}
+	return err == nil, err
 }
 
 // Stop ends the watch and returns all that it saw, in the order of coming.
 func (s *Starts) Stop() []Start {
-	s.watcher.Stop()
+	s.cancel()
 	<-s.ended
 	return s.starts
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"text/template"
@@ -42,14 +43,9 @@ var page string
 func (r *Results) WritePage(to io.Writer) error {
 	functions := template.FuncMap{
 		"thousands": thousands,
-		"seconds": func(value *float64) string {
-			if value == nil {
-				return "–"
-			}
-			return significant(*value) + " s"
-		},
-		"s":  func(value float64) string { return significant(value) + " s" },
-		"ms": func(value float64) string { return significant(value*1e3) + " ms" },
+		"seconds":   func(value *float64) string { return orDash(value, " s") },
+		"s":         func(value float64) string { return significant(value) + " s" },
+		"ms":        func(value float64) string { return significant(value*1e3) + " ms" },
 		"time": func(nanoseconds float64) string {
 			return time.Duration(nanoseconds).Round(10 * time.Nanosecond).String()
 		},
@@ -60,6 +56,7 @@ func (r *Results) WritePage(to io.Writer) error {
 		"aMinute": func(aSecond float64) string { return thousands(int(aSecond*60) / 100 * 100) },
 		"asked":   asked,
 		"words":   func(name string) string { return strings.ReplaceAll(name, "_", " ") },
+		"join":    strings.Join,
 	}
 	parsed, err := template.New("page").Funcs(functions).Parse(page)
 	if err != nil {
@@ -71,9 +68,37 @@ func (r *Results) WritePage(to io.Writer) error {
 	return nil
 }
 
+func orDash(value *float64, unit string) string {
+	if value == nil {
+		return "–"
+	}
+	return significant(*value) + unit
+}
+
+// significant writes a number with as many digits as mean something.
+func significant(value float64) string {
+	switch {
+	case value == math.Trunc(value), value >= 100:
+		return fmt.Sprintf("%.0f", value)
+	case value >= 10:
+		return fmt.Sprintf("%.1f", value)
+	case value >= 0.1:
+		return fmt.Sprintf("%.2f", value)
+	}
+	return fmt.Sprintf("%.2g", value)
+}
+
+// thousands writes a number of things.
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
+
 // asked lists requests and their number.
 func asked(requests map[string]float64) string {
-	parts := make([]string, 0, len(requests))
+	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(requests)) {
 		if requests[key] >= 0.005 {
 			parts = append(parts, fmt.Sprintf("%s %s", key, significant(requests[key])))
@@ -85,10 +110,20 @@ func asked(requests map[string]float64) string {
 	return strings.Join(parts, ", ")
 }
 
+// numbers returns the numbers of CronJobs that were due at once, in order.
+func (r *Results) numbers() []int {
+	var numbers []int
+	for _, t := range r.Ticks {
+		numbers = append(numbers, t.N)
+	}
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
+}
+
 // InOrder returns the results of ticks as the tables have them: by number, then contender.
 func (r *Results) InOrder() []*Tick {
 	var ordered []*Tick
-	for _, n := range r.Numbers() {
+	for _, n := range r.numbers() {
 		for _, t := range titles {
 			if tick := r.Tick(t.Contender, n); tick != nil {
 				ordered = append(ordered, tick)
@@ -98,43 +133,26 @@ func (r *Results) InOrder() []*Tick {
 	return ordered
 }
 
-// Builds returns the operator's build, and if there are several, what was measured of which.
-func (r *Results) Builds() string {
-	var builds []string
-	measured := map[string][]string{}
-	note := func(build, what string) {
-		if build == "" {
-			return
-		}
-		if measured[build] == nil {
-			builds = append(builds, build)
-		}
-		measured[build] = append(measured[build], what)
-	}
-	for _, n := range r.Numbers() {
-		if t := r.Tick(Operator, n); t != nil {
-			note(t.Build, "N="+thousands(n))
-		}
+// Builds returns the operator's builds that were measured.
+func (r *Results) Builds() []string {
+	builds := []string{}
+	for _, t := range r.Ticks {
+		builds = append(builds, t.Build)
 	}
 	for _, i := range r.Idle {
-		note(i.Build, "idle")
-	}
-	if r.Versions != nil {
-		note(r.Versions.Build, "versions")
+		builds = append(builds, i.Build)
 	}
 	for _, s := range r.Restart {
-		note(s.Build, "restart")
+		builds = append(builds, s.Build)
 	}
-	if len(r.Tenants) > 0 {
-		note(r.Tenants[0].Build, "tenants")
+	for _, t := range r.Tenants {
+		builds = append(builds, t.Build)
 	}
-	if len(builds) == 1 {
-		return builds[0]
+	if r.Versions != nil {
+		builds = append(builds, r.Versions.Build)
 	}
-	for i, build := range builds {
-		builds[i] = fmt.Sprintf("%s (%s)", build, strings.Join(measured[build], ", "))
-	}
-	return strings.Join(builds, " and ")
+	slices.Sort(builds)
+	return slices.DeleteFunc(slices.Compact(builds), func(build string) bool { return build == "" })
 }
 
 // AgainstTuned is the 99th percentile of the delay, as a share of that of the built-in tuned.
@@ -146,18 +164,11 @@ func (r *Results) AgainstTuned(t *Tick) string {
 	return significant(*t.Delay.P99 / *tuned.Delay.P99)
 }
 
-// Wrong says what went wrong with a tick.
-func (t *Tick) Wrong() string {
+// WentWrong says what went wrong with a tick.
+func (t *Tick) WentWrong() string {
 	var wrong []string
-	for _, count := range []struct {
-		number int
-		what   string
-	}{
-		{t.Duplicates, "twice"}, {t.Missed, "missed"}, {t.Early, "early"}, {t.Astray, "astray"}, {t.Unwritten, "not in the status"},
-	} {
-		if count.number > 0 {
-			wrong = append(wrong, fmt.Sprintf("%d %s", count.number, count.what))
-		}
+	for _, what := range slices.Sorted(maps.Keys(t.Wrong)) {
+		wrong = append(wrong, fmt.Sprintf("%d %s", t.Wrong[what], what))
 	}
 	if t.CutAfter > 0 {
 		wrong = append(wrong, fmt.Sprintf("%s started when cut off after %s s", thousands(t.Seen), significant(t.CutAfter)))
@@ -168,72 +179,27 @@ func (t *Tick) Wrong() string {
 	return strings.Join(wrong, ", ")
 }
 
-// Rate returns how many Jobs a second a contender starts, at the largest number; 0 if that was not measured.
+// Rate returns how many Jobs a second a contender starts, at the largest number; 0 if that was not
+// measured.
 func (r *Results) Rate(c Contender) float64 {
 	return r.perSecond(c, func(t *Tick) *float64 { return t.Delay.Max })
 }
 
-// Runs returns how many runs a second a contender starts and writes down, at the largest number; 0 if that was not
-// measured.
+// Runs returns how many runs a second a contender starts and writes down, at the largest number; 0 if
+// that was not measured.
 func (r *Results) Runs(c Contender) float64 {
 	return r.perSecond(c, func(t *Tick) *float64 { return &t.Written })
 }
 
-// perSecond divides the largest number of which it is known how long it took a contender by that time; 0 if of none.
+// perSecond divides the largest number of which it is known how long it took a contender by that
+// time; 0 if of none.
 func (r *Results) perSecond(c Contender, took func(*Tick) *float64) float64 {
-	for _, n := range slices.Backward(r.Numbers()) {
-		t := r.Tick(c, n)
-		if t == nil {
-			continue
-		}
-		if seconds := took(t); seconds != nil && *seconds > 0 {
-			return float64(n) / *seconds
+	for _, n := range slices.Backward(r.numbers()) {
+		if t := r.Tick(c, n); t != nil {
+			if seconds := took(t); seconds != nil && *seconds > 0 {
+				return float64(n) / *seconds
+			}
 		}
 	}
 	return 0
-}
-
-// Chart is lines to be drawn; see test/bench/plots.
-type Chart struct {
-	File   string   `json:"file"`
-	Title  string   `json:"title"`
-	X      string   `json:"x"`
-	Y      string   `json:"y"`
-	Series []Series `json:"series"`
-}
-
-// Series is a line of a chart.
-type Series struct {
-	Name   string       `json:"name"`
-	Number int          `json:"number"`
-	Points [][2]float64 `json:"points"`
-}
-
-// Charts returns what the page shows as charts.
-func (r *Results) Charts() []Chart {
-	const due = "CronJobs due at once"
-	return []Chart{
-		{"delay.svg", "From the tick to the Job: 99th percentile", due, "seconds", r.series(func(t *Tick) *float64 { return t.Delay.P99 })},
-		{"cpu.svg", "CPU per run", due, "milliseconds", r.series(func(t *Tick) *float64 { return new(t.CPU * 1e3) })},
-	}
-}
-
-func (r *Results) series(figure func(*Tick) *float64) []Series {
-	var all []Series
-	for number, t := range titles {
-		series := Series{Name: t.title, Number: number}
-		for _, n := range r.Numbers() {
-			tick := r.Tick(t.Contender, n)
-			if tick == nil {
-				continue
-			}
-			if value := figure(tick); value != nil && *value > 0 { // the axes are logarithmic
-				series.Points = append(series.Points, [2]float64{float64(n), *value})
-			}
-		}
-		if len(series.Points) > 0 {
-			all = append(all, series)
-		}
-	}
-	return all
 }

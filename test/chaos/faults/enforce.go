@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,39 +16,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/chaos/storm"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
-
-// How long the storm waits for an answer, and before it asks again.
-const (
-	enforceTimeout = 8 * time.Second
-	enforceRetry   = 200 * time.Millisecond
-)
-
-// policed says which requests the policy of a refusal is about.
-var policed = map[Kind]admissionv1.Rule{
-	DenyCreates:    rule("batch", "jobs"),
-	InvalidCreates: rule("batch", "jobs"),
-	DenyDeletes:    rule("batch", "jobs"),
-	DenyStatuses:   rule("batch.tutorial.kubebuilder.io", "cronjobs/status"),
-	DenyEvents:     rule("events.k8s.io", "events"),
-}
-
-func rule(group, resources string) admissionv1.Rule {
-	return admissionv1.Rule{APIGroups: []string{group}, APIVersions: []string{"*"}, Resources: []string{resources}}
-}
-
-// operations are what the targets of policies are to the API server.
-var operations = map[Target]admissionv1.OperationType{
-	Creates: admissionv1.Create, Deletes: admissionv1.Delete, Statuses: admissionv1.Update, Events: admissionv1.Create,
-}
 
 // prepareRefusals makes the policies, which bind nobody yet, and takes the right to read single
 // objects out of the managers' role: they have it in each namespace, as where the operator serves
 // only some.
 func (s *Site) prepareRefusals(ctx context.Context) error {
-	for kind, rule := range policed {
-		if err := s.Client.Create(ctx, policy(kind, rule)); err != nil {
+	for kind, refusal := range refusals {
+		if refusal.policy == nil {
+			continue
+		}
+		if err := s.Client.Create(ctx, policy(kind, refusal)); err != nil {
 			return fmt.Errorf("making the policy of %s: %w", kind, err)
 		}
 	}
@@ -87,13 +67,12 @@ func (s *Site) GrantReads(ctx context.Context) error {
 	return nil
 }
 
-// policy returns the policy that refuses managers what a rule is about. One that names no reason
+// policy returns the policy that refuses managers what a refusal is about. One that names no reason
 // answers with 422.
-func policy(kind Kind, rule admissionv1.Rule) *admissionv1.ValidatingAdmissionPolicy {
-	refusal := refusals[kind]
+func policy(kind Kind, refusal refusal) *admissionv1.ValidatingAdmissionPolicy {
 	validation := admissionv1.Validation{Expression: "false", Message: "not in this namespace"}
 	conditions := []admissionv1.MatchCondition{{
-		Name: "managers", Expression: fmt.Sprintf("request.userInfo.username == %q", managerUser),
+		Name: "managers", Expression: fmt.Sprintf("request.userInfo.username == %q", localcluster.ManagerUser),
 	}}
 	if kind == InvalidCreates {
 		// Else users could not create CronJobs while it lasts.
@@ -108,7 +87,7 @@ func policy(kind Kind, rule admissionv1.Rule) *admissionv1.ValidatingAdmissionPo
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
 			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
 				RuleWithOperations: admissionv1.RuleWithOperations{
-					Operations: []admissionv1.OperationType{operations[refusal.target]}, Rule: rule,
+					Operations: []admissionv1.OperationType{refusal.by}, Rule: *refusal.policy,
 				},
 			}}},
 			MatchConditions: conditions,
@@ -119,31 +98,30 @@ func policy(kind Kind, rule admissionv1.Rule) *admissionv1.ValidatingAdmissionPo
 
 // enforce begins or ends to enforce a refusal, and tries until that has worked.
 func (s *Site) enforce(ctx context.Context, step Step, refuse bool) error {
-	switch refusals[step.Kind].by {
-	case byPolicy:
+	switch refusal := refusals[step.Kind]; {
+	case refusal.policy != nil:
 		return s.put(ctx, binding(step), refuse)
-	case byRole:
+	case refusal.isRights:
 		return s.put(ctx, readsIn(step.Namespace), !refuse)
-	case byQuota:
+	case refusal.isQuota:
 		quota := quotaIn(step.Namespace)
 		if err := s.put(ctx, quota, refuse); err != nil || !refuse {
 			return err
 		}
 		// In the place of the controller, which is not run. Until then the API server refuses as
 		// well.
-		return insist(ctx, func(ctx context.Context) error {
+		return plane.Insist(ctx, func(ctx context.Context) error {
 			filled := quotaIn(step.Namespace)
 			filled.Status = corev1.ResourceQuotaStatus{Hard: quota.Spec.Hard, Used: quota.Spec.Hard}
 			return s.Client.Status().Patch(ctx, filled, client.Merge)
 		})
-	case byWebhook:
 	}
 	return nil
 }
 
 // put has an object be there, or be gone.
 func (s *Site) put(ctx context.Context, object client.Object, there bool) error {
-	return insist(ctx, func(ctx context.Context) error {
+	return plane.Insist(ctx, func(ctx context.Context) error {
 		if !there {
 			return client.IgnoreNotFound(s.Client.Delete(ctx, object))
 		}
@@ -153,21 +131,6 @@ func (s *Site) put(ctx context.Context, object client.Object, there bool) error 
 		}
 		return nil
 	})
-}
-
-// insist tries until it works: the API server may be what a fault has struck.
-func insist(ctx context.Context, try func(ctx context.Context) error) error {
-	for {
-		attempt, cancel := context.WithTimeout(ctx, enforceTimeout)
-		err := try(attempt)
-		cancel()
-		if err == nil {
-			return nil
-		}
-		if !sleep(ctx, enforceRetry) {
-			return err
-		}
-	}
 }
 
 // binding has the policy of a refusal be in force in its namespace.
@@ -197,6 +160,6 @@ func readsIn(namespace string) *rbacv1.RoleBinding {
 	return &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "manager-reads"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "manager-reads"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: managerUser}},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: localcluster.ManagerUser}},
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 // restartAfter is how long a manager that has ended stays away.
@@ -41,26 +42,25 @@ type manager struct {
 }
 
 // newManager prepares a manager that talks to the API server through a proxy.
-func (s *Site) newManager(name string, authority *authority, dir string) (*manager, error) {
-	certificate, err := authority.certificate()
-	if err != nil {
-		return nil, err
-	}
-	m := &manager{name: name, log: s.log, done: make(chan struct{})}
-	user, err := clientcmd.BuildConfigFromFlags("", s.managerKubeconfig)
+func (s *Site) newManager(name, managerKubeconfig string) (*manager, error) {
+	user, err := clientcmd.BuildConfigFromFlags("", managerKubeconfig)
 	if err != nil {
 		return nil, err
 	}
 	user.QPS = -1
-	if m.proxy, err = newProxy(user, certificate, s); err != nil {
+	m := &manager{name: name, log: s.log, done: make(chan struct{})}
+	if m.proxy, err = newProxy(user, s); err != nil {
 		return nil, err
 	}
-	kubeconfig := filepath.Join(dir, name+".kubeconfig")
+	kubeconfig := filepath.Join(s.Dir, name+".kubeconfig")
 	config := clientcmdapi.NewConfig()
-	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: m.proxy.url, CertificateAuthorityData: authority.pem}
+	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: m.proxy.url, CertificateAuthorityData: m.proxy.authority}
 	config.Contexts["proxy"] = &clientcmdapi.Context{Cluster: "proxy"}
 	config.CurrentContext = "proxy"
 	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
+		return nil, err
+	}
+	if m.command, err = s.Manager(s.options.Manager, kubeconfig); err != nil {
 		return nil, err
 	}
 	if m.webhookPort, err = localcluster.FreePort(); err != nil {
@@ -69,27 +69,22 @@ func (s *Site) newManager(name string, authority *authority, dir string) (*manag
 	if m.metricsPort, err = localcluster.FreePort(); err != nil {
 		return nil, err
 	}
-	m.command = localcluster.Command{
-		Name: "manager-" + name, Path: s.options.Manager,
-		Args: []string{
-			"--kubeconfig=" + kubeconfig, "--leader-elect", "--leader-election-namespace=" + managerNamespace,
-			"--webhook-host=127.0.0.1", fmt.Sprintf("--webhook-port=%d", m.webhookPort), "--webhook-cert-path=" + s.certs.dir,
-			fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", m.metricsPort), "--health-probe-bind-address=0",
-		},
-		Env: []string{"CHAOS_CLOCK=" + s.clock.path, "TZ=Asia/Kolkata"},
-	}
+	m.command.Name = "manager-" + name
+	m.command.HealthURL = "" // the storm does not wait for it
+	m.command.Args = append(m.command.Args,
+		"--leader-elect", "--leader-election-namespace="+localcluster.ManagerNamespace,
+		fmt.Sprintf("--webhook-port=%d", m.webhookPort), "--webhook-cert-path="+s.certDir,
+		fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", m.metricsPort), "--health-probe-bind-address=0")
+	m.command.Env = []string{"CHAOS_CLOCK=" + s.clock.path, "TZ=Asia/Kolkata"}
 	return m, nil
 }
 
 // supervise keeps the manager running until it is stopped.
-func (m *manager) supervise(ctx context.Context, cluster *cluster) {
+func (m *manager) supervise(ctx context.Context, site *Site) {
 	defer close(m.done)
 	for ctx.Err() == nil {
-		process, err := m.start(ctx, cluster)
-		if err != nil {
-			return
-		}
-		if process == nil {
+		process, err := m.start(ctx, site)
+		if err != nil || process == nil {
 			return
 		}
 		<-process.Done()
@@ -100,14 +95,11 @@ func (m *manager) supervise(ctx context.Context, cluster *cluster) {
 		if stopped {
 			return
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(restartAfter):
-		}
+		plane.Sleep(ctx, restartAfter)
 	}
 }
 
-func (m *manager) start(ctx context.Context, cluster *cluster) (*localcluster.Process, error) {
+func (m *manager) start(ctx context.Context, site *Site) (*localcluster.Process, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stopped {
@@ -116,7 +108,7 @@ func (m *manager) start(ctx context.Context, cluster *cluster) (*localcluster.Pr
 	m.lives++
 	m.label = fmt.Sprintf("%s-%d", m.name, m.lives)
 	m.proxy.serves(m.label)
-	process, err := cluster.run(ctx, m.command)
+	process, err := site.run(ctx, m.command)
 	if err != nil {
 		return nil, err
 	}
@@ -175,8 +167,8 @@ func (m *manager) thaw() {
 	if from.IsZero() {
 		return
 	}
-	_, knows, rows := m.proxy.asking()
-	knows.froze(from)
+	_, progress, rows := m.proxy.asking()
+	progress.froze(from)
 	rows.froze(from)
 	m.log.Add(history.Record{Process: &history.Process{Manager: label, State: history.Thawed}})
 	m.signal(syscall.SIGCONT)
@@ -197,12 +189,9 @@ func (m *manager) stop() {
 	}
 }
 
-// logFile is where its processes say what they do.
-func (m *manager) logFile(dir string) string { return filepath.Join(dir, "log", m.command.Name+".log") }
-
 // keepLog copies its log to a directory.
 func (m *manager) keepLog(from, to string) error {
-	content, err := os.ReadFile(m.logFile(from))
+	content, err := os.ReadFile(filepath.Join(from, "log", m.command.Name+".log"))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"maps"
 	"net"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 // How long a request waits that is not answered, and an answer that is late.
@@ -40,26 +42,36 @@ type proxy struct {
 	clock    *clock
 	host     string // of the API server
 	upstream http.RoundTripper
-	digest   time.Duration // of what the manager is told
 	server   *http.Server
 	url      string
+
+	authority  []byte        // the certificate to trust, PEM-encoded
+	lagAllowed time.Duration // how long after an event the manager is taken to know it
 
 	// lag is how late, in nanoseconds, watches are now. rejecting says that new ones are refused.
 	lag       atomic.Int64
 	rejecting atomic.Bool
 	renewed   atomic.Int64 // when the Lease was last updated, in nanoseconds since 1970
 
-	mu      sync.Mutex
-	process string // the process that asks
-	knows   *knowledge
-	rows    *rows
-	conns   map[net.Conn]bool
-	watches map[int]context.CancelFunc
-	nth     int
+	mu       sync.Mutex
+	process  string // the process that asks
+	progress *watchProgress
+	rows     *rows
+	conns    map[net.Conn]bool
+	watches  map[int]context.CancelFunc
+	nth      int
 }
 
 // newProxy starts a proxy of a site for a user of its API server.
-func newProxy(user *rest.Config, certificate tls.Certificate, s *Site) (*proxy, error) {
+func newProxy(user *rest.Config, s *Site) (*proxy, error) {
+	certificate, key, err := newCertificate()
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return nil, err
+	}
 	api, err := url.Parse(user.Host)
 	if err != nil {
 		return nil, err
@@ -70,8 +82,8 @@ func newProxy(user *rest.Config, certificate tls.Certificate, s *Site) (*proxy, 
 	}
 	p := &proxy{
 		log: s.log, bursts: &s.bursts, standing: &s.standing, clock: s.clock, host: api.Host, upstream: transport,
-		digest: time.Duration(float64(digesting) * s.options.Slowness),
-		conns:  map[net.Conn]bool{}, watches: map[int]context.CancelFunc{},
+		authority: certificate, lagAllowed: time.Duration(float64(informerLag) * s.options.Slowness),
+		conns: map[net.Conn]bool{}, watches: map[int]context.CancelFunc{},
 	}
 	p.serves("nobody")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -82,8 +94,8 @@ func newProxy(user *rest.Config, certificate tls.Certificate, s *Site) (*proxy, 
 	p.server = &http.Server{
 		Handler:           p,
 		ReadHeaderTimeout: time.Minute,
-		ErrorLog:          silent(),
-		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
+		ErrorLog:          log.New(io.Discard, "", 0), // connections break all the time
+		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
 		ConnState:         p.track,
 	}
 	go func() { _ = p.server.ServeTLS(listener, "", "") }() // it ends with the proxy
@@ -94,13 +106,13 @@ func newProxy(user *rest.Config, certificate tls.Certificate, s *Site) (*proxy, 
 func (p *proxy) serves(process string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.process, p.knows, p.rows = process, &knowledge{digest: p.digest}, newRows()
+	p.process, p.progress, p.rows = process, &watchProgress{lag: p.lagAllowed}, newRows()
 }
 
-func (p *proxy) asking() (process string, knows *knowledge, rows *rows) {
+func (p *proxy) asking() (process string, progress *watchProgress, rows *rows) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.process, p.knows, p.rows
+	return p.process, p.progress, p.rows
 }
 
 // track keeps the connections there are.
@@ -140,15 +152,15 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	process, knows, rows := p.asking()
-	e := &exchange{proxy: p, asked: q, process: process, knows: knows, w: w}
+	process, progress, rows := p.asking()
+	e := &exchange{proxy: p, asked: q, process: process, progress: progress, w: w}
 	e.begun = time.Now()
 	if q.cronJob != "" {
 		e.decided = rows.begin(q.cronJob, e.begun)
 		defer func() { rows.end(q.cronJob, q.target, e.code) }()
 	}
 	if q.job != "" {
-		e.knew, e.steps = knows.at(e.decided), p.clock.around(e.decided, e.begun)
+		e.knew, e.steps = progress.at(e.decided), p.clock.around(e.decided, e.begun)
 	}
 	defer e.note()
 	e.serve()
@@ -158,9 +170,9 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type exchange struct {
 	*proxy
 	*asked
-	w       http.ResponseWriter
-	process string
-	knows   *knowledge
+	w        http.ResponseWriter
+	process  string
+	progress *watchProgress
 
 	begun, decided time.Time
 	knew           int64
@@ -191,7 +203,7 @@ func (e *exchange) serve() {
 		e.refuse(http.StatusInternalServerError, metav1.StatusReasonInternalError, "an internal error occurred")
 		return
 	case kind == Timeout:
-		sleep(e.Context(), noAnswerFor)
+		plane.Sleep(e.Context(), noAnswerFor)
 		panic(http.ErrAbortHandler)
 	}
 	if e.watch {
@@ -251,7 +263,7 @@ func (e *exchange) forward(kind Kind) {
 // late loses an answer, or has it wait, as the fault is.
 func (e *exchange) late(kind Kind) {
 	if kind == Delay {
-		sleep(e.Context(), lateBy)
+		plane.Sleep(e.Context(), lateBy)
 	}
 	if kind == Lose || e.Context().Err() != nil {
 		panic(http.ErrAbortHandler)
@@ -269,7 +281,7 @@ func (e *exchange) answer(response *http.Response, body []byte) {
 		e.renewed.Store(time.Now().UnixNano())
 	}
 	if e.ofCronJobs && e.code == http.StatusOK {
-		e.knows.list(body)
+		e.progress.list(body)
 	}
 }
 
@@ -307,7 +319,7 @@ func (e *exchange) stream() {
 	flush(e.w)
 	hear := func([]byte) {}
 	if e.ofCronJobs && response.StatusCode == http.StatusOK {
-		hear = (&listener{knowledge: e.knows, initial: e.initial}).hear
+		hear = (&listener{watchProgress: e.progress, initial: e.initial}).hear
 	}
 	e.relay(ctx, response.Body, hear)
 	panic(http.ErrAbortHandler) // a watch that ends in order would not be a broken one
@@ -341,7 +353,7 @@ func (e *exchange) relay(ctx context.Context, from io.Reader, hear func([]byte))
 	}()
 	for chunk := range chunks {
 		for due := time.Until(chunk.at.Add(time.Duration(e.lag.Load()))); due > 0; due = time.Until(chunk.at.Add(time.Duration(e.lag.Load()))) {
-			sleep(ctx, min(due, 50*time.Millisecond))
+			plane.Sleep(ctx, min(due, 50*time.Millisecond))
 		}
 		if _, err := e.w.Write(chunk.data); err != nil || ctx.Err() != nil {
 			return

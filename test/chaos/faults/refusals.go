@@ -12,10 +12,12 @@ import (
 	"sync"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 	"tutorial.kubebuilder.io/project/test/chaos/storm"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 // The refusals that last: in one namespace the managers are refused one kind of requests, and
@@ -33,32 +35,42 @@ const (
 	DenyReads       Kind = "reads-denied"      // a RoleBinding is gone; the watches stay
 )
 
-// refuser is who refuses.
-type refuser int
+// refusal says of which requests one is, with which code, and who refuses: the policy of a rule, or one
+// of the others. Without any, the proxy answers in the place of a webhook.
+type refusal struct {
+	target Target
+	code   int
 
-const (
-	byPolicy refuser = iota
-	byQuota
-	byRole
-	byWebhook // the proxy answers in its place
+	policy   *admissionv1.Rule
+	by       admissionv1.OperationType
+	isQuota  bool
+	isRights bool
+}
+
+// isWebhook reports whether the proxy refuses.
+func (r refusal) isWebhook() bool { return r.policy == nil && !r.isQuota && !r.isRights }
+
+var (
+	jobs     = rule("batch", "jobs")
+	statuses = rule("batch.tutorial.kubebuilder.io", "cronjobs/status")
+	events   = rule("events.k8s.io", "events")
+
+	refusals = map[Kind]refusal{
+		DenyCreates:     {target: Creates, code: http.StatusForbidden, policy: jobs, by: admissionv1.Create},
+		InvalidCreates:  {target: Creates, code: http.StatusUnprocessableEntity, policy: jobs, by: admissionv1.Create},
+		DenyDeletes:     {target: Deletes, code: http.StatusForbidden, policy: jobs, by: admissionv1.Delete},
+		DenyStatuses:    {target: Statuses, code: http.StatusForbidden, policy: statuses, by: admissionv1.Update},
+		DenyEvents:      {target: Events, code: http.StatusForbidden, policy: events, by: admissionv1.Create},
+		FillQuota:       {target: Creates, code: http.StatusForbidden, isQuota: true},
+		DenyReads:       {target: Reads, code: http.StatusForbidden, isRights: true},
+		CreatesNotFound: {target: Creates, code: http.StatusNotFound},
+		DeletesNotFound: {target: Deletes, code: http.StatusNotFound},
+		DeletesConflict: {target: Deletes, code: http.StatusConflict},
+	}
 )
 
-// refusals says of what each is, who refuses, and with which code.
-var refusals = map[Kind]struct {
-	target Target
-	by     refuser
-	code   int
-}{
-	DenyCreates:     {Creates, byPolicy, http.StatusForbidden},
-	FillQuota:       {Creates, byQuota, http.StatusForbidden},
-	InvalidCreates:  {Creates, byPolicy, http.StatusUnprocessableEntity},
-	CreatesNotFound: {Creates, byWebhook, http.StatusNotFound},
-	DenyDeletes:     {Deletes, byPolicy, http.StatusForbidden},
-	DeletesNotFound: {Deletes, byWebhook, http.StatusNotFound},
-	DeletesConflict: {Deletes, byWebhook, http.StatusConflict},
-	DenyStatuses:    {Statuses, byPolicy, http.StatusForbidden},
-	DenyEvents:      {Events, byPolicy, http.StatusForbidden},
-	DenyReads:       {Reads, byRole, http.StatusForbidden},
+func rule(group, resources string) *admissionv1.Rule {
+	return &admissionv1.Rule{APIGroups: []string{group}, APIVersions: []string{"*"}, Resources: []string{resources}}
 }
 
 // lanes is how many refusals there are at a time: each in a namespace of its own, and so that there
@@ -151,7 +163,7 @@ func (s *standing) answer(namespace string, target Target) *metav1.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.live {
-		if refusal := refusals[r.Kind]; refusal.by == byWebhook && refusal.target == target && r.Namespace == namespace {
+		if refusal := refusals[r.Kind]; refusal.isWebhook() && refusal.target == target && r.Namespace == namespace {
 			return passedOn(refusal.code)
 		}
 	}
@@ -182,16 +194,16 @@ const takingEffect = 2 * time.Second
 
 // refuse has a refusal happen, and returns when it is over.
 func (s *Site) refuse(ctx context.Context, step Step) error {
-	s.options.Logf("%s", step)
+	plane.Logf("%s", step)
 	note := history.Refusal{Kind: string(step.Kind), Of: string(refusals[step.Kind].target), Namespace: step.Namespace}
 	s.log.Add(history.Record{Refusal: &note})
 	s.standing.begin(step)
 	if err := s.enforce(ctx, step, true); err != nil {
 		return fmt.Errorf("%s: %w", step.Kind, err)
 	}
-	sleep(ctx, step.Hold)
+	plane.Sleep(ctx, step.Hold)
 	err := s.enforce(ctx, step, false)
-	sleep(ctx, time.Duration(float64(takingEffect)*s.options.Slowness))
+	plane.Sleep(ctx, time.Duration(float64(takingEffect)*s.options.Slowness))
 	over := note
 	over.Ended, over.Refused = true, s.standing.end(step)
 	s.log.Add(history.Record{Refusal: &over})

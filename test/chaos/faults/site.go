@@ -7,66 +7,57 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	stdlog "log"
 	"path/filepath"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// The manager's service account, which its role bindings name before kustomize changes names.
-const (
-	managerUser      = "system:serviceaccount:system:controller-manager"
-	managerUserGroup = "system:serviceaccounts"
-	managerNamespace = "system"
-)
+// metricsPrefix is that of the metrics of ours.
+const metricsPrefix = "cronjob_controller_"
 
 // Options say what to run.
 type Options struct {
-	// Manager is the program, built with the tag chaos.
+	// Manager is the program, built from test/chaos/manager.
 	Manager string
 
 	// Slowness is by what factor this machine may be slower than one that keeps up.
 	Slowness float64
-
-	// Logf is told what goes on.
-	Logf func(format string, args ...any)
 }
 
 // Site is where the storm takes place: a control plane, two managers, and all that stands between them.
 type Site struct {
 	*localcluster.Cluster
 
-	options           Options
-	log               *history.Log
-	cluster           *cluster
-	managerKubeconfig string
-	token             string // of who may read the metrics
-	clock             *clock
-	certs             *certs
-	bursts            bursts
-	standing          standing
-	managers          []*manager
-	webhooks          *webhooks
-	supervised        bool
+	options   Options
+	log       *history.Log
+	running   sync.Mutex // held while a process is started
+	rest      *rest.RESTClient
+	metrics   *plane.MetricsReader
+	clock     *clock
+	certDir   string // of the webhooks' certificate
+	rotations int
+	bursts    bursts
+	standing  standing
+	managers  []*manager
+	webhooks  *webhooks
 }
 
 // Start starts a site. The history begins with it.
 func Start(ctx context.Context, options Options, log *history.Log) (*Site, error) {
-	plane, err := localcluster.Start(ctx, localcluster.Options{Webhooks: true, Logf: options.Logf})
+	cluster, err := localcluster.Start(ctx, localcluster.Options{Webhooks: true, Logf: plane.Logf})
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{Cluster: plane, options: options, log: log}
+	s := &Site{Cluster: cluster, options: options, log: log, certDir: filepath.Join(cluster.Dir, "webhook-certs")}
 	if err := s.prepare(ctx); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
@@ -74,11 +65,15 @@ func Start(ctx context.Context, options Options, log *history.Log) (*Site, error
 }
 
 func (s *Site) prepare(ctx context.Context) (err error) {
-	if s.cluster, err = newCluster(s.Cluster); err != nil {
+	if s.rest, err = plane.RESTClient(s.Config); err != nil {
 		return err
 	}
-	if err := s.makeUsers(ctx); err != nil {
-		return fmt.Errorf("making the managers' user: %w", err)
+	managerKubeconfig, err := s.AddManager(ctx)
+	if err != nil {
+		return err
+	}
+	if s.metrics, err = plane.NewMetricsReader(ctx, s.Client, localcluster.ManagerNamespace); err != nil {
+		return err
 	}
 	if err := s.prepareRefusals(ctx); err != nil {
 		return fmt.Errorf("preparing refusals: %w", err)
@@ -86,16 +81,11 @@ func (s *Site) prepare(ctx context.Context) (err error) {
 	if s.clock, err = newClock(filepath.Join(s.Dir, "clock"), s.log); err != nil {
 		return err
 	}
-	s.certs = &certs{dir: filepath.Join(s.Dir, "webhook-certs")}
 	if err := s.rotateCerts(ctx); err != nil {
 		return fmt.Errorf("making the webhooks' certificate: %w", err)
 	}
-	authority, err := newAuthority("proxies")
-	if err != nil {
-		return err
-	}
 	for _, name := range []string{"a", "b"} {
-		m, err := s.newManager(name, authority, s.Dir)
+		m, err := s.newManager(name, managerKubeconfig)
 		if err != nil {
 			return fmt.Errorf("preparing manager %s: %w", name, err)
 		}
@@ -104,42 +94,9 @@ func (s *Site) prepare(ctx context.Context) (err error) {
 	if s.webhooks, err = newWebhooks(s.WebhookPort, s.managers); err != nil {
 		return err
 	}
-	s.supervised = true
 	for _, m := range s.managers {
-		go m.supervise(context.WithoutCancel(ctx), s.cluster)
+		go m.supervise(context.WithoutCancel(ctx), s)
 	}
-	return nil
-}
-
-// makeUsers makes what the managers need, with the rights that they have when they are deployed, and who may read
-// their metrics.
-func (s *Site) makeUsers(ctx context.Context) error {
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: managerNamespace}}
-	if err := s.Client.Create(ctx, namespace); err != nil {
-		return err
-	}
-	if out, err := s.Kubectl(ctx, "apply", "-k", "config/rbac").CombinedOutput(); err != nil {
-		return fmt.Errorf("applying config/rbac: %w: %s", err, out)
-	}
-	var err error
-	if s.managerKubeconfig, err = s.AddUser(managerUser, managerUserGroup); err != nil {
-		return err
-	}
-	reader := metav1.ObjectMeta{Name: "metrics-of-chaos", Namespace: managerNamespace}
-	account := &corev1.ServiceAccount{ObjectMeta: reader}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: reader.Name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "metrics-reader"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: reader.Name, Namespace: reader.Namespace}},
-	}
-	token := &authenticationv1.TokenRequest{}
-	if err := errors.Join(s.Client.Create(ctx, account), s.Client.Create(ctx, binding)); err != nil {
-		return err
-	}
-	if err := s.Client.SubResource("token").Create(ctx, account, token); err != nil {
-		return err
-	}
-	s.token = token.Status.Token
 	return nil
 }
 
@@ -148,7 +105,7 @@ func (s *Site) Run(ctx context.Context, begin time.Time, plan []Step) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		for _, step := range plan {
-			if requests[step.Kind] != nil && sleep(groupCtx, time.Until(begin.Add(step.At))) {
+			if requests[step.Kind] != nil && plane.Sleep(groupCtx, time.Until(begin.Add(step.At))) {
 				s.bursts.begin(step)
 			}
 		}
@@ -156,7 +113,7 @@ func (s *Site) Run(ctx context.Context, begin time.Time, plan []Step) error {
 	})
 	group.Go(func() error {
 		for _, step := range plan {
-			if _, ok := machine[step.Kind]; ok && sleep(groupCtx, time.Until(begin.Add(step.At))) {
+			if _, ok := machine[step.Kind]; ok && plane.Sleep(groupCtx, time.Until(begin.Add(step.At))) {
 				if err := s.strike(groupCtx, step); err != nil {
 					return fmt.Errorf("%s: %w", step.Kind, err)
 				}
@@ -167,7 +124,7 @@ func (s *Site) Run(ctx context.Context, begin time.Time, plan []Step) error {
 	for _, step := range plan {
 		if _, ok := refusals[step.Kind]; ok {
 			group.Go(func() error {
-				if !sleep(groupCtx, time.Until(begin.Add(step.At))) {
+				if !plane.Sleep(groupCtx, time.Until(begin.Add(step.At))) {
 					return nil
 				}
 				return s.refuse(groupCtx, step)
@@ -182,7 +139,7 @@ func (s *Site) Run(ctx context.Context, begin time.Time, plan []Step) error {
 
 // strike has a fault of the machines happen, and returns when it is over.
 func (s *Site) strike(ctx context.Context, step Step) error {
-	s.options.Logf("%s", step)
+	plane.Logf("%s", step)
 	leader := s.leader()
 	s.log.Strike(string(step.Kind), leader.labelNow())
 	switch step.Kind {
@@ -194,25 +151,25 @@ func (s *Site) strike(ctx context.Context, step Step) error {
 		leader.signal(syscall.SIGTERM)
 	case FreezeLeader:
 		leader.freeze()
-		sleep(ctx, step.Hold)
+		plane.Sleep(ctx, step.Hold)
 		leader.thaw()
 	case KillAPIServer:
-		return s.cluster.kill(ctx, localcluster.APIServer, step.Hold)
+		return s.kill(ctx, localcluster.APIServer, step.Hold)
 	case KillEtcd:
-		return s.cluster.kill(ctx, localcluster.Etcd, step.Hold)
+		return s.kill(ctx, localcluster.Etcd, step.Hold)
 	case PauseEtcd:
-		return s.cluster.pause(ctx, localcluster.Etcd, step.Hold)
+		return s.pause(ctx, localcluster.Etcd, step.Hold)
 	case StepClock:
 		if err := s.clock.set(step.Clock); err != nil {
 			return err
 		}
-		sleep(ctx, step.Hold)
+		plane.Sleep(ctx, step.Hold)
 		return s.clock.set(0)
 	case RotateCerts:
 		return s.rotateCerts(ctx)
 	case DownWebhooks:
 		s.webhooks.down.Store(true)
-		sleep(ctx, step.Hold)
+		plane.Sleep(ctx, step.Hold)
 		s.webhooks.down.Store(false)
 	default:
 		s.disconnect(ctx, step)
@@ -235,7 +192,7 @@ func (s *Site) disconnect(ctx context.Context, step Step) {
 			m.proxy.lag.Store(int64(step.Lag))
 		}
 	}
-	sleep(ctx, step.Hold)
+	plane.Sleep(ctx, step.Hold)
 	for _, m := range s.managers {
 		m.proxy.rejecting.Store(false)
 		m.proxy.lag.Store(0)
@@ -245,7 +202,7 @@ func (s *Site) disconnect(ctx context.Context, step Step) {
 // EndFaults ends what is under way, and waits until the API server answers and a manager leads.
 func (s *Site) EndFaults(ctx context.Context) error {
 	s.bursts.end()
-	if err := s.cluster.awaitReady(ctx); err != nil {
+	if err := s.awaitReady(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
@@ -254,7 +211,7 @@ func (s *Site) EndFaults(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return errors.New("no manager leads after the faults have ended")
 		}
-		sleep(ctx, 100*time.Millisecond)
+		plane.Sleep(ctx, 100*time.Millisecond)
 	}
 	return nil
 }
@@ -287,7 +244,7 @@ func (s *Site) KeepLogs(dir string) error {
 // Stop ends everything.
 func (s *Site) Stop() error {
 	for _, m := range s.managers {
-		if s.supervised {
+		if s.webhooks != nil { // else they were not started
 			m.stop()
 		}
 		_ = m.proxy.server.Close()
@@ -295,14 +252,32 @@ func (s *Site) Stop() error {
 	if s.webhooks != nil {
 		_ = s.webhooks.listener.Close()
 	}
-	// Its connections may outlast the grace that it is given; and etcd, when it was started again, ends before it.
-	if s.cluster != nil {
-		if found, err := s.cluster.find(localcluster.APIServer); err == nil {
-			_ = syscall.Kill(found.pid, syscall.SIGKILL)
-		}
+	// Its connections may outlast the grace that it is given; and etcd, when it was started again, ends
+	// before it.
+	if pid, _, err := s.find(localcluster.APIServer); err == nil {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	return s.Cluster.Stop()
 }
 
-// silent is a logger for servers whose connections break all the time.
-func silent() *stdlog.Logger { return stdlog.New(io.Discard, "", 0) }
+// scrape adds a manager's metrics to the history. A manager that does not answer has none: that is what
+// faults do.
+func (s *Site) scrape(ctx context.Context, m *manager) {
+	asked, process := time.Now(), m.labelNow()
+	families, err := s.metrics.Read(ctx, fmt.Sprintf("127.0.0.1:%d", m.metricsPort), metricsPrefix)
+	if err != nil {
+		plane.Logf("no metrics of %s: %v", process, err)
+		return
+	}
+	values := map[string]float64{}
+	for name, family := range families {
+		for _, metric := range family.GetMetric() {
+			key := strings.TrimPrefix(name, metricsPrefix)
+			for _, label := range metric.GetLabel() {
+				key += "/" + label.GetValue()
+			}
+			values[key] = plane.Value(metric)
+		}
+	}
+	s.log.Add(history.Record{Metrics: &history.Metrics{Manager: process, Asked: asked, Values: values}})
+}

@@ -61,8 +61,8 @@ func (w *webhooks) pass(conn net.Conn) {
 	}
 }
 
-// join copies both ways until either ends, or the webhooks are down, or the manager is frozen: then the connection is
-// of no use, which a Service's clients learn by and by.
+// join copies both ways until either ends, or the webhooks are down, or the manager is frozen: then the
+// connection is of no use, which a Service's clients learn by and by.
 func (w *webhooks) join(conn, backend net.Conn, m *manager) {
 	defer func() { _ = backend.Close() }()
 	ended := make(chan struct{}, 2)

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 // Jobs does what becomes of Jobs when nobody runs their Pods: it ends them, as the Job controller would, after a while
@@ -190,13 +191,11 @@ func (j *Jobs) remove(job history.Job, act string) {
 
 // insist tries until it works, or the Job is gone, or another has its name.
 func (j *Jobs) insist(try func(ctx context.Context) error) {
-	for j.ctx.Err() == nil {
-		ctx, cancel := context.WithTimeout(j.ctx, userTimeout)
+	_ = plane.Insist(j.ctx, func(ctx context.Context) error {
 		err := try(ctx)
-		cancel()
-		if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsInvalid(err) {
-			return
+		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsInvalid(err) {
+			return nil
 		}
-		sleep(j.ctx, userRetry)
-	}
+		return err
+	})
 }

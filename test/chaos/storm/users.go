@@ -20,12 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tutorial.kubebuilder.io/project/test/chaos/history"
-)
-
-// How long a user waits for an answer, and before he tries again.
-const (
-	userTimeout = 8 * time.Second
-	userRetry   = 300 * time.Millisecond
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 // Users carry out a plan, each act until it has worked.
@@ -51,7 +46,7 @@ func (u *Users) Run(ctx context.Context, begin time.Time, plan []CronJob) error 
 	for i := range plan {
 		wait.Go(func() {
 			for _, act := range plan[i].Acts {
-				sleep(ctx, time.Until(begin.Add(act.At)))
+				plane.Sleep(ctx, time.Until(begin.Add(act.At)))
 				u.insist(ctx, &plan[i], act)
 			}
 		})
@@ -88,18 +83,11 @@ func (u *Users) insist(ctx context.Context, c *CronJob, act Act) {
 		return
 	}
 	u.Log.Add(history.Record{Act: &history.Act{Kind: string(act.Verb), Name: c.Namespace + "/" + c.Name}})
-	for ctx.Err() == nil {
-		if err := u.try(ctx, c, act); err == nil {
-			return
-		}
-		sleep(ctx, userRetry)
-	}
+	_ = plane.Insist(ctx, func(ctx context.Context) error { return u.try(ctx, c, act) })
 }
 
 // try tries once. That it was done before, by a try whose answer was lost, is fine.
 func (u *Users) try(ctx context.Context, c *CronJob, act Act) error {
-	ctx, cancel := context.WithTimeout(ctx, userTimeout)
-	defer cancel()
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kindIn(act.V2))
 	object.SetNamespace(c.Namespace)
@@ -208,30 +196,18 @@ func (u *Users) Await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()
 	for _, v2 := range []bool{false, true} {
-		for {
+		err := plane.Insist(ctx, func(ctx context.Context) error {
 			object := &unstructured.Unstructured{Object: map[string]any{"spec": Spec{
 				Policy: "Allow", Schedule: Schedule{"* * * * *", map[string]string{"minute": "*"}},
 			}.full(v2)}}
 			object.SetGroupVersionKind(kindIn(v2))
 			object.SetNamespace(Namespace(0))
 			object.SetName("probe")
-			err := u.Client.Create(ctx, object, client.DryRunAll)
-			if err == nil {
-				break
-			}
-			if ctx.Err() != nil {
-				return fmt.Errorf("waiting for the webhooks: %w", err)
-			}
-			sleep(ctx, userRetry)
+			return u.Client.Create(ctx, object, client.DryRunAll)
+		})
+		if err != nil {
+			return fmt.Errorf("waiting for the webhooks: %w", err)
 		}
 	}
 	return nil
-}
-
-// sleep sleeps, or until the context ends.
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }

@@ -12,67 +12,67 @@ import (
 	"time"
 )
 
-// digesting is how long a manager has, after it was told something, before it is taken to know it, if the machine
-// keeps up.
-const digesting = 2 * time.Second
+// informerLag is how long a manager has, after it was sent an event, before it is taken to know it, if
+// the machine keeps up.
+const informerLag = 2 * time.Second
 
-// knowledge is which revision of CronJobs a process has been told of, and when: nobody can obey an edit that he was
-// not told of.
-type knowledge struct {
-	digest time.Duration
+// watchProgress is which revision of CronJobs a process has been sent, and when: nobody can obey an edit
+// that he was not told of.
+type watchProgress struct {
+	lag time.Duration
 
 	mu   sync.Mutex
-	told []told // in the order of time and of revisions
+	sent []sent // in the order of time and of revisions
 }
 
-type told struct {
+type sent struct {
 	at       time.Time
 	revision int64
 }
 
-// learn notes that the process has been told all up to a revision.
-func (k *knowledge) learn(revision int64) {
+// learn notes that the process has been sent all up to a revision.
+func (k *watchProgress) learn(revision int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := time.Now()
-	if last := len(k.told) - 1; last >= 0 && k.told[last].revision >= revision {
+	if last := len(k.sent) - 1; last >= 0 && k.sent[last].revision >= revision {
 		return
 	}
-	k.told = append(k.told, told{now, revision})
+	k.sent = append(k.sent, sent{now, revision})
 	// What is older than any question is dropped.
-	if old := len(k.told) - 20000; old > 0 {
-		k.told = slices.Delete(k.told, 0, old)
+	if old := len(k.sent) - 20000; old > 0 {
+		k.sent = slices.Delete(k.sent, 0, old)
 	}
 }
 
-// at returns what the process had been told, and had had the time to digest, at an instant.
-func (k *knowledge) at(instant time.Time) int64 {
+// at returns what the process had been sent, and had had the time to take in, at an instant.
+func (k *watchProgress) at(instant time.Time) int64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	by := instant.Add(-k.digest)
-	i, _ := slices.BinarySearchFunc(k.told, by, func(t told, by time.Time) int { return t.at.Compare(by) })
+	by := instant.Add(-k.lag)
+	i, _ := slices.BinarySearchFunc(k.sent, by, func(t sent, by time.Time) int { return t.at.Compare(by) })
 	if i == 0 {
 		return 0
 	}
-	return k.told[i-1].revision
+	return k.sent[i-1].revision
 }
 
-// froze notes that the process did nothing from an instant until now: what it was told in that time, and what it may
-// not have digested before, it begins to digest now.
-func (k *knowledge) froze(from time.Time) {
+// froze notes that the process did nothing from an instant until now: what it was sent in that time, or shortly
+// before, it begins to take in now.
+func (k *watchProgress) froze(from time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := time.Now()
-	for i := range k.told {
-		if k.told[i].at.After(from.Add(-k.digest)) {
-			k.told[i].at = now
+	for i := range k.sent {
+		if k.sent[i].at.After(from.Add(-k.lag)) {
+			k.sent[i].at = now
 		}
 	}
 }
 
 // listener reads a watch of CronJobs as it is sent to a process.
 type listener struct {
-	*knowledge
+	*watchProgress
 	initial bool // what comes now is all there is, in no order; a bookmark ends it
 	rest    []byte
 }
@@ -112,7 +112,7 @@ func (l *listener) line(line []byte) {
 }
 
 // list takes a list that has been sent.
-func (k *knowledge) list(body []byte) {
+func (k *watchProgress) list(body []byte) {
 	var list struct {
 		Metadata struct {
 			ResourceVersion string `json:"resourceVersion"`

@@ -1,0 +1,91 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package plane is what the bench and the storms share, beside the local cluster: how such a program
+// begins and ends, waits and tries again, how it asks the API server for any path, and how it reads
+// metrics.
+package plane
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// Main runs a program until it is told to stop, and ends the process. What fails is printed once, and
+// libraries are silent.
+func Main(name string, run func(ctx context.Context, args []string) error) {
+	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		os.Exit(1)
+	}
+}
+
+// started is when the program started, for the log.
+var started = time.Now()
+
+// Logf writes what goes on to standard error, with the seconds since the start of the program.
+func Logf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%6.1fs  %s\n", time.Since(started).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// Sleep sleeps, or until the context ends. It reports whether it has slept for all of the time.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	return SleepUntil(ctx, time.Now().Add(d)) == nil
+}
+
+// SleepUntil sleeps until an instant. If the context ends before, it returns the cause.
+func SleepUntil(ctx context.Context, at time.Time) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(time.Until(at)):
+		return nil
+	}
+}
+
+// How long one try of Insist may take, and how long it waits between two.
+const (
+	tryTimeout = 8 * time.Second
+	tryPause   = 200 * time.Millisecond
+)
+
+// Insist tries until it works or the context ends, and returns the last error: the API server may be
+// away, and may not answer.
+func Insist(ctx context.Context, try func(ctx context.Context) error) error {
+	for {
+		attempt, cancel := context.WithTimeout(ctx, tryTimeout)
+		err := try(attempt)
+		cancel()
+		if err == nil || !Sleep(ctx, tryPause) {
+			return err
+		}
+	}
+}
+
+// RESTClient returns a client for absolute paths, without a rate limit. It sends and takes JSON.
+func RESTClient(config *rest.Config) (*rest.RESTClient, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	config.WarningHandler = rest.NoWarnings{}
+	config.APIPath, config.GroupVersion = "/", &corev1.SchemeGroupVersion // not used: paths are absolute
+	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	return rest.RESTClientFor(config)
+}
