@@ -238,8 +238,8 @@ const (
 	ManagerUser      = "system:serviceaccount:" + ManagerNamespace + ":controller-manager"
 )
 
-// AddManager makes the manager's user, with the rights that it has where it is deployed, and returns
-// its kubeconfig file.
+// AddManager makes the manager's user, with the rights that it has where it is deployed, and
+// returns its kubeconfig file.
 func (c *Cluster) AddManager(ctx context.Context) (string, error) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ManagerNamespace}}
 	if err := c.Client.Create(ctx, namespace); err != nil {
@@ -251,8 +251,8 @@ func (c *Cluster) AddManager(ctx context.Context) (string, error) {
 	return c.AddUser(ManagerUser, "system:serviceaccounts")
 }
 
-// Manager returns the command that runs a build of the manager with its webhooks, where the API server
-// expects them.
+// Manager returns the command that runs a build of the manager with its webhooks, where the API
+// server expects them.
 func (c *Cluster) Manager(binary, kubeconfig string) (Command, error) {
 	port, err := FreePort()
 	if err != nil {

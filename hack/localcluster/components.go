@@ -35,8 +35,8 @@ var controllers = []string{
 	"ttl-after-finished-controller",
 }
 
-// runJobs starts the components that run Jobs, all at once, and waits until each is ready and Pods can
-// run.
+// runJobs starts the components that run Jobs, all at once, and waits until each is ready and Pods
+// can run.
 func (c *Cluster) runJobs(ctx context.Context) error {
 	var processes []*Process
 	for _, component := range jobRunners {

@@ -29,8 +29,8 @@ const (
 	Kwok              Component = "kwok"
 )
 
-// jobRunners are the components that a cluster needs, beside etcd and the API server, for Jobs to run
-// and complete.
+// jobRunners are the components that a cluster needs, beside etcd and the API server, for Jobs to
+// run and complete.
 var jobRunners = []Component{ControllerManager, Scheduler, Kwok}
 
 // Options say what to start. The zero value is an API server with this project's CRD, without
@@ -46,10 +46,10 @@ type Options struct {
 	// ExtraArgs are flags, each "--name=value", added to a component's own.
 	ExtraArgs map[Component][]string
 
-	// Webhooks says that the webhooks are installed: they and the CRD's conversion point to a server
-	// that the caller runs on WebhookPort with the certificate in WebhookCertDir. Until it does,
-	// writes of CronJobs fail. Without webhooks the CRD has no conversion either: use its storage
-	// version.
+	// Webhooks says that the webhooks are installed: they and the CRD's conversion point to a
+	// server that the caller runs on WebhookPort with the certificate in WebhookCertDir. Until it
+	// does, writes of CronJobs fail. Without webhooks the CRD has no conversion either: use its
+	// storage version.
 	Webhooks bool
 
 	// WithoutCRD says that the caller installs the CRD itself.

@@ -25,9 +25,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// bareClient is the argument with which this program is the bare client instead: what no controller can be faster
-// than. It knows the CronJobs beforehand, waits for their tick, creates their Jobs with 32 workers, says how long
-// that took, and does nothing else.
+// bareClient is the argument with which this program is the bare client instead: what no controller
+// can be faster than. It knows the CronJobs beforehand, waits for their tick, creates their Jobs
+// with 32 workers, says how long that took, and does nothing else.
 const bareClient = "bare-client"
 
 func runBareClient(ctx context.Context, args []string) error {

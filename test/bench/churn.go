@@ -26,27 +26,27 @@ import (
 )
 
 const (
-	// churnRate is how many CronJobs come, and go, each second, and churnAtOnce how many there are at
-	// most. With more of them, what is measured is a queue.
+	// churnRate is how many CronJobs come, and go, each second, and churnAtOnce how many there are
+	// at most. With more of them, what is measured is a queue.
 	churnRate   = 50
 	churnAtOnce = 10 * churnRate
 
-	// churnSchedule leaves a CronJob time for one Job, and sometimes for another. churnPatience is how
-	// long that may take.
+	// churnSchedule leaves a CronJob time for one Job, and sometimes for another. churnPatience is
+	// how long that may take.
 	churnSchedule = "@every 2s"
 	churnPatience = time.Minute
 
 	// churnLook is how often the manager's memory is looked at.
 	churnLook = 10 * time.Second
 
-	// churnWarmUp is after which time the manager has to have all the memory it needs, and churnLevel
-	// how long a level is the median of.
+	// churnWarmUp is after which time the manager has to have all the memory it needs, and
+	// churnLevel how long a level is the median of.
 	churnWarmUp = 5 * time.Minute
 	churnLevel  = 3 * time.Minute
 )
 
-// gauges are metrics of the manager that have to stay where they are: they may grow by a tenth, or a
-// handful. The heap is what the last garbage collection has left of it: what is in use in between
+// gauges are metrics of the manager that have to stay where they are: they may grow by a tenth, or
+// a handful. The heap is what the last garbage collection has left of it: what is in use in between
 // depends on when that was.
 var gauges = map[string]struct {
 	factor, more float64
@@ -125,8 +125,8 @@ func (b *bench) churnAndLook(ctx context.Context, metrics string) (*results.Chur
 // isLong reports whether a run has a level after the warm-up, and another at the end.
 func isLong(span time.Duration) bool { return span >= churnWarmUp+2*churnLevel }
 
-// windows returns after how many looks a level is taken, and over how many. Of short runs they are a
-// third and a sixth, to see whether it works at all.
+// windows returns after how many looks a level is taken, and over how many. Of short runs they are
+// a third and a sixth, to see whether it works at all.
 func windows(span time.Duration) (warm, level int) {
 	if isLong(span) {
 		return int(churnWarmUp / churnLook), int(churnLevel / churnLook)
@@ -238,7 +238,8 @@ func churned(namespace, name string) ([]byte, error) {
 	})
 }
 
-// followJobs ends each Job that comes, and deletes it if its CronJob has gone, until the context ends.
+// followJobs ends each Job that comes, and deletes it if its CronJob has gone, until the context
+// ends.
 func (c *churner) followJobs(ctx context.Context) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(workers)

@@ -23,8 +23,8 @@ type contender struct {
 	// kind is that of the CronJobs it runs.
 	kind kind
 
-	// slow says that it takes minutes for what takes others seconds: it is measured once, and in the
-	// stages that are not about speed not at all.
+	// slow says that it takes minutes for what takes others seconds: it is measured once, and in
+	// the stages that are not about speed not at all.
 	slow bool
 
 	// command is how to start it with a kubeconfig. It has no leader to elect, as there is but one.
@@ -34,9 +34,9 @@ type contender struct {
 // operator is this operator, which some stages measure alone.
 var operator = contender{id: results.Operator, kind: operatorV1, command: operatorCommand}
 
-// contenders in the order in which they are measured. The bare client's limit is that of the control
-// plane in the state in which the operator finds it, with the same CronJobs stored, and as long after
-// they were created.
+// contenders in the order in which they are measured. The bare client's limit is that of the
+// control plane in the state in which the operator finds it, with the same CronJobs stored, and as
+// long after they were created.
 var contenders = []contender{
 	{id: results.Bare, kind: operatorV1, command: bareCommand},
 	operator,
@@ -72,8 +72,8 @@ func builtinCommand(flags ...string) func(*cluster, string) (localcluster.Comman
 	}
 }
 
-// operatorCommand runs the manager as `make build` made it. All that decides about its speed is as it
-// is deployed by default.
+// operatorCommand runs the manager as `make build` made it. All that decides about its speed is as
+// it is deployed by default.
 func operatorCommand(p *cluster, kubeconfig string) (localcluster.Command, error) {
 	command, err := p.Manager(p.program, kubeconfig)
 	command.Args = append(command.Args, fmt.Sprintf("--memory-limit=%d", p.memoryLimit))
@@ -94,8 +94,8 @@ type running struct {
 }
 
 // start starts a contender, with flags of its own, and returns when it says that it is ready. All
-// contenders are administrators, whom the API server's priority and fairness lets through as fast as
-// they ask.
+// contenders are administrators, whom the API server's priority and fairness lets through as fast
+// as they ask.
 func (p *cluster) start(ctx context.Context, c contender, flags ...string) (*running, error) {
 	kubeconfig, err := p.AddAdmin("bench-" + string(c.id))
 	if err != nil {
@@ -130,8 +130,8 @@ func (p *cluster) settled(ctx context.Context, c contender, flags ...string) (*r
 	return r, nil
 }
 
-// populate creates CronJobs for a contender. The operator's are left as they are when that has taken
-// note of them. It returns how long the creation took.
+// populate creates CronJobs for a contender. The operator's are left as they are when that has
+// taken note of them. It returns how long the creation took.
 func (p *cluster) populate(ctx context.Context, c contender, prefix string, count int, schedule string) (time.Duration, error) {
 	if !c.kind.isOperators() {
 		return p.create(ctx, p.namespaces, c.kind, prefix, count, schedule)

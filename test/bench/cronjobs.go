@@ -48,7 +48,8 @@ func asFields(text string) any {
 	return fields
 }
 
-// isOperators says that they are the operator's, which has to run for them to be created: they pass its webhooks.
+// isOperators says that they are the operator's, which has to run for them to be created: they pass
+// its webhooks.
 func (k kind) isOperators() bool { return strings.HasPrefix(k.apiVersion, v1.GroupVersion.Group+"/") }
 
 // in returns the collection's path in a namespace.

@@ -30,8 +30,8 @@ func (b *bench) idle(ctx context.Context) error {
 	return nil
 }
 
-// resting returns the contenders of the stages in which speed is not limited by settings: the built-in
-// as shipped would show what the tuned one does.
+// resting returns the contenders of the stages in which speed is not limited by settings: the
+// built-in as shipped would show what the tuned one does.
 func (b *bench) resting() []contender {
 	return slices.DeleteFunc(slices.Clone(b.contenders), func(c contender) bool { return c.slow || c.id == results.Bare })
 }
@@ -91,8 +91,9 @@ type moment struct {
 	reconciles float64
 }
 
-// look sees how a contender is, and how often it has reconciled, if it has metrics. The order is such
-// that looking costs the contender nothing that is counted, at the begin of a span: the CPU comes last.
+// look sees how a contender is, and how often it has reconciled, if it has metrics. The order is
+// such that looking costs the contender nothing that is counted, at the begin of a span: the CPU
+// comes last.
 func (b *bench) look(ctx context.Context, r *running, metrics string) (m moment, err error) {
 	const reconciles = "controller_runtime_reconcile_total"
 	if metrics != "" {

@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/prometheus/procfs"
-	"golang.org/x/tools/benchmark/parse"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
@@ -51,7 +50,8 @@ func environment(ctx context.Context, o *options) (results.Environment, error) {
 	return e, nil
 }
 
-// versionOf asks a program for its version; "" if it can't say. What needs the program will complain.
+// versionOf asks a program for its version; "" if it can't say. What needs the program will
+// complain.
 func versionOf(ctx context.Context, program string) string {
 	//nolint:gosec // what to measure is for the command line to say
 	out, err := exec.CommandContext(ctx, program, "--version").Output()
@@ -103,15 +103,14 @@ func (b *bench) micro(ctx context.Context) error {
 			return fmt.Errorf("benchmarking %s: %w: %s", name, err, out)
 		}
 		for line := range bytes.Lines(out) {
-			measured, err := parse.ParseLine(string(line))
+			m, iterations := results.Micro{Package: name}, 0
+			_, err := fmt.Sscanf(string(line), "Benchmark%s %d %f ns/op %d B/op %d allocs/op",
+				&m.Name, &iterations, &m.Nanoseconds, &m.Bytes, &m.Allocations)
 			if err != nil {
 				continue // a line about something else
 			}
-			title := strings.TrimSuffix(strings.TrimPrefix(measured.Name, "Benchmark"), fmt.Sprintf("-%d", runtime.GOMAXPROCS(0)))
-			b.results.Micro = append(b.results.Micro, results.Micro{
-				Package: name, Name: title, Nanoseconds: measured.NsPerOp,
-				Bytes: measured.AllocedBytesPerOp, Allocations: measured.AllocsPerOp,
-			})
+			m.Name = strings.TrimSuffix(m.Name, fmt.Sprintf("-%d", runtime.GOMAXPROCS(0)))
+			b.results.Micro = append(b.results.Micro, m)
 		}
 		plane.Logf("%s", out)
 	}

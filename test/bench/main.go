@@ -1,11 +1,11 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench measures the operator beside Kubernetes' own CronJob controller, on a control plane of
-// its own on this machine, and writes docs/performance.md.
+// Command bench measures the operator beside Kubernetes' own CronJob controller, on a control plane
+// of its own on this machine, and writes docs/performance.md.
 //
-// Run it by "make bench", which builds what it needs. It leaves no process behind, and no files but the
-// results.
+// Run it by "make bench", which builds what it needs. It leaves no process behind, and no files but
+// the results.
 package main
 
 import (
@@ -168,8 +168,8 @@ func (b *bench) keep(result any) error {
 	return b.results.Save(b.file)
 }
 
-// checkMemory notes it as a failure if the operator has taken more memory than it would have had where
-// it is deployed. Here nobody keeps it from that.
+// checkMemory notes it as a failure if the operator has taken more memory than it would have had
+// where it is deployed. Here nobody keeps it from that.
 func (b *bench) checkMemory(c contender, when string, peak uint64) {
 	if limit := uint64(b.memoryLimit); c.id == results.Operator && peak > limit { //nolint:gosec // it is positive
 		b.failures = append(b.failures, fmt.Sprintf("%s: %d MiB of memory: deployed, it has %d", when, peak>>20, limit>>20))

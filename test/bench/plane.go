@@ -43,7 +43,8 @@ type cluster struct {
 	program     string
 	memoryLimit int64
 
-	// json sends and takes JSON, for CronJobs of either kind. typed speaks protobuf, as controllers do.
+	// json sends and takes JSON, for CronJobs of either kind. typed speaks protobuf, as controllers
+	// do.
 	json    *rest.RESTClient
 	typed   kubernetes.Interface
 	metrics *plane.MetricsReader
@@ -102,8 +103,8 @@ func (p *cluster) requests(ctx context.Context) (measure.Requests, error) {
 	return measure.RequestsSoFar(ctx, p.json)
 }
 
-// clear deletes all CronJobs, Jobs and events, and has etcd forget that they were ever there: what is
-// measured next begins as the first did.
+// clear deletes all CronJobs, Jobs and events, and has etcd forget that they were ever there: what
+// is measured next begins as the first did.
 func (p *cluster) clear(ctx context.Context) error {
 	for _, resource := range []string{operatorV1.path, builtin.path, "/apis/batch/v1/%s/jobs", "/api/v1/%s/events"} {
 		for _, namespace := range append(p.namespaces, neighbour) {
@@ -116,7 +117,8 @@ func (p *cluster) clear(ctx context.Context) error {
 }
 
 // deleteAll deletes a collection. Nothing here collects garbage, so that the deletion is in the
-// background for good. The API server answers after a minute at the latest: then there is more to do.
+// background for good. The API server answers after a minute at the latest: then there is more to
+// do.
 func (p *cluster) deleteAll(ctx context.Context, collection string) error {
 	for {
 		err := p.json.Delete().AbsPath(collection).Param("propagationPolicy", "Background").Do(ctx).Error()
@@ -129,9 +131,9 @@ func (p *cluster) deleteAll(ctx context.Context, collection string) error {
 	}
 }
 
-// collectGarbage has the API server collect its garbage. With many objects that takes it a second of
-// both processors or more: who creates Jobs just then has to wait, and it should not be chance who that
-// is.
+// collectGarbage has the API server collect its garbage. With many objects that takes it a second
+// of both processors or more: who creates Jobs just then has to wait, and it should not be chance
+// who that is.
 func (p *cluster) collectGarbage(ctx context.Context) error {
 	if _, err := p.json.Get().AbsPath("/debug/pprof/heap").Param("gc", "1").DoRaw(ctx); err != nil {
 		return fmt.Errorf("having the API server collect its garbage: %w", err)

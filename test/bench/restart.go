@@ -19,10 +19,12 @@ import (
 )
 
 const (
-	// jobsEach is how many finished Jobs each CronJob has: as many as the default history limit keeps.
+	// jobsEach is how many finished Jobs each CronJob has: as many as the default history limit
+	// keeps.
 	jobsEach = 3
 
-	// due is how many CronJobs are due, each minute, among those that are not; and how they are called.
+	// due is how many CronJobs are due, each minute, among those that are not; and how they are
+	// called.
 	due       = 20
 	duePrefix = "due"
 
@@ -108,8 +110,8 @@ func (b *bench) furnish(ctx context.Context, c contender) error {
 	return b.compact(ctx)
 }
 
-// comeBackOnce starts a contender a second after a tick, and returns when the Jobs of the tick were there, counted
-// from the start of the process.
+// comeBackOnce starts a contender a second after a tick, and returns when the Jobs of the tick were
+// there, counted from the start of the process.
 func (b *bench) comeBackOnce(ctx context.Context, c contender) (*running, []time.Duration, error) {
 	tick := time.Now().Truncate(time.Minute).Add(time.Minute)
 	if err := plane.SleepUntil(ctx, tick.Add(time.Second)); err != nil {

@@ -31,7 +31,8 @@ const (
 	// tenantMinutes is for how many minutes they are measured.
 	tenantMinutes = 3
 
-	// lateness is how long after the last of these minutes a Job may come before it counts as missed.
+	// lateness is how long after the last of these minutes a Job may come before it counts as
+	// missed.
 	lateness = 30 * time.Second
 )
 

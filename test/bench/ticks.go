@@ -22,19 +22,21 @@ const (
 	// before is how long before the tick the measuring begins.
 	before = 5 * time.Second
 
-	// collecting is how long the API server may take to collect its garbage, before that: with 20,000 CronJobs, it has some
-	// gigabytes.
+	// collecting is how long the API server may take to collect its garbage, before that: with
+	// 20,000 CronJobs, it has some gigabytes.
 	collecting = 5 * time.Second
 
 	// cut is how long after a tick the measuring of it is broken off.
 	cut = 3 * time.Minute
 
-	// quietPoll is how often we look, after the last Job, whether there are still writes. Two looks without are the end.
+	// quietPoll is how often we look, after the last Job, whether there are still writes. Two looks
+	// without are the end.
 	quietPoll = 2 * time.Second
 )
 
-// lead is how long before the tick we begin to create the CronJobs. On two processors they take a millisecond each or
-// more, and the operator's, which pass webhooks and of each of which it takes note, some milliseconds.
+// lead is how long before the tick we begin to create the CronJobs. On two processors they take a
+// millisecond each or more, and the operator's, which pass webhooks and of each of which it takes
+// note, some milliseconds.
 func lead(c contender, n int) time.Duration {
 	each := 4 * time.Millisecond
 	if c.kind.isOperators() {
@@ -43,16 +45,16 @@ func lead(c contender, n int) time.Duration {
 	return 25*time.Second + time.Duration(n)*each
 }
 
-// ahead is how long before the tick a contender has to be ready: we still have to read the CronJobs, and the API server
-// to collect its garbage.
+// ahead is how long before the tick a contender has to be ready: we still have to read the
+// CronJobs, and the API server to collect its garbage.
 func ahead(n int) time.Duration { return before + collecting + time.Duration(n)*500*time.Microsecond }
 
 // tries is how often we try to be ready for a tick in time, each time with twice the lead.
 const tries = 3
 
-// rounds is how often N CronJobs are due for each contender: it is the median that counts. Of the few seconds that some
-// thousand take, one garbage collection of the API server's takes a good part; 20,000 see several. Fewer than a thousand are
-// for seeing that all is well.
+// rounds is how often N CronJobs are due for each contender: it is the median that counts. Of the
+// few seconds that some thousand take, one garbage collection of the API server's takes a good
+// part; 20,000 see several. Fewer than a thousand are for seeing that all is well.
 func rounds(n int) int {
 	if n < 1000 || n >= 20000 {
 		return 1
@@ -201,7 +203,8 @@ func (b *bench) watchTick(ctx context.Context, c contender, r *running, n int, t
 	return result, b.checkStatuses(ctx, c.kind, result, tick)
 }
 
-// awaitTick waits until shortly before the tick, when all is ready for it, and returns the CronJobs.
+// awaitTick waits until shortly before the tick, when all is ready for it, and returns the
+// CronJobs.
 func (b *bench) awaitTick(ctx context.Context, k kind, tick time.Time) ([]cronJob, error) {
 	cronJobs, err := b.cronJobs(ctx, k)
 	if err != nil {
@@ -216,7 +219,8 @@ func (b *bench) awaitTick(ctx context.Context, k kind, tick time.Time) ([]cronJo
 	return cronJobs, plane.SleepUntil(ctx, tick.Add(-before))
 }
 
-// awaitStarts waits until each CronJob has started a Job, or until that takes too long. It reports whether all have.
+// awaitStarts waits until each CronJob has started a Job, or until that takes too long. It reports
+// whether all have.
 func (b *bench) awaitStarts(ctx context.Context, r *running, starts *measure.Starts, n int, tick time.Time) (bool, error) {
 	ctx, cancel := context.WithDeadline(ctx, tick.Add(cut))
 	defer cancel()
@@ -234,8 +238,8 @@ func (b *bench) awaitStarts(ctx context.Context, r *running, starts *measure.Sta
 	return all, err
 }
 
-// awaitQuiet waits until nobody writes any more, and returns all requests so far, and when it first saw that there were
-// so many writes. With Jobs still to come, there is no quiet to be waited for.
+// awaitQuiet waits until nobody writes any more, and returns all requests so far, and when it first
+// saw that there were so many writes. With Jobs still to come, there is no quiet to be waited for.
 func (b *bench) awaitQuiet(ctx context.Context, all bool) (measure.Requests, time.Time, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cut, errors.New("there are still writes, though all Jobs are there"))
 	defer cancel()
@@ -301,7 +305,8 @@ func (b *bench) checkStatuses(ctx context.Context, k kind, result *results.Tick,
 	return nil
 }
 
-// perRun divides what a contender asked for by its runs, less what the bench itself asks for: its watches.
+// perRun divides what a contender asked for by its runs, less what the bench itself asks for: its
+// watches.
 func perRun(requests measure.Requests, runs int) map[string]float64 {
 	maps.DeleteFunc(requests, func(key string, _ float64) bool { return strings.HasPrefix(key, "watch ") })
 	shares := make(map[string]float64, len(requests))

@@ -41,7 +41,8 @@ const (
 	chunk = 500
 )
 
-// versions sees what it costs to create and read CronJobs in each version, with the operator's webhooks.
+// versions sees what it costs to create and read CronJobs in each version, with the operator's
+// webhooks.
 func (b *bench) versions(ctx context.Context) error {
 	if err := b.clear(ctx); err != nil {
 		return err
@@ -92,8 +93,9 @@ func (b *bench) timeCreates(ctx context.Context, v *results.Versions, name strin
 	return b.clear(ctx)
 }
 
-// timePlainCreates creates what has the schema of v1 and nothing besides: no webhook, no other version, nobody who
-// reconciles it. That is as fast as the API server takes custom resources of this kind.
+// timePlainCreates creates what has the schema of v1 and nothing besides: no webhook, no other
+// version, nobody who reconciles it. That is as fast as the API server takes custom resources of
+// this kind.
 func (b *bench) timePlainCreates(ctx context.Context, v *results.Versions, count int) error {
 	crd, err := b.installPlainCRD(ctx, b.root)
 	if err != nil {
@@ -108,7 +110,8 @@ func (b *bench) timePlainCreates(ctx context.Context, v *results.Versions, count
 	return b.uninstall(ctx, crd)
 }
 
-// timeAdmission creates CronJobs of v1 while the operator serves its webhooks and another leads: nobody reconciles.
+// timeAdmission creates CronJobs of v1 while the operator serves its webhooks and another leads:
+// nobody reconciles.
 func (b *bench) timeAdmission(ctx context.Context, v *results.Versions, count int) error {
 	lease, err := b.takeLease(ctx)
 	if err != nil {
@@ -211,8 +214,8 @@ const (
 	// plainGroup is the API group of custom resources with the schema of v1 and nothing besides.
 	plainGroup = "plain.bench.example"
 
-	// crdPatience is how long the API server may take to serve a CRD, or to delete it with all there
-	// is of it.
+	// crdPatience is how long the API server may take to serve a CRD, or to delete it with all
+	// there is of it.
 	crdPatience = 5 * time.Minute
 
 	// leaseName is the operator's Lease.

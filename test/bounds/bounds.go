@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// What an input may cost: much more than it does, also with the race detector, which takes ten times as long. What
-// grows with the square of its input goes beyond when the input is as large as a request may be.
+// What an input may cost: much more than it does, also with the race detector, which takes ten
+// times as long. What grows with the square of its input goes beyond when the input is as large as
+// a request may be.
 const (
 	mostTime        = 20 * time.Second // of the processors
 	mostMemory      = 4 << 20
@@ -20,10 +21,10 @@ const (
 	allocatedMetric = "/gc/heap/allocs:bytes"
 )
 
-// Hold runs something with an input of some bytes. It fails the test if that allocates more than 4 MiB and 256 bytes
-// for each byte. If it takes more than 20 seconds, not counting those that other processes take, it panics, as what
-// hangs can't be told in another way: a fuzz target then keeps the input as one that crashes it. Nothing else
-// may run in the process meanwhile.
+// Hold runs something with an input of some bytes. It fails the test if that allocates more than 4
+// MiB and 256 bytes for each byte. If it takes more than 20 seconds, not counting those that other
+// processes take, it panics, as what hangs can't be told in another way: a fuzz target then keeps
+// the input as one that crashes it. Nothing else may run in the process meanwhile.
 func Hold(t testing.TB, size int, run func()) {
 	t.Helper()
 	ended := make(chan struct{})

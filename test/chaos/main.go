@@ -1,10 +1,10 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command chaos runs CronJobs for a while on a control plane of its own on this machine, has all that
-// can go wrong around the managers go wrong, and then decides, from a history of what happened and
-// against the operator's contract, whether a tick was lost, doubled, early, or any other law broken. See
-// docs/reliability.md.
+// Command chaos runs CronJobs for a while on a control plane of its own on this machine, has all
+// that can go wrong around the managers go wrong, and then decides, from a history of what happened
+// and against the operator's contract, whether a tick was lost, doubled, early, or any other law
+// broken. See docs/reliability.md.
 //
 // Run it by "make chaos", which builds what it needs. It leaves no process behind, and no files but
 // those in -out.

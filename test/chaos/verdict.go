@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,44 +23,53 @@ const figures = "storm"
 
 // result is what is written of a storm.
 type result struct {
-	Seed     uint64           `json:"seed"`
-	Duration string           `json:"duration"`
-	CronJobs int              `json:"cronJobs"` // how many at a time
-	Summary  *checker.Summary `json:"summary"`
+	Seed     uint64 `json:"seed"`
+	Duration string `json:"duration"`
+	CronJobs int    `json:"cronJobs"` // how many at a time
+	*checker.Verdict
 }
 
-// judge decides about the history in a file. It fails if a promise was broken.
+// judge decides about the history in a file. It fails if a law was broken.
 func (o *options) judge(file string) error {
 	records, err := history.Read(file)
 	if err != nil {
 		return err
 	}
 	verdict := checker.Check(records, o.slowness)
-	summary := verdict.Summary()
-	if err := summary.Text(os.Stdout); err != nil {
+	if err := verdict.Text(os.Stdout); err != nil {
 		return err
 	}
 	if o.check == "" {
-		if err := o.save(summary); err != nil {
+		if err := o.save(verdict); err != nil {
 			return err
 		}
 	}
 	if len(verdict.Violations) == 0 {
 		return nil
 	}
-	explained := strings.TrimSuffix(file, ".jsonl") + ".violations.txt"
-	if err := explain(explained, records, verdict); err != nil {
+	var explained bytes.Buffer
+	shownOf := map[checker.Law]int{}
+	for _, violation := range verdict.Violations {
+		if err := checker.Explain(&explained, records, violation); err != nil {
+			return err
+		}
+		if shownOf[violation.Law]++; shownOf[violation.Law] <= shown {
+			fmt.Println(violation)
+		}
+	}
+	path := strings.TrimSuffix(file, ".jsonl") + ".violations.txt"
+	if err := os.WriteFile(path, explained.Bytes(), 0o600); err != nil {
 		return err
 	}
-	for _, violation := range shortened(verdict) {
-		fmt.Println(violation)
-	}
-	return fmt.Errorf("%d promises broken: %s tells what happened around each", len(verdict.Violations), explained)
+	return fmt.Errorf("laws were broken %d times: %s has what happened around each", len(verdict.Violations), path)
 }
 
+// shown is how many violations of a law are shown on the terminal.
+const shown = 10
+
 // save writes the figures.
-func (o *options) save(summary *checker.Summary) error {
-	r := result{Seed: o.seed, Duration: o.duration.String(), CronJobs: o.cronJobs, Summary: summary}
+func (o *options) save(verdict *checker.Verdict) error {
+	r := result{Seed: o.seed, Duration: o.duration.String(), CronJobs: o.cronJobs, Verdict: verdict}
 	content, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
@@ -73,40 +83,6 @@ func (o *options) save(summary *checker.Summary) error {
 	}
 	return page.Replace(o.docs, figures, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%v of storm with %d CronJobs at a time, `-seed=%d`:\n\n", o.duration, o.cronJobs, o.seed)
-		return errors.Join(err, summary.Markdown(w))
+		return errors.Join(err, verdict.Markdown(w))
 	})
-}
-
-// explain writes what happened around each violation.
-func explain(path string, records []history.Record, verdict *checker.Verdict) (err error) {
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	for _, violation := range verdict.Violations {
-		if err := checker.Explain(file, records, violation); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// shown is how many violations of a law are shown on the terminal.
-const shown = 10
-
-// shortened returns a line for each of the first violations of each law, and says of how many more there are.
-func shortened(verdict *checker.Verdict) []string {
-	var lines []string
-	seen := map[checker.Law]int{}
-	for _, violation := range verdict.Violations {
-		seen[violation.Law]++
-		switch n := seen[violation.Law]; {
-		case n <= shown:
-			lines = append(lines, violation.String())
-		case n == shown+1:
-			lines = append(lines, fmt.Sprintf("%s: and %d more", violation.Law, verdict.Count(violation.Law)-shown))
-		}
-	}
-	return lines
 }

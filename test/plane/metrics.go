@@ -80,8 +80,8 @@ func (r *MetricsReader) Read(ctx context.Context, address, prefix string) (map[s
 	return ParseMetrics(response.Body, prefix)
 }
 
-// ParseMetrics returns the metrics of an exposition whose names begin with a prefix, and looks at no
-// others: the API server has tens of thousands of series.
+// ParseMetrics returns the metrics of an exposition whose names begin with a prefix, and looks at
+// no others: the API server has tens of thousands of series.
 func ParseMetrics(exposition io.Reader, prefix string) (map[string]*dto.MetricFamily, error) {
 	var wanted bytes.Buffer
 	lines := bufio.NewScanner(exposition)

@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plane is what the bench and the storms share, beside the local cluster: how such a program
-// begins and ends, waits and tries again, how it asks the API server for any path, and how it reads
-// metrics.
+// Package plane is what the bench and the storms share, beside the local cluster: how such a
+// program begins and ends, waits and tries again, how it asks the API server for any path, and how
+// it reads metrics.
 package plane
 
 import (
@@ -24,8 +24,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// Main runs a program until it is told to stop, and ends the process. What fails is printed once, and
-// libraries are silent.
+// Main runs a program until it is told to stop, and ends the process. What fails is printed once,
+// and libraries are silent.
 func Main(name string, run func(ctx context.Context, args []string) error) {
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
@@ -67,8 +67,8 @@ const (
 	tryPause   = 200 * time.Millisecond
 )
 
-// Insist tries until it works or the context ends, and returns the last error: the API server may be
-// away, and may not answer.
+// Insist tries until it works or the context ends, and returns the last error: the API server may
+// be away, and may not answer.
 func Insist(ctx context.Context, try func(ctx context.Context) error) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, tryTimeout)

@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package measure measures controllers from outside: the CPU and the memory of their processes, what
-// they ask of the API server, and when a watch sees the Jobs that they create.
+// Package measure measures controllers from outside: the CPU and the memory of their processes,
+// what they ask of the API server, and when a watch sees the Jobs that they create.
 package measure
 
 import (
@@ -37,8 +37,8 @@ func (p Process) CPU() (time.Duration, error) {
 	return time.Duration(stat.CPUTime() * float64(time.Second)), nil
 }
 
-// Memory returns how much of the process is in memory, in bytes, and the most that was since its start
-// or [Process.ResetPeak].
+// Memory returns how much of the process is in memory, in bytes, and the most that was since its
+// start or [Process.ResetPeak].
 func (p Process) Memory() (resident, peak uint64, err error) {
 	status, err := p.proc.NewStatus()
 	if err != nil {

@@ -20,16 +20,16 @@ import (
 // requestsMetric is the API server's count of the requests that it has answered.
 const requestsMetric = "apiserver_request_total"
 
-// relevant are the resources that a controller of CronJobs has to do with. The API server asks itself
-// for others.
+// relevant are the resources that a controller of CronJobs has to do with. The API server asks
+// itself for others.
 var relevant = []string{"cronjobs", "jobs", "events"}
 
 // Requests counts requests by verb and resource, such as "create jobs" and "patch cronjobs/status".
 // Those that failed are under a key of their own, with the code: "create jobs (409)".
 type Requests map[string]float64
 
-// RequestsSoFar returns what the API server has answered, to anybody, about CronJobs, Jobs and events.
-// A watch counts when it ends.
+// RequestsSoFar returns what the API server has answered, to anybody, about CronJobs, Jobs and
+// events. A watch counts when it ends.
 func RequestsSoFar(ctx context.Context, client rest.Interface) (Requests, error) {
 	body, err := client.Get().AbsPath("/metrics").Stream(ctx)
 	if err != nil {

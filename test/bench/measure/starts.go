@@ -51,8 +51,8 @@ type Starts struct {
 // controller's.
 var scheduledAt = []string{v1.ScheduledAtAnnotation, batchv1.CronJobScheduledTimestampAnnotation}
 
-// WatchStarts watches from now until [Starts.Stop]. Its times are told by the monotonic clock, set by
-// the wall clock now: a step of the latter, as of NTP, changes no delay.
+// WatchStarts watches from now until [Starts.Stop]. Its times are told by the monotonic clock, set
+// by the wall clock now: a step of the latter, as of NTP, changes no delay.
 func WatchStarts(ctx context.Context, client kubernetes.Interface) (*Starts, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &Starts{owners: map[types.UID]bool{}, cancel: cancel, ended: make(chan struct{}), anchor: time.Now()}
@@ -137,8 +137,8 @@ func (s *Starts) add(job *batchv1.Job) {
 	s.owners[start.Owner] = true
 }
 
-// AwaitOwners waits until so many CronJobs have started a Job. It reports whether they have by the end
-// of ctx.
+// AwaitOwners waits until so many CronJobs have started a Job. It reports whether they have by the
+// end of ctx.
 func (s *Starts) AwaitOwners(ctx context.Context, count int) (bool, error) {
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
 		s.mu.Lock()

@@ -185,8 +185,8 @@ func (r *Results) Rate(c Contender) float64 {
 	return r.perSecond(c, func(t *Tick) *float64 { return t.Delay.Max })
 }
 
-// Runs returns how many runs a second a contender starts and writes down, at the largest number; 0 if
-// that was not measured.
+// Runs returns how many runs a second a contender starts and writes down, at the largest number; 0
+// if that was not measured.
 func (r *Results) Runs(c Contender) float64 {
 	return r.perSecond(c, func(t *Tick) *float64 { return &t.Written })
 }

@@ -74,12 +74,12 @@ type Tick struct {
 	Subject
 	N int `json:"n"`
 
-	// P99s are the 99th percentiles of the delay each time that it was measured, in order. The rest is
-	// of the time that was their median.
+	// P99s are the 99th percentiles of the delay each time that it was measured, in order. The rest
+	// is of the time that was their median.
 	P99s []*float64 `json:"p99s,omitempty"`
 
-	// Delay is from the tick until a watch saw the Job. A quantile that lies in the part that was cut
-	// off is null.
+	// Delay is from the tick until a watch saw the Job. A quantile that lies in the part that was
+	// cut off is null.
 	Delay Quantiles `json:"delay"`
 	// Took is how long the bare client's requests took, from first to last.
 	Took float64 `json:"took,omitempty"`
@@ -208,8 +208,8 @@ type Restart struct {
 	Memory
 }
 
-// Tenants is how late the operator starts the CronJobs of some namespaces, each of which is due every
-// minute, beside what there is in another.
+// Tenants is how late the operator starts the CronJobs of some namespaces, each of which is due
+// every minute, beside what there is in another.
 type Tenants struct {
 	Build string `json:"build,omitempty"`
 	// Beside says what there is in the other namespace.

@@ -133,8 +133,8 @@ func (r *Results) creates() []Figure {
 	return nil
 }
 
-// tenants has the delays beside each neighbour. One that is not known is of a tick that was missed, and
-// misses the target.
+// tenants has the delays beside each neighbour. One that is not known is of a tick that was missed,
+// and misses the target.
 func (r *Results) tenants() []Figure {
 	var figures []Figure
 	for _, t := range r.Tenants {

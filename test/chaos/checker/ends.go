@@ -11,7 +11,7 @@ import (
 )
 
 // statuses judges what the statuses of a CronJob said, one after another.
-func (c *check) statuses(s *story) {
+func (c *check) statuses(s *timeline) {
 	for i := 1; i < len(s.versions); i++ {
 		if before, now := s.versions[i-1], s.versions[i]; now.LastSchedule.Before(before.LastSchedule) {
 			c.violate(WentBack, s, now.LastSchedule, "lastScheduleTime was %s before revision %d", stamp(before.LastSchedule), now.revision)
@@ -20,7 +20,7 @@ func (c *check) statuses(s *story) {
 }
 
 // settled judges how a CronJob is in the end, when all is idle.
-func (c *check) settled(s *story) {
+func (c *check) settled(s *timeline) {
 	if s.gone > 0 || c.phases[history.Settled].IsZero() {
 		return
 	}
@@ -53,8 +53,8 @@ func (c *check) settled(s *story) {
 // inFlight is how long something takes to be counted, or to be told.
 const inFlight = 2 * time.Second
 
-// measured judges what a process has counted of itself against what it was told and what it told others. Processes
-// are judged one by one, as what one that is killed has counted is gone with it.
+// measured judges what a process has counted of itself against what it was told and what it told
+// others. Processes are judged one by one, as what one that is killed has counted is gone with it.
 func (c *check) measured(m scrape) {
 	c.Readings++
 	created := m.Values["job_creation_skew_duration_seconds"]

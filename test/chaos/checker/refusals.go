@@ -26,7 +26,7 @@ type try struct {
 }
 
 // refusal takes the begin or the end of a refusal.
-func (r *record) refusal(rec *history.Record) {
+func (r *index) refusal(rec *history.Record) {
 	if !rec.Refusal.Ended {
 		r.faults[rec.Refusal.Kind]++
 		r.refusals = append(r.refusals, &refusal{Refusal: rec.Refusal, from: rec.At})
@@ -42,7 +42,7 @@ func (r *record) refusal(rec *history.Record) {
 
 // try takes a request for a Job, by the CronJob, as namespace/name, and the tick that its name
 // tells.
-func (r *record) try(c *create) {
+func (r *index) try(c *create) {
 	at := strings.LastIndexByte(c.Job, '-')
 	if at < 0 {
 		return
@@ -69,17 +69,17 @@ func struckBy(fault *history.Fault) string {
 
 // isRefused reports whether one of some kinds of requests is refused to a CronJob between two
 // instants.
-func (c *check) isRefused(s *story, from, to time.Time, of ...string) bool {
+func (c *check) isRefused(s *timeline, from, to time.Time, of ...string) bool {
 	return slices.ContainsFunc(c.refusals, func(r *refusal) bool { return r.isOf(s, from, to, of...) })
 }
 
 // isOf reports whether it refuses a CronJob one of some kinds of requests between two instants.
-func (r *refusal) isOf(s *story, from, to time.Time, of ...string) bool {
+func (r *refusal) isOf(s *timeline, from, to time.Time, of ...string) bool {
 	return r.Namespace == s.namespace() && slices.Contains(of, r.Of) && r.from.Before(to) && r.to.After(from)
 }
 
 // namespace returns that of the CronJob.
-func (s *story) namespace() string { return s.name[:strings.IndexByte(s.name, '/')] }
+func (s *timeline) namespace() string { return s.name[:strings.IndexByte(s.name, '/')] }
 
 // anything is all that is refused for long.
 var anything = []string{history.Creates, history.Deletes, history.Statuses, history.Events, history.Reads}
@@ -95,7 +95,7 @@ const (
 
 // refusedTick judges whether a tick was looked at on time though something was refused in its
 // namespace, or had been a while before: a refusal costs its own retry and nothing else.
-func (c *check) refusedTick(s *story, span span, tick time.Time) {
+func (c *check) refusedTick(s *timeline, span span, tick time.Time) {
 	if !c.isRefused(s, tick.Add(-aftermath), tick, anything...) || c.isSkewed(tick) || !c.isSteady(s, span, tick) {
 		return
 	}
@@ -118,7 +118,7 @@ func (c *check) refusedTick(s *story, span span, tick time.Time) {
 // isSteady reports whether a CronJob was what it is long enough before a tick, and stays so long
 // enough after it; and whether meanwhile the ticks of those to whom nothing is refused had their
 // Jobs on time, and nothing else went wrong with this one's.
-func (c *check) isSteady(s *story, span span, tick time.Time) bool {
+func (c *check) isSteady(s *timeline, span span, tick time.Time) bool {
 	settled, by := tick.Add(-2*onTime), tick.Add(c.slow(onTime))
 	before, now := s.versionAt(settled), s.versionAt(by)
 	if before == nil || now.Generation != before.Generation || by.After(span.until) || !tick.After(span.since) {
@@ -138,7 +138,7 @@ func (c *check) isSteady(s *story, span span, tick time.Time) bool {
 }
 
 // versionAt returns the version that was stored at an instant; nil if there was none.
-func (s *story) versionAt(at time.Time) *version {
+func (s *timeline) versionAt(at time.Time) *version {
 	for i := len(s.versions) - 1; i >= 0; i-- {
 		if !s.versions[i].at.After(at) {
 			return &s.versions[i]
@@ -147,8 +147,8 @@ func (s *story) versionAt(at time.Time) *version {
 	return nil
 }
 
-// How long there may be no Job of others for it to be known that a manager was at work, and how many
-// of them may be late, by more than so much.
+// How long there may be no Job of others for it to be known that a manager was at work, and how
+// many of them may be late, by more than so much.
 const (
 	longestGap = 2 * time.Second
 	lateShare  = 0.2
@@ -183,7 +183,7 @@ func (t try) onTime(late time.Duration) bool {
 // refused then.
 func (c *check) witness() {
 	for name, tries := range c.tries {
-		s := &story{name: name}
+		s := &timeline{name: name}
 		seen := map[int64]bool{}
 		for _, t := range tries {
 			if seen[t.tick.Unix()] || c.isRefused(s, t.tick.Add(-onTime), t.tick.Add(onTime), anything...) {
@@ -198,7 +198,7 @@ func (c *check) witness() {
 
 // mayWait reports whether a tick may wait: under Forbid for a Job that runs, under Replace for one
 // that can't be deleted, and under both, while reads are refused, for one that may exist.
-func (c *check) mayWait(s *story, tick, by time.Time) bool {
+func (c *check) mayWait(s *timeline, tick, by time.Time) bool {
 	policy := s.versionAt(by).Policy
 	recently := tick.Add(-c.slow(lagInStorm))
 	isJobThere := slices.ContainsFunc(s.runs, func(run *run) bool {
@@ -219,7 +219,7 @@ func (c *check) mayWait(s *story, tick, by time.Time) bool {
 // triedAgain judges how the first requests of a tick follow one another. What is refused is tried
 // again soon, however often those of the ticks before were refused; what is invalid is tried once a
 // tick.
-func (c *check) triedAgain(s *story, span span, tries []try) {
+func (c *check) triedAgain(s *timeline, span span, tries []try) {
 	first := tries[0]
 	next := -1
 	for i, t := range tries[1:] {
@@ -244,7 +244,7 @@ func (c *check) triedAgain(s *story, span span, tries []try) {
 }
 
 // triesEnd returns until when a tick that is refused is to be tried again.
-func (c *check) triesEnd(s *story, span span, tick time.Time) time.Time {
+func (c *check) triesEnd(s *timeline, span span, tick time.Time) time.Time {
 	end := span.next(tick, tick)
 	now := s.versionAt(tick)
 	if deadline := deadlineOf(now.CronJob); deadline >= 0 {
@@ -256,7 +256,7 @@ func (c *check) triesEnd(s *story, span span, tick time.Time) time.Time {
 }
 
 // editedBetween reports whether the CronJob was edited between two instants.
-func (s *story) editedBetween(from, to time.Time) bool {
+func (s *timeline) editedBetween(from, to time.Time) bool {
 	before, now := s.versionAt(from), s.versionAt(to)
 	return before == nil || now.Generation != before.Generation
 }

@@ -274,7 +274,7 @@ func TestARefusalIsExplained(t *testing.T) {
 	for object, want := range map[string]int{"ns/c": 2, "nsx/c": 0} {
 		lines := 0
 		for i := range tale.records {
-			if line := (&teller{object: object}).line(&tale.records[i]); tale.records[i].Refusal != nil && line != "" {
+			if e := (&explainer{object: object}); tale.records[i].Refusal != nil && e.concerns(&tale.records[i]) {
 				lines++
 			}
 		}

@@ -26,8 +26,8 @@ type missed struct {
 // report takes an event. The same event may be sent several times, by several managers: it is one
 // report. What etcd has of it counts; if it has nothing, as the event was refused, what was sent
 // first.
-func (r *record) report(event *history.Event, at time.Time, stored bool) {
-	s := r.stories[event.UID]
+func (r *index) report(event *history.Event, at time.Time, stored bool) {
+	s := r.timelines[event.UID]
 	if event.Reason != "MissSchedule" || s == nil || r.stored[event.Name] {
 		return
 	}
@@ -50,7 +50,7 @@ func (r *record) report(event *history.Event, at time.Time, stored bool) {
 
 // reportsOf returns how many reports there are of a tick, and the last of them. One that was only
 // sent is none where there is one that etcd has, and else all that were only sent are one.
-func (s *story) reportsOf(tick time.Time) (count int, last *missed) {
+func (s *timeline) reportsOf(tick time.Time) (count int, last *missed) {
 	sent := 0
 	for _, m := range s.missed {
 		switch {
@@ -73,7 +73,7 @@ func (s *story) reportsOf(tick time.Time) (count int, last *missed) {
 
 // isBetween reports whether a tick that ran lies between missed ones, and the report of those does
 // not count it. It counts those that ran and that nobody could know of any more.
-func (c *check) isBetween(s *story, span span, m *missed, tick time.Time) bool {
+func (c *check) isBetween(s *timeline, span span, m *missed, tick time.Time) bool {
 	if !tick.After(m.first) || !tick.Before(m.last) {
 		return false
 	}
@@ -88,7 +88,7 @@ func (c *check) isBetween(s *story, span span, m *missed, tick time.Time) bool {
 
 // rowOf returns the first version whose status tells that a tick was missed, and until when it did;
 // nil if none does.
-func (s *story) rowOf(tick, end time.Time) (first *version, until time.Time) {
+func (s *timeline) rowOf(tick, end time.Time) (first *version, until time.Time) {
 	tells := func(v version) bool {
 		return slices.ContainsFunc(v.Missed, func(m history.Missed) bool { return !tick.Before(m.First) && !tick.After(m.Last) })
 	}

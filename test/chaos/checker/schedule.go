@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// schedule is the checker's own idea of the few schedules that storms are made of: it must not be the operator's.
+// schedule is the checker's own idea of the few schedules that storms are made of: it must not be
+// the operator's.
 type schedule struct {
 	every   time.Duration // an interval; or
 	minutes int           // each minute that it divides

@@ -18,7 +18,7 @@ import (
 const slack = 2 * time.Second
 
 // starts judges each Job that was created.
-func (c *check) starts(s *story) {
+func (c *check) starts(s *timeline) {
 	ticks := map[int64]*run{} // by the tick, in seconds
 	for i, run := range s.runs {
 		switch other := ticks[run.Tick.Unix()]; {
@@ -35,11 +35,11 @@ func (c *check) starts(s *story) {
 	}
 }
 
-// isForgotten reports whether nobody could know of a run any more at an instant, at which its tick ran again or was
-// reported as missed: its Job was deleted before a status told of it, by somebody else or by a manager that was refused
-// to write the status, and the process that had asked for it had ended or was frozen, or had got no answer. Only a write
-// before each creation could keep that.
-func (c *check) isForgotten(s *story, run *run, by time.Time) bool {
+// isForgotten reports whether nobody could know of a run any more at an instant, at which its tick
+// ran again or was reported as missed: its Job was deleted before a status told of it, by somebody
+// else or by a manager that was refused to write the status, and the process that had asked for it
+// had ended or was frozen, or had got no answer. Only a write before each creation could keep that.
+func (c *check) isForgotten(s *timeline, run *run, by time.Time) bool {
 	booked := func(v version) bool { return !v.LastSchedule.Before(run.Tick) && v.revision < run.deleted }
 	asked := run.createdAt
 	for _, create := range run.creates {
@@ -55,7 +55,7 @@ func (c *check) isForgotten(s *story, run *run, by time.Time) bool {
 }
 
 // label judges what a Job says about itself.
-func (c *check) label(s *story, run *run) {
+func (c *check) label(s *timeline, run *run) {
 	want := fmt.Sprintf("%s-%d", s.name[strings.IndexByte(s.name, '/')+1:], run.Tick.Unix())
 	switch {
 	case run.Tick.IsZero() || !run.PodTick.Equal(run.Tick):
@@ -65,10 +65,11 @@ func (c *check) label(s *story, run *run) {
 	}
 }
 
-// start judges whether a Job was to be created. A manager goes by what it was told, so that several specs may be what
-// it went by: all from what it knew when it decided to what is stored when the Job is. And of several requests for the
-// same Job, any may have created it. If one spec and one request allow it, it is allowed.
-func (c *check) start(s *story, run *run, before []*run) {
+// start judges whether a Job was to be created. A manager goes by what it was told, so that several
+// specs may be what it went by: all from what it knew when it decided to what is stored when the
+// Job is. And of several requests for the same Job, any may have created it. If one spec and one
+// request allow it, it is allowed.
+func (c *check) start(s *timeline, run *run, before []*run) {
 	if len(run.creates) == 0 {
 		c.violate(Unasked, s, run.Tick, "Job %s is there, but no manager has asked for it", run.Name)
 		return
@@ -110,7 +111,7 @@ func worse(a, b *problem) *problem {
 }
 
 // judge returns why a spec does not allow a request for a Job; nil if it does.
-func (c *check) judge(s *story, spec spec, run *run, before []*run, create *create) *problem {
+func (c *check) judge(s *timeline, spec spec, run *run, before []*run, create *create) *problem {
 	slack := c.slow(slack)
 	earliest, latest := shortest(create.Steps), longest(create.Steps)
 	decided := create.Decided.Add(earliest)
@@ -154,8 +155,8 @@ func runningAt(runs []*run, revision int64) *run {
 	return nil
 }
 
-// floor returns the instant up to which ticks don't count. A manager for whose clock the edit lies in the future takes
-// it to be of the moment, by its clock, at which it sees it.
+// floor returns the instant up to which ticks don't count. A manager for whose clock the edit lies
+// in the future takes it to be of the moment, by its clock, at which it sees it.
 func (c *check) floor(spec spec) time.Time {
 	floor := spec.since
 	if spec.undated {
@@ -180,11 +181,13 @@ func (c *check) floor(spec spec) time.Time {
 // unsure is how much times are off that are rounded to seconds and taken by several.
 const unsure = 3 * time.Second
 
-// anchors is how many of the last runs may be what an interval counts from, for whoever does not know of all yet.
+// anchors is how many of the last runs may be what an interval counts from, for whoever does not
+// know of all yet.
 const anchors = 3
 
-// isTick reports whether an instant is a tick, for one who knows of these runs, or of all but the last few.
-func (s spec) isTick(tick time.Time, of *story, before []*run) bool {
+// isTick reports whether an instant is a tick, for one who knows of these runs, or of all but the
+// last few.
+func (s spec) isTick(tick time.Time, of *timeline, before []*run) bool {
 	if len(before) < anchors && s.has(tick, of.versions[0].Created) {
 		return true
 	}
@@ -241,7 +244,7 @@ func stamp(t time.Time) string {
 }
 
 // deletions judges each Job that a manager has deleted.
-func (c *check) deletions(s *story) {
+func (c *check) deletions(s *timeline) {
 	for _, run := range s.runs {
 		if run.deleted == 0 || c.acts[run.UID] {
 			continue
@@ -263,7 +266,7 @@ func (c *check) deletions(s *story) {
 const remembering = 30 * time.Second
 
 // inForce returns the specs that were in force from an instant to a revision.
-func (s *story) inForce(from time.Time, to int64) []spec {
+func (s *timeline) inForce(from time.Time, to int64) []spec {
 	var specs []spec
 	for i, spec := range s.specs {
 		if spec.revision < to && (i+1 == len(s.specs) || s.specs[i+1].at.After(from)) {
@@ -273,15 +276,16 @@ func (s *story) inForce(from time.Time, to int64) []spec {
 	return specs
 }
 
-// How long a manager may take a Job to be there that is gone, in the storm, where watches lag and requests wait, and
-// without faults.
+// How long a manager may take a Job to be there that is gone, in the storm, where watches lag and
+// requests wait, and without faults.
 const (
 	lagInStorm = 10 * time.Second
 	lagInCalm  = 2 * time.Second
 )
 
-// pruned judges whether there was no room for a Job in the history: only if so many newer ones were there.
-func (c *check) pruned(s *story, run *run, specs []spec) {
+// pruned judges whether there was no room for a Job in the history: only if so many newer ones were
+// there.
+func (c *check) pruned(s *timeline, run *run, specs []spec) {
 	lag := c.slow(lagInStorm)
 	if c.isCalm(run.Tick) {
 		lag = c.slow(lagInCalm)

@@ -18,8 +18,8 @@ type span struct {
 	finished bool // whether it was ended at all
 }
 
-// spans returns the spans of a story.
-func (s *story) spans(end time.Time) []span {
+// spans returns the spans of a timeline.
+func (s *timeline) spans(end time.Time) []span {
 	var spans []span
 	for i, spec := range s.specs {
 		if i > 0 && !rescheduled(s.specs[i-1].CronJob, spec.CronJob) {
@@ -42,7 +42,7 @@ func (s *story) spans(end time.Time) []span {
 }
 
 // ticks judges what became of each tick that was due.
-func (c *check) ticks(s *story) {
+func (c *check) ticks(s *timeline) {
 	runs := map[int64]*run{} // by the tick, in seconds
 	for _, run := range s.runs {
 		runs[run.Tick.Unix()] = run
@@ -56,10 +56,10 @@ func (c *check) ticks(s *story) {
 	}
 }
 
-// due returns the ticks of a span. Those of an interval count from the newest run of before it that a
-// manager could know of when it observed the edit; and if a run of the schedule before comes later, as
-// that was under way when the schedule was edited, from that.
-func (c *check) due(s *story, span span) []time.Time {
+// due returns the ticks of a span. Those of an interval count from the newest run of before it that
+// a manager could know of when it observed the edit; and if a run of the schedule before comes
+// later, as that was under way when the schedule was edited, from that.
+func (c *check) due(s *timeline, span span) []time.Time {
 	anchor, observed := span.Created, s.observed(span, c.end)
 	var moved []time.Time
 	for _, run := range s.runs {
@@ -87,12 +87,13 @@ func (c *check) due(s *story, span span) []time.Time {
 }
 
 // told reports whether a status told of a run as the last one, be it after its Job was deleted.
-func (s *story) told(run *run) bool {
+func (s *timeline) told(run *run) bool {
 	return slices.ContainsFunc(s.versions, func(v version) bool { return v.LastSchedule.Equal(run.Tick) })
 }
 
-// observed returns when a status first told that a manager had observed a span; the end if none does.
-func (s *story) observed(span span, end time.Time) time.Time {
+// observed returns when a status first told that a manager had observed a span; the end if none
+// does.
+func (s *timeline) observed(span span, end time.Time) time.Time {
 	for _, v := range s.versions {
 		if v.revision >= span.revision && v.ObservedGeneration >= span.Generation {
 			return v.at
@@ -101,8 +102,9 @@ func (s *story) observed(span span, end time.Time) time.Time {
 	return end
 }
 
-// account judges one tick: it has a Job, or one report says why it has not, or nobody could owe either.
-func (c *check) account(s *story, span span, tick time.Time, ran *run) {
+// account judges one tick: it has a Job, or one report says why it has not, or nobody could owe
+// either.
+func (c *check) account(s *timeline, span span, tick time.Time, ran *run) {
 	reports, last := s.reportsOf(tick)
 	switch {
 	case ran != nil && reports == 1 && c.isForgotten(s, ran, last.at):
@@ -124,7 +126,7 @@ func (c *check) account(s *story, span span, tick time.Time, ran *run) {
 }
 
 // unaccounted judges a tick that has neither Job nor report.
-func (c *check) unaccounted(s *story, span span, tick time.Time) {
+func (c *check) unaccounted(s *timeline, span span, tick time.Time) {
 	at, passed := s.passed(span, tick)
 	row, until := s.rowOf(tick, c.end)
 	switch {
@@ -148,10 +150,10 @@ func (c *check) unaccounted(s *story, span span, tick time.Time) {
 	}
 }
 
-// statusBy returns by when the status has to have gone past a tick: later while it can't be written,
-// while reads are refused, as it may not be known what to write, or while its Job can't be created
-// and no newer tick is due.
-func (c *check) statusBy(s *story, tick time.Time) time.Time {
+// statusBy returns by when the status has to have gone past a tick: later while it can't be
+// written, while reads are refused, as it may not be known what to write, or while its Job can't be
+// created and no newer tick is due.
+func (c *check) statusBy(s *timeline, tick time.Time) time.Time {
 	by := tick.Add(c.patience(tick))
 	for _, r := range c.refusals {
 		if r.isOf(s, tick, by, history.Statuses, history.Reads, history.Creates) && r.to.Add(c.patience(tick)).After(by) {
@@ -163,7 +165,7 @@ func (c *check) statusBy(s *story, tick time.Time) time.Time {
 
 // untold judges a missed tick that a status tells of from one instant to another, and no event. Who
 // leads next tells what the status says, so that it is excused only if there was no time for that.
-func (c *check) untold(s *story, tick, from, until time.Time) {
+func (c *check) untold(s *timeline, tick, from, until time.Time) {
 	switch {
 	case until.Before(from.Add(c.slow(lastWords))):
 		c.Excused[EndedBefore]++
@@ -175,7 +177,7 @@ func (c *check) untold(s *story, tick, from, until time.Time) {
 }
 
 // passed finds the first version whose status, made from this schedule, has gone past a tick.
-func (s *story) passed(span span, tick time.Time) (int, bool) {
+func (s *timeline) passed(span span, tick time.Time) (int, bool) {
 	for i, v := range s.versions {
 		if v.revision < span.revision || v.ObservedGeneration < span.Generation {
 			continue
@@ -190,9 +192,10 @@ func (s *story) passed(span span, tick time.Time) (int, bool) {
 	return 0, false
 }
 
-// unseen reports whether a tick was before an edit, and the CronJob edited twice, or the schedule edited and then
-// something else, before a manager has looked: then it can't tell whether the tick counts. See docs/design.md.
-func (s *story) unseen(at int, span span, tick time.Time) bool {
+// unseen reports whether a tick was before an edit, and the CronJob edited twice, or the schedule
+// edited and then something else, before a manager has looked: then it can't tell whether the tick
+// counts. See docs/design.md.
+func (s *timeline) unseen(at int, span span, tick time.Time) bool {
 	now := s.versions[at]
 	edited := now.edited
 	if now.undated {
@@ -205,8 +208,8 @@ func (s *story) unseen(at int, span span, tick time.Time) bool {
 	return before < span.Generation || now.Generation-before > 1
 }
 
-// How long nothing may become of a tick, in the storm, where leaders are killed and the API server is away, and
-// without faults.
+// How long nothing may become of a tick, in the storm, where leaders are killed and the API server
+// is away, and without faults.
 const (
 	patienceInStorm = time.Minute
 	patienceInCalm  = 10 * time.Second
@@ -236,11 +239,12 @@ func (c *check) died(written time.Time) bool {
 	})
 }
 
-// longestInterval is the longest of a storm's intervals, of which a timer may be under way when the clock is stepped.
+// longestInterval is the longest of a storm's intervals, of which a timer may be under way when the
+// clock is stepped.
 const longestInterval = 16 * time.Second
 
-// isSkewed reports whether a tick came up while the clocks were stepped, or was passed by when they were: of those it
-// is not asked that they run or are reported.
+// isSkewed reports whether a tick came up while the clocks were stepped, or was passed by when they
+// were: of those it is not asked that they run or are reported.
 func (c *check) isSkewed(tick time.Time) bool {
 	for _, w := range c.clocks {
 		if tick.After(w.from.Add(min(w.step, 0)-longestInterval)) && tick.Before(w.to.Add(max(w.step, 0)+longestInterval)) {

@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package checker decides whether a history keeps what the operator promises. It knows the promises, and not the
-// operator: it has its own, small idea of schedules, and imports nothing of the operator's. A verdict is a function of
-// the history alone.
+// Package checker decides whether a history keeps the operator's contract. It knows the contract, and
+// not the operator: it has its own, small idea of schedules, and imports nothing of the operator's. A
+// verdict is a function of the history alone.
 package checker
 
 import (
@@ -16,7 +16,7 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
-// Law is a promise.
+// Law is a part of the contract that the checker judges.
 type Law string
 
 // The laws.
@@ -84,19 +84,20 @@ func (v Violation) String() string {
 type Verdict struct {
 	Violations []Violation
 
-	// Due counts the ticks that came up, DueAndRun those of them that ran, and Reported those that events say were
-	// missed, by why. Excused counts those that are neither, and why nobody owed it.
+	// Due counts the ticks that came up, DueAndRun those of them that ran, and Reported those that
+	// events say were missed, by why. Excused counts those that are neither, and why nobody owed
+	// it.
 	Due, DueAndRun int
 	Reported       map[string]int
 	Excused        map[Excuse]int
 
-	// Run counts the Jobs that were to be created, and Raced those of them that an edit would have prevented, had
-	// the manager been told of it when it decided. Forgotten counts those that ran again, or were reported as
-	// missed, when nobody could know of them any more.
+	// Run counts the Jobs that were to be created, and Raced those of them that an edit would have
+	// prevented, had the manager been told of it when it decided. Forgotten counts those that ran
+	// again, or were reported as missed, when nobody could know of them any more.
 	Run, Raced, Forgotten int
 
-	// CronJobs counts those that there were, Settled those of them that were there in the end, and Readings how
-	// often the metrics of a process were read.
+	// CronJobs counts those that there were, Settled those of them that were there in the end, and
+	// Readings how often the metrics of a process were read.
 	CronJobs, Settled, Readings int
 
 	// Faults counts what struck, by kind, and Refused how many requests refusals that last have
@@ -110,7 +111,7 @@ type Verdict struct {
 
 // check is a check under way.
 type check struct {
-	*record
+	*index
 	*Verdict
 	slowness  float64
 	witnesses []try // of those to whom nothing is refused, the first request for each tick
@@ -119,11 +120,11 @@ type check struct {
 // slow returns a time that a law leaves, on a machine as slow as this.
 func (c *check) slow(d time.Duration) time.Duration { return time.Duration(float64(d) * c.slowness) }
 
-// Check decides about a history. Slowness is by what factor the machine may be slower than one that keeps up: the
-// times that laws leave are that much longer.
+// Check decides about a history. Slowness is by what factor the machine may be slower than one that
+// keeps up: the times that laws leave are that much longer.
 func Check(records []history.Record, slowness float64) *Verdict {
 	c := &check{
-		record: gather(records), slowness: slowness,
+		index: gather(records), slowness: slowness,
 		Verdict: &Verdict{Reported: map[string]int{}, Excused: map[Excuse]int{}},
 	}
 	c.Faults, c.Refused = c.faults, c.refused
@@ -136,8 +137,8 @@ func Check(records []history.Record, slowness float64) *Verdict {
 		}
 	}
 	c.witness()
-	for _, uid := range slices.Sorted(maps.Keys(c.stories)) {
-		s := c.stories[uid]
+	for _, uid := range slices.Sorted(maps.Keys(c.timelines)) {
+		s := c.timelines[uid]
 		if len(s.versions) == 0 {
 			continue
 		}
@@ -161,14 +162,14 @@ func Check(records []history.Record, slowness float64) *Verdict {
 // strangers judges Jobs that belong to no CronJob there ever was.
 func (c *check) strangers() {
 	for _, run := range c.runs {
-		if c.stories[run.Owner] == nil {
+		if c.timelines[run.Owner] == nil {
 			c.violate(Unasked, nil, run.Tick, "Job %s/%s belongs to no CronJob", run.Namespace, run.Name)
 		}
 	}
 }
 
 // violate notes that a law was broken.
-func (c *check) violate(law Law, s *story, tick time.Time, format string, args ...any) {
+func (c *check) violate(law Law, s *timeline, tick time.Time, format string, args ...any) {
 	object := ""
 	if s != nil {
 		object = s.name

@@ -27,8 +27,8 @@ func newCertificate() (certificate, key []byte, err error) {
 }
 
 // rotateCerts replaces the webhooks' certificate and its authority. As with cert-manager and the
-// kubelet, the API server trusts the new authority before the managers find the new certificate, and no
-// longer the old one: for a moment, calls fail.
+// kubelet, the API server trusts the new authority before the managers find the new certificate,
+// and no longer the old one: for a moment, calls fail.
 func (s *Site) rotateCerts(ctx context.Context) error {
 	certificate, key, err := newCertificate()
 	if err != nil {

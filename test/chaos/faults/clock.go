@@ -15,7 +15,8 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
-// clock is by how much the managers' clocks are stepped against the machine's. They read it from a file.
+// clock is by how much the managers' clocks are stepped against the machine's. They read it from a
+// file.
 type clock struct {
 	path string
 	log  *history.Log
@@ -51,7 +52,8 @@ func (c *clock) set(step time.Duration) error {
 // unsure is how long around a step either may have been read.
 const unsure = time.Second
 
-// around returns the steps that may have been in force when something was decided, between two instants.
+// around returns the steps that may have been in force when something was decided, between two
+// instants.
 func (c *clock) around(from, to time.Time) []time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

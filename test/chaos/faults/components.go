@@ -24,8 +24,8 @@ func (s *Site) run(ctx context.Context, command localcluster.Command) (*localclu
 	return s.Cluster.Run(ctx, command)
 }
 
-// find finds the process of a component of this cluster, which envtest has started and does not tell,
-// and its command line.
+// find finds the process of a component of this cluster, which envtest has started and does not
+// tell, and its command line.
 func (s *Site) find(name localcluster.Component) (pid int, args []string, err error) {
 	processes, err := procfs.AllProcs()
 	if err != nil {

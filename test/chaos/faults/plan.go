@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package faults makes what can go wrong around the managers go wrong: their processes, the API server, etcd, the
-// connections between them, the webhooks, their certificates and the clock. What happens when is a plan, made from
-// a seed before anything runs.
+// Package faults makes what can go wrong around the managers go wrong: their processes, the API
+// server, etcd, the connections between them, the webhooks, their certificates and the clock. What
+// happens when is a plan, made from a seed before anything runs.
 package faults
 
 import (
@@ -99,7 +99,8 @@ func (s Step) String() string {
 	return text
 }
 
-// machine says of the faults of machines how long they last, and how long the next waits after them.
+// machine says of the faults of machines how long they last, and how long the next waits after
+// them.
 var machine = map[Kind]struct{ hold, rest [2]time.Duration }{
 	KillLeader:     {rest: seconds(10, 20)},
 	TermLeader:     {rest: seconds(4, 8)},
@@ -116,8 +117,9 @@ var machine = map[Kind]struct{ hold, rest [2]time.Duration }{
 	StepClock:      {hold: seconds(6, 12), rest: seconds(4, 8)},
 }
 
-// requests says which requests the faults of single requests may strike: only those to which the API server can
-// give such an answer. To a deletion of ours, 409 means that the name is another's by now.
+// requests says which requests the faults of single requests may strike: only those to which the
+// API server can give such an answer. To a deletion of ours, 409 means that the name is another's
+// by now.
 var requests = map[Kind][]Target{
 	Conflict: {Creates, Statuses, Leases},
 	Throttle: {Creates, Deletes, Trials, Statuses, Events, Reads},
@@ -168,7 +170,8 @@ func ParseKinds(text string) ([]Kind, error) {
 // lead is how long the managers are left alone at first.
 const lead = 8 * time.Second
 
-// Plan makes a plan of these kinds of faults for a storm of a duration. The same arguments make the same plan.
+// Plan makes a plan of these kinds of faults for a storm of a duration. The same arguments make the
+// same plan.
 func Plan(seed uint64, duration time.Duration, kinds []Kind) []Step {
 	random := rand.New(rand.NewPCG(seed, 0xfa0175)) //nolint:gosec // a plan is to be reproducible
 	var steps []Step
@@ -209,8 +212,8 @@ func Plan(seed uint64, duration time.Duration, kinds []Kind) []Step {
 	return steps
 }
 
-// dealt returns the deck, or a new one, shuffled, when it is used up: so that each kind has its turn. It is nil if
-// none of the kinds goes into it.
+// dealt returns the deck, or a new one, shuffled, when it is used up: so that each kind has its
+// turn. It is nil if none of the kinds goes into it.
 func dealt(random *rand.Rand, deck, kinds []Kind, fits func(Kind) bool) []Kind {
 	if len(deck) > 0 {
 		return deck

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// informerLag is how long a manager has, after it was sent an event, before it is taken to know it, if
-// the machine keeps up.
+// informerLag is how long a manager has, after it was sent an event, before it is taken to know it,
+// if the machine keeps up.
 const informerLag = 2 * time.Second
 
-// watchProgress is which revision of CronJobs a process has been sent, and when: nobody can obey an edit
-// that he was not told of.
+// watchProgress is which revision of CronJobs a process has been sent, and when: nobody can obey an
+// edit that he was not told of.
 type watchProgress struct {
 	lag time.Duration
 
@@ -57,8 +57,8 @@ func (k *watchProgress) at(instant time.Time) int64 {
 	return k.sent[i-1].revision
 }
 
-// froze notes that the process did nothing from an instant until now: what it was sent in that time, or shortly
-// before, it begins to take in now.
+// froze notes that the process did nothing from an instant until now: what it was sent in that
+// time, or shortly before, it begins to take in now.
 func (k *watchProgress) froze(from time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

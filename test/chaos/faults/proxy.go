@@ -33,8 +33,9 @@ const (
 	lateBy      = 3 * time.Second
 )
 
-// proxy stands between one manager and the API server. It ends the manager's TLS connections and asks the API server
-// as the manager's user. It adds to the history what the manager tries, and answers some of it as a fault would.
+// proxy stands between one manager and the API server. It ends the manager's TLS connections and
+// asks the API server as the manager's user. It adds to the history what the manager tries, and
+// answers some of it as a fault would.
 type proxy struct {
 	log      *history.Log
 	bursts   *bursts

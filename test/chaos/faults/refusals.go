@@ -35,8 +35,8 @@ const (
 	DenyReads       Kind = "reads-denied"      // a RoleBinding is gone; the watches stay
 )
 
-// refusal says of which requests one is, with which code, and who refuses: the policy of a rule, or one
-// of the others. Without any, the proxy answers in the place of a webhook.
+// refusal says of which requests one is, with which code, and who refuses: the policy of a rule, or
+// one of the others. Without any, the proxy answers in the place of a webhook.
 type refusal struct {
 	target Target
 	code   int

@@ -25,7 +25,8 @@ type asked struct {
 	namespace string // "" if it is about none, or about several
 	watch     bool
 
-	// cronJob is the namespace/name of the CronJob whose Job or status it is about, if it is about one.
+	// cronJob is the namespace/name of the CronJob whose Job or status it is about, if it is about
+	// one.
 	cronJob string
 	// job is the namespace/name of the Job that it is to create.
 	job string
@@ -110,7 +111,8 @@ func (q *asked) aboutEvents(name string) {
 	q.event = &history.Event{Name: name, Repeats: 1}
 }
 
-// decode decodes an object of a type that Kubernetes has itself, as JSON or protobuf; nil if it is none.
+// decode decodes an object of a type that Kubernetes has itself, as JSON or protobuf; nil if it is
+// none.
 func decode(body []byte) any {
 	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// How long a row of requests goes on without one: as long as it takes a manager to ask the next, and, when it was
-// told to ask again later, as long as client-go waits.
+// How long a row of requests goes on without one: as long as it takes a manager to ask the next,
+// and, when it was told to ask again later, as long as client-go waits.
 const (
 	breath     = 500 * time.Millisecond
 	throttling = 3 * time.Second
 )
 
-// rows are the unbroken rows of requests for each CronJob: those of one reconcile. The decision that a request
-// carries out was made before the first of its row.
+// rows are the unbroken rows of requests for each CronJob: those of one reconcile. The decision
+// that a request carries out was made before the first of its row.
 type rows struct {
 	mu   sync.Mutex
 	rows map[string]*row
@@ -50,7 +50,8 @@ func (r *rows) begin(cronJob string, now time.Time) time.Time {
 	return current.begun
 }
 
-// froze notes that the process did nothing from an instant until now: the rows that were under way go on.
+// froze notes that the process did nothing from an instant until now: the rows that were under way
+// go on.
 func (r *rows) froze(from time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -33,7 +33,8 @@ type Options struct {
 	Slowness float64
 }
 
-// Site is where the storm takes place: a control plane, two managers, and all that stands between them.
+// Site is where the storm takes place: a control plane, two managers, and all that stands between
+// them.
 type Site struct {
 	*localcluster.Cluster
 
@@ -252,16 +253,16 @@ func (s *Site) Stop() error {
 	if s.webhooks != nil {
 		_ = s.webhooks.listener.Close()
 	}
-	// Its connections may outlast the grace that it is given; and etcd, when it was started again, ends
-	// before it.
+	// Its connections may outlast the grace that it is given; and etcd, when it was started again,
+	// ends before it.
 	if pid, _, err := s.find(localcluster.APIServer); err == nil {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	return s.Cluster.Stop()
 }
 
-// scrape adds a manager's metrics to the history. A manager that does not answer has none: that is what
-// faults do.
+// scrape adds a manager's metrics to the history. A manager that does not answer has none: that is
+// what faults do.
 func (s *Site) scrape(ctx context.Context, m *manager) {
 	asked, process := time.Now(), m.labelNow()
 	families, err := s.metrics.Read(ctx, fmt.Sprintf("127.0.0.1:%d", m.metricsPort), metricsPrefix)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// webhooks is where the API server finds the webhooks: it passes connections on to the managers that run, in turn, as
-// a Service does with those that are ready.
+// webhooks is where the API server finds the webhooks: it passes connections on to the managers
+// that run, in turn, as a Service does with those that are ready.
 type webhooks struct {
 	listener net.Listener
 	managers []*manager
@@ -61,8 +61,8 @@ func (w *webhooks) pass(conn net.Conn) {
 	}
 }
 
-// join copies both ways until either ends, or the webhooks are down, or the manager is frozen: then the
-// connection is of no use, which a Service's clients learn by and by.
+// join copies both ways until either ends, or the webhooks are down, or the manager is frozen: then
+// the connection is of no use, which a Service's clients learn by and by.
 func (w *webhooks) join(conn, backend net.Conn, m *manager) {
 	defer func() { _ = backend.Close() }()
 	ended := make(chan struct{}, 2)

@@ -1,8 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package history holds what happened in a storm: every state of every CronJob, Job and event as etcd has it, what
-// the managers asked the API server for, and what the storm itself did. A verdict needs nothing else.
+// Package history holds what happened in a storm: every state of every CronJob, Job and event as
+// etcd has it, what the managers asked the API server for, and what the storm itself did. A verdict
+// needs nothing else.
 package history
 
 import (
@@ -21,7 +22,8 @@ type Record struct {
 	// At is when the harness learned of it, by the clock of the machine.
 	At time.Time `json:"at"`
 
-	// Revision is etcd's, which is the resourceVersion of the API server; 0 for what is not stored there.
+	// Revision is etcd's, which is the resourceVersion of the API server; 0 for what is not stored
+	// there.
 	Revision int64 `json:"rv,omitempty"`
 
 	CronJob *CronJob `json:"cronJob,omitempty"`
@@ -50,7 +52,8 @@ type CronJob struct {
 	Generation int64     `json:"generation,omitempty"`
 	Created    time.Time `json:"created,omitzero"`
 
-	// Edited is when something other than the status was last written, in whole seconds, by the API server's clock.
+	// Edited is when something other than the status was last written, in whole seconds, by the API
+	// server's clock.
 	Edited time.Time `json:"edited,omitzero"`
 
 	Schedule       string `json:"schedule,omitempty"`
@@ -113,7 +116,8 @@ type Event struct {
 	Reason string `json:"reason"`
 	Note   string `json:"note"`
 
-	// Repeats is how often the recorder has seen the like of it since, without telling what the others' notes say.
+	// Repeats is how often the recorder has seen the like of it since, without telling what the
+	// others' notes say.
 	Repeats int `json:"repeats,omitempty"`
 }
 
@@ -122,20 +126,23 @@ type Create struct {
 	Manager string `json:"manager"` // the process, such as a-3
 	Job     string `json:"job"`     // namespace/name
 
-	// Decided is when the manager began the unbroken row of requests for this CronJob that this one is the last of:
-	// what it knew then is what it has decided by.
+	// Decided is when the manager began the unbroken row of requests for this CronJob that this one
+	// is the last of: what it knew then is what it has decided by.
 	Decided time.Time `json:"decided"`
 
-	// Knew is the newest revision of CronJobs that the manager had been told for a while when it decided.
+	// Knew is the newest revision of CronJobs that the manager had been told for a while when it
+	// decided.
 	Knew int64 `json:"knew"`
 
-	// Steps has the steps that its clock had when it decided: two when it was stepped in that moment.
+	// Steps has the steps that its clock had when it decided: two when it was stepped in that
+	// moment.
 	Steps []time.Duration `json:"steps"`
 
 	// Asked is when the request came. The record's time is that of the answer.
 	Asked time.Time `json:"asked"`
 
-	// Code is the HTTP status that the manager was given; 0 for none. Forwarded says that the API server got it.
+	// Code is the HTTP status that the manager was given; 0 for none. Forwarded says that the API
+	// server got it.
 	Code      int  `json:"code,omitempty"`
 	Forwarded bool `json:"forwarded,omitempty"`
 }
@@ -202,8 +209,8 @@ const (
 	Reads    = "reads" // of single Jobs and CronJobs
 )
 
-// Act is something that a user, the Job controller or the garbage collector did; as it is asked for, so that nobody
-// takes its consequences for the managers'.
+// Act is something that a user, the Job controller or the garbage collector did; as it is asked
+// for, so that nobody takes its consequences for the managers'.
 type Act struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"` // namespace/name
@@ -247,8 +254,8 @@ func NewLog(path string) (*Log, error) {
 	return &Log{file: bufio.NewWriter(file), close: file.Close}, nil
 }
 
-// Listen has a function called for each record from now on, in their order. It must return at once, and must not
-// call the Log.
+// Listen has a function called for each record from now on, in their order. It must return at once,
+// and must not call the Log.
 func (l *Log) Listen(listener func(Record)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -26,9 +26,10 @@ const (
 // reconnect is how long the watch waits before it asks an etcd again that does not answer.
 const reconnect = 200 * time.Millisecond
 
-// Watch adds every change of CronJobs, Jobs and events to a log until the context ends. It watches etcd itself: no
-// fault between the managers and etcd hides anything, etcd's revisions are the API server's resourceVersions, and
-// after a restart of etcd it goes on where it was. It fails if etcd has dropped revisions that it has not seen.
+// Watch adds every change of CronJobs, Jobs and events to a log until the context ends. It watches
+// etcd itself: no fault between the managers and etcd hides anything, etcd's revisions are the API
+// server's resourceVersions, and after a restart of etcd it goes on where it was. It fails if etcd
+// has dropped revisions that it has not seen.
 func Watch(ctx context.Context, etcdURL string, log *Log) error {
 	w := &watcher{url: etcdURL, log: log, last: map[string]Record{}, next: 1}
 	for {

@@ -65,9 +65,9 @@ func mutate(m *mutation.Mutation, args []string) (string, error) {
 	return path, clientcmd.WriteToFile(*mutated, path)
 }
 
-// steppedClock is the clock of the machine, stepped by the duration in a file: a program in Go takes
-// the time from the kernel, past the libraries that are made to fake it. As when a machine's clock is
-// stepped, timers that run already are not touched.
+// steppedClock is the clock of the machine, stepped by the duration in a file: a program in Go
+// takes the time from the kernel, past the libraries that are made to fake it. As when a machine's
+// clock is stepped, timers that run already are not touched.
 type steppedClock struct {
 	file     string
 	mutation *mutation.Mutation

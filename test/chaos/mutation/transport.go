@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package mutation breaks the operator's laws on purpose, to show that the checker can fail. The
-// operator's code stays as it is: a mutation changes what the manager asks for on its way to the API
-// server, what it reads of CronJobs, or its clock.
+// operator's code stays as it is: a mutation changes what the manager asks for on its way to the
+// API server, what it reads of CronJobs, or its clock.
 package mutation
 
 import (
@@ -40,9 +40,9 @@ type Mutation struct {
 	// Flags are those of the storm that shows it, beside those that all have.
 	Flags []string
 
-	// One of these is set. They carry out the creation of a Job or of an event; change the patch of a
-	// status; change a line of what is read of CronJobs, or drop it; tell the time, given when the
-	// process started.
+	// One of these is set. They carry out the creation of a Job or of an event; change the patch of
+	// a status; change a line of what is read of CronJobs, or drop it; tell the time, given when
+	// the process started.
 	createJob   func(*exchange, *batchv1.Job) (*http.Response, error)
 	createEvent func(*exchange, *eventsv1.Event) (*http.Response, error)
 	patchStatus func(status map[string]any)

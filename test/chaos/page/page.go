@@ -19,8 +19,8 @@ func Begin(name string) string { return "<!-- " + name + ": begin, generated -->
 // End returns the line before which it ends.
 func End(name string) string { return "<!-- " + name + ": end -->" }
 
-// Replace replaces what is between the lines Begin and End of a name by what write writes. It fails, and changes
-// nothing, if the page has not both of them, in this order, once.
+// Replace replaces what is between the lines Begin and End of a name by what write writes. It
+// fails, and changes nothing, if the page has not both of them, in this order, once.
 func Replace(path, name string, write func(w io.Writer) error) error {
 	content, err := os.ReadFile(path)
 	if err != nil {

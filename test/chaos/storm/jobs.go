@@ -22,9 +22,9 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// Jobs does what becomes of Jobs when nobody runs their Pods: it ends them, as the Job controller would, after a while
-// that is random but the same for the same name and seed; and it deletes those whose owner is gone, as the garbage
-// collector would.
+// Jobs does what becomes of Jobs when nobody runs their Pods: it ends them, as the Job controller
+// would, after a while that is random but the same for the same name and seed; and it deletes those
+// whose owner is gone, as the garbage collector would.
 type Jobs struct {
 	ctx    context.Context //nolint:containedctx // its work begins with what it hears
 	client client.Client
@@ -124,7 +124,8 @@ func (j *Jobs) hear(record history.Record) {
 	go j.end(*job, j.hurry)
 }
 
-// fate says how long a Job runs and how it ends: most for a second or so, some for longer than the next tick.
+// fate says how long a Job runs and how it ends: most for a second or so, some for longer than the
+// next tick.
 func (j *Jobs) fate(name string) (after time.Duration, succeeds bool) {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(name))

@@ -1,8 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storm is the work: CronJobs that users create, edit, suspend, resume, delete and create again, in both
-// versions of the API, and Jobs that end. What happens when is a plan, made from a seed before anything runs.
+// Package storm is the work: CronJobs that users create, edit, suspend, resume, delete and create
+// again, in both versions of the API, and Jobs that end. What happens when is a plan, made from a
+// seed before anything runs.
 package storm
 
 import (
@@ -78,7 +79,8 @@ func Namespaces() []string {
 	return names
 }
 
-// How long users take to create all CronJobs at first, and on average between two acts on one CronJob.
+// How long users take to create all CronJobs at first, and on average between two acts on one
+// CronJob.
 const (
 	population = 6 * time.Second
 	pause      = 45 * time.Second

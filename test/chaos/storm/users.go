@@ -191,7 +191,8 @@ func orNull(text string) any {
 	return text
 }
 
-// Await waits until a CronJob of each version can be created, without creating one: then the webhooks are there.
+// Await waits until a CronJob of each version can be created, without creating one: then the
+// webhooks are there.
 func (u *Users) Await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()

@@ -12,8 +12,9 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
-// story is the life of one CronJob, from its creation to its deletion: what is created again is another.
-type story struct {
+// timeline is the life of one CronJob, from its creation to its deletion: what is created again is
+// another.
+type timeline struct {
 	uid, name string
 	versions  []version // as etcd had them, in the order of revisions
 	specs     []spec    // the versions that changed what it asks for
@@ -41,7 +42,8 @@ type spec struct {
 	version
 	schedule
 
-	// since is when the schedule, as it is here, began to count: the creation, the edit, or the resume.
+	// since is when the schedule, as it is here, began to count: the creation, the edit, or the
+	// resume.
 	since time.Time
 }
 
@@ -65,9 +67,9 @@ type create struct {
 }
 
 // record is all that is known, in order.
-type record struct {
-	stories   map[string]*story // by UID
-	runs      map[string]*run   // by UID
+type index struct {
+	timelines map[string]*timeline // by UID
+	runs      map[string]*run      // by UID
 	creates   map[string][]*create
 	stored    map[string]bool // the names of the events about missed ticks that etcd has
 	keeps     bool            // whether statuses tell of missed ticks
@@ -108,9 +110,9 @@ type answered struct {
 }
 
 // gather reads a history.
-func gather(records []history.Record) *record {
-	r := &record{
-		stories: map[string]*story{}, runs: map[string]*run{}, creates: map[string][]*create{}, stored: map[string]bool{},
+func gather(records []history.Record) *index {
+	r := &index{
+		timelines: map[string]*timeline{}, runs: map[string]*run{}, creates: map[string][]*create{}, stored: map[string]bool{},
 		acts: map[string]bool{}, phases: map[string]time.Time{}, faults: map[string]int{},
 		tries: map[string][]try{}, struck: map[string][]time.Time{},
 	}
@@ -143,18 +145,18 @@ func gather(records []history.Record) *record {
 	for _, tries := range r.tries {
 		slices.SortStableFunc(tries, func(a, b try) int { return a.Asked.Compare(b.Asked) })
 	}
-	for _, s := range r.stories {
+	for _, s := range r.timelines {
 		s.arrange()
 	}
 	return r
 }
 
 // cronJob takes a state of a CronJob.
-func (r *record) cronJob(rec *history.Record) {
-	s := r.stories[rec.CronJob.UID]
+func (r *index) cronJob(rec *history.Record) {
+	s := r.timelines[rec.CronJob.UID]
 	if s == nil {
-		s = &story{uid: rec.CronJob.UID, name: rec.CronJob.Namespace + "/" + rec.CronJob.Name}
-		r.stories[s.uid] = s
+		s = &timeline{uid: rec.CronJob.UID, name: rec.CronJob.Namespace + "/" + rec.CronJob.Name}
+		r.timelines[s.uid] = s
 	}
 	if rec.CronJob.Deleted {
 		s.gone, s.goneAt = rec.Revision, rec.At
@@ -165,13 +167,13 @@ func (r *record) cronJob(rec *history.Record) {
 }
 
 // job takes a state of a Job.
-func (r *record) job(rec *history.Record) {
+func (r *index) job(rec *history.Record) {
 	known := r.runs[rec.Job.UID]
 	if known == nil {
 		known = &run{Job: rec.Job, created: rec.Revision, createdAt: rec.At}
 		r.runs[rec.Job.UID] = known
 		known.creates = slices.Clone(r.creates[rec.Job.Namespace+"/"+rec.Job.Name])
-		if s := r.stories[rec.Job.Owner]; s != nil {
+		if s := r.timelines[rec.Job.Owner]; s != nil {
 			s.runs = append(s.runs, known)
 		}
 	}
@@ -184,7 +186,7 @@ func (r *record) job(rec *history.Record) {
 }
 
 // create takes a request for a Job. It comes when it is answered: the Job may be there already.
-func (r *record) create(rec *history.Record) {
+func (r *index) create(rec *history.Record) {
 	c := &create{rec.Create, rec.At}
 	r.try(c)
 	lost := c.Code == 0 && c.Forwarded && len(r.creates[c.Job]) == 0
@@ -204,7 +206,7 @@ func (r *record) create(rec *history.Record) {
 }
 
 // other takes what is not about a CronJob.
-func (r *record) other(rec *history.Record) {
+func (r *index) other(rec *history.Record) {
 	switch {
 	case rec.Process != nil:
 		if rec.Process.State == history.Ended || rec.Process.State == history.Frozen {
@@ -236,7 +238,7 @@ func (r *record) other(rec *history.Record) {
 }
 
 // arrange finds the versions that changed what a CronJob asks for.
-func (s *story) arrange() {
+func (s *timeline) arrange() {
 	slices.SortStableFunc(s.runs, func(a, b *run) int { return cmp.Compare(a.created, b.created) })
 	s.date()
 	for _, v := range s.versions {
@@ -258,7 +260,7 @@ func (s *story) arrange() {
 
 // date finds when each version was last edited. The API server's managed fields have the time of an
 // edit only if it sets a field: one that removes fields moves the generation, and no time.
-func (s *story) date() {
+func (s *timeline) date() {
 	for i := range s.versions {
 		v := &s.versions[i]
 		v.edited = v.Edited
@@ -292,9 +294,9 @@ func deadlineOf(c *history.CronJob) int64 {
 	return *c.Deadline
 }
 
-// between returns the specs that were in force from one revision to another: what somebody may have gone by who knew
-// all up to the first of them and acted at the second.
-func (s *story) between(from, to int64) []spec {
+// between returns the specs that were in force from one revision to another: what somebody may have
+// gone by who knew all up to the first of them and acted at the second.
+func (s *timeline) between(from, to int64) []spec {
 	first := 0
 	for i, spec := range s.specs {
 		if spec.revision <= from {
