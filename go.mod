@@ -5,38 +5,38 @@ go 1.26.0
 toolchain go1.26.8
 
 require (
-	github.com/aymanbagabas/go-udiff v0.4.1
-	github.com/fatih/color v1.19.0
-	github.com/go-logr/logr v1.4.4
-	github.com/go-logr/zapr v1.3.0
-	github.com/google/renameio/v2 v2.0.2
-	github.com/prometheus/client_golang v1.25.0
-	github.com/prometheus/client_model v0.6.3
-	github.com/prometheus/common v0.72.0
-	github.com/prometheus/procfs v0.22.0
-	github.com/robfig/cron/v3 v3.0.1
-	github.com/schollz/progressbar/v3 v3.19.1
-	github.com/spf13/cobra v1.10.2
-	github.com/spf13/pflag v1.0.10
-	github.com/stretchr/testify v1.12.1
-	go.uber.org/zap v1.28.0
-	go.yaml.in/yaml/v3 v3.0.6
-	golang.org/x/sync v0.23.0
-	golang.org/x/term v0.46.0
-	gopkg.in/evanphx/json-patch.v4 v4.13.0
-	k8s.io/api v0.37.2
-	k8s.io/apiextensions-apiserver v0.37.2
-	k8s.io/apimachinery v0.37.2
-	k8s.io/cli-runtime v0.37.2
-	k8s.io/client-go v0.37.2
-	k8s.io/component-base v0.37.2
-	k8s.io/klog/v2 v2.140.0
-	k8s.io/utils v0.0.0-20260626114624-be93311217bd
-	sigs.k8s.io/controller-runtime v0.25.2
-	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730
-	sigs.k8s.io/randfill v1.0.0
-	sigs.k8s.io/structured-merge-diff/v6 v6.4.2
-	sigs.k8s.io/yaml v1.6.0
+	github.com/aymanbagabas/go-udiff v0.4.1 // plugin: the diff of convert
+	github.com/fatih/color v1.19.0 // plugin: colours of history
+	github.com/go-logr/logr v1.4.4 // manager, tests: loggers
+	github.com/go-logr/zapr v1.3.0 // manager: the logger
+	github.com/google/renameio/v2 v2.0.2 // plugin, test/chaos: files that change at once
+	github.com/prometheus/client_golang v1.25.0 // manager: metrics
+	github.com/prometheus/client_model v0.6.3 // test/plane, test/bench: reads metrics
+	github.com/prometheus/common v0.72.0 // test/plane: parses metrics
+	github.com/prometheus/procfs v0.22.0 // test/bench, test/chaos: reads /proc
+	github.com/robfig/cron/v3 v3.0.1 // internal/schedule: the parser
+	github.com/schollz/progressbar/v3 v3.19.1 // plugin: progress of storage
+	github.com/spf13/cobra v1.10.2 // plugin: commands
+	github.com/spf13/pflag v1.0.10 // plugin: flags
+	github.com/stretchr/testify v1.12.1 // tests
+	go.uber.org/zap v1.28.0 // manager: the logger
+	go.yaml.in/yaml/v3 v3.0.6 // plugin: positions in manifests
+	golang.org/x/sync v0.23.0 // webhooks, test/bench, test/chaos: errgroup, semaphore
+	golang.org/x/term v0.46.0 // plugin: the width of history
+	gopkg.in/evanphx/json-patch.v4 v4.13.0 // tests: patches of webhooks
+	k8s.io/api v0.37.2 // everything
+	k8s.io/apiextensions-apiserver v0.37.2 // manager, hack/crdschema, tests: the CRD
+	k8s.io/apimachinery v0.37.2 // everything
+	k8s.io/cli-runtime v0.37.2 // plugin: kubectl's flags and printers
+	k8s.io/client-go v0.37.2 // everything
+	k8s.io/component-base v0.37.2 // manager: TLS flags
+	k8s.io/klog/v2 v2.140.0 // manager: client-go's logs
+	k8s.io/utils v0.0.0-20260626114624-be93311217bd // manager, plugin: clocks
+	sigs.k8s.io/controller-runtime v0.25.2 // manager; hack/localcluster: envtest
+	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // apis/batch/v2, internal/informer: strict JSON
+	sigs.k8s.io/randfill v1.0.0 // fuzz tests
+	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // plugin: storage
+	sigs.k8s.io/yaml v1.6.0 // plugin, hack, tests: manifests
 )
 
 require (
