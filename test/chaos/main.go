@@ -23,6 +23,7 @@ import (
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/chaos/faults"
 	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/chaos/mutation"
 	"tutorial.kubebuilder.io/project/test/chaos/page"
 	"tutorial.kubebuilder.io/project/test/chaos/storm"
 	"tutorial.kubebuilder.io/project/test/plane"
@@ -37,6 +38,7 @@ type options struct {
 	cronJobs int
 	faults   []faults.Kind
 	manager  string
+	mutation *mutation.Mutation
 	out      string
 	check    string
 	docs     string
@@ -56,6 +58,7 @@ func parseFlags(args []string) (*options, error) {
 	flags.IntVar(&o.cronJobs, "cronjobs", 200, "`number` of CronJobs")
 	kinds := flags.String("faults", "all", "`names` of the faults, with commas between: all, none, or some of "+fmt.Sprint(faults.Kinds()))
 	flags.StringVar(&o.manager, "manager", "", "`file` of a manager that was built from test/chaos/manager, in place of a build")
+	mutated := flags.String("mutation", "", "`name` of a mutation of test/chaos/mutation, which breaks a law; none if empty")
 	flags.StringVar(&o.out, "out", filepath.Join("bin", "chaos"), "`directory` for the history, the managers' logs and the verdict")
 	flags.StringVar(&o.check, "check", "", "`file` of a history to have a verdict of, again; nothing is run")
 	flags.StringVar(&o.docs, "docs", "", "`file` of Markdown into which the figures are to be written, between the lines "+
@@ -70,7 +73,10 @@ func parseFlags(args []string) (*options, error) {
 	if o.faults, err = faults.ParseKinds(*kinds); err != nil {
 		return nil, fmt.Errorf("-faults: %w", err)
 	}
+	o.mutation = mutation.Named(*mutated)
 	switch {
+	case *mutated != "" && o.mutation == nil:
+		return nil, fmt.Errorf("-mutation: there is no %q: see test/chaos/mutation/list.go", *mutated)
 	case o.cronJobs < 1:
 		return nil, fmt.Errorf("-cronjobs=%d: want at least one", o.cronJobs)
 	case o.duration < 30*time.Second:
@@ -159,7 +165,7 @@ func (o *options) storm(ctx context.Context) (file string, err error) {
 func (o *options) stormInto(ctx context.Context, log *history.Log) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	site, err := faults.Start(ctx, faults.Options{Manager: o.manager, Slowness: o.slowness}, log)
+	site, err := faults.Start(ctx, faults.Options{Manager: o.manager, Mutation: o.mutation, Slowness: o.slowness}, log)
 	if err != nil {
 		return err
 	}

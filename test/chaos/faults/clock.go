@@ -18,8 +18,9 @@ import (
 // clock is by how much the managers' clocks are stepped against the machine's. They read it from a
 // file.
 type clock struct {
-	path string
-	log  *history.Log
+	path   string
+	hidden time.Duration // a step that the history does not tell of
+	log    *history.Log
 
 	mu    sync.Mutex
 	steps []stepped
@@ -31,9 +32,9 @@ type stepped struct {
 }
 
 // newClock makes a clock that is not stepped.
-func newClock(path string, log *history.Log) (*clock, error) {
-	c := &clock{path: path, log: log, steps: []stepped{{}}}
-	return c, os.WriteFile(path, []byte("0s"), 0o600)
+func newClock(path string, hidden time.Duration, log *history.Log) (*clock, error) {
+	c := &clock{path: path, hidden: hidden, log: log, steps: []stepped{{}}}
+	return c, os.WriteFile(path, []byte(hidden.String()), 0o600)
 }
 
 // set steps the clock.
@@ -41,7 +42,7 @@ func (c *clock) set(step time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	if err := renameio.WriteFile(c.path, []byte(step.String()), 0o600); err != nil {
+	if err := renameio.WriteFile(c.path, []byte((step + c.hidden).String()), 0o600); err != nil {
 		return fmt.Errorf("stepping the clock: %w", err)
 	}
 	c.steps = append(c.steps, stepped{now, step})

@@ -6,12 +6,14 @@ package faults
 import (
 	"context"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -53,8 +55,17 @@ func (s *Site) newManager(name, managerKubeconfig string) (*manager, error) {
 		return nil, err
 	}
 	kubeconfig := filepath.Join(s.Dir, name+".kubeconfig")
+	server := m.proxy.url
+	if mutation := s.options.Mutation; mutation != nil {
+		proxy := &rest.Config{Host: server, TLSClientConfig: rest.TLSClientConfig{CAData: m.proxy.authority}}
+		mutated, err := mutation.Proxy(proxy)
+		if err != nil {
+			return nil, err
+		}
+		server = httptest.NewServer(mutated).URL
+	}
 	config := clientcmdapi.NewConfig()
-	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: m.proxy.url, CertificateAuthorityData: m.proxy.authority}
+	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: server, CertificateAuthorityData: m.proxy.authority}
 	config.Contexts["proxy"] = &clientcmdapi.Context{Cluster: "proxy"}
 	config.CurrentContext = "proxy"
 	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {

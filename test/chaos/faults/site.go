@@ -18,6 +18,7 @@ import (
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/chaos/mutation"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
@@ -29,8 +30,19 @@ type Options struct {
 	// Manager is the program, built from test/chaos/manager.
 	Manager string
 
+	// Mutation, if set, stands between the managers and their proxies.
+	Mutation *mutation.Mutation
+
 	// Slowness is by what factor this machine may be slower than one that keeps up.
 	Slowness float64
+}
+
+// hiddenStep is by how much a mutation has the managers' clocks be wrong.
+func (o Options) hiddenStep() time.Duration {
+	if o.Mutation == nil {
+		return 0
+	}
+	return o.Mutation.ClockStep
 }
 
 // Site is where the storm takes place: a control plane, two managers, and all that stands between
@@ -79,7 +91,7 @@ func (s *Site) prepare(ctx context.Context) (err error) {
 	if err := s.prepareRefusals(ctx); err != nil {
 		return fmt.Errorf("preparing refusals: %w", err)
 	}
-	if s.clock, err = newClock(filepath.Join(s.Dir, "clock"), s.log); err != nil {
+	if s.clock, err = newClock(filepath.Join(s.Dir, "clock"), s.options.hiddenStep(), s.log); err != nil {
 		return err
 	}
 	if err := s.rotateCerts(ctx); err != nil {

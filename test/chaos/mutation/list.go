@@ -167,21 +167,20 @@ var All = []Mutation{
 		},
 	},
 	{
-		Name: "the clock is two seconds ahead", Laws: []checker.Law{checker.Early},
-		clock: func(_, now time.Time) time.Time { return now.Add(2 * time.Second) },
+		Name: "the clock is two seconds ahead", Laws: []checker.Law{checker.Early}, ClockStep: 2 * time.Second,
 	},
 	{
-		Name: "the clock is seven seconds behind", Laws: []checker.Law{checker.NotNewest},
-		clock: func(_, now time.Time) time.Time { return now.Add(-7 * time.Second) },
+		Name: "the clock is seven seconds behind", Laws: []checker.Law{checker.NotNewest}, ClockStep: -7 * time.Second,
 	},
 	{
-		Name: "the clock stands still after half a minute", Laws: []checker.Law{checker.Stuck},
+		Name: "a Job is not asked for after half a minute", Laws: []checker.Law{checker.Stuck},
 		Flags: []string{"-calm=25s"},
-		clock: func(start, now time.Time) time.Time {
-			if end := start.Add(30 * time.Second); now.After(end) {
-				return end
+		createJob: func(e *exchange, _ *batchv1.Job) (*http.Response, error) {
+			if time.Since(start) < 30*time.Second {
+				return e.send()
 			}
-			return now
+			<-e.Context().Done()
+			return nil, e.Context().Err()
 		},
 	},
 	{
@@ -223,6 +222,9 @@ var All = []Mutation{
 		},
 	},
 }
+
+// start is when the storm started.
+var start = time.Now()
 
 // missed is the reason of the events about missed ticks.
 const missed = "MissSchedule"

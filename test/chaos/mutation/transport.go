@@ -27,9 +27,6 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/checker"
 )
 
-// Environment is the environment variable that names the mutation of a manager.
-const Environment = "CHAOS_MUTATION"
-
 // Mutation is one way to break a law.
 type Mutation struct {
 	Name string
@@ -40,25 +37,15 @@ type Mutation struct {
 	// Flags are those of the storm that shows it, beside those that all have.
 	Flags []string
 
-	// One of these is set. They carry out the creation of a Job or of an event; change the patch of
-	// a status; change a line of what is read of CronJobs, or drop it; tell the time, given when
-	// the process started.
+	// ClockStep is by how much the managers' clocks are wrong, without the history knowing it.
+	ClockStep time.Duration
+
+	// One of these is set, unless the clock is wrong. They carry out the creation of a Job or of an
+	// event; change the patch of a status; change a line of what is read of CronJobs, or drop it.
 	createJob   func(*exchange, *batchv1.Job) (*http.Response, error)
 	createEvent func(*exchange, *eventsv1.Event) (*http.Response, error)
 	patchStatus func(status map[string]any)
 	read        func(line []byte) []byte
-	clock       func(start, now time.Time) time.Time
-}
-
-// start is when the process started.
-var start = time.Now()
-
-// Now returns the time as the mutation has it.
-func (m *Mutation) Now(now time.Time) time.Time {
-	if m == nil || m.clock == nil {
-		return now
-	}
-	return m.clock(start, now)
 }
 
 // Proxy returns a handler that carries out requests to an API server as the mutation has it.
@@ -88,7 +75,7 @@ type transport struct {
 
 // RoundTrip carries out a request, or what the mutation makes of it.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	r.Header.Del("Accept-Encoding") // what is compressed could not be changed
+	r.Header.Set("Accept-Encoding", "identity") // what is compressed could not be read on the way
 	switch {
 	case t.createJob != nil && isOf(r, http.MethodPost, "/jobs"):
 		return carryOut(t.upstream, r, t.createJob)

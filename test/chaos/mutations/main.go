@@ -15,7 +15,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -28,16 +27,10 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 	"tutorial.kubebuilder.io/project/test/chaos/mutation"
 	"tutorial.kubebuilder.io/project/test/chaos/page"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "mutations:", err)
-		os.Exit(1) //nolint:gocritic // nothing that stop would do matters any more
-	}
-}
+func main() { plane.Main("mutations", run) }
 
 // table names the table's place in a page.
 const table = "mutations"
@@ -117,10 +110,9 @@ func (r *result) try(ctx context.Context, programs, out string) error {
 	begin := time.Now()
 	args := append([]string{
 		"-seed=1", "-duration=40s", "-calm=0", "-patience=30s", "-cronjobs=80", "-faults=none",
-		"-manager=" + filepath.Join(programs, "manager"), "-out=" + out,
+		"-manager=" + filepath.Join(programs, "manager"), "-out=" + out, "-mutation=" + r.Name,
 	}, r.Flags...)
 	storm := exec.CommandContext(ctx, filepath.Join(programs, "chaos"), args...) //nolint:gosec // what was built here
-	storm.Env = append(os.Environ(), mutation.Environment+"="+r.Name)
 	storm.Cancel = func() error { return storm.Process.Signal(syscall.SIGTERM) }
 	storm.WaitDelay = time.Minute
 	said, err := storm.CombinedOutput()
