@@ -204,7 +204,7 @@ chaos-smoke: control-plane ## 90 seconds of it, always the same, about what happ
 	@exec bin/chaos/chaos -seed=1 -duration=90s -calm=10s -cronjobs=60 -slowness=4
 
 .PHONY: chaos-mutations
-chaos-mutations: control-plane ## Break each promise on purpose and see the checker catch it, into docs/reliability.md: about 15 minutes.
+chaos-mutations: control-plane ## Break each law on purpose and see the checker catch it, into docs/reliability.md: about 15 minutes.
 	go run ./test/chaos/mutations -docs=docs/reliability.md
 
 # Built and then run in make's place, so that Ctrl-C and kill reach it and it cleans up behind itself.
