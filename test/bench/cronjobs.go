@@ -102,7 +102,9 @@ func (k kind) manifest(namespace, name, schedule string) ([]byte, error) {
 }
 
 // create creates so many CronJobs, spread over some namespaces, and returns how long it took.
-func (p *cluster) create(ctx context.Context, namespaces []string, k kind, prefix string, count int, schedule string) (time.Duration, error) {
+func (p *cluster) create(
+	ctx context.Context, namespaces []string, k kind, prefix string, count int, schedule string,
+) (time.Duration, error) {
 	manifests := make([][]byte, count)
 	for i := range manifests {
 		var err error

@@ -53,7 +53,6 @@ func environment(ctx context.Context, o *options) (results.Environment, error) {
 // versionOf asks a program for its version; "" if it can't say. What needs the program will
 // complain.
 func versionOf(ctx context.Context, program string) string {
-	//nolint:gosec // what to measure is for the command line to say
 	out, err := exec.CommandContext(ctx, program, "--version").Output()
 	fields := strings.Fields(string(out))
 	if err != nil || len(fields) == 0 {

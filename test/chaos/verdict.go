@@ -53,7 +53,8 @@ func (o *options) judge(file string) error {
 		if err := checker.Explain(&explained, records, violation); err != nil {
 			return err
 		}
-		if shownOf[violation.Law]++; shownOf[violation.Law] <= shown {
+		shownOf[violation.Law]++
+		if shownOf[violation.Law] <= shown {
 			fmt.Println(violation)
 		}
 	}

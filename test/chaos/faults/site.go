@@ -285,11 +285,11 @@ func (s *Site) scrape(ctx context.Context, m *manager) {
 	values := map[string]float64{}
 	for name, family := range families {
 		for _, metric := range family.GetMetric() {
-			key := strings.TrimPrefix(name, metricsPrefix)
+			key := []string{strings.TrimPrefix(name, metricsPrefix)}
 			for _, label := range metric.GetLabel() {
-				key += "/" + label.GetValue()
+				key = append(key, label.GetValue())
 			}
-			values[key] = plane.Value(metric)
+			values[strings.Join(key, "/")] = plane.Value(metric)
 		}
 	}
 	s.log.Add(history.Record{Metrics: &history.Metrics{Manager: process, Asked: asked, Values: values}})

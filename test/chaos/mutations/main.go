@@ -93,7 +93,8 @@ func build(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	command := exec.CommandContext(ctx, "go", "build", "-o", dir+string(filepath.Separator), "./test/chaos", "./test/chaos/manager") //nolint:gosec // what the caller names
+	args := []string{"build", "-o", dir + string(filepath.Separator), "./test/chaos", "./test/chaos/manager"}
+	command := exec.CommandContext(ctx, "go", args...) //nolint:gosec // what the caller names
 	command.Dir = root
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if err := os.MkdirAll(dir, 0o750); err != nil {
