@@ -60,8 +60,8 @@ type pending struct {
 	failures int
 }
 
-// unrecordedRun is a run that the stored status does not tell of yet: its Job as it was last seen, and
-// whether that is there no more.
+// unrecordedRun is a run that the stored status does not tell of yet: its Job as it was last seen,
+// and whether that is there no more.
 type unrecordedRun struct {
 	job    *batchv1.Job
 	isGone bool

@@ -57,13 +57,14 @@ func validatorOf(server *apiServer, namespaces ...string) (validator, *testingcl
 	asker := newAsker()
 	clock := testingclock.NewFakeClock(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 	return validator{
-		trials:     &trials{client: server, asker: asker, accepted: cache.NewLRUExpireCacheWithClock(acceptedMost, clock)},
-		namesakes:  &namesakes{live: server, asker: asker},
-		namespaces: namespaces,
+		templates:        &templateChecker{client: server, asker: asker, accepted: cache.NewLRUExpireCacheWithClock(maxAccepted, clock)},
+		builtinConflicts: &builtinConflicts{live: server, asker: asker},
+		namespaces:       namespaces,
 	}, clock
 }
 
-// validation is the answer of the API server that finds mistakes in Jobs: in each field that the Job's annotation names.
+// validation is the answer of the API server that finds mistakes in Jobs: in each field that the
+// Job's annotation names.
 func validation(_ context.Context, job *batchv1.Job) error {
 	var errs field.ErrorList
 	for wrong := range strings.FieldsSeq(job.Annotations["wrong"]) {

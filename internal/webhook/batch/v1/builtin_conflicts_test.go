@@ -50,7 +50,7 @@ func TestBuiltInCronJobsAreLookedForWhereTheirControllerGoesByNames(t *testing.T
 
 	server := &apiServer{answer: validation, builtins: map[client.ObjectKey]error{{Namespace: "ns", Name: "c"}: nil}}
 	v, _ := validatorOf(server)
-	v.namesakes = nil
+	v.builtinConflicts = nil
 	found, err := v.ValidateCreate(t.Context(), wrong())
 	require.NoError(t, err)
 	assert.Empty(t, found, "they do no harm")

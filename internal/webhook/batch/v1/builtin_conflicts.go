@@ -18,19 +18,22 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// ownersHaveUIDs is the first Kubernetes whose CronJob controller tells Jobs by the UID of their owner. Before, a name
-// was enough: it counted Jobs of ours for its history limits, and deleted them.
+// ownersHaveUIDs is the first Kubernetes whose CronJob controller tells Jobs by the UID of their
+// owner. Before, a name was enough: it counted Jobs of ours for its history limits, and deleted
+// them.
 var ownersHaveUIDs = version.MustParseGeneric("1.37")
 
-// namesakes looks for built-in CronJobs; nil if they do no harm.
-type namesakes struct {
-	// live reads from the API server: a cache of all built-in CronJobs would cost more than it saves.
+// builtinConflicts looks for built-in CronJobs; nil if they do no harm.
+type builtinConflicts struct {
+	// live reads from the API server: a cache of all built-in CronJobs would cost more than it
+	// saves.
 	live  client.Reader
 	asker *asker
 }
 
-// newNamesakes asks the API server for its version, once: that of a running cluster only grows.
-func newNamesakes(mgr ctrl.Manager, live client.Reader, asker *asker) (*namesakes, error) {
+// newBuiltinConflicts asks the API server for its version, once: that of a running cluster only
+// grows.
+func newBuiltinConflicts(mgr ctrl.Manager, live client.Reader, asker *asker) (*builtinConflicts, error) {
 	server, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("making the client that asks for the API server's version: %w", err)
@@ -38,11 +41,11 @@ func newNamesakes(mgr ctrl.Manager, live client.Reader, asker *asker) (*namesake
 	if !mayPruneByName(server) {
 		return nil, nil
 	}
-	return &namesakes{live: live, asker: asker}, nil
+	return &builtinConflicts{live: live, asker: asker}, nil
 }
 
-// mayPruneByName reports whether the cluster's own CronJob controller may delete Jobs of ours; so it may if its version
-// can't be told.
+// mayPruneByName reports whether the cluster's own CronJob controller may delete Jobs of ours; so
+// it may if its version can't be told.
 func mayPruneByName(server discovery.ServerVersionInterface) bool {
 	info, err := server.ServerVersion()
 	if err != nil {
@@ -56,7 +59,7 @@ func mayPruneByName(server discovery.ServerVersionInterface) bool {
 
 // warn warns of a built-in CronJob of the same name. That it can't be looked up, or not now, is no
 // news to a user.
-func (n *namesakes) warn(ctx context.Context, c *v1.CronJob) admission.Warnings {
+func (n *builtinConflicts) warn(ctx context.Context, c *v1.CronJob) admission.Warnings {
 	if n == nil {
 		return nil
 	}

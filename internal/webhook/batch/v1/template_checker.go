@@ -25,42 +25,45 @@ import (
 )
 
 const (
-	// trialTimeout is how long the API server may take over all that one request has us ask. It is far below the
-	// webhook's timeoutSeconds, as a CronJob must not be refused for our asking: when the API server is at its limits,
-	// the request that waits for us and the one that we make may wait for each other.
-	trialTimeout = 3 * time.Second
+	// askTimeout is how long the API server may take over all that one request has us ask. It is
+	// far below the webhook's timeoutSeconds, as a CronJob must not be refused for our asking: when
+	// the API server is at its limits, the request that waits for us and the one that we make may
+	// wait for each other.
+	askTimeout = 3 * time.Second
 
 	// A template is tried again a minute after it was accepted, and so many are remembered.
-	acceptedFor  = time.Minute
-	acceptedMost = 4096
+	acceptedFor = time.Minute
+	maxAccepted = 4096
 
-	// trialPrefix begins the names of the Jobs that are tried. It is not the CronJob's name, so that what the API
-	// server says is about the template alone.
-	trialPrefix = "cronjob-trial-"
+	// dryRunPrefix begins the names of the Jobs that are tried. It is not the CronJob's name, so
+	// that what the API server says is about the template alone.
+	dryRunPrefix = "cronjob-trial-"
 )
 
-// trials tell what the API server would say to the Jobs of a template, by creating one for which nothing is stored:
-// a dry run. So whatever the API server checks is checked, whichever version it has, and nothing is checked here.
-type trials struct {
+// templateChecker tells what the API server would say to the Jobs of a template, by creating one
+// for which nothing is stored: a dry run. So whatever the API server checks is checked, whichever
+// version it has, and nothing is checked here.
+type templateChecker struct {
 	client client.Writer
 	asker  *asker
 
-	// accepted has the warnings about the templates that were accepted lately, by trialKey. A Git repository or a chart
-	// with many CronJobs has few templates or brings many CronJobs at once: then to try each would double the writes
-	// that the API server has to check. That what is accepted now is refused in a minute, by another version of
-	// the API server, is told by the CronJob's condition, as is all that changes between its creation and its tick.
+	// accepted has the warnings about the templates that were accepted lately, by templateKey. A
+	// Git repository or a chart with many CronJobs has few templates or brings many CronJobs at
+	// once: then to try each would double the writes that the API server has to check. That what is
+	// accepted now is refused in a minute, by another version of the API server, is told by the
+	// CronJob's condition, as is all that changes between its creation and its tick.
 	accepted *cache.LRUExpireCache
 }
 
-// newTrials makes trials.
-func newTrials(writer client.Writer, asker *asker) *trials {
-	return &trials{client: writer, asker: asker, accepted: cache.NewLRUExpireCache(acceptedMost)}
+// newTemplateChecker makes a templateChecker.
+func newTemplateChecker(writer client.Writer, asker *asker) *templateChecker {
+	return &templateChecker{client: writer, asker: asker, accepted: cache.NewLRUExpireCache(maxAccepted)}
 }
 
-// try tells what is wrong with a CronJob's template and what the API server warns of. That no Job can be created just
-// now, for whatever reason but the template itself, is a warning.
-func (t *trials) try(ctx context.Context, c *v1.CronJob) (admission.Warnings, field.ErrorList) {
-	key, err := trialKey(c)
+// check tells what is wrong with a CronJob's template and what the API server warns of. That no Job
+// can be created just now, for whatever reason but the template itself, is a warning.
+func (t *templateChecker) check(ctx context.Context, c *v1.CronJob) (admission.Warnings, field.ErrorList) {
+	key, err := templateKey(c)
 	if err != nil {
 		return admission.Warnings{"spec.jobTemplate: not checked: " + err.Error()}, nil
 	}
@@ -83,20 +86,20 @@ func (t *trials) try(ctx context.Context, c *v1.CronJob) (admission.Warnings, fi
 	return append(warned, doubts(ctx, err)...), nil
 }
 
-// trialKey tells templates and namespaces apart.
-func trialKey(c *v1.CronJob) ([sha256.Size]byte, error) {
+// templateKey tells templates and namespaces apart.
+func templateKey(c *v1.CronJob) ([sha256.Size]byte, error) {
 	template, err := json.Marshal(&c.Spec.JobTemplate)
 	return sha256.Sum256(append([]byte(c.Namespace+"/"), template...)), err
 }
 
-// dryRun has the API server check a Job as the controller would create it, and returns what it warns of. The Job has
-// no owner: before the CronJob is created it has no UID, and whether the manager may set it is nothing that a user
-// can do anything about.
-func (t *trials) dryRun(ctx context.Context, c *v1.CronJob) (admission.Warnings, error) {
+// dryRun has the API server check a Job as the controller would create it, and returns what it
+// warns of. The Job has no owner: before the CronJob is created it has no UID, and whether the
+// manager may set it is nothing that a user can do anything about.
+func (t *templateChecker) dryRun(ctx context.Context, c *v1.CronJob) (admission.Warnings, error) {
 	var found admission.Warnings
 	ctx = context.WithValue(ctx, warningsKey{}, &found)
 	job := plan.NewJob(c, time.Time{})
-	job.Name, job.GenerateName, job.OwnerReferences = "", trialPrefix, nil
+	job.Name, job.GenerateName, job.OwnerReferences = "", dryRunPrefix, nil
 	err := t.client.Create(ctx, job, client.DryRunAll)
 	for i, text := range found {
 		found[i] = aboutTemplate(text)
@@ -104,9 +107,9 @@ func (t *trials) dryRun(ctx context.Context, c *v1.CronJob) (admission.Warnings,
 	return found, err
 }
 
-// templateErrors returns what the validation of Jobs has against a template, at the template's fields. Whatever else
-// refuses a Job returns none: quotas, policies and other webhooks, even if they say that it is invalid, as what
-// they think of it may change without the CronJob.
+// templateErrors returns what the validation of Jobs has against a template, at the template's
+// fields. Whatever else refuses a Job returns none: quotas, policies and other webhooks, even if
+// they say that it is invalid, as what they think of it may change without the CronJob.
 func templateErrors(err error) field.ErrorList {
 	var refused apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || !errors.As(err, &refused) {
@@ -140,7 +143,8 @@ func templateError(cause metav1.StatusCause) *field.Error {
 	}
 }
 
-// templatePath is what a field of a Job has before it in a CronJob, metadata.labels like spec.template.
+// templatePath is what a field of a Job has before it in a CronJob, metadata.labels like
+// spec.template.
 const templatePath = "spec.jobTemplate."
 
 // aboutTemplate says of the template what was said of a Job.
@@ -151,8 +155,9 @@ func aboutTemplate(text string) string {
 	return strings.TrimSuffix(templatePath, ".") + ": " + text
 }
 
-// doubts are warnings that say why no Job can be created at present. There are none if a webhook for Jobs can't be
-// asked in a dry run: then nothing is known, nothing can be done, and it would be said of every CronJob.
+// doubts are warnings that say why no Job can be created at present. There are none if a webhook
+// for Jobs can't be asked in a dry run: then nothing is known, nothing can be done, and it would be
+// said of every CronJob.
 func doubts(ctx context.Context, err error) admission.Warnings {
 	var answer apierrors.APIStatus
 	switch {
