@@ -104,6 +104,14 @@ func (p *pending) addRun(job *batchv1.Job) {
 	p.runs = p.runs[max(0, len(p.runs)-maxRuns):]
 }
 
+// addSeen remembers runs whose Jobs were observed: somebody may delete them before the status is
+// written. They are copies: Jobs of the cache come in lists.
+func (p *pending) addSeen(jobs []*batchv1.Job) {
+	for _, job := range jobs {
+		p.addRun(new(*job))
+	}
+}
+
 // begin forgets what was about another CronJob of the name.
 func (p *pending) begin(owner types.UID) {
 	if p.owner != owner {
