@@ -78,11 +78,10 @@ manifests: ## Generate the CRD, the manager's role and the webhook configuration
 		output:crd:dir=config/crd/bases output:rbac:dir=config/rbac output:webhook:dir=config/webhook
 	go run ./hack/crdschema config/crd/bases/*.yaml
 
-# The overlays, as they have all that the chart can be told to have.
 .PHONY: chart
-chart: ## Generate the Helm chart charts/project from what kustomize builds.
-	{ $(KUSTOMIZE) build config/overlays/prometheus && echo --- && $(KUSTOMIZE) build config/overlays/network-policy; } \
-		| go run ./hack/chart charts/project
+chart: ## Copy into the Helm chart what it takes from config.
+	cp config/crd/bases/*_cronjobs.yaml config/webhook/manifests.yaml config/rbac/role.yaml config/rbac/cronjob_*_role.yaml \
+		config/prometheus/rules.yaml charts/project/files/
 
 .PHONY: generate
 generate: ## Generate the DeepCopy methods.
