@@ -278,7 +278,7 @@ build-plugin: ## Build the kubectl plugin: bin/kubectl-cronjob, and bin/kubectl_
 build-krew: ## Write the plugin's release for krew to dist/krew: archives, to be put at RELEASE_URL, and a manifest.
 	@mkdir -p bin/audit
 	@$(BUILD_AUDIT)
-	go run ./hack/krew -audit=bin/audit/audit -version='$(VERSION)' -url='$(RELEASE_URL)' -out=dist/krew
+	VERSION='$(VERSION)' RELEASE_URL='$(RELEASE_URL)' hack/krew/release dist/krew
 
 .PHONY: run
 run: $(BUILT_KUBECTL) ## Run the manager from here against the current cluster. Without certificates: make run ENABLE_WEBHOOKS=false
