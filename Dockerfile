@@ -1,5 +1,5 @@
-# Both by the digest of an index for all platforms, so that a build next year has the same bases. Go is the
-# toolchain of go.mod; GO_IMAGE and BASE_IMAGE take others.
+# Both by the digest of an index for all platforms, so that a build next year has the same bases. Go
+# is the toolchain of go.mod; GO_IMAGE and BASE_IMAGE take others.
 ARG GO_IMAGE=golang:1.26.8@sha256:6c2a5538f964f1c82f97ad14988bf05de100d922d159d0e398b54c7b0ca0c6c9
 ARG BASE_IMAGE=gcr.io/distroless/static:nonroot@sha256:f7f8f729987ad0fdf6b05eeeae94b26e6a0f613bdf46feea7fc40f7bd72953e6
 
@@ -12,7 +12,8 @@ WORKDIR /workspace
 COPY go.mod go.sum ./
 RUN go mod download
 
-# It copies the licences below. It is for the builder's platform, and is built again only when it changes.
+# It copies the licences below. It is for the builder's platform, and is built again only when it
+# changes.
 COPY hack/audit hack/audit
 RUN go build -C hack/audit -o /tmp/audit .
 

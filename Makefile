@@ -1,4 +1,4 @@
-# The name of the image, what builds it (docker, podman or buildah), and for `make docker-buildx` the platforms.
+# The image, what builds it (docker, podman or buildah), and the platforms of `make docker-buildx`.
 IMG ?= controller:latest
 CONTAINER_TOOL ?= docker
 PLATFORMS ?= linux/amd64,linux/arm64
@@ -10,12 +10,12 @@ FUZZTIME ?= 1m
 ignore-not-found ?= true
 
 # Not set by default:
-#   GO_IMAGE, BASE_IMAGE           other base images than those of the Dockerfile, which are pinned by digest
-#   FORCE=1                        has uninstall and undeploy delete the CronJobs in the cluster
-#   RELEASE_URL                    the URL below which the archives of build-krew will be
-#   VULNDB                         where audit looks up vulnerabilities: https://vuln.go.dev or file:///…
-#   RUNARGS, DEMOARGS, BENCHARGS, CHAOSARGS   further arguments of run, demo, bench and chaos
-#   TESTARGS                       further arguments of `go test` in test and test-e2e
+#   GO_IMAGE, BASE_IMAGE  other base images than those of the Dockerfile, which are pinned by digest
+#   FORCE=1               has uninstall and undeploy delete the CronJobs in the cluster
+#   RELEASE_URL           the URL below which the archives of build-krew will be
+#   VULNDB                where audit looks up vulnerabilities: https://vuln.go.dev or file:///…
+#   RUNARGS, DEMOARGS, BENCHARGS, CHAOSARGS  further arguments of run, demo, bench and chaos
+#   TESTARGS              further arguments of `go test` in test and test-e2e
 
 # A recipe fails with the first of its commands, the first of a pipe too.
 SHELL := /usr/bin/env bash -o pipefail
@@ -102,7 +102,7 @@ verify-alerts: $(PROMTOOL) ## Check the alerts of config/prometheus and run thei
 # KUBEBUILDER_ASSETS names another control plane than the one in bin/k8s, which is built as needed.
 test: export KUBEBUILDER_ASSETS := $(or $(KUBEBUILDER_ASSETS),$(CURDIR)/$(K8S_BIN))
 
-# Not from the cache: Go does not know that tests depend on config/ and on the binaries that they build.
+# Not cached: Go does not know that tests depend on config/ and on the binaries that they build.
 .PHONY: test
 test: $(if $(KUBEBUILDER_ASSETS),,control-plane-test) ## Run the tests, against a real API server where they need one, and print the coverage.
 	go test -count=1 -coverpkg=./internal/...,./apis/... -coverprofile=cover.all.out $(TESTARGS) ./...
@@ -120,7 +120,7 @@ test-e2e: $(BUILT_KUBECTL) ## Test the pushed (for kind: loaded) image IMG on th
 fuzz: ## Run each fuzz target for FUZZTIME.
 	@FUZZTIME='$(FUZZTIME)' hack/fuzz
 
-# bench, chaos and demo are built, and then run in make's place: Ctrl-C and kill reach them, and they clean up.
+# bench, chaos and demo run in make's place, so that Ctrl-C and kill reach them and they clean up.
 .PHONY: bench
 bench: control-plane build ## Measure the operator beside the built-in CronJob controller into docs/performance.md: about 2¾ hours.
 	go build -o bin/bench/bench ./test/bench
@@ -191,7 +191,7 @@ audit-image: audit-binaries ## Check the manager of the image IMG likewise, that
 	CONTAINER_TOOL='$(CONTAINER_TOOL)' hack/audit/image '$(IMG)'
 	$(call check-linked,bin/image/manager)
 
-# A binary does not contain its VERSION; audit-image has checked that this VERSION makes the same bytes.
+# A binary does not say its VERSION: audit-image has checked that this one makes the same bytes.
 .PHONY: sbom
 sbom: audit-image ## Write what is linked into the manager of the image IMG to dist/sbom.cdx.json, in CycloneDX, after audit-image.
 	@mkdir -p dist
@@ -268,7 +268,7 @@ define check-cluster
 @$(KUBECTL) get --raw /version --request-timeout=10s >/dev/null 2>&1 || { echo "$@: no cluster answers. Is one running, and does KUBECONFIG or the current context of kubectl name it?"; exit 1; }
 endef
 
-# config/default with another image, outside config/: setting it there would change a file that git tracks.
+# config/default with another image, outside config/, where it would change a file that git tracks.
 define image-overlay
 @rm -rf bin/overlay && mkdir -p bin/overlay
 @printf '%s\n' 'apiVersion: kustomize.config.k8s.io/v1beta1' 'kind: Kustomization' 'resources:' '- ../../config/default' >bin/overlay/kustomization.yaml

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command audit checks the modules that are linked into binaries: their licences, and that their
-// versions are not older than the policy allows. It also writes what is linked as a software bill of
-// materials (SBOM), and copies the licences of all of it.
+// versions are not older than the policy allows. It also writes what is linked as a software bill
+// of materials (SBOM), and copies the licences of all of it.
 //
 //	audit [-policy=FILE] BINARY...
 //	audit [-policy=FILE] -sbom=FILE [-version=VERSION] BINARY
@@ -15,8 +15,8 @@
 // Two tools were considered in its place:
 //
 //   - go-licenses (v2.0.1) leaves out the licence of Go itself, takes one licence file for each
-//     package (so not LICENSE.libyaml of go.yaml.in/yaml/v2), and copies no grants of patents. It reads
-//     source, so it does not say what a binary contains.
+//     package (so not LICENSE.libyaml of go.yaml.in/yaml/v2), and copies no grants of patents. It
+//     reads source, so it does not say what a binary contains.
 //   - cyclonedx-gomod (v1.9.0) names a single licence for each module, the most likely one, where a
 //     module may have several. The library for the format, by the same authors, is used here.
 package main

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// toolchain is the path of the Go toolchain, with the standard library, among the modules. Its versions
-// are those of `go version`.
+// toolchain is the path of the Go toolchain, with the standard library, among the modules. Its
+// versions are those of `go version`.
 const toolchain = "go"
 
 // module is a module that is linked into a binary.
@@ -24,8 +24,8 @@ type module struct {
 	// sum is its checksum in go.sum; the toolchain has none.
 	sum string
 
-	// root is the directory of its source, and terms are the files there, relative to root, with the
-	// terms of use of the linked packages.
+	// root is the directory of its source, and terms are the files there, relative to root, with
+	// the terms of use of the linked packages.
 	root  string
 	terms []string
 
@@ -83,8 +83,8 @@ type source struct {
 const packageFormat = "{{if .Standard}}" + toolchain + "@{{else}}{{.Module.Path}}@{{.Module.Version}}{{end}}\t" +
 	"{{if .Standard}}{{.Root}}{{else}}{{.Module.Dir}}{{end}}\t{{.Dir}}"
 
-// findSources returns the sources of the packages in a binary, by module and version, as the module in
-// the working directory has them.
+// findSources returns the sources of the packages in a binary, by module and version, as the module
+// in the working directory has them.
 func findSources(info *debug.BuildInfo) (map[string]*source, error) {
 	command := exec.Command("go", "list", "-deps", "-f", packageFormat, info.Path) //nolint:gosec // as the binary says
 	command.Env, command.Stderr = append(os.Environ(), "GOPROXY=off"), os.Stderr

@@ -41,8 +41,8 @@ func readPolicy(file string) (*policy, error) {
 	return p, nil
 }
 
-// findLicences fills in the licences of modules: those that the policy names, and otherwise those whose
-// texts the modules have.
+// findLicences fills in the licences of modules: those that the policy names, and otherwise those
+// whose texts the modules have.
 func (p *policy) findLicences(modules []*module) error {
 	for _, m := range modules {
 		if known, ok := p.Licences.Known[m.path]; ok {
@@ -77,8 +77,8 @@ func (p *policy) check(modules []*module) error {
 	return errors.Join(errs...)
 }
 
-// semantic returns a version as semantic versions are written. The toolchain's is go1.26.8, and may be
-// followed by experiments or a distribution's suffix.
+// semantic returns a version as semantic versions are written. The toolchain's is go1.26.8, and may
+// be followed by experiments or a distribution's suffix.
 func semantic(version string) string {
 	if number, isToolchain := strings.CutPrefix(version, toolchain); isToolchain {
 		number, _, _ = strings.Cut(number, " ")

@@ -17,8 +17,8 @@ import (
 // mainPath is the module of the binaries.
 const mainPath = "tutorial.kubebuilder.io/project"
 
-// writeSBOM writes what is linked into a binary to a file, with the checksum of the binary. For the same
-// binary it writes the same bytes: there is no time and no serial number.
+// writeSBOM writes what is linked into a binary to a file, with the checksum of the binary. For the
+// same binary it writes the same bytes: there is no time and no serial number.
 func writeSBOM(file, version, binary string, modules []*module) error {
 	content, err := os.ReadFile(binary)
 	if err != nil {

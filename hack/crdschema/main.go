@@ -6,15 +6,15 @@
 //   - It drops the descriptions below jobTemplate. They are Kubernetes' own, take most of the file,
 //     and would push it past the 256 KiB of annotations that client-side apply can carry. Where
 //     users look for them, it names the command that prints them.
-//   - It drops the rules below jobTemplate on what an edit may change. They are for a Job that runs;
-//     a template may become any other.
+//   - It drops the rules below jobTemplate on what an edit may change. They are for a Job that
+//     runs; a template may become any other.
 //   - It joins the lines of the other descriptions, which are those of Go comments: kubectl explain
 //     wraps lines itself, and keeps the line breaks that it finds.
-//   - It narrows the schema to what the Go types can decode. A stored value that passes the schema and
-//     can't be decoded would fail every list and watch that contains it.
+//   - It narrows the schema to what the Go types can decode. A stored value that passes the schema
+//     and can't be decoded would fail every list and watch that contains it.
 //
-// controller-gen (v0.23) has a marker for none of it: maxDescLen holds for all descriptions, and markers
-// can't reach fields of Kubernetes' own types.
+// controller-gen (v0.23) has a marker for none of it: maxDescLen holds for all descriptions, and
+// markers can't reach fields of Kubernetes' own types.
 package main
 
 import (
@@ -34,8 +34,8 @@ const (
 	// exponents that are fractions, and of any size.
 	quantityPattern = `^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3})?$`
 
-	// timePattern is what metav1.Time decodes. The format date-time also admits lower case letters and
-	// offsets of any size.
+	// timePattern is what metav1.Time decodes. The format date-time also admits lower case letters
+	// and offsets of any size.
 	timePattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 
 	// intOrString holds its integer in 32 bits, which its schema does not say.
@@ -79,8 +79,8 @@ func finish(path string) error {
 	return os.WriteFile(path, append([]byte("---\n"), out...), 0o644) //nolint:gosec // a manifest, for all to read
 }
 
-// finishSchema finishes the schema of a field, and of all below it. The path names the field: ".spec.schedule".
-// The items of a list are ".spec.list[]".
+// finishSchema finishes the schema of a field, and of all below it. The path names the field:
+// ".spec.schedule". The items of a list are ".spec.list[]".
 func finishSchema(path string, schema *apiextensionsv1.JSONSchemaProps) {
 	narrow(schema)
 	inTemplate, isInTemplate := strings.CutPrefix(path, ".spec.jobTemplate.")

@@ -65,7 +65,8 @@ const (
 	testURL     = "https://example.com/releases/v1.2.3"
 )
 
-// inSmallProject makes the working directory one in which executables only say what they were built for.
+// inSmallProject makes the working directory one in which executables only say what they were built
+// for.
 func inSmallProject(t *testing.T) {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -115,7 +116,8 @@ func run(version, url, platforms, dir string) (string, error) {
 	return string(out), err
 }
 
-// unpack returns the files in an archive, and checks that it says neither when nor by whom it was made.
+// unpack returns the files in an archive, and checks that it says neither when nor by whom it was
+// made.
 func unpack(t *testing.T, archive []byte) map[string]archived {
 	t.Helper()
 	unpacked, err := gzip.NewReader(bytes.NewReader(archive))

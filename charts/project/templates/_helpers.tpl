@@ -63,7 +63,7 @@ control-plane: controller-manager
 {{- .Values.webhook.existingSecret | default "webhook-server-cert" -}}
 {{- end -}}
 
-{{/* How the API server calls a webhook: (list $ "/convert"). cert-manager adds the caBundle itself. */}}
+{{/* How the API server calls a webhook: (list $ "/convert"). cert-manager injects its caBundle. */}}
 {{- define "project.clientConfig" -}}
 {{- $root := index . 0 -}}
 service:
@@ -80,7 +80,7 @@ caBundle: {{ $root.Values.webhook.caBundle | b64enc }}
 cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "project.resourceName" (list . "serving-cert") }}
 {{- end -}}
 
-{{/* The number of replicas that a value of the disruption budget means: (list value replicaCount). */}}
+{{/* The replicas that a value of the disruption budget means: (list value replicaCount). */}}
 {{- define "project.replicas" -}}
 {{- $value := index . 0 | toString -}}
 {{- if hasSuffix "%" $value -}}
