@@ -17,7 +17,7 @@ ignore-not-found ?= true
 #   RUNARGS, DEMOARGS, BENCHARGS, CHAOSARGS  further arguments of run, demo, bench and chaos
 #   TESTARGS              further arguments of `go test` in test and test-e2e
 
-# A recipe fails with the first of its commands, the first of a pipe too.
+# A recipe stops at the first command that fails, also within a pipe.
 SHELL := /usr/bin/env bash -o pipefail
 .SHELLFLAGS := -ec
 
@@ -83,11 +83,11 @@ lint: $(GOLANGCI_LINT) ## Run the linters.
 	for module in hack/audit hack/chart/helmtest test/alerts test/bench/plots; do (cd "$$module" && $(CURDIR)/$(GOLANGCI_LINT) run); done
 
 .PHONY: lint-fix
-lint-fix: $(GOLANGCI_LINT) ## Run the linters and let them mend what they can.
+lint-fix: $(GOLANGCI_LINT) ## Run the linters and apply their fixes.
 	$(GOLANGCI_LINT) run --fix
 
 .PHONY: verify
-verify: verify-generated verify-alerts vet lint ## Check that generated files, format and go.mod are up to date, the alerts, vet and lint.
+verify: verify-generated verify-alerts vet lint ## Check generated files, format, go.mod and the alerts, and run vet and the linters.
 
 .PHONY: verify-generated
 verify-generated:
@@ -112,7 +112,7 @@ test: $(if $(KUBEBUILDER_ASSETS),,control-plane-test) ## Run the tests, against 
 	@go tool cover -func=cover.out | tail -n 1
 
 .PHONY: test-e2e
-test-e2e: $(BUILT_KUBECTL) ## Test the pushed (for kind: loaded) image IMG on the current cluster, which needs cert-manager and no CronJobs of ours.
+test-e2e: $(BUILT_KUBECTL) ## Test the pushed (for kind: loaded) image IMG on the current cluster, which must have cert-manager and no CronJobs.
 	$(check-cluster)
 	E2E_IMG=$(IMG) go test -tags=e2e -count=1 -timeout=30m -v $(TESTARGS) ./test/e2e
 
@@ -172,7 +172,7 @@ bin/audit/audit -policy=hack/audit/policy.yaml $(1)
 $(if $(VULNDB),for binary in $(1); do go -C hack/audit tool govulncheck -db='$(VULNDB)' -mode=binary $(CURDIR)/$$binary; done)
 endef
 
-# As in the image, and for Linux, whatever machine this is.
+# Built as for the image: for Linux, on any machine.
 .PHONY: audit-binaries bin/audit/audit
 audit-binaries: bin/audit/audit
 	VERSION='$(VERSION)' GOOS=linux hack/build . bin/audit/manager
@@ -182,18 +182,18 @@ bin/audit/audit:
 	@go build -C hack/audit -o ../../$@ .
 
 .PHONY: audit
-audit: audit-binaries ## Check the licences and versions of all that is linked, and go.sum, without network; with VULNDB, known vulnerabilities too.
+audit: audit-binaries ## Check the licences and versions of all that is linked, and go.sum, offline. With VULNDB, also look up vulnerabilities.
 	go mod verify
 	$(call check-linked,bin/audit/manager bin/audit/kubectl-cronjob)
 
 .PHONY: audit-image
-audit-image: audit-binaries ## Check the manager of the image IMG likewise, that this source and VERSION make the same, and its licence texts.
+audit-image: audit-binaries ## Check the image IMG: that this source and VERSION make its manager, its licence texts, and what audit checks.
 	CONTAINER_TOOL='$(CONTAINER_TOOL)' hack/audit/image '$(IMG)'
 	$(call check-linked,bin/image/manager)
 
 # A binary does not say its VERSION: audit-image has checked that this one makes the same bytes.
 .PHONY: sbom
-sbom: audit-image ## Write what is linked into the manager of the image IMG to dist/sbom.cdx.json, in CycloneDX, after audit-image.
+sbom: audit-image ## Run audit-image, then write the SBOM of the manager in the image IMG to dist/sbom.cdx.json (CycloneDX).
 	@mkdir -p dist
 	bin/audit/audit -policy=hack/audit/policy.yaml -sbom=dist/sbom.cdx.json -version='$(VERSION)' bin/image/manager
 
@@ -209,7 +209,7 @@ build-plugin: ## Build the kubectl plugin: bin/kubectl-cronjob, and bin/kubectl_
 	install -m 755 cmd/kubectl-cronjob/kubectl_complete-cronjob bin/kubectl_complete-cronjob
 
 .PHONY: build-krew
-build-krew: bin/audit/audit ## Write the plugin's release for krew to dist/krew: archives, to be put at RELEASE_URL, and a manifest.
+build-krew: bin/audit/audit ## Write the plugin's release for krew to dist/krew: a manifest, and archives to publish at RELEASE_URL.
 	VERSION='$(VERSION)' RELEASE_URL='$(RELEASE_URL)' hack/krew/release dist/krew
 
 .PHONY: run
@@ -238,13 +238,13 @@ build-installer: ## Write all that `make deploy` applies, with the image IMG, to
 ##@ Deployment
 
 .PHONY: install
-install: $(BUILT_KUBECTL) ## Install the CRD, with v1 alone: enough for `make run ENABLE_WEBHOOKS=false`.
+install: $(BUILT_KUBECTL) ## Install the CRD with v1 only, for `make run ENABLE_WEBHOOKS=false`.
 	$(check-cluster)
 	$(KUSTOMIZE) build config/crd/without-webhooks | $(KUBECTL) apply -f -
 	@KUBECTL='$(KUBECTL)' hack/await-crd
 
 .PHONY: uninstall
-uninstall: $(BUILT_KUBECTL) ## Delete the CRD. While CronJobs exist, which go with it, only with FORCE=1.
+uninstall: $(BUILT_KUBECTL) ## Delete the CRD. FORCE=1 also deletes the CronJobs in the cluster; without it, they prevent this.
 	$(check-cluster)
 	KUBECTL='$(KUBECTL)' FORCE='$(FORCE)' hack/delete-cronjobs
 	$(KUSTOMIZE) build config/crd/without-webhooks | $(KUBECTL) delete --ignore-not-found=$(ignore-not-found) -f -
@@ -258,7 +258,7 @@ deploy: $(BUILT_KUBECTL) ## Deploy the operator with the image IMG. Needs cert-m
 	@KUBECTL='$(KUBECTL)' hack/await-crd
 
 .PHONY: undeploy
-undeploy: $(BUILT_KUBECTL) ## Delete the operator and the CRD. While CronJobs exist, which go with it, only with FORCE=1.
+undeploy: $(BUILT_KUBECTL) ## Delete the operator and the CRD. FORCE=1 also deletes the CronJobs in the cluster; without it, they prevent this.
 	$(check-cluster)
 	KUBECTL='$(KUBECTL)' FORCE='$(FORCE)' hack/delete-cronjobs
 	$(KUSTOMIZE) build config/crd | $(KUBECTL) delete --ignore-not-found=$(ignore-not-found) -f -
