@@ -10,10 +10,12 @@
 //     runs; a template may become any other.
 //   - It joins the lines of the other descriptions, which are those of Go comments: kubectl explain
 //     wraps lines itself, and keeps the line breaks that it finds.
+//   - It adds the rules on the fields of v2's schedule, of the table in internal/schedule: as
+//     markers, they would repeat each pattern and each text of that table.
 //   - It narrows the schema to what the Go types can decode. A stored value that passes the schema
 //     and can't be decoded would fail every list and watch that contains it.
 //
-// controller-gen (v0.23) has a marker for none of it: maxDescLen holds for all descriptions, and
+// controller-gen (v0.23) has a marker for none of the others: maxDescLen holds for all descriptions, and
 // markers can't reach fields of Kubernetes' own types.
 package main
 
@@ -27,6 +29,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
+
+	scheduling "tutorial.kubebuilder.io/project/internal/schedule"
 )
 
 const (
@@ -92,6 +96,9 @@ func finishSchema(path string, schema *apiextensionsv1.JSONSchemaProps) {
 	default:
 		schema.Description = joinLines(schema.Description)
 	}
+	if path == ".spec.schedule" {
+		addRules(schema)
+	}
 	if isInTemplate {
 		schema.XValidations = slices.DeleteFunc(schema.XValidations, isTransitionRule)
 	}
@@ -105,6 +112,24 @@ func finishSchema(path string, schema *apiextensionsv1.JSONSchemaProps) {
 	}
 	if values := schema.AdditionalProperties; values != nil && values.Schema != nil {
 		finishSchema(path+"[]", values.Schema)
+	}
+}
+
+// addRules adds the rules of cron expressions to the fields of a schedule. v1's has none.
+func addRules(schedule *apiextensionsv1.JSONSchemaProps) {
+	for _, rule := range scheduling.Rules() {
+		field, ok := schedule.Properties[rule.Field]
+		if !ok {
+			continue
+		}
+		message := "'" + rule.Must + "'"
+		for _, hint := range slices.Backward(rule.Hints) {
+			message = fmt.Sprintf("self.matches('%s') ? '%s' : %s", hint.Pattern, hint.Reason, message)
+		}
+		field.XValidations = append(field.XValidations, apiextensionsv1.ValidationRule{
+			Rule: fmt.Sprintf("self.matches('%s')", rule.Pattern), MessageExpression: message,
+		})
+		schedule.Properties[rule.Field] = field
 	}
 }
 
