@@ -1,5 +1,5 @@
-# Both by the digest of an index for all platforms, so that a build next year has the same bases. Go is the
-# toolchain of go.mod; GO_IMAGE and BASE_IMAGE take others.
+# The base images, each by the digest of an index for all platforms, so that a later build has the
+# same. Go is the toolchain of go.mod. The arguments GO_IMAGE and BASE_IMAGE replace them.
 ARG GO_IMAGE=golang:1.26.8@sha256:6c2a5538f964f1c82f97ad14988bf05de100d922d159d0e398b54c7b0ca0c6c9
 ARG BASE_IMAGE=gcr.io/distroless/static:nonroot@sha256:f7f8f729987ad0fdf6b05eeeae94b26e6a0f613bdf46feea7fc40f7bd72953e6
 
@@ -8,23 +8,24 @@ ARG TARGETOS
 ARG TARGETARCH
 WORKDIR /workspace
 
-# The modules in a layer of their own: they are downloaded again only when go.mod changes.
+# A layer for the modules, which are downloaded again only when go.mod changes.
 COPY go.mod go.sum ./
 RUN go mod download
 
-# It copies the licences below. It is for the builder's platform, and is built again only when it changes.
+# Copies the licences, below. It runs on the builder's platform, and is built again only when it
+# changes.
 COPY hack/audit hack/audit
 RUN go build -C hack/audit -o /tmp/audit .
 
 COPY . .
 
-# Declared no earlier than needed: a new version rebuilds nothing above.
+# Declared as late as possible, because a new version rebuilds everything below.
 ARG VERSION=dev
 # An empty GOOS or GOARCH, from a builder that sets neither, means the builder's own.
 RUN VERSION=${VERSION} GOOS=${TARGETOS} GOARCH=${TARGETARCH} hack/build . manager
 RUN /tmp/audit -licenses=licenses manager
 
-# Only certificates and a passwd file beside the binary; its time zones are inside it.
+# It has certificates and a passwd file. The time zones are in the binary.
 FROM ${BASE_IMAGE}
 WORKDIR /
 COPY --from=builder /workspace/manager .

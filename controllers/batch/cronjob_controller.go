@@ -97,6 +97,9 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 		return requeueForStatus(), nil
 	}
 	written := r.writeStatus(ctx, seen, result.Status)
+	if !written {
+		known.addSeen(result.Unrecorded)
+	}
 	if p.RecordFirst && !written && !shouldRetryConflict(seen) {
 		seen.Unrecordable = true
 		p, result = r.act(ctx, seen)

@@ -9,7 +9,8 @@
 //  3. decide: plan.Decide makes a plan of it, as a pure function. All policy is there. If the plan
 //     asks for it, look up the Jobs that it names, and decide again.
 //  4. apply: delete the Jobs to be replaced, create the Job of the tick that is due. Its name is the
-//     tick's, so that it can't run twice.
+//     tick's, so that it can't run twice. A Job that the status does not tell of is replaced once
+//     the status is written.
 //  5. conclude: plan.Conclude says what follows from what was done. If other CronJobs may be due,
 //     the rest is deferred to another reconcile.
 //  6. write: write the status, once, if it changed. It also says which ticks were missed. Then

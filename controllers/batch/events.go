@@ -51,7 +51,9 @@ func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
 // reportRows reports those rows of missed ticks that this process has not reported.
 func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks) {
 	for _, missed := range r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows) {
-		r.record(c, missed.Event())
+		if !r.record(c, missed.Event()) {
+			continue // an older status was read, which lacks the row that was reported last
+		}
 		missedTicks.WithLabelValues(string(missed.Reason)).Add(float64(missed.Count))
 		if missed.Reason != plan.MissedForbidden && missed.Reason != plan.MissedEdited { // as somebody asked for
 			r.namespaces.noteMissed(c.Namespace, r.Clock.Now())

@@ -14,10 +14,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // valueOf returns the value of a counter or gauge.
@@ -53,6 +55,24 @@ func TestWhatATenantMayNotCreateIsNoFailureOfTheAPIServer(t *testing.T) {
 			assert.InDelta(t, refusedBefore+test.wantRefused, valueOf(t, refused), 0)
 		})
 	}
+}
+
+// A read may be older than one before it: from another API server, or after a lost answer.
+func TestO3AMissedTickIsCountedOnceThoughAnOlderStatusIsReadAgain(t *testing.T) {
+	s := newStage(t, every())
+	row := func(reason plan.MissedReason, at int64) v1.MissedTicks {
+		tick := metav1.Unix(at, 0)
+		return v1.MissedTicks{Reason: string(reason), First: tick, Last: tick, Count: 3}
+	}
+	newer, older := row(plan.MissedForbidden, 120), row(plan.MissedDeadline, 60)
+	count := func() float64 {
+		return valueOf(t, missedTicks.WithLabelValues(newer.Reason)) + valueOf(t, missedTicks.WithLabelValues(older.Reason))
+	}
+	before := count()
+	for _, rows := range [][]v1.MissedTicks{{older}, {newer, older}, {older}, {newer, older}} {
+		s.reconciler.reportRows(s.stored(), rows)
+	}
+	assert.InDelta(t, before+6, count(), 0)
 }
 
 func TestANamespaceWithAMissedTickIsCountedUnlessSomebodyAskedForIt(t *testing.T) {

@@ -31,8 +31,8 @@ type observed struct {
 	// nobody changes it.
 	stored *v1.CronJob
 
-	// isGone says that the API server has the CronJob no more that the pending entry is about. There
-	// may be another of its name.
+	// isGone says that the API server has the CronJob no more that the pending entry is about.
+	// There may be another of its name.
 	isGone bool
 
 	// undecodable says why the CronJob can't be decoded; then nothing else of it is known.
@@ -50,7 +50,8 @@ type observed struct {
 	failed, conflicted bool
 }
 
-// observe gathers what a plan is made from, from the cache. Of a CronJob that is gone, stored is nil.
+// observe gathers what a plan is made from, from the cache. Of a CronJob that is gone, stored is
+// nil.
 func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	cached := &v1.CronJob{}
 	// A plan only reads, so that nothing need be copied out of the cache.
@@ -79,8 +80,8 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	return r.observeJobs(ctx, seen)
 }
 
-// observeJobs finds the Jobs that the CronJob controls. The cache may lack those that were started a
-// moment ago: they are remembered until the status tells of them.
+// observeJobs finds the Jobs that the CronJob controls. The cache may lack those that were started
+// a moment ago: they are remembered until the status tells of them.
 func (r *CronJobReconciler) observeJobs(ctx context.Context, seen *observed) error {
 	list := &batchv1.JobList{}
 	if err := r.List(ctx, list, client.InNamespace(seen.key.Namespace), client.MatchingFields{ownerIndex: string(seen.stored.UID)},

@@ -60,8 +60,8 @@ type pending struct {
 	failures int
 }
 
-// unrecordedRun is a run that the stored status does not tell of yet: its Job as it was last seen, and
-// whether that is there no more.
+// unrecordedRun is a run that the stored status does not tell of yet: its Job as it was last seen,
+// and whether that is there no more.
 type unrecordedRun struct {
 	job    *batchv1.Job
 	isGone bool
@@ -102,6 +102,14 @@ func (p *pending) addRun(job *batchv1.Job) {
 	}
 	p.runs = append(p.runs, unrecordedRun{job: job})
 	p.runs = p.runs[max(0, len(p.runs)-maxRuns):]
+}
+
+// addSeen remembers runs whose Jobs were observed: somebody may delete them before the status is
+// written. They are copies: Jobs of the cache come in lists.
+func (p *pending) addSeen(jobs []*batchv1.Job) {
+	for _, job := range jobs {
+		p.addRun(new(*job))
+	}
 }
 
 // begin forgets what was about another CronJob of the name.

@@ -265,6 +265,27 @@ func TestS2AStatusTellsOfARunBeforeItsJobIsReplaced(t *testing.T) {
 	}
 }
 
+// The leader before this one had started the Job, and ended before it wrote the status.
+func TestS5ARunThatWasSeenIsNotForgottenWhenItsJobIsDeletedBeforeTheStatusIsWritten(t *testing.T) {
+	s := newStage(t, every())
+	s.interfere(statusFails(errTrouble))
+	tick := s.toNextTick()
+	s.reconcile()
+	s.finishJobs()
+	s.reconciler.memory = memory{} // another leads
+	s.reconcile()
+	require.NoError(t, mgr.GetClient().DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(s.key.Namespace),
+		client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	s.awaitCached()
+
+	s.stopInterfering()
+	s.live(time.Second, false)
+	require.NotNil(t, s.stored().Status.LastScheduleTime)
+	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
+	assert.Empty(t, s.stored().Status.Missed)
+	assert.Empty(t, s.jobs(), "S4")
+}
+
 func TestS14ACreationThatIsRefusedForLongCostsOnlyItsOwnTicks(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"by a policy":                    denied,

@@ -65,7 +65,7 @@ func build(t *testing.T, version string) string {
 	return path
 }
 
-func TestWhatIsLinkedMayBeOrIsNamed(t *testing.T) {
+func TestThePolicyAllowsWhatIsLinkedOrNamesIt(t *testing.T) {
 	const (
 		licences = "licences: {allowed: [BSD-3-Clause, MIT, Apache-2.0], known: {go: BSD-3-Clause}}\n"
 		module   = "github.com/google/licensecheck"
@@ -75,23 +75,22 @@ func TestWhatIsLinkedMayBeOrIsNamed(t *testing.T) {
 		policy string
 		want   []string // of the message; none if there is to be none
 	}{
-		"all is well":          {policy: licences},
-		"bad, but mended here": {policy: licences + "knownBad: [{module: " + module + ", fixed: v0.3.0, why: w}]"},
-		"bad in later ones":    {policy: licences + "knownBad: [{module: " + module + ", since: v0.4.0, fixed: v0.5.0, why: w}]"},
-		"a bad version": {
-			policy: licences + "knownBad: [{module: " + module + ", since: v0.3.1, fixed: v0.3.2, why: it leaks}]",
-			want:   []string{module + "@v0.3.1: known to be bad before v0.3.2: it leaks", "1 problem"},
+		"all is well":      {policy: licences},
+		"the very version": {policy: licences + "atLeast: {" + module + ": v0.3.1, go: go1.26.0}"},
+		"another module":   {policy: licences + "atLeast: {example.com/not/linked: v9.0.0}"},
+		"an older version": {
+			policy: licences + "atLeast: {" + module + ": v0.3.2, golang.org/x/mod: v9.0.0}",
+			want:   []string{module + "@v0.3.1: want at least v0.3.2", "golang.org/x/mod@", "want at least v9.0.0"},
 		},
-		"a bad toolchain": {
-			policy: licences + "knownBad: [{module: go, fixed: go99.1, why: it leaks}]",
-			want:   []string{"go@go1.", "known to be bad before go99.1: it leaks"},
+		"an older toolchain": {
+			policy: licences + "atLeast: {go: go99.1}",
+			want:   []string{"go@go1.", "want at least go99.1"},
 		},
 		"a licence that is not allowed": {
 			policy: strings.Replace(licences, "BSD-3-Clause, MIT", "MIT", 1),
-			want:   []string{module + "@v0.3.1: its licence, BSD-3-Clause, is not one of those allowed"},
+			want:   []string{module + "@v0.3.1: its licence, BSD-3-Clause, is not allowed"},
 		},
-		"no version":      {policy: licences + "knownBad: [{module: m, fixed: '1', why: w}]", want: []string{`knownBad of "m": want a fixed version`}},
-		"no reason":       {policy: licences + "knownBad: [{module: m, fixed: v1.0.0}]", want: []string{`knownBad of "m"`, "why"}},
+		"no version":      {policy: licences + "atLeast: {m: '1'}", want: []string{`atLeast[m]: "1" is not a version`}},
 		"a field unknown": {policy: "allowed: []", want: []string{`unknown field "allowed"`}},
 	}
 	for name, test := range tests {
@@ -107,7 +106,7 @@ func TestWhatIsLinkedMayBeOrIsNamed(t *testing.T) {
 	}
 }
 
-func TestALicenceIsToldByItsText(t *testing.T) {
+func TestALicenceIsKnownByItsText(t *testing.T) {
 	mit, err := os.ReadFile(filepath.Join("testdata", "MIT"))
 	require.NoError(t, err)
 	tests := map[string]struct {
@@ -136,7 +135,7 @@ func TestALicenceIsToldByItsText(t *testing.T) {
 			for name, text := range test.files {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 			}
-			files, err := termsIn(dir)
+			files, err := termsOf(dir, dir)
 			require.NoError(t, err)
 			found, err := licencesIn(dir, files)
 			require.NoError(t, err)
@@ -144,7 +143,7 @@ func TestALicenceIsToldByItsText(t *testing.T) {
 		})
 	}
 	p := &policy{}
-	assert.ErrorContains(t, p.check([]module{{path: "example.com/m", version: "v1.0.0"}})[0], "example.com/m@v1.0.0: no file of it says")
+	assert.ErrorContains(t, p.check([]*module{{path: "example.com/m", version: "v1.0.0"}}), "example.com/m@v1.0.0: none of its files is a licence")
 }
 
 func TestTheSBOMNamesAllThatIsLinkedAndIsTheSameEachTime(t *testing.T) {
@@ -198,7 +197,7 @@ func TestTheSameSourceAndVersionMakeTheSameBinary(t *testing.T) {
 	assert.Equal(t, sha256.Sum256(first), sha256.Sum256(second))
 }
 
-func TestTheTermsOfAllThatIsLinkedAreCopied(t *testing.T) {
+func TestTheLicencesOfAllThatIsLinkedAreCopied(t *testing.T) {
 	t.Chdir(project(t))
 	binary := build(t, "dev")
 	require.NoError(t, run(&options{licenses: "licenses", binaries: []string{binary}}))
@@ -226,7 +225,7 @@ func TestTheTermsOfAllThatIsLinkedAreCopied(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrExist, "what lay there before may be of modules that are gone")
 }
 
-func TestABinaryWithoutTermsIsNotGivenAway(t *testing.T) {
+func TestABinaryWithoutALicenceIsRefused(t *testing.T) {
 	t.Chdir(project(t))
 	binary := build(t, "dev")
 	require.NoError(t, os.Remove("LICENSE"))
@@ -238,5 +237,5 @@ func TestABinaryOfAnotherSourceIsRefused(t *testing.T) {
 	binary := build(t, "dev")
 	require.NoError(t, os.WriteFile("main.go", []byte("package main\n\nfunc main() {}\n"), 0o600))
 	err := run(&options{licenses: "licenses", binaries: []string{binary}})
-	assert.ErrorContains(t, err, "is linked, and the source here uses none: build the binary again")
+	assert.ErrorContains(t, err, "is linked, but the source here does not use it: build the binary again")
 }

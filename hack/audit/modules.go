@@ -4,31 +4,28 @@
 package main
 
 import (
-	"cmp"
 	"debug/buildinfo"
 	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
+	"os/exec"
 	"runtime/debug"
 	"slices"
-
-	"github.com/google/licensecheck"
+	"strings"
 )
 
-// toolchain is what the Go toolchain, and with it the standard library, goes by; its versions are those of
-// `go version`.
+// toolchain is the path of the Go toolchain, with the standard library, among the modules. Its
+// versions are those of `go version`.
 const toolchain = "go"
 
-// module is something linked into a binary.
+// module is a module that is linked into a binary.
 type module struct {
 	path, version string
 
 	// sum is its checksum in go.sum; the toolchain has none.
 	sum string
 
-	// root is the directory of its source, and terms are the files in it, relative to root, with the
-	// terms under which the linked packages may be used.
+	// root is the directory of its source, and terms are the files there, relative to root, with
+	// the terms of use of the linked packages.
 	root  string
 	terms []string
 
@@ -36,35 +33,11 @@ type module struct {
 	licences []string
 }
 
-func (m module) compare(other module) int {
-	return cmp.Or(cmp.Compare(m.path, other.path), cmp.Compare(m.version, other.version))
-}
+func (m *module) String() string { return m.path + "@" + m.version }
 
-func (m module) String() string { return m.path + "@" + m.version }
-
-// readAllModules returns the modules that are linked into any of several binaries, once each.
-func readAllModules(binaries []string) ([]module, error) {
-	var all []module
-	for _, binary := range binaries {
-		modules, err := readModules(binary)
-		if err != nil {
-			return nil, fmt.Errorf("what is linked into %s: %w", binary, err)
-		}
-		for _, m := range modules {
-			if i := slices.IndexFunc(all, func(other module) bool { return m.compare(other) == 0 }); i >= 0 {
-				all[i].terms = sorted(slices.Concat(all[i].terms, m.terms))
-			} else {
-				all = append(all, m)
-			}
-		}
-	}
-	slices.SortFunc(all, module.compare)
-	return all, nil
-}
-
-// readModules returns what the linker wrote into a binary of the modules in it, but not the binary's own,
-// and the terms that their source has.
-func readModules(binary string) ([]module, error) {
+// linkedModules returns the toolchain and the modules that the linker recorded in a binary, without
+// the binary's own.
+func linkedModules(binary string) ([]*module, error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
 		return nil, err
@@ -73,70 +46,71 @@ func readModules(binary string) ([]module, error) {
 	if err != nil {
 		return nil, err
 	}
-	linked := append([]*debug.Module{{Path: toolchain, Version: info.GoVersion}}, info.Deps...)
-	modules := make([]module, 0, len(linked))
-	for _, dep := range linked {
+	modules := []*module{{path: toolchain, version: info.GoVersion}}
+	for _, dep := range info.Deps {
 		if dep.Replace != nil {
-			return nil, fmt.Errorf("%s is linked in the place of %s, and nothing is known of it", dep.Replace.Path, dep.Path)
+			return nil, fmt.Errorf("%s replaces %s: it has no version that can be checked", dep.Replace.Path, dep.Path)
 		}
-		found := sources[dep.Path]
-		if found == nil || found.version != dep.Version {
-			return nil, fmt.Errorf("%s@%s is linked, and the source here uses %s: build the binary again", dep.Path, dep.Version, found)
+		modules = append(modules, &module{path: dep.Path, version: dep.Version, sum: dep.Sum})
+	}
+	for _, m := range modules {
+		source := sources[m.String()]
+		if source == nil {
+			return nil, fmt.Errorf("%s is linked, but the source here does not use it: build the binary again", m)
 		}
-		terms, err := found.terms()
-		if err != nil {
-			return nil, err
+		m.root = source.root
+		for _, dir := range source.packages {
+			terms, err := termsOf(dir, source.root)
+			if err != nil {
+				return nil, err
+			}
+			m.terms = append(m.terms, terms...)
 		}
-		modules = append(modules, module{path: dep.Path, version: dep.Version, sum: dep.Sum, root: found.root, terms: terms})
+		slices.Sort(m.terms)
+		m.terms = slices.Compact(m.terms)
 	}
 	return modules, nil
 }
 
-// findLicences fills in the licences of modules: those that the policy says, and of the rest those of which the
-// modules' own files have the text.
-func findLicences(modules []module, policy *policy) error {
-	for i := range modules {
-		m := &modules[i]
-		if said, ok := policy.Licences.Known[m.path]; ok {
-			m.licences = []string{said}
-			continue
-		}
-		var err error
-		if m.licences, err = licencesIn(m.root, m.terms); err != nil {
-			return fmt.Errorf("the licences of %s: %w", m, err)
-		}
-	}
-	return nil
+// source is where a module is: its directory, and those of its packages that are in the binary.
+type source struct {
+	root     string
+	packages []string
 }
 
-var (
-	licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|unlicense)([-._].*)?$`)
-	noticeFile  = regexp.MustCompile(`(?i)^(notice|patents)([-._].*)?$`)
-	sourceFile  = regexp.MustCompile(`\.(go|s|c|h)$`)
-)
+// packageFormat has go list print the module, the module's directory and the package's own. go list
+// does not know the version of the toolchain.
+const packageFormat = "{{if .Standard}}" + toolchain + "@{{else}}{{.Module.Path}}@{{.Module.Version}}{{end}}\t" +
+	"{{if .Standard}}{{.Root}}{{else}}{{.Module.Dir}}{{end}}\t{{.Dir}}"
 
-// leastCoverage is how many percent of a file known licences have to make up: less means that it says more than they.
-const leastCoverage = 75
-
-// licencesIn returns the licences whose texts are in some of a module's files. A file that is no known
-// licence is one called unknown; notices and grants of patents are none.
-func licencesIn(root string, files []string) ([]string, error) {
-	var found []string
-	for _, file := range files {
-		if noticeFile.MatchString(filepath.Base(file)) {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			return nil, err
-		}
-		coverage := licensecheck.Scan(text)
-		if coverage.Percent < leastCoverage {
-			found = append(found, "unknown")
-		}
-		for _, match := range coverage.Match {
-			found = append(found, match.ID)
+// findSources returns the sources of the packages in a binary, by module and version, as the module
+// in the working directory has them.
+func findSources(info *debug.BuildInfo) (map[string]*source, error) {
+	command := exec.Command("go", "list", "-deps", "-f", packageFormat, info.Path) //nolint:gosec // as the binary says
+	command.Env, command.Stderr = append(os.Environ(), "GOPROXY=off"), os.Stderr
+	for _, setting := range info.Settings {
+		if slices.Contains([]string{"GOOS", "GOARCH", "CGO_ENABLED"}, setting.Key) {
+			command.Env = append(command.Env, setting.Key+"="+setting.Value)
 		}
 	}
-	return sorted(found), nil
+	out, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w; go mod download fetches what is missing", err)
+	}
+	sources := map[string]*source{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Split(strings.TrimSpace(line), "\t")
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("go list: want a module, its directory and a package's, not %q", line)
+		}
+		name := fields[0]
+		if name == toolchain+"@" {
+			name += info.GoVersion
+		}
+		if sources[name] == nil {
+			sources[name] = &source{root: fields[1]}
+		}
+		sources[name].packages = append(sources[name].packages, fields[2])
+	}
+	return sources, nil
 }

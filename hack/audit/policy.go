@@ -6,7 +6,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	goversion "go/version"
 	"os"
 	"slices"
 	"strings"
@@ -15,24 +14,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// policy is what may be linked. Its file says what the fields mean.
+// policy says what may be linked. policy.yaml describes the fields.
 type policy struct {
 	Licences struct {
 		Allowed []string          `json:"allowed"`
 		Known   map[string]string `json:"known"`
 	} `json:"licences"`
-	KnownBad []badVersions `json:"knownBad"`
+	AtLeast map[string]string `json:"atLeast"`
 }
 
-// badVersions are those of a module from one version on and before another; of the first all, if Since is empty.
-type badVersions struct {
-	Module string `json:"module"`
-	Since  string `json:"since,omitempty"`
-	Fixed  string `json:"fixed"`
-	Why    string `json:"why"`
-}
-
-// readPolicy reads and checks a policy.
+// readPolicy reads a policy and checks its versions.
 func readPolicy(file string) (*policy, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -42,70 +33,57 @@ func readPolicy(file string) (*policy, error) {
 	if err := yaml.UnmarshalStrict(text, p); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	for _, bad := range p.KnownBad {
-		valid := isVersion(bad.Module, bad.Fixed) && (bad.Since == "" || isVersion(bad.Module, bad.Since))
-		if !valid || bad.Why == "" {
-			return nil, fmt.Errorf("%s: knownBad of %q: want a fixed version, since none or a version, and why", file, bad.Module)
+	for path, version := range p.AtLeast {
+		if !semver.IsValid(semantic(version)) {
+			return nil, fmt.Errorf("%s: atLeast[%s]: %q is not a version", file, path, version)
 		}
 	}
 	return p, nil
 }
 
-// check says what is wrong with modules.
-func (p *policy) check(modules []module) []error {
-	var problems []error
+// findLicences fills in the licences of modules: those that the policy names, and otherwise those
+// whose texts the modules have.
+func (p *policy) findLicences(modules []*module) error {
+	for _, m := range modules {
+		if known, ok := p.Licences.Known[m.path]; ok {
+			m.licences = []string{known}
+			continue
+		}
+		var err error
+		if m.licences, err = licencesIn(m.root, m.terms); err != nil {
+			return fmt.Errorf("the licences of %s: %w", m, err)
+		}
+	}
+	return nil
+}
+
+// check returns an error for each violation of the policy.
+func (p *policy) check(modules []*module) error {
+	var errs []error
 	for _, m := range modules {
 		if len(m.licences) == 0 {
-			problems = append(problems, fmt.Errorf("%s: no file of it says what its licence is", m))
+			errs = append(errs, fmt.Errorf("%s: none of its files is a licence", m))
 		}
 		for _, licence := range m.licences {
 			if !slices.Contains(p.Licences.Allowed, licence) {
-				problems = append(problems, fmt.Errorf("%s: its licence, %s, is not one of those allowed", m, licence))
+				errs = append(errs, fmt.Errorf("%s: its licence, %s, is not allowed", m, licence))
 			}
 		}
-		for _, bad := range p.KnownBad {
-			if bad.has(m) {
-				problems = append(problems, fmt.Errorf("%s: known to be bad before %s: %s", m, bad.Fixed, bad.Why))
-			}
-		}
-		if !isVersion(m.path, m.version) {
-			problems = append(problems, errors.New(m.String()+": it has no version that can be compared"))
+		// A version that is not semantic is older than all others.
+		if atLeast := p.AtLeast[m.path]; atLeast != "" && semver.Compare(semantic(m.version), semantic(atLeast)) < 0 {
+			errs = append(errs, fmt.Errorf("%s: want at least %s, which fixes a vulnerability", m, atLeast))
 		}
 	}
-	return problems
+	return errors.Join(errs...)
 }
 
-// has reports whether a module is one of those versions.
-func (b badVersions) has(m module) bool {
-	return b.Module == m.path && compareVersions(m.path, m.version, b.Fixed) < 0 &&
-		(b.Since == "" || compareVersions(m.path, m.version, b.Since) >= 0)
-}
-
-// The toolchain's versions are written otherwise than those of modules.
-
-func isVersion(path, version string) bool {
-	if path == toolchain {
-		return goversion.IsValid(plainGo(version))
+// semantic returns a version as semantic versions are written. The toolchain's is go1.26.8, and may
+// be followed by experiments or a distribution's suffix.
+func semantic(version string) string {
+	if number, isToolchain := strings.CutPrefix(version, toolchain); isToolchain {
+		number, _, _ = strings.Cut(number, " ")
+		number, _, _ = strings.Cut(number, "-")
+		return "v" + number
 	}
-	return semver.IsValid(version)
-}
-
-func compareVersions(path, a, b string) int {
-	if path == toolchain {
-		return goversion.Compare(plainGo(a), plainGo(b))
-	}
-	return semver.Compare(a, b)
-}
-
-// plainGo takes off what follows a version: experiments, or a distribution's additions.
-func plainGo(version string) string {
-	plain, _, _ := strings.Cut(version, " ")
-	plain, _, _ = strings.Cut(plain, "-")
-	return plain
-}
-
-// sorted returns what is in a slice, once each.
-func sorted(s []string) []string {
-	slices.Sort(s)
-	return slices.Compact(s)
+	return version
 }

@@ -4,8 +4,8 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -14,75 +14,50 @@ import (
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// What the SBOM is about.
-const (
-	mainName = "project"
-	mainPath = "tutorial.kubebuilder.io/project"
-)
+// mainPath is the module of the binaries.
+const mainPath = "tutorial.kubebuilder.io/project"
 
-// writeSBOM writes what is linked into a binary to a file, with the binary's own checksum. Of the same
-// binary it is the same, byte for byte: it has no time and no serial number.
-func writeSBOM(file, version, binary string, modules []module) error {
+// writeSBOM writes what is linked into a binary to a file, with the checksum of the binary. For the
+// same binary it writes the same bytes: there is no time and no serial number.
+func writeSBOM(file, version, binary string, modules []*module) error {
 	content, err := os.ReadFile(binary)
 	if err != nil {
 		return err
 	}
 	sum := sha256.Sum256(content)
-	root := cyclonedx.Component{
-		BOMRef: purl(mainPath, version), Type: cyclonedx.ComponentTypeApplication,
-		Name: mainName, Version: version, PackageURL: purl(mainPath, version),
-		Hashes: &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: hex.EncodeToString(sum[:])}},
-	}
-	bom := cyclonedx.NewBOM()
-	bom.Metadata = &cyclonedx.Metadata{Component: &root}
-	components, refs := make([]cyclonedx.Component, 0, len(modules)), make([]string, 0, len(modules))
+	root := component(cyclonedx.ComponentTypeApplication, mainPath, version)
+	root.Hashes = &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: hex.EncodeToString(sum[:])}}
+
+	components, refs := []cyclonedx.Component{}, []string{}
 	for _, m := range modules {
-		c, err := component(m)
-		if err != nil {
-			return err
+		c := component(cyclonedx.ComponentTypeLibrary, m.path, m.version)
+		if m.path == toolchain {
+			c = component(cyclonedx.ComponentTypeLibrary, "stdlib", strings.TrimPrefix(m.version, toolchain))
+		}
+		c.Licenses = &cyclonedx.Licenses{}
+		for _, id := range m.licences {
+			*c.Licenses = append(*c.Licenses, cyclonedx.LicenseChoice{License: &cyclonedx.License{ID: id}})
+		}
+		if m.sum != "" {
+			c.Properties = &[]cyclonedx.Property{{Name: "go.sum", Value: m.sum}}
 		}
 		components, refs = append(components, c), append(refs, c.BOMRef)
 	}
-	// A binary tells what is in it, and not what in it uses what.
-	bom.Components, bom.Dependencies = &components, &[]cyclonedx.Dependency{{Ref: root.BOMRef, Dependencies: &refs}}
+	bom := cyclonedx.NewBOM()
+	bom.Metadata = &cyclonedx.Metadata{Component: &root}
+	bom.Components = &components
+	// A binary does not say which of its modules uses which.
+	bom.Dependencies = &[]cyclonedx.Dependency{{Ref: root.BOMRef, Dependencies: &refs}}
 
-	out, err := os.Create(file)
-	if err != nil {
-		return err
+	text := &bytes.Buffer{}
+	if err := cyclonedx.NewBOMEncoder(text, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom); err != nil {
+		return fmt.Errorf("encoding the SBOM: %w", err)
 	}
-	if err := cyclonedx.NewBOMEncoder(out, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom); err != nil {
-		_ = out.Close()
-		return fmt.Errorf("writing %s: %w", file, err)
-	}
-	return out.Close()
+	return os.WriteFile(file, text.Bytes(), 0o644) //nolint:gosec // for all to read
 }
 
-// component describes a module.
-func component(m module) (cyclonedx.Component, error) {
-	name, version := m.path, m.version
-	if m.path == toolchain {
-		name, version = "stdlib", strings.TrimPrefix(m.version, "go")
-	}
-	c := cyclonedx.Component{
-		BOMRef: purl(name, version), Type: cyclonedx.ComponentTypeLibrary,
-		Name: name, Version: version, PackageURL: purl(name, version),
-	}
-	licences := make(cyclonedx.Licenses, 0, len(m.licences))
-	for _, id := range m.licences {
-		licences = append(licences, cyclonedx.LicenseChoice{License: &cyclonedx.License{ID: id}})
-	}
-	c.Licenses = &licences
-	if m.sum != "" {
-		sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.sum, "h1:"))
-		if err != nil {
-			return c, fmt.Errorf("the checksum of %s: %w", m, err)
-		}
-		c.Hashes = &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: hex.EncodeToString(sum)}}
-	}
-	return c, nil
-}
-
-// purl is the URL by which databases of packages know a module.
-func purl(name, version string) string {
-	return "pkg:golang/" + name + "@" + strings.ReplaceAll(version, "+", "%2B")
+// component names a module by the URL under which package databases have it.
+func component(kind cyclonedx.ComponentType, path, version string) cyclonedx.Component {
+	url := "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")
+	return cyclonedx.Component{Type: kind, BOMRef: url, Name: path, Version: version, PackageURL: url}
 }

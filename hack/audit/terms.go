@@ -7,39 +7,99 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/google/licensecheck"
 )
 
-// writeTerms writes the terms of a binary's own module to a new directory, and those of the modules that are
-// linked into it below their paths, as each licence asks of whoever gives the binary away.
-func writeTerms(dir string, modules []module) error {
-	own, err := termsIn(".")
+var (
+	licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|unlicense)([-._].*)?$`)
+	noticeFile  = regexp.MustCompile(`(?i)^(notice|patents)([-._].*)?$`)
+	sourceFile  = regexp.MustCompile(`\.(go|s|c|h)$`)
+)
+
+// minCoverage is how many percent of a file known licences make up at least. A file with less says
+// more than they do.
+const minCoverage = 75
+
+// termsOf returns the files with licences, notices and grants of patents in a directory and in
+// those above it up to root, relative to root. Code that was copied into a module often has its own
+// terms beside it.
+func termsOf(dir, root string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	relative, err := filepath.Rel(root, dir)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, entry := range entries {
+		name := entry.Name()
+		if entry.Type().IsRegular() && !sourceFile.MatchString(name) && (licenceFile.MatchString(name) || noticeFile.MatchString(name)) {
+			found = append(found, filepath.Join(relative, name))
+		}
+	}
+	if relative == "." {
+		return found, nil
+	}
+	above, err := termsOf(filepath.Dir(dir), root)
+	return append(found, above...), err
+}
+
+// licencesIn returns the licences whose texts are in some of the files below root. A file that is
+// no known licence counts as "unknown"; notices and grants of patents do not count.
+func licencesIn(root string, files []string) ([]string, error) {
+	var found []string
+	for _, file := range files {
+		if noticeFile.MatchString(filepath.Base(file)) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			return nil, err
+		}
+		coverage := licensecheck.Scan(text)
+		if coverage.Percent < minCoverage {
+			found = append(found, "unknown")
+		}
+		for _, match := range coverage.Match {
+			found = append(found, match.ID)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found), nil
+}
+
+// copyTerms copies the terms of the binary's own module to a new directory, and those of the linked
+// modules below their paths, as the licences demand of whoever distributes the binary.
+func copyTerms(dir string, modules []*module) error {
+	own, err := termsOf(".", ".")
 	if err != nil {
 		return err
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // for all to read
 		return err
 	}
-	for _, m := range append([]module{{root: ".", terms: own}}, modules...) {
+	for _, m := range append([]*module{{root: ".", terms: own}}, modules...) {
 		if len(m.terms) == 0 {
 			return fmt.Errorf("%s: there is no file with its terms in %s", m, m.root)
 		}
-		for _, name := range m.terms {
-			if err := copyFile(filepath.Join(dir, m.path, name), filepath.Join(m.root, name)); err != nil {
+		for _, file := range m.terms {
+			text, err := os.ReadFile(filepath.Join(m.root, file))
+			if err != nil {
+				return err
+			}
+			target := filepath.Join(dir, m.path, file)
+			if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil { //nolint:gosec // for all to read
+				return err
+			}
+			if err := os.WriteFile(target, text, 0o644); err != nil { //nolint:gosec // for all to read
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// copyFile copies a file, and makes the directories that it needs.
-func copyFile(to, from string) error {
-	text, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil { //nolint:gosec // for all to read
-		return err
-	}
-	return os.WriteFile(to, text, 0o644) //nolint:gosec // for all to read
 }

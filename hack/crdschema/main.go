@@ -5,38 +5,49 @@
 //
 //   - It drops the descriptions below jobTemplate. They are Kubernetes' own, take most of the file,
 //     and would push it past the 256 KiB of annotations that client-side apply can carry. Where
-//     users ask for them, it names the command that prints them.
+//     users look for them, it names the command that prints them.
+//   - It drops the rules below jobTemplate on what an edit may change. They are for a Job that
+//     runs; a template may become any other.
 //   - It joins the lines of the other descriptions, which are those of Go comments: kubectl explain
 //     wraps lines itself, and keeps the line breaks that it finds.
-//   - It drops the rules there about what an edit may change. They are for a Job, which runs; a
-//     template may become any other.
-//   - It narrows what the schema lets in to what the Go types can decode. A value that passes the
-//     one and fails the other, once stored, would fail every list and watch that meets it.
+//   - It adds the rules on the fields of v2's schedule, of the table in internal/schedule: as
+//     markers, they would repeat each pattern and each text of that table.
+//   - It narrows the schema to what the Go types can decode. A stored value that passes the schema
+//     and can't be decoded would fail every list and watch that contains it.
+//
+// controller-gen (v0.23) has a marker for none of the others: maxDescLen holds for all descriptions, and
+// markers can't reach fields of Kubernetes' own types.
 package main
 
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
+
+	scheduling "tutorial.kubebuilder.io/project/internal/schedule"
 )
 
 const (
-	// quantityPattern is what resource.ParseQuantity accepts. The usual pattern also lets exponents
-	// be fractions and of any size.
+	// quantityPattern is what resource.ParseQuantity accepts. controller-gen's pattern also admits
+	// exponents that are fractions, and of any size.
 	quantityPattern = `^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3})?$`
 
-	// timePattern is what metav1.Time decodes; the format date-time alone also admits lower
-	// case letters and offsets of any size.
+	// timePattern is what metav1.Time decodes. The format date-time also admits lower case letters
+	// and offsets of any size.
 	timePattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 
 	// intOrString holds its integer in 32 bits, which its schema does not say.
 	minInt32, maxInt32 = float64(-1 << 31), float64(1<<31 - 1)
 )
+
+// described are the fields below jobTemplate that name the command that describes them.
+var described = []string{"metadata", "spec", "spec.template", "spec.template.spec"}
 
 func main() {
 	for _, path := range os.Args[1:] {
@@ -57,34 +68,72 @@ func finish(path string) error {
 	if err := yaml.UnmarshalStrict(raw, crd); err != nil {
 		return fmt.Errorf("not a CustomResourceDefinition: %w", err)
 	}
-	for i := range crd.Spec.Versions {
-		schema := crd.Spec.Versions[i].Schema.OpenAPIV3Schema
-		narrow(schema)
-		joinDescriptions(schema)
-		template := schema.Properties["spec"].Properties["jobTemplate"]
-		eachChild(&template, dropDescriptions)
-		eachChild(&template, dropTransitionRules)
-		pointToJob(&template, "job", "spec", "template", "spec")
+	for _, version := range crd.Spec.Versions {
+		finishSchema("", version.Schema.OpenAPIV3Schema)
 	}
-	out, err := marshal(crd)
+	manifest, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, out, 0o644) //nolint:gosec // a manifest, for all to read
-}
-
-// marshal writes the CRD as a manifest: without the status, which the API server fills in.
-func marshal(crd *apiextensionsv1.CustomResourceDefinition) ([]byte, error) {
-	manifest, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
-	if err != nil {
-		return nil, err
-	}
-	delete(manifest, "status")
+	delete(manifest, "status") // The API server fills it in.
 	out, err := yaml.Marshal(manifest)
-	return append([]byte("---\n"), out...), err
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append([]byte("---\n"), out...), 0o644) //nolint:gosec // a manifest, for all to read
 }
 
-// narrow makes the schema, and all below it, admit only what its Go type can decode.
+// finishSchema finishes the schema of a field, and of all below it. The path names the field:
+// ".spec.schedule". The items of a list are ".spec.list[]".
+func finishSchema(path string, schema *apiextensionsv1.JSONSchemaProps) {
+	narrow(schema)
+	inTemplate, isInTemplate := strings.CutPrefix(path, ".spec.jobTemplate.")
+	switch {
+	case slices.Contains(described, inTemplate):
+		schema.Description = fmt.Sprintf("As in a Job: `kubectl explain job.%s` describes its fields.", inTemplate)
+	case isInTemplate, strings.HasSuffix(path, "[]"): // kubectl explain would add an item's to that of the list
+		schema.Description = ""
+	default:
+		schema.Description = joinLines(schema.Description)
+	}
+	if path == ".spec.schedule" {
+		addRules(schema)
+	}
+	if isInTemplate {
+		schema.XValidations = slices.DeleteFunc(schema.XValidations, isTransitionRule)
+	}
+
+	for name, property := range schema.Properties {
+		finishSchema(path+"."+name, &property)
+		schema.Properties[name] = property
+	}
+	if schema.Items != nil {
+		finishSchema(path+"[]", schema.Items.Schema)
+	}
+	if values := schema.AdditionalProperties; values != nil && values.Schema != nil {
+		finishSchema(path+"[]", values.Schema)
+	}
+}
+
+// addRules adds the rules of cron expressions to the fields of a schedule. v1's has none.
+func addRules(schedule *apiextensionsv1.JSONSchemaProps) {
+	for _, rule := range scheduling.Rules() {
+		field, ok := schedule.Properties[rule.Field]
+		if !ok {
+			continue
+		}
+		message := "'" + rule.Must + "'"
+		for _, hint := range slices.Backward(rule.Hints) {
+			message = fmt.Sprintf("self.matches('%s') ? '%s' : %s", hint.Pattern, hint.Reason, message)
+		}
+		field.XValidations = append(field.XValidations, apiextensionsv1.ValidationRule{
+			Rule: fmt.Sprintf("self.matches('%s')", rule.Pattern), MessageExpression: message,
+		})
+		schedule.Properties[rule.Field] = field
+	}
+}
+
+// narrow makes the schema admit only what its Go type can decode.
 func narrow(schema *apiextensionsv1.JSONSchemaProps) {
 	switch {
 	case schema.XIntOrString && schema.Pattern != "":
@@ -94,73 +143,17 @@ func narrow(schema *apiextensionsv1.JSONSchemaProps) {
 	case schema.Format == "date-time":
 		schema.Pattern = timePattern
 	}
-	eachChild(schema, narrow)
 }
 
-// joinDescriptions joins the lines of the descriptions, and leaves a list's items without one of
-// their own: kubectl explain would print it as further lines of the list's.
-func joinDescriptions(schema *apiextensionsv1.JSONSchemaProps) {
-	schema.Description = joinLines(schema.Description)
-	eachChild(schema, joinDescriptions)
-	if schema.Items != nil && schema.Items.Schema != nil {
-		schema.Items.Schema.Description = ""
-	}
+// isTransitionRule reports whether a rule compares a value with the one before an edit.
+func isTransitionRule(rule apiextensionsv1.ValidationRule) bool {
+	return strings.Contains(rule.Rule, "oldSelf")
 }
+
+// lineBreak is a line break within a paragraph or an item of a list.
+var lineBreak = regexp.MustCompile(`(\S) *\n *([^\s*-]|[*-]\S)`)
 
 // joinLines makes one line of each paragraph and of each item of a list.
 func joinLines(text string) string {
-	var joined []string
-	isOpen := false // the last line may go on
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if isOpen && line != "" && !isListItem(line) {
-			joined[len(joined)-1] += " " + line
-			continue
-		}
-		joined = append(joined, line)
-		isOpen = line != ""
-	}
-	return strings.Join(joined, "\n")
-}
-
-func isListItem(line string) bool {
-	return strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ")
-}
-
-// pointToJob describes the field of this name, and below it those of the other names, by the
-// command that describes the same field of a Job.
-func pointToJob(schema *apiextensionsv1.JSONSchemaProps, path, name string, below ...string) {
-	field := schema.Properties[name]
-	path += "." + name
-	field.Description = fmt.Sprintf("As in a Job: `kubectl explain %s` describes its fields.", path)
-	if len(below) > 0 {
-		pointToJob(&field, path, below[0], below[1:]...)
-	}
-	schema.Properties[name] = field
-}
-
-func dropDescriptions(schema *apiextensionsv1.JSONSchemaProps) {
-	schema.Description = ""
-	eachChild(schema, dropDescriptions)
-}
-
-func dropTransitionRules(schema *apiextensionsv1.JSONSchemaProps) {
-	schema.XValidations = slices.DeleteFunc(schema.XValidations, func(rule apiextensionsv1.ValidationRule) bool {
-		return strings.Contains(rule.Rule, "oldSelf")
-	})
-	eachChild(schema, dropTransitionRules)
-}
-
-// eachChild calls visit for each schema directly below this one.
-func eachChild(schema *apiextensionsv1.JSONSchemaProps, visit func(*apiextensionsv1.JSONSchemaProps)) {
-	for name, property := range schema.Properties {
-		visit(&property)
-		schema.Properties[name] = property
-	}
-	if schema.Items != nil && schema.Items.Schema != nil {
-		visit(schema.Items.Schema)
-	}
-	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
-		visit(schema.AdditionalProperties.Schema)
-	}
+	return lineBreak.ReplaceAllString(text, "$1 $2")
 }

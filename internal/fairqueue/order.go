@@ -16,14 +16,15 @@ import (
 // order holds the requests that are ready and decides which is next. Client-go's queue calls it
 // with its own lock held, but for expect.
 type order struct {
-	// due has the requests that are due, by namespace, and early all others, which can wait for those.
+	// due has the requests that are due, by namespace, and early all others, which can wait for
+	// those.
 	due, early *btree.BTree[place]
 	places     map[reconcile.Request]place
 	pushed     int
 	previous   string // the namespace whose turn was last
 
-	// expected has when the requests are due that were added but have no place yet: a request that is
-	// being reconciled gets one when that is done.
+	// expected has when the requests are due that were added but have no place yet: a request that
+	// is being reconciled gets one when that is done.
 	mu       sync.Mutex
 	expected map[reconcile.Request]time.Time
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package informer makes the cache one that a single object can't stop, and that is up to date again
-// a few seconds after the API server is back.
+// Package informer makes the cache one that a single object can't stop, and that is up to date
+// again a few seconds after the API server is back.
 //
 // What passes another schema than ours, or is stored past the API server, may not decode into Go
 // types: suspend: "yes". A typed list or watch fails as a whole on the first such object. Here it

@@ -18,10 +18,10 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// watchBackoff is how often a watch is asked for again that the API server does not grant. client-go
-// itself waits for up to a minute once a few have failed: so long after an API server is back
-// nobody would hear of a new CronJob, and a manager that begins to lead would know nothing of what
-// was done meanwhile.
+// watchBackoff is how often a watch is asked for again that the API server does not grant.
+// client-go itself waits for up to a minute once a few have failed: so long after an API server is
+// back nobody would hear of a new CronJob, and a manager that begins to lead would know nothing of
+// what was done meanwhile.
 var watchBackoff = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5, Cap: 3 * time.Second, Steps: 1000}
 
 // newInformer returns an informer whose watches are back a few seconds after the API server is.

@@ -32,17 +32,17 @@ var ErrOver = errors.New("not written: the lease is over, and another may lead")
 // look and the arrival of a request is all in which a leader can be stopped and still be too late;
 // the part of a lease that is left when the fence closes is for that.
 type Fence struct {
-	lasts   time.Duration
-	clock   clock.PassiveClock
-	renewed atomic.Pointer[time.Time]
+	renewDeadline time.Duration
+	clock         clock.PassiveClock
+	renewed       atomic.Pointer[time.Time]
 }
 
 // NewFence makes a fence that closes when the lease was not renewed for so long: the deadline for
 // its renewal, which is shorter than the lease. The clock has to run on while the process is
 // stopped, whatever is done to the machine's: the system's own does, as long as its times are not
 // stripped of their monotonic part.
-func NewFence(lasts time.Duration, passing clock.PassiveClock) *Fence {
-	return &Fence{lasts: lasts, clock: passing}
+func NewFence(renewDeadline time.Duration, passiveClock clock.PassiveClock) *Fence {
+	return &Fence{renewDeadline: renewDeadline, clock: passiveClock}
 }
 
 // Renewals returns a configuration for the leader election, whose renewals keep the fence open.
@@ -110,7 +110,7 @@ func refuse(request *http.Request) (*http.Response, error) {
 
 func (f *Fence) isOpen() bool {
 	renewed := f.renewed.Load()
-	return renewed != nil && f.clock.Since(*renewed) < f.lasts
+	return renewed != nil && f.clock.Since(*renewed) < f.renewDeadline
 }
 
 // writes reports whether a request may change anything.

@@ -26,7 +26,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-const lasts = 10 * time.Second
+const renewDeadline = 10 * time.Second
 
 // held is a Lease that somebody holds.
 const held = `{"spec":{"holderIdentity":"a"}}`
@@ -42,9 +42,9 @@ func TestALeaderWritesOnlyWhileItsLeaseLasts(t *testing.T) {
 	}{
 		"it is renewed":                          {"PUT " + leases, http.StatusOK, 0, http.MethodPost, false},
 		"it was taken":                           {"POST " + leases, http.StatusCreated, 0, http.MethodDelete, false},
-		"it was renewed a while ago":             {"PUT " + leases, http.StatusOK, lasts - 1, http.MethodPatch, false},
-		"it was not renewed in time":             {"PUT " + leases, http.StatusOK, lasts, http.MethodPost, true},
-		"reading goes on":                        {"PUT " + leases, http.StatusOK, lasts, http.MethodGet, false},
+		"it was renewed a while ago":             {"PUT " + leases, http.StatusOK, renewDeadline - 1, http.MethodPatch, false},
+		"it was not renewed in time":             {"PUT " + leases, http.StatusOK, renewDeadline, http.MethodPost, true},
+		"reading goes on":                        {"PUT " + leases, http.StatusOK, renewDeadline, http.MethodGet, false},
 		"it never led":                           {"", 0, 0, http.MethodPost, true},
 		"it was seen, and not renewed":           {"GET " + leases, http.StatusOK, 0, http.MethodPost, true},
 		"the renewal was refused":                {"PUT " + leases, http.StatusConflict, 0, http.MethodPost, true},
@@ -55,7 +55,7 @@ func TestALeaderWritesOnlyWhileItsLeaseLasts(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(answer) }))
 			defer server.Close()
 			clock := clocktesting.NewFakePassiveClock(time.Now())
-			fence := NewFence(lasts, clock)
+			fence := NewFence(renewDeadline, clock)
 			if method, path, ok := strings.Cut(tc.renewal, " "); ok {
 				elector, err := rest.HTTPClientFor(fence.Renewals(&rest.Config{}))
 				require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestTheHealthCheckFailsWhenALeaderNeitherRenewsNorEnds(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 			defer server.Close()
 			clock := clocktesting.NewFakePassiveClock(time.Now())
-			fence := NewFence(lasts, clock)
+			fence := NewFence(renewDeadline, clock)
 			elector, err := rest.HTTPClientFor(fence.Renewals(&rest.Config{}))
 			require.NoError(t, err)
 			for _, body := range tc.requests {
@@ -120,9 +120,9 @@ func TestTheHealthCheckFailsWhenALeaderNeitherRenewsNorEnds(t *testing.T) {
 
 func TestARenewalCountsFromWhenItWasAskedFor(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { clock.SetTime(clock.Now().Add(lasts)) }))
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { clock.SetTime(clock.Now().Add(renewDeadline)) }))
 	defer server.Close()
-	fence := NewFence(lasts, clock)
+	fence := NewFence(renewDeadline, clock)
 	elector, err := rest.HTTPClientFor(fence.Renewals(&rest.Config{}))
 	require.NoError(t, err)
 	require.NoError(t, ask(t, elector, http.MethodPut, server.URL+"/apis/coordination.k8s.io/v1/namespaces/n/leases/l"))
@@ -142,7 +142,7 @@ func TestALeaderThatWasStoppedForLongDoesNotReleaseTheLeaseOfTheNext(t *testing.
 			server := httptest.NewServer(store)
 			defer server.Close()
 			clock := clocktesting.NewFakePassiveClock(time.Now())
-			fence := NewFence(lasts, clock)
+			fence := NewFence(renewDeadline, clock)
 			client, err := kubernetes.NewForConfig(fence.Renewals(&rest.Config{Host: server.URL}))
 			require.NoError(t, err)
 			led := make(chan struct{})

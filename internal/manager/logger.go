@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// newLogger makes the manager's logger of its options. It differs from controller-runtime's in what it drops. That one
-// writes, of lines with one message, a hundred a second and from then on each hundredth: of a thousand runs in a second,
-// it would tell of some. Here that is for errors alone, which come with a stack trace and by the thousands when the API
-// server is away.
+// newLogger makes the manager's logger of its options. It differs from controller-runtime's in what
+// it drops. That one writes, of lines with one message, a hundred a second and from then on each
+// hundredth: of a thousand runs in a second, it would tell of some. Here that is for errors alone,
+// which come with a stack trace and by the thousands when the API server is away.
 func newLogger(opts zap.Options) logr.Logger {
 	var all zapcore.Core
 	opts.ZapOpts = append(opts.ZapOpts, uberzap.WrapCore(func(core zapcore.Core) zapcore.Core { // before it is sampled
@@ -46,8 +46,8 @@ func (c errorsSampled) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry)
 	return c.Core.Check(entry, checked)
 }
 
-// lazyCore is a core that encodes the values of a logger when that first writes a line: each reconcile makes two
-// loggers, and most write none.
+// lazyCore is a core that encodes the values of a logger when that first writes a line: each
+// reconcile makes two loggers, and most write none.
 type lazyCore struct{ zapcore.Core }
 
 // With returns the core with values that all its lines have.

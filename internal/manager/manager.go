@@ -84,9 +84,10 @@ func fail(code int, err error) int {
 // leaderElectionID is the name of the Lease that the leader holds.
 const leaderElectionID = "cronjob-controller.tutorial.kubebuilder.io"
 
-// limitMemory lets the Go runtime use nine tenths of the container's memory, in bytes. The rest is for what the runtime
-// does not count, such as the program itself and what the kernel keeps for its sockets. Without it, the kernel takes the
-// program's pages away, each of which is needed again at once, and the manager stands still without being killed.
+// limitMemory lets the Go runtime use nine tenths of the container's memory, in bytes. The rest is
+// for what the runtime does not count, such as the program itself and what the kernel keeps for its
+// sockets. Without it, the kernel takes the program's pages away, each of which is needed again at
+// once, and the manager stands still without being killed.
 func limitMemory(container int64) {
 	if container > 0 {
 		debug.SetMemoryLimit(container / 10 * 9)
@@ -144,7 +145,8 @@ func run(ctx context.Context, config *rest.Config, opts *options, version string
 	return nil
 }
 
-// fencedClient reads and writes as the manager's own, but writes only while the manager is sure to lead.
+// fencedClient reads and writes as the manager's own, but writes only while the manager is sure to
+// lead.
 func fencedClient(mgr ctrl.Manager, fence *lease.Fence) (client.Client, error) {
 	fenced := *mgr.GetHTTPClient()
 	fenced.Transport = fence.Writes(fenced.Transport)
@@ -153,8 +155,8 @@ func fencedClient(mgr ctrl.Manager, fence *lease.Fence) (client.Client, error) {
 	})
 }
 
-// setUpWebhooks registers the webhooks. A replica is ready when the API server can call them: it is not
-// about caches, as one that does not lead serves webhooks as well.
+// setUpWebhooks registers the webhooks. A replica is ready when the API server can call them: it is
+// not about caches, as one that does not lead serves webhooks as well.
 func setUpWebhooks(mgr ctrl.Manager, opts *options) error {
 	server := mgr.GetWebhookServer()
 	server.Register(conversion.Path, conversion.Handler{Convert: v2.ConvertJSON})
@@ -208,7 +210,8 @@ func managerOptions(opts *options, server webhook.Server) ctrl.Options {
 	}
 }
 
-// How long a lease is others' to respect after it was renewed, and how long the leader goes on without: the usual times.
+// How long a lease is others' to respect after it was renewed, and how long the leader goes on
+// without: the usual times.
 const (
 	leaseDuration = 15 * time.Second
 	renewDeadline = 10 * time.Second

@@ -64,8 +64,8 @@ func stateOf(in Input, job *batchv1.Job) jobState {
 	return state
 }
 
-// IsRecorded reports whether the stored status of a CronJob tells that a Job was started, or the Job
-// was not started by schedule.
+// IsRecorded reports whether the stored status of a CronJob tells that a Job was started, or the
+// Job was not started by schedule.
 func IsRecorded(c *v1.CronJob, job *batchv1.Job) bool {
 	tick, ok := TickOf(job)
 	return !ok || !tick.After(timeOf(c.Status.LastScheduleTime))

@@ -81,8 +81,8 @@ func TestW3TheTimeOfAnEditIsWrittenWithTheGenerationAlone(t *testing.T) {
 func TestS2TicksOfAnIntervalAreMissedAsTheyWereCountedThen(t *testing.T) {
 	c := cron().Schedule("@every 9s").Created(at("10:00:00")).Obj()
 	c.Status = Decide(NewInput(c, at("10:00:01"), at("10:00:00"))).Status
-	// The run of 10:00:09 is not in the status yet when the interval is edited at 10:00:12: from then on
-	// the ticks are 10:00:19, :29 and :39, of which only the last runs.
+	// The run of 10:00:09 is not in the status yet when the interval is edited at 10:00:12: from
+	// then on the ticks are 10:00:19, :29 and :39, of which only the last runs.
 	c.Spec.Schedule, c.Generation = "@every 10s", 2
 	jobs := []*batchv1.Job{
 		builders.MakeJob(c, at("10:00:09")).Succeeded(at("10:00:10")).Obj(),
@@ -95,7 +95,8 @@ func TestS2TicksOfAnIntervalAreMissedAsTheyWereCountedThen(t *testing.T) {
 
 func TestS7NothingRunsFromBeforeTwoEditsWereSeen(t *testing.T) {
 	c := settle(t, cron().Schedule("* * * * *").Obj(), at("09:58:40"))
-	// Suspended at 09:59:10 and resumed at 10:02:30, of which the managed fields tell the first alone.
+	// Suspended at 09:59:10 and resumed at 10:02:30, of which the managed fields tell the first
+	// alone.
 	c.Generation += 2
 	in := inputOf(c, at("10:02:40"))
 	in.EditedAt = at("09:59:10")

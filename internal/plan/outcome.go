@@ -43,6 +43,9 @@ type Result struct {
 	// Events to record, whether or not the status can be written. So are those of Ended.
 	Events []Event
 
+	// Unrecorded has the Jobs of ticks that the stored status does not tell of, and Status does.
+	Unrecorded []*batchv1.Job
+
 	// Ended has the Jobs whose end is told now.
 	Ended []Ended
 
@@ -85,7 +88,7 @@ func Conclude(in Input, p Plan, done Outcome) Result {
 		}
 	}
 	return Result{
-		Status: p.Status, Events: append(events, p.decisionEvents()...), Ended: p.Ended,
+		Status: p.Status, Events: append(events, p.decisionEvents()...), Unrecorded: p.unrecorded, Ended: p.Ended,
 		Missed: p.Missed, ReplacedCount: p.ReplacedCount, DeletedCount: p.DeletedCount,
 		Refused: refused, CanDefer: canDefer, WakeAt: p.WakeAt, Again: p.Again,
 	}

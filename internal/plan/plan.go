@@ -87,7 +87,8 @@ func NewInput(stored *v1.CronJob, now, editedAt time.Time, jobs ...*batchv1.Job)
 	return in
 }
 
-// Plan is what is to be done. Nobody changes it: Conclude makes a Result of it and of what was done.
+// Plan is what is to be done. Nobody changes it: Conclude makes a Result of it and of what was
+// done.
 type Plan struct {
 	// Status to write if nothing is done.
 	Status v1.CronJobStatus
@@ -112,8 +113,8 @@ type Plan struct {
 
 	// Ended has the Jobs whose end the status does not say yet, and if it does not list all that
 	// run, those that have ended lately: they may have been told of before. Of those that it says
-	// run, but that are gone, ReplacedCount counts the ones that made room for the next, and DeletedCount
-	// the ones that somebody deleted.
+	// run, but that are gone, ReplacedCount counts the ones that made room for the next, and
+	// DeletedCount the ones that somebody deleted.
 	Ended                       []Ended
 	ReplacedCount, DeletedCount int
 
@@ -211,23 +212,23 @@ func (p *Plan) suspend(in Input) {
 func (p *Plan) follow(in Input, active []jobState) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
 	last := timeOf(p.Status.LastScheduleTime)
-	floor := floor(in, last)
+	from := handledUntil(in, last)
 	if isReschedule(in.CronJob) {
 		p.missWaiting(in, last)
 	}
 	if isEditedUnseen(in.CronJob) {
-		p.missUnseen(in, ticks, floor)
-		floor = latest(floor, in.SeenAt)
+		p.missUnseen(in, ticks, from)
+		from = latest(from, in.SeenAt)
 	}
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 
-	due, isDue := ticks.Last(floor, in.Now)
+	due, isDue := ticks.Last(from, in.Now)
 	if !isDue {
-		next, _ := ticks.Next(floor)
+		next, _ := ticks.Next(from)
 		p.await(in, next)
 		return
 	}
-	p.missOlder(in, ticks, floor, due)
+	p.missOlder(in, ticks, from, due)
 	next, _ := ticks.Next(due)
 	deadline, hasDeadline := deadlineOf(in, due)
 	if hasDeadline && in.Now.After(deadline) {

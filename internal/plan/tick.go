@@ -74,14 +74,14 @@ func MissedRow(row v1.MissedTicks) Missed {
 	return Missed{Reason: MissedReason(row.Reason), First: row.First.Time, Last: row.Last.Time, Count: int(row.Count)}
 }
 
-// missOlder notes the ticks after floor that a newer one, the one that is due, leaves behind.
-func (p *Plan) missOlder(in Input, ticks schedule.Schedule, floor, due time.Time) {
-	count := ticks.Count(floor, due, MaxMissedCount)
+// missOlder notes the ticks after an instant that a newer one, the one that is due, leaves behind.
+func (p *Plan) missOlder(in Input, ticks schedule.Schedule, from, due time.Time) {
+	count := ticks.Count(from, due, MaxMissedCount)
 	if count == 0 {
 		return
 	}
-	first, _ := ticks.Next(floor)
-	last, _ := ticks.Last(floor, due.Add(-time.Second))
+	first, _ := ticks.Next(from)
+	last, _ := ticks.Last(from, due.Add(-time.Second))
 	p.miss(in, Missed{reasonForOlder(in.CronJob), first, last, count})
 }
 
@@ -139,16 +139,16 @@ func passedBy(in Input, last time.Time, unedited bool) (first time.Time, next fu
 	first = timeOf(c.Status.NextScheduleTime)
 	next = func(time.Time) (time.Time, bool) { return time.Time{}, false }
 	if unedited || in.ScheduleErr == nil && c.Status.ObservedSchedule == observedSchedule(c) {
-		next = in.Schedule.Anchored(anchorAt(in, floor(in, last))).Next
+		next = in.Schedule.Anchored(anchorAt(in, handledUntil(in, last))).Next
 	}
 	if unedited {
-		first, _ = next(floor(in, last))
+		first, _ = next(handledUntil(in, last))
 	}
 	return first, next
 }
 
-// anchorAt returns what an interval counted from at an instant: the newest run up to then, be it one
-// that the status does not tell of.
+// anchorAt returns what an interval counted from at an instant: the newest run up to then, be it
+// one that the status does not tell of.
 func anchorAt(in Input, instant time.Time) time.Time {
 	anchor := Anchor(in.CronJob, in.CronJob.Status)
 	if in.Schedule.Interval() == 0 {
@@ -198,8 +198,8 @@ func (s tickSet) has(tick time.Time) bool {
 	return ok
 }
 
-// verify names the Jobs of ticks that would be missed, but that the manager which led before may have
-// run: of its last Jobs this one knows by the cache alone, which may be stale.
+// verify names the Jobs of ticks that would be missed, but that the manager which led before may
+// have run: of its last Jobs this one knows by the cache alone, which may be stale.
 func (p *Plan) verify(in Input) {
 	for _, tick := range missedFrom(in, p.Missed, in.LeadingSince.Add(-MaxCacheLag)) {
 		if !tick.After(in.LeadingSince) {
@@ -227,16 +227,16 @@ func missedFrom(in Input, rows []Missed, since time.Time) []time.Time {
 	return ticks
 }
 
-// missUnseen notes the ticks since the last edit that is known, if the spec was edited more than once
-// since it was looked at. Whether they count is not known: one of the edits may have been a resume,
-// and the managed fields do not tell of each. So none of them runs.
-func (p *Plan) missUnseen(in Input, ticks schedule.Schedule, floor time.Time) {
-	last, ok := ticks.Last(floor, in.SeenAt)
+// missUnseen notes the ticks since the last edit that is known, if the spec was edited more than
+// once since it was looked at. Whether they count is not known: one of the edits may have been a
+// resume, and the managed fields do not tell of each. So none of them runs.
+func (p *Plan) missUnseen(in Input, ticks schedule.Schedule, from time.Time) {
+	last, ok := ticks.Last(from, in.SeenAt)
 	if !ok {
 		return
 	}
-	first, _ := ticks.Next(floor)
-	p.miss(in, Missed{MissedEdited, first, last, ticks.Count(floor, last.Add(time.Second), MaxMissedCount)})
+	first, _ := ticks.Next(from)
+	p.miss(in, Missed{MissedEdited, first, last, ticks.Count(from, last.Add(time.Second), MaxMissedCount)})
 }
 
 // missWaiting notes the tick that was due when the CronJob was edited, and had not run by the last
@@ -248,29 +248,29 @@ func (p *Plan) missWaiting(in Input, last time.Time) {
 	}
 }
 
-// floor returns the instant up to which ticks have had their turn, given the last that has run:
-// they have run, were missed, passed while suspended, or lie before the CronJob was created or its
-// schedule edited.
+// handledUntil returns the instant up to which ticks need nothing more, given the last that has
+// run: they have run, were missed, passed while suspended, or lie before the CronJob was created or
+// its schedule edited.
 //
-// The status remembers it as nextScheduleTime, the first tick that has not had its turn, together
+// The status remembers it as nextScheduleTime, the first tick that needs something still, together
 // with the schedule that this tick is one of. So an edit is told from all other changes, and ticks
-// from before it don't run after it, while a tick that waits for its turn survives an edit of the
+// from before it don't run after it, while a tick that waits for a Job survives an edit of the
 // template.
-func floor(in Input, last time.Time) time.Time {
+func handledUntil(in Input, last time.Time) time.Time {
 	c := in.CronJob
-	floor := latest(c.CreationTimestamp.Time, last)
+	until := latest(c.CreationTimestamp.Time, last)
 	waiting := c.Status.NextScheduleTime
 	switch {
 	case c.Status.ObservedGeneration == 0: // nobody has looked yet
 		if c.Generation > 1 {
-			floor = latest(floor, editedAt(in))
+			until = latest(until, editedAt(in))
 		}
 	case isReschedule(c):
-		floor = latest(floor, editedAt(in))
+		until = latest(until, editedAt(in))
 	case waiting != nil:
-		floor = latest(floor, waiting.Add(-time.Second))
+		until = latest(until, waiting.Add(-time.Second))
 	}
-	return floor
+	return until
 }
 
 // isReschedule reports whether ticks from before the last edit don't count: the schedule or its

@@ -29,25 +29,25 @@ type expression struct {
 	// neither of the two is "*" (crontab(5)).
 	eitherDay bool
 
-	// rhythm says that the minute or the hour starts with "*": "every so often" rather than "at
-	// this time". Where clocks shift, a rhythm keeps real time, and a fixed time happens once a
-	// day on the wall: in spring right after the gap if it is in it, in autumn the first time it
-	// is seen. That is vixie-cron's rule (cron(8), "Notes"), but for shifts of three hours and more,
+	// wildcard says that the minute or the hour starts with "*": "every so often" rather than "at
+	// this time". Where clocks shift, a wildcard keeps real time, and a fixed time happens once a
+	// day on the wall: in spring right after the gap if it is in it, in autumn the first time it is
+	// seen. That is vixie-cron's rule (cron(8), "Notes"), but for shifts of three hours and more,
 	// which it leaves alone: here, the day that Samoa skipped in 2011 is a gap as any other.
-	rhythm bool
+	wildcard bool
 }
 
 // newExpression takes over what the parser made of a text.
 func newExpression(parsed *cron.SpecSchedule, text string) *expression {
-	rhythm := parsed.Hour&star != 0 // of a macro: @hourly
+	wildcard := parsed.Hour&star != 0 // of a macro: @hourly
 	if fields := strings.Fields(text); len(fields) == 5 {
-		rhythm = strings.ContainsAny(fields[0][:1]+fields[1][:1], "*?")
+		wildcard = strings.ContainsAny(fields[0][:1]+fields[1][:1], "*?")
 	}
 	return &expression{
 		minutes: parsed.Minute &^ star, hours: parsed.Hour &^ star, days: parsed.Dom &^ star,
 		months: parsed.Month &^ star, weekdays: parsed.Dow &^ star,
 		eitherDay: (parsed.Dom|parsed.Dow)&star == 0,
-		rhythm:    rhythm,
+		wildcard:  wildcard,
 	}
 }
 
@@ -55,7 +55,7 @@ func newExpression(parsed *cron.SpecSchedule, text string) *expression {
 func (e *expression) next(after time.Time, zone *time.Location) (time.Time, bool) {
 	from := after.Truncate(time.Second).Add(time.Second)
 	for p := periodAt(from, zone); ; p = periodAt(p.end, zone) {
-		if !e.rhythm && !from.After(p.start) && e.fallsInto(p.gap()) {
+		if !e.wildcard && !from.After(p.start) && e.fallsInto(p.gap()) {
 			return p.start.UTC(), true
 		}
 		civil, ok := e.ceil(e.skipRepeated(p, p.civil(from)))
@@ -76,13 +76,13 @@ func (e *expression) last(notAfter time.Time, zone *time.Location) (time.Time, b
 		if !ok {
 			return time.Time{}, false
 		}
-		if tick := p.instant(civil); !tick.Before(p.start) && (e.rhythm || !civil.Before(p.repeatedUntil())) {
+		if tick := p.instant(civil); !tick.Before(p.start) && (e.wildcard || !civil.Before(p.repeatedUntil())) {
 			return tick, true
 		}
 		if p.start.IsZero() {
 			return time.Time{}, false
 		}
-		if !e.rhythm && e.fallsInto(p.gap()) {
+		if !e.wildcard && e.fallsInto(p.gap()) {
 			return p.start.UTC(), true
 		}
 		notAfter = p.start.Add(-time.Second)
@@ -92,7 +92,7 @@ func (e *expression) last(notAfter time.Time, zone *time.Location) (time.Time, b
 // skipRepeated returns the civil time from which a fixed time may be looked for: one that the wall
 // has shown before, in the period before, had its run.
 func (e *expression) skipRepeated(p period, civil time.Time) time.Time {
-	if until := p.repeatedUntil(); !e.rhythm && civil.Before(until) {
+	if until := p.repeatedUntil(); !e.wildcard && civil.Before(until) {
 		return until
 	}
 	return civil

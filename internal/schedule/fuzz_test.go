@@ -17,7 +17,8 @@ import (
 	"tutorial.kubebuilder.io/project/test/bounds"
 )
 
-// lastSecond is the end of the time that the API can tell, less the years that a search may look ahead.
+// lastSecond is the end of the time that the API can tell, less the years that a search may look
+// ahead.
 var lastSecond = at("9980-01-01T00:00:00Z").Unix()
 
 // FuzzParse parses anything, and asks what was a schedule for its ticks at any time.
@@ -84,7 +85,8 @@ func assertTicksAreInOrder(t *testing.T, s Schedule, now time.Time) {
 	require.Equal(t, 1, s.Count(last.Add(-time.Second), next, 2))
 }
 
-// FuzzTicksAreThoseOfVixieCron compares any expression with the model, around any shift of any clock.
+// FuzzTicksAreThoseOfVixieCron compares any expression with the model, around any shift of any
+// clock.
 func FuzzTicksAreThoseOfVixieCron(f *testing.F) {
 	f.Add("30", "2", "*", "*", "*", uint16(0), uint16(0))
 	f.Add("*/7", "1-3", "*", "*", "*", uint16(300), uint16(17))

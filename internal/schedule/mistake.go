@@ -79,14 +79,16 @@ type part struct {
 	first, last         string
 	firstName, lastName string
 
+	// value is a pattern of one value: a number, or a name if it has names.
+	value string
+
 	// must says what is right. A hint takes its place if its pattern matches the text.
 	must  string
 	hints []hint
 }
 
-// hint is what to write instead of syntax that other kinds of cron have. The rules of v2's schema
-// repeat the pattern and the reason; a test compares them. No reason may have an apostrophe, which
-// would end a string in CEL.
+// hint is what to write instead of syntax that other kinds of cron have. No reason may have an
+// apostrophe, which would end a string in CEL: see Rules.
 type hint struct {
 	pattern *regexp.Regexp
 	reason  string
@@ -122,14 +124,19 @@ var (
 // parts are the fields, in the order of an expression.
 var parts = [5]part{
 	{name: "minute", words: "minute", first: "0", last: "59",
-		must: mustBe("a minute from 0 to 59", "0-30", "*/15"), hints: []hint{hashed}},
+		value: `[+]?0*[0-5]?[0-9]`,
+		must:  mustBe("a minute from 0 to 59", "0-30", "*/15"), hints: []hint{hashed}},
 	{name: "hour", words: "hour", first: "0", last: "23",
-		must: mustBe("an hour from 0 to 23", "9-17", "*/6"), hints: []hint{hashed}},
+		value: `[+]?0*(1?[0-9]|2[0-3])`,
+		must:  mustBe("an hour from 0 to 23", "9-17", "*/6"), hints: []hint{hashed}},
 	{name: "dayOfMonth", words: "day of month", first: "1", last: "31",
-		must: mustBe("a day from 1 to 31", "1-15", "*/10"), hints: []hint{hashed, lastDay, nearestWeekday}},
+		value: `[+]?0*([1-9]|[12][0-9]|3[01])`,
+		must:  mustBe("a day from 1 to 31", "1-15", "*/10"), hints: []hint{hashed, lastDay, nearestWeekday}},
 	{name: "month", words: "month", first: "1", last: "12", firstName: "jan", lastName: "dec",
-		must: mustBe("a month from 1 to 12 or jan to dec", "jan-mar", "*/3"), hints: []hint{hashed}},
+		value: `[+]?0*([1-9]|1[0-2])|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)`,
+		must:  mustBe("a month from 1 to 12 or jan to dec", "jan-mar", "*/3"), hints: []hint{hashed}},
 	{name: "dayOfWeek", words: "day of week", first: "0", last: "6", firstName: "sun", lastName: "sat",
+		value: `[+]?0*[0-6]|(?i:sun|mon|tue|wed|thu|fr[iİ]|sat)`,
 		must:  mustBe("a day from 0 (Sunday) to 6 or sun to sat", "mon-fri", "*/2"),
 		hints: []hint{hashed, nthWeekday, lastWeekday, seventhDay}},
 }

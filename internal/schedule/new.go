@@ -12,9 +12,9 @@ import (
 // ErrNoInterval is the error for an interval of no time, or less.
 var ErrNoInterval = errors.New("must be an interval above 0, such as @every 90m")
 
-// ParseNew reads a schedule that somebody has just written: as Parse does, but it refuses an interval
-// of no time, or less. The cron library takes it for a second, and so what is stored goes on; but
-// nobody who writes it means that.
+// ParseNew reads a schedule that somebody has just written: as Parse does, but it refuses an
+// interval of no time, or less. The cron library takes it for a second, and so what is stored goes
+// on; but nobody who writes it means that.
 func ParseNew(text, zone string) (Schedule, error) {
 	s, err := Parse(text, zone)
 	if err != nil || s.interval == 0 {

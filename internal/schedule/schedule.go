@@ -87,7 +87,8 @@ func parseText(text string) (cron.Schedule, error) {
 }
 
 // Anchored returns the schedule as it runs for something that happened last, or came into being, at
-// the anchor. An interval counts from there; a cron expression has its ticks wherever it is anchored.
+// the anchor. An interval counts from there; a cron expression has its ticks wherever it is
+// anchored.
 func (s Schedule) Anchored(anchor time.Time) Schedule {
 	s.anchor = anchor.Truncate(time.Second)
 	return s
@@ -99,8 +100,8 @@ func (s Schedule) Interval() time.Duration { return s.interval }
 // lastYear is the last one that RFC 3339, and so the API, can tell.
 const lastYear = 9999
 
-// Next returns the first tick after an instant, in UTC. It reports false when there is none until the end of the
-// year 9999, which Parse rules out but for years far from ours.
+// Next returns the first tick after an instant, in UTC. It reports false when there is none until
+// the end of the year 9999, which Parse rules out but for years far from ours.
 func (s Schedule) Next(after time.Time) (time.Time, bool) {
 	if s.expression == nil {
 		return withinYears(s.nextInterval(after), true)
@@ -133,8 +134,8 @@ func (s Schedule) nextInterval(after time.Time) time.Time {
 	return s.afterIntervals(max(s.intervalsBy(after), 0) + 1)
 }
 
-// intervalsBy returns how many whole intervals have passed since the anchor. It counts seconds, as a
-// time.Duration ends at 292 years.
+// intervalsBy returns how many whole intervals have passed since the anchor. It counts seconds, as
+// a time.Duration ends at 292 years.
 func (s Schedule) intervalsBy(instant time.Time) int64 {
 	passed, interval := instant.Unix()-s.anchor.Unix(), int64(s.interval/time.Second)
 	if passed < 0 {

@@ -78,8 +78,8 @@ func TestNextTick(t *testing.T) {
 	}
 }
 
-// TestA1AQuestionMarkIsTheStar compares both where a star matters: around a shift of the clocks, and
-// between the days of a month and of a week.
+// TestA1AQuestionMarkIsTheStar compares both where a star matters: around a shift of the clocks,
+// and between the days of a month and of a week.
 func TestA1AQuestionMarkIsTheStar(t *testing.T) {
 	for _, text := range []string{
 		"? ? ? ? ?", "? 2 * * *", "30 ? * * *", "?/20 2 * * *", "30 ?/2 * * *", "30 2 ? * 0", "30 2 29 * ?", "30 2 ?/2 * 0",
@@ -221,8 +221,8 @@ func TestS3LastTickAgreesWithAWalk(t *testing.T) {
 	}
 }
 
-// TestTheLastDayOfALeapYearComes holds that a search goes on after the last shift that a zone's data lists: beyond
-// it, Go takes each year for one of 365 days.
+// TestTheLastDayOfALeapYearComes holds that a search goes on after the last shift that a zone's
+// data lists: beyond it, Go takes each year for one of 365 days.
 func TestTheLastDayOfALeapYearComes(t *testing.T) {
 	for _, year := range []int{2000, 2024, 2028, 2096, 2400} {
 		s := mustParse(t, "30 12 31 12 *", "Europe/Paris")
@@ -254,19 +254,19 @@ func TestDaylightSavingTime(t *testing.T) {
 		"spring: so do several in the gap": {
 			"0,30 2 * * *", "Europe/Paris", "2026-03-28T12:00:00Z", []string{"2026-03-29T01:00:00Z", "2026-03-30T00:00:00Z"},
 		},
-		"spring: a rhythm of minutes goes on": {
+		"spring: a wildcard of minutes goes on": {
 			"*/30 * * * *", "Europe/Paris", "2026-03-29T00:15:00Z", []string{"2026-03-29T00:30:00Z", "2026-03-29T01:00:00Z", "2026-03-29T01:30:00Z"},
 		},
-		"spring: a rhythm within the hour that is not there rests": {
+		"spring: a wildcard within the hour that is not there rests": {
 			"*/30 2 * * *", "Europe/Paris", "2026-03-28T12:00:00Z", []string{"2026-03-30T00:00:00Z", "2026-03-30T00:30:00Z"},
 		},
 		"autumn: a fixed time in the fold runs once, the first time": {
 			"30 2 * * *", "Europe/Paris", "2026-10-24T12:00:00Z", []string{"2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"},
 		},
-		"autumn: an hourly rhythm goes on": {
+		"autumn: an hourly wildcard goes on": {
 			"0 * * * *", "Europe/Paris", "2026-10-24T23:30:00Z", []string{"2026-10-25T00:00:00Z", "2026-10-25T01:00:00Z", "2026-10-25T02:00:00Z"},
 		},
-		"spring: a star that is not the first in its field makes no rhythm": {
+		"spring: a star that is not the first in its field makes no wildcard": {
 			"0,* 2 * * *", "Europe/Paris", "2026-03-29T00:59:00Z", []string{"2026-03-29T01:00:00Z", "2026-03-30T00:00:00Z"},
 		},
 		"half an hour of it": {

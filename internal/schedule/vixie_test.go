@@ -18,12 +18,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// These tests compare the search with a model that does none: it looks at the clock on the wall once
-// a minute, as vixie-cron does, and asks whether this minute matches. The model shares the parser of
-// the cron library with the search, and time.Time.In, and nothing else.
+// These tests compare the search with a model that does none: it looks at the clock on the wall
+// once a minute, as vixie-cron does, and asks whether this minute matches. The model shares the
+// parser of the cron library with the search, and time.Time.In, and nothing else.
 //
-// zonesVariable says how much is compared: a sample of the time zones, or allZones around each of their shifts, which
-// takes up to a minute, or everyMinute of all zones, which takes a quarter of an hour.
+// zonesVariable says how much is compared: a sample of the time zones, or allZones around each of
+// their shifts, which takes up to a minute, or everyMinute of all zones, which takes a quarter of
+// an hour.
 const (
 	zonesVariable = "SCHEDULE_ZONES"
 	allZones      = "all"
@@ -33,8 +34,9 @@ const (
 // sampledZones has every so many zones in the sample, beside the odd ones.
 const sampledZones = 16
 
-// oddZones are in every sample: offsets and shifts of half an hour and of 45 minutes, shifts at midnight, of two hours, of
-// a day, four a year, and a rule that begins before the last shift that is listed.
+// oddZones are in every sample: offsets and shifts of half an hour and of 45 minutes, shifts at
+// midnight, of two hours, of a day, four a year, and a rule that begins before the last shift that
+// is listed.
 var oddZones = []string{
 	"Asia/Kathmandu", "Pacific/Chatham", "Australia/Lord_Howe", "Asia/Beirut", "Antarctica/Troll",
 	"Pacific/Apia", "Africa/Casablanca", "Africa/Cairo", "America/Ciudad_Juarez", "America/Guyana",
@@ -47,10 +49,11 @@ const firstWalked, lastWalked = 1990, 2040
 var walked = []string{
 	"30 2 * * *", "0 0 * * *", "59 23 * * *", "15,45 0-3 * * *", // fixed times
 	"0 0 29 2 *", "0 0 31 * *", "59 23 31 12 *", "30 0 1 1,3 0", // of some days
-	"*/15 * * * *", "0 * * * *", "*/20 2 * * *", "@hourly", // rhythms
+	"*/15 * * * *", "0 * * * *", "*/20 2 * * *", "@hourly", // wildcards
 }
 
-// TestMain has the tests use the time zones that come with Go, as a binary does where the machine has none.
+// TestMain has the tests use the time zones that come with Go, as a binary does where the machine
+// has none.
 func TestMain(m *testing.M) {
 	if err := os.Setenv("ZONEINFO", zoneArchive); err != nil {
 		panic(err)
@@ -79,9 +82,11 @@ func newCivil(number int64) civil {
 // vixie is vixie-cron with one entry.
 type vixie struct {
 	entry *cron.SpecSchedule
-	// wildcard is for an entry whose minute or hour starts with a star: it runs whenever the wall matches.
+	// wildcard is for an entry whose minute or hour starts with a star: it runs whenever the wall
+	// matches.
 	wildcard bool
-	// shown is the latest minute that the wall has shown. Entries of a fixed time had their turn up to it.
+	// shown is the latest minute that the wall has shown. Entries of a fixed time had their turn up
+	// to it.
 	shown int64
 }
 
@@ -109,9 +114,9 @@ func (v *vixie) matches(c civil) bool {
 	return day || weekday
 }
 
-// runsAt is told what the wall shows, minute by minute, and reports whether the entry runs then. A wall
-// that jumps ahead has a fixed time run at once that was jumped over; one that jumps back has none
-// run until it is ahead of all that it has shown.
+// runsAt is told what the wall shows, minute by minute, and reports whether the entry runs then. A
+// wall that jumps ahead has a fixed time run at once that was jumped over; one that jumps back has
+// none run until it is ahead of all that it has shown.
 func (v *vixie) runsAt(now civil) bool {
 	if v.wildcard {
 		return v.matches(now)
@@ -128,7 +133,8 @@ func (v *vixie) runsAt(now civil) bool {
 	return runs
 }
 
-// window is a time to be walked, from and until whole minutes. No clock shifts in the day before it.
+// window is a time to be walked, from and until whole minutes. No clock shifts in the day before
+// it.
 type window struct{ from, until time.Time }
 
 // walk returns the ticks of each entry, and what the wall shows is what Go says it does.
@@ -156,7 +162,8 @@ func (w window) walk(t testing.TB, entries []*vixie, zone *time.Location) [][]ti
 	return ticks
 }
 
-// requireTicks compares the search with the ticks of a window: forwards, backwards, and from some instants.
+// requireTicks compares the search with the ticks of a window: forwards, backwards, and from some
+// instants.
 func (w window) requireTicks(t testing.TB, s Schedule, ticks, instants []time.Time, name string) {
 	t.Helper()
 	before, last := w.from.Add(-time.Second), w.until.Add(-time.Second)
@@ -260,8 +267,8 @@ func shiftsOf(zone *time.Location) []shift {
 	}
 }
 
-// zonesToCompare returns the shifts of zones by name: of the sample or of all, without those that are others by
-// another name.
+// zonesToCompare returns the shifts of zones by name: of the sample or of all, without those that
+// are others by another name.
 func zonesToCompare(t testing.TB) map[string][]shift {
 	t.Helper()
 	known, chosen := map[string]bool{}, map[string][]shift{}
@@ -281,8 +288,8 @@ func zonesToCompare(t testing.TB) map[string][]shift {
 	return chosen
 }
 
-// aroundShifts returns windows around each shift, wide enough for what it skips or repeats and two hours more,
-// and the instants next to the shifts. Windows that are near each other are one.
+// aroundShifts returns windows around each shift, wide enough for what it skips or repeats and two
+// hours more, and the instants next to the shifts. Windows that are near each other are one.
 func aroundShifts(shifts []shift) ([]window, []time.Time) {
 	var windows []window
 	var instants []time.Time

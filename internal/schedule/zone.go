@@ -14,7 +14,8 @@ import (
 // zones remembers the time zones that were loaded: reading one takes a file, and there are few.
 var zones sync.Map // of string to *time.Location
 
-// LoadZone returns the time zone of a name of the IANA database; "" is UTC. An error is an ErrTimeZone.
+// LoadZone returns the time zone of a name of the IANA database; "" is UTC. An error is an
+// ErrTimeZone.
 func LoadZone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.UTC, nil
@@ -42,9 +43,9 @@ func isMachineZone(name string) bool {
 	return strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/")
 }
 
-// period is a stretch of time in a zone without a shift of the clock. An instant of it and the civil
-// time on the wall, as UTC, are the offset apart. Across a shift forward the wall skips a gap, across
-// one backward it repeats itself:
+// period is a stretch of time in a zone without a shift of the clock. An instant of it and the
+// civil time on the wall, as UTC, are the offset apart. Across a shift forward the wall skips a
+// gap, across one backward it repeats itself:
 //
 //	instants ───────────────┤ start ├───────────────►
 //	forward    01:58  01:59 │ 03:00   03:01             gap: 02:00 until 03:00
@@ -66,8 +67,8 @@ func periodAt(t time.Time, zone *time.Location) period {
 	return p
 }
 
-// boundsAt is ZoneBounds, which is not to be trusted for times after the last shift that the zone's data lists and
-// before which it goes by a rule for all years to come.
+// boundsAt is ZoneBounds, which is not to be trusted for times after the last shift that the zone's
+// data lists and before which it goes by a rule for all years to come.
 func boundsAt(local time.Time) (start, end time.Time) {
 	start, end = local.ZoneBounds()
 	if !end.IsZero() && !end.After(local) {
@@ -75,7 +76,8 @@ func boundsAt(local time.Time) (start, end time.Time) {
 		// (https://go.dev/issue/81583). No clock shifts then.
 		end = local.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).In(local.Location())
 	}
-	// The rule's last shift may lie before the last that is listed, as for Ciudad Juárez at the end of 2022.
+	// The rule's last shift may lie before the last that is listed, as for Ciudad Juárez at the end
+	// of 2022.
 	for !start.IsZero() {
 		_, next := start.ZoneBounds()
 		if next.IsZero() || next.After(local) || !next.After(start) {
@@ -97,8 +99,8 @@ func (p period) civil(instant time.Time) time.Time { return instant.UTC().Add(p.
 // instant returns when the wall shows a civil time.
 func (p period) instant(civil time.Time) time.Time { return civil.Add(-p.offset) }
 
-// gap returns the first civil time that the wall skips at the start, and the first that it does not;
-// both are the same, or the wrong way round, where there is no gap.
+// gap returns the first civil time that the wall skips at the start, and the first that it does
+// not; both are the same, or the wrong way round, where there is no gap.
 func (p period) gap() (time.Time, time.Time) {
 	if p.start.IsZero() {
 		return time.Time{}, time.Time{}

@@ -46,7 +46,8 @@ func evict(ctx context.Context, pod *corev1.Pod) error {
 	return cluster.SubResource("eviction").Create(ctx, pod.DeepCopy(), &policyv1.Eviction{})
 }
 
-// awaitReplacement waits until a Pod has been replaced, by one that has been ready for long enough to count.
+// awaitReplacement waits until a Pod has been replaced, by one that has been ready for long enough
+// to count.
 func awaitReplacement(t *testing.T, gone *corev1.Pod) {
 	t.Helper()
 	await(t, func(ctx context.Context) error { return isNotThere(ctx, gone.DeepCopy()) })

@@ -44,8 +44,9 @@ func TestNoRequestFailsWhileTheServingCertificateIsRenewed(t *testing.T) {
 	load.stop()
 }
 
-// The CA injector has the API server trust the new CA at once, and the kubelets bring the new certificate
-// later: until then, the webhooks fail. How long that takes stands in docs/operations.md.
+// The CA injector has the API server trust the new CA at once, and the kubelets bring the new
+// certificate later: until then, the webhooks fail. How long that takes stands in
+// docs/operations.md.
 func TestReplacingTheCAFailsRequestsForAWhileAndNoTick(t *testing.T) {
 	deployed(t)
 	r := watchReplicas(t)
@@ -81,7 +82,8 @@ func watchReplicas(t *testing.T) *replicasUnderWatch {
 	return r
 }
 
-// renewNow renews the serving certificate as `cmctl renew` does, once cert-manager has done with it what it is at.
+// renewNow renews the serving certificate as `cmctl renew` does, once cert-manager has done with it
+// what it is at.
 func renewNow(t *testing.T) {
 	t.Helper()
 	await(t, func(ctx context.Context) error {
@@ -109,7 +111,8 @@ func renewNow(t *testing.T) {
 	})
 }
 
-// issuing is the condition of a Certificate of which another is being made; it is gone when that is there.
+// issuing is the condition of a Certificate of which another is being made; it is gone when that is
+// there.
 const issuing = "Issuing"
 
 func isIssuing(condition any) bool {

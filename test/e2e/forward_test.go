@@ -47,7 +47,8 @@ func forward(t *testing.T, pod string, port int) string {
 	return found[1]
 }
 
-// servedAt returns the certificate that is served at an address. Who signed it is for the caller to judge.
+// servedAt returns the certificate that is served at an address. Who signed it is for the caller to
+// judge.
 func servedAt(ctx context.Context, address string) (*x509.Certificate, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -51,8 +51,8 @@ const (
 	warmUp = 20
 )
 
-// startLoad starts a load in a namespace of its own. A call that fails is repeated for so long: with
-// zero, each has to succeed.
+// startLoad starts a load in a namespace of its own. A call that fails is repeated for so long:
+// with zero, each has to succeed.
 func startLoad(t *testing.T, retry time.Duration) *load {
 	t.Helper()
 	s := newSpace(t)
@@ -96,8 +96,8 @@ func (l *load) run(ctx context.Context) {
 	}
 }
 
-// call makes one call, notes how it went, and reports whether it succeeded. What the end of the load
-// interrupts does not count.
+// call makes one call, notes how it went, and reports whether it succeeded. What the end of the
+// load interrupts does not count.
 func (l *load) call(ctx context.Context, what string, call func(context.Context) error) bool {
 	begin := time.Now()
 	failure := func(err error) string {
@@ -119,7 +119,8 @@ func (l *load) call(ctx context.Context, what string, call func(context.Context)
 	return err == nil
 }
 
-// apply sets the minute, by server-side apply: that reads, converts and writes, and converts the lists of owned fields.
+// apply sets the minute, by server-side apply: that reads, converts and writes, and converts the
+// lists of owned fields.
 func (l *load) apply(ctx context.Context, minute string) error {
 	c := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": v2.GroupVersion.String(),

@@ -3,17 +3,18 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package e2e holds the tests of the operator as it is deployed: they use the cluster that the current
-// kubeconfig names, with kubectl and make, as its users do.
+// Package e2e holds the tests of the operator as it is deployed: they use the cluster that the
+// current kubeconfig names, with kubectl and make, as its users do.
 //
 //	make docker-build docker-push deploy IMG=…   # once, and for kind: load instead of push
 //	go test -tags e2e ./test/e2e -count=1 -timeout 30m -v
 //
-// The tests deploy and undeploy, and with that delete every CronJob of the group: they refuse to begin
-// where there are any. They leave the operator deployed.
+// The tests deploy and undeploy, and with that delete every CronJob of the group: they refuse to
+// begin where there are any. They leave the operator deployed.
 //
-// Each begins with what it needs, deployed or undeployed, so that each can run alone; their order only
-// saves deployments. Those that only use what is deployed, and wait for long, run side by side at the end.
+// Each begins with what it needs, deployed or undeployed, so that each can run alone; their order
+// only saves deployments. Those that only use what is deployed, and wait for long, run side by side
+// at the end.
 package e2e
 
 import (
@@ -45,7 +46,8 @@ import (
 )
 
 const (
-	// patience is how long a test waits for what has to come; it comes much sooner on most machines.
+	// patience is how long a test waits for what has to come; it comes much sooner on most
+	// machines.
 	patience = 3 * time.Minute
 
 	// glance is how often it looks.

@@ -94,7 +94,8 @@ func undeployed(t *testing.T) {
 	}
 }
 
-// isGone reports, by an error if not, whether nothing that could hold up others is left of the operator.
+// isGone reports, by an error if not, whether nothing that could hold up others is left of the
+// operator.
 func isGone(ctx context.Context) error {
 	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
 	var left []error
@@ -134,7 +135,8 @@ func pods(ctx context.Context) ([]corev1.Pod, error) {
 	return staying, nil
 }
 
-// readyPods waits until the operator has as many Pods as it should and all are ready, and returns them.
+// readyPods waits until the operator has as many Pods as it should and all are ready, and returns
+// them.
 func readyPods(t *testing.T) []corev1.Pod {
 	t.Helper()
 	var found []corev1.Pod

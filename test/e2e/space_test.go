@@ -37,7 +37,8 @@ type space struct {
 	ns string
 }
 
-// newSpace makes a namespace. At the test's end it is deleted, and nobody waits for it but TestMain.
+// newSpace makes a namespace. At the test's end it is deleted, and nobody waits for it but
+// TestMain.
 func newSpace(t *testing.T) *space {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-", Labels: map[string]string{testLabel: ""}}}
@@ -109,7 +110,8 @@ func (s *space) jobs(ctx context.Context) ([]batchv1.Job, error) {
 	return list.Items, err
 }
 
-// applySamplesAndReadThem applies both samples, which has to succeed at once, and reads each in the other version.
+// applySamplesAndReadThem applies both samples, which has to succeed at once, and reads each in the
+// other version.
 func (s *space) applySamplesAndReadThem() {
 	s.t.Helper()
 	s.kubectl("apply", "-k", "config/samples")

@@ -59,7 +59,8 @@ func TestObjectsOfTheFirstReleaseSurviveTheUpgradeAndTheWayBack(t *testing.T) {
 	other := newSpace(t)
 	other.create(other.cronJob("c").Suspend(true))
 	goBack(t, func() {
-		// With the manager gone, v2 can't be read, and namespaces are cleared of their v2 objects: this one stays.
+		// With the manager gone, v2 can't be read, and namespaces are cleared of their v2 objects:
+		// this one stays.
 		other.delete()
 	})
 	s.requireSurvivors(uids)
@@ -109,7 +110,8 @@ func goBack(t *testing.T, withTheManagerGone func()) {
 	kubectl(t, "delete", "namespace", operatorNamespace)
 }
 
-// requireSurvivors fails the test unless each CronJob is the one that was stored, with its schedule as it was.
+// requireSurvivors fails the test unless each CronJob is the one that was stored, with its schedule
+// as it was.
 func (s *space) requireSurvivors(uids map[string]types.UID) {
 	s.t.Helper()
 	for name, uid := range uids {

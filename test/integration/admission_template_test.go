@@ -28,7 +28,8 @@ import (
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 )
 
-// badTemplates are templates that the schema accepts and Jobs can't have, and what the API server says about them.
+// badTemplates are templates that the schema accepts and Jobs can't have, and what the API server
+// says about them.
 var badTemplates = map[string]struct{ template, want string }{
 	"no restartPolicy": {
 		`{spec: {template: {spec: {containers: [{name: main, image: busybox}]}}}}`,

@@ -22,8 +22,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// auditLog is the API server's log of what the manager asked for. It is written before the answer is
-// sent, so that it never lags behind what the answer caused.
+// auditLog is the API server's log of what the manager asked for. It is written before the answer
+// is sent, so that it never lags behind what the answer caused.
 type auditLog struct {
 	dir string
 
@@ -41,8 +41,8 @@ type request struct {
 	Message                                string
 	Received                               time.Time
 
-	// Admission says that it was asked by the webhooks, on behalf of whoever writes a CronJob: whether a Job would
-	// be accepted, and whether there is a built-in CronJob of the same name.
+	// Admission says that it was asked by the webhooks, on behalf of whoever writes a CronJob:
+	// whether a Job would be accepted, and whether there is a built-in CronJob of the same name.
 	Admission bool
 }
 
@@ -110,8 +110,8 @@ func (e *auditEvent) request() request {
 	return r
 }
 
-// in returns the requests about a namespace, or about no namespace when it is "", but for those of admission: they
-// are the users' and not part of the budget of runs.
+// in returns the requests about a namespace, or about no namespace when it is "", but for those of
+// admission: they are the users' and not part of the budget of runs.
 func (l *auditLog) in(t *testing.T, namespace string) []request {
 	t.Helper()
 	all, err := l.read()

@@ -24,8 +24,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// awkward are CronJobs as they may have been stored while the webhooks were off. Suspended are those
-// that would run, in their time.
+// awkward are CronJobs as they may have been stored while the webhooks were off. Suspended are
+// those that would run, in their time.
 var awkward = map[string]struct {
 	schedule, zone, wantReason, wantEvent string
 }{
@@ -82,7 +82,8 @@ func newAwkwardSpace(t *testing.T) *space {
 // awkwardCount is how many objects newAwkwardSpace makes.
 var awkwardCount = len(awkward) + 3
 
-// switchWebhooksOn has the API server ask the webhooks about the namespace, too, and waits until it does.
+// switchWebhooksOn has the API server ask the webhooks about the namespace, too, and waits until it
+// does.
 func (s *space) switchWebhooksOn() {
 	s.t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.ns}}

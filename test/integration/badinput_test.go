@@ -127,8 +127,8 @@ func TestStrangeSchedulesAreRefusedWithAClearMessage(t *testing.T) {
 	}
 }
 
-// wrongTypes are specs whose members have no value that they could have, and what is said about each, which is
-// the same in both versions.
+// wrongTypes are specs whose members have no value that they could have, and what is said about
+// each, which is the same in both versions.
 var wrongTypes = map[string]struct{ spec, want string }{
 	"a schedule that is a number":    {`schedule: 5`, `spec.schedule: Invalid value`},
 	"a schedule that is a list":      {`schedule: ["0"]`, `spec.schedule: Invalid value`},
@@ -157,7 +157,8 @@ func TestAMemberOfAnotherTypeIsRefusedByItsName(t *testing.T) {
 	}
 }
 
-// storeRaw stores a CronJob of a spec that the schema does not let in: past the API server, in etcd.
+// storeRaw stores a CronJob of a spec that the schema does not let in: past the API server, in
+// etcd.
 func (s *space) storeRaw(name, spec string) {
 	s.t.Helper()
 	object := fmt.Sprintf(`{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{"name":%q,"namespace":%q,`+

@@ -119,7 +119,8 @@ func (c *controlPlane) prepare(ctx context.Context, webhooks bool) error {
 	return err
 }
 
-// exemptNamespaces lets objects be stored as they are while webhooks are off, in namespaces with a label.
+// exemptNamespaces lets objects be stored as they are while webhooks are off, in namespaces with a
+// label.
 func (c *controlPlane) exemptNamespaces(ctx context.Context) error {
 	selector := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{
 		Key: webhooksLabel, Operator: metav1.LabelSelectorOpNotIn, Values: []string{webhooksOff},
@@ -242,7 +243,8 @@ var plain struct {
 	err error
 }
 
-// plainControlPlane returns the control plane without webhooks, with config/crd/without-webhooks applied.
+// plainControlPlane returns the control plane without webhooks, with config/crd/without-webhooks
+// applied.
 func plainControlPlane(t *testing.T) *controlPlane {
 	t.Helper()
 	plain.start.Do(func() {
@@ -256,7 +258,8 @@ func plainControlPlane(t *testing.T) *controlPlane {
 	return plain.controlPlane
 }
 
-// installCRD does what `make install` does, after what `make deploy` does: the one has to undo the other.
+// installCRD does what `make install` does, after what `make deploy` does: the one has to undo the
+// other.
 func (c *controlPlane) installCRD(ctx context.Context) error {
 	for _, dir := range []string{"config/crd", "config/crd/without-webhooks"} {
 		manifests, err := kustomize(ctx, dir)

@@ -168,8 +168,8 @@ func TestS10AJobThatExceedsTheQuotaIsTriedAgainUntilThereIsRoom(t *testing.T) {
 	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
 }
 
-// quotaOfJobs limits how many Jobs the namespace may have. The quota's controller, which does not run,
-// would write its status.
+// quotaOfJobs limits how many Jobs the namespace may have. The quota's controller, which does not
+// run, would write its status.
 func (s *space) quotaOfJobs() func(count int64) {
 	s.t.Helper()
 	hard := func(count int64) corev1.ResourceList {
@@ -301,8 +301,8 @@ func TestO1KubectlShowsTheEvents(t *testing.T) {
 	}
 }
 
-// assertKubectlShowsTheEvents checks that kubectl finds the events of a CronJob that has run, whatever it
-// calls it.
+// assertKubectlShowsTheEvents checks that kubectl finds the events of a CronJob that has run,
+// whatever it calls it.
 func (s *space) assertKubectlShowsTheEvents(name string) {
 	s.t.Helper()
 	for _, how := range [][]string{

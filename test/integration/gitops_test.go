@@ -57,7 +57,8 @@ func TestWhatIsInGitDoesNotDriftInEitherVersion(t *testing.T) {
 					s.requireNoDrift(path, apply)
 					s.requireSubset(manifest)
 
-					// The same in the other version is no change either, and the first is none after that.
+					// The same in the other version is no change either, and the first is none
+					// after that.
 					other := map[string]string{"v1": "v2", "v2": "v1"}[version]
 					s.requireSubset(s.inVersion(manifest, other))
 					if len(apply) > 1 {
@@ -105,8 +106,8 @@ func (s *space) requireNoDrift(path string, apply []string) {
 	require.Empty(s.t, out)
 }
 
-// requireSubset requires that all that a manifest says is so when it is read in the manifest's version,
-// which is how Argo CD compares: what others have added does not count.
+// requireSubset requires that all that a manifest says is so when it is read in the manifest's
+// version, which is how Argo CD compares: what others have added does not count.
 func (s *space) requireSubset(manifest *unstructured.Unstructured) {
 	s.t.Helper()
 	live := &unstructured.Unstructured{}

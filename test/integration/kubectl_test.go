@@ -218,12 +218,13 @@ func TestExplainPointsToTheJobBelowJobTemplate(t *testing.T) {
 			".spec": "`kubectl explain job.spec`", ".spec.jobTemplate": "`kubectl explain job.spec`",
 			".spec.jobTemplate.spec": "`kubectl explain job.spec`", ".spec.jobTemplate.spec.template": "`kubectl explain job.spec.template`",
 			".spec.jobTemplate.spec.template.spec": "`kubectl explain job.spec.template.spec`",
+			".spec.jobTemplate.metadata":           "`kubectl explain job.metadata`",
 		} {
 			out := shared.kubectl(t, "explain", "cronjobs"+path, "--api-version=batch.tutorial.kubebuilder.io/"+version)
 			assert.Contains(t, out, want, "cronjobs%s in %s", path, version)
 		}
 	}
-	for _, pointer := range []string{"job.spec", "job.spec.template", "job.spec.template.spec"} {
+	for _, pointer := range []string{"job.metadata", "job.spec", "job.spec.template", "job.spec.template.spec"} {
 		assert.Contains(t, shared.kubectl(t, "explain", pointer), "FIELDS:", "the pointer leads somewhere")
 	}
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration holds the tests of the whole: the manager as it is built and started, with its
-// webhooks and no more rights than its role gives it, against a real kube-apiserver and etcd.
+// Package integration holds the tests of the whole: the manager as it is built and started, with
+// its webhooks and no more rights than its role gives it, against a real kube-apiserver and etcd.
 //
 // All tests share one control plane and one manager; each has a namespace of its own. Nothing runs
 // Jobs there: a test that needs one to end ends it by itself. Tests wait for what they want to see,
@@ -28,7 +28,8 @@ import (
 )
 
 const (
-	// patience is how long a test waits for what has to come; it comes much sooner on most machines.
+	// patience is how long a test waits for what has to come; it comes much sooner on most
+	// machines.
 	patience = 60 * time.Second
 
 	// glance is how often it looks.
@@ -114,8 +115,8 @@ func tearDown() error {
 	return errors.Join(err, stopPlain())
 }
 
-// tearDownWhenInterrupted has an interrupt leave no files behind. A second one ends the tests at once;
-// processes end with this one anyhow.
+// tearDownWhenInterrupted has an interrupt leave no files behind. A second one ends the tests at
+// once; processes end with this one anyhow.
 func tearDownWhenInterrupted() {
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)

@@ -156,8 +156,8 @@ func (s *space) startMeteredManager() (url string) {
 	return fmt.Sprintf("https://127.0.0.1:%d/metrics", port)
 }
 
-// awaitMetrics waits until a manager serves its metrics. Ready says nothing of them: the certificate
-// that it makes for them takes seconds on a busy machine.
+// awaitMetrics waits until a manager serves its metrics. Ready says nothing of them: the
+// certificate that it makes for them takes seconds on a busy machine.
 func (s *space) awaitMetrics(p *process, port int) {
 	s.t.Helper()
 	s.eventually(func() bool { return p.hasEnded() || answersTCP(port) }, "metrics are not served")

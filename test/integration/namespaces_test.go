@@ -21,7 +21,8 @@ import (
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 )
 
-// leaseElsewhere makes a namespace in which the manager may hold a Lease, as in that of a deployment.
+// leaseElsewhere makes a namespace in which the manager may hold a Lease, as in that of a
+// deployment.
 func (c *controlPlane) leaseElsewhere(t *testing.T) string {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "system-"}}

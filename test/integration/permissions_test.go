@@ -79,14 +79,16 @@ func newCertificate(t *testing.T) (dir, authority string) {
 
 // checkedNotAsked are permissions that no request in the tests shows.
 var checkedNotAsked = []string{
-	// Whoever sets an owner that blocks deletion has to be able to write that owner's finalizers: the
-	// API server checks it without being asked (OwnerReferencesPermissionEnforcement).
+	// Whoever sets an owner that blocks deletion has to be able to write that owner's finalizers:
+	// the API server checks it without being asked (OwnerReferencesPermissionEnforcement).
 	"update batch.tutorial.kubebuilder.io/cronjobs/finalizers",
-	// The webhooks look for built-in CronJobs up to Kubernetes 1.36, and the tests run on a later one.
+	// The webhooks look for built-in CronJobs up to Kubernetes 1.36, and the tests run on a later
+	// one.
 	"get batch/cronjobs",
 }
 
-// assertEveryPermissionIsUsed compares what the manager's roles let it do with what it did in all tests.
+// assertEveryPermissionIsUsed compares what the manager's roles let it do with what it did in all
+// tests.
 func assertEveryPermissionIsUsed() error {
 	var asked []request
 	for _, c := range []*controlPlane{shared, plain.controlPlane} {

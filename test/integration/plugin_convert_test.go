@@ -21,7 +21,8 @@ func (s *space) convertInPlace(path, version string) {
 	assert.Equal(s.t, path+" converted to "+version+"\n", out)
 }
 
-// assertNoDrift compares a manifest with what is stored, as GitOps controllers do, and applies it both ways.
+// assertNoDrift compares a manifest with what is stored, as GitOps controllers do, and applies it
+// both ways.
 func (s *space) assertNoDrift(path, name string) {
 	s.t.Helper()
 	out, err := s.tryKubectl(s.t, "diff", "-n", s.ns, "-f", path)

@@ -66,7 +66,8 @@ func (s *space) failsTo(command string, args ...string) string {
 	return errOut + err.Error()
 }
 
-// builtinController is Kubernetes' own controller of the built-in CronJobs, for the shared control plane.
+// builtinController is Kubernetes' own controller of the built-in CronJobs, for the shared control
+// plane.
 var builtinController sync.Once
 
 // startBuiltinController starts it, and nothing else of kube-controller-manager.
@@ -363,9 +364,10 @@ func scheduledAt(t *testing.T, job *batchv1.Job) time.Time {
 	return tick
 }
 
-// TestNoTickRunsTwiceOrNeverWhileCronJobsAreHandedToAndFro hands over, again and again, around three
-// ticks of a minute, with the real controller on the one side and the real manager on the other. The second
-// tick finds ours running, and in the very moment of the third they are handed back.
+// TestNoTickRunsTwiceOrNeverWhileCronJobsAreHandedToAndFro hands over, again and again, around
+// three ticks of a minute, with the real controller on the one side and the real manager on the
+// other. The second tick finds ours running, and in the very moment of the third they are handed
+// back.
 func TestNoTickRunsTwiceOrNeverWhileCronJobsAreHandedToAndFro(t *testing.T) {
 	t.Parallel()
 	startBuiltinController(t)

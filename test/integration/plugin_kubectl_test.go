@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// installPlugin puts the plugin, and what kubectl completes it with, into a directory as make build-plugin
-// does, and returns it. It is all that kubectl needs on the PATH.
+// installPlugin puts the plugin, and what kubectl completes it with, into a directory as make
+// build-plugin does, and returns it. It is all that kubectl needs on the PATH.
 func installPlugin(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

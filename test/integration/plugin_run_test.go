@@ -345,7 +345,8 @@ func (s *space) startKubelet(logs map[string]string) string {
 	return node.Name
 }
 
-// startPod makes a Pod of a Job as the Job controller would, on a node, with containers in some state.
+// startPod makes a Pod of a Job as the Job controller would, on a node, with containers in some
+// state.
 func (s *space) startPod(job *batchv1.Job, name, node string, state corev1.ContainerState) {
 	s.t.Helper()
 	pod := &corev1.Pod{

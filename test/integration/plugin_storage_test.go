@@ -133,7 +133,8 @@ func (s *space) storageState() (text string, state storage.State) {
 	return text, state
 }
 
-// createSettled creates a CronJob and waits until the manager has written its status, and will not write again.
+// createSettled creates a CronJob and waits until the manager has written its status, and will not
+// write again.
 func (s *space) createSettled(name, schedule string) {
 	s.t.Helper()
 	s.create(s.cronJob(name).Schedule(schedule).Obj())
@@ -271,8 +272,8 @@ func TestTheClusterMigratesWhereItCan(t *testing.T) {
 	assert.Regexp(t, `storageversionmigration.storagemigration.k8s.io/kubectl-cronjob-\w+ Succeeded: `, text)
 }
 
-// TestTheProjectOfTheBookIsTakenOver has this operator follow the one of the kubebuilder book's tutorial:
-// its CRD is replaced, its objects and their Jobs stay.
+// TestTheProjectOfTheBookIsTakenOver has this operator follow the one of the kubebuilder book's
+// tutorial: its CRD is replaced, its objects and their Jobs stay.
 func TestTheProjectOfTheBookIsTakenOver(t *testing.T) {
 	t.Parallel()
 	plane, err := startControlPlane(t.Context(), withWebhooks)

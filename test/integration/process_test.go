@@ -29,7 +29,8 @@ import (
 // version is stamped into the manager.
 const version = "v0.0.0-integration"
 
-// buildManager builds the manager as the Makefile does; with the race detector if the tests have it.
+// buildManager builds the manager as the Makefile does; with the race detector if the tests have
+// it.
 func buildManager(ctx context.Context, output string) error {
 	args, env := []string{"build", "-ldflags", "-X main.version=" + version, "-o", output}, "CGO_ENABLED=0"
 	if withRaceDetector() {
@@ -132,7 +133,8 @@ func (p *process) isReady(ctx context.Context) bool {
 	return answersOK(ctx, p.health+"/readyz")
 }
 
-// readiness returns what the process says of each check of its readiness; nothing if it does not answer.
+// readiness returns what the process says of each check of its readiness; nothing if it does not
+// answer.
 func (p *process) readiness(ctx context.Context) string {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.health+"/readyz?verbose=true", http.NoBody)
 	if err != nil {

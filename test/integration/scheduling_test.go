@@ -102,7 +102,8 @@ func TestS6ForbidHoldsATickUntilTheJobEnds(t *testing.T) {
 	s.awaitEvent("c", plan.EventJobAlreadyActive)
 }
 
-// startByHand makes a Job that a CronJob controls, but not for a tick, as `kubectl create job --from` does.
+// startByHand makes a Job that a CronJob controls, but not for a tick, as `kubectl create job
+// --from` does.
 func (s *space) startByHand(owner, name string) *batchv1.Job {
 	s.t.Helper()
 	c := s.get(owner)
@@ -211,7 +212,8 @@ func TestS5LastScheduleTimeNeverGoesBack(t *testing.T) {
 	s.assertEachTickRanOnce()
 }
 
-// watchLastScheduleTime fails the test if a CronJob's lastScheduleTime ever goes back, until the test is over.
+// watchLastScheduleTime fails the test if a CronJob's lastScheduleTime ever goes back, until the
+// test is over.
 func (s *space) watchLastScheduleTime(name string) {
 	s.t.Helper()
 	watcher, err := s.Client.Watch(s.t.Context(), &v1.CronJobList{}, client.InNamespace(s.ns))

@@ -108,7 +108,8 @@ func (s *space) impersonate(user string) client.Client {
 	return c
 }
 
-// reviewOwnAccess returns an error of the kind Forbidden if a client's user may not use a subresource of CronJobs.
+// reviewOwnAccess returns an error of the kind Forbidden if a client's user may not use a
+// subresource of CronJobs.
 func (s *space) reviewOwnAccess(ctx context.Context, c client.Client, version, verb, subresource string) error {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
@@ -122,7 +123,8 @@ func (s *space) reviewOwnAccess(ctx context.Context, c client.Client, version, v
 	return apierrors.NewForbidden(v1.GroupVersion.WithResource("cronjobs").GroupResource(), "c", nil)
 }
 
-// emptyIn returns an empty CronJob of a version, namedIn one with the name of a stored one, and newIn one to be created.
+// emptyIn returns an empty CronJob of a version, namedIn one with the name of a stored one, and
+// newIn one to be created.
 func emptyIn(version string) client.Object {
 	if version == "v1" {
 		return &v1.CronJob{}
@@ -189,7 +191,8 @@ func selects(t *testing.T, selector *metav1.LabelSelector, set labels.Set) bool 
 	return compiled.Matches(set)
 }
 
-// admits reports whether policies that select a Pod let a Pod of a namespace with these labels connect to a TCP port.
+// admits reports whether policies that select a Pod let a Pod of a namespace with these labels
+// connect to a TCP port.
 func admits(t *testing.T, policies []networkingv1.NetworkPolicy, from labels.Set, port int32) bool {
 	t.Helper()
 	for _, policy := range policies {

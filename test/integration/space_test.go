@@ -28,7 +28,8 @@ import (
 const (
 	crdName = "cronjobs.batch.tutorial.kubebuilder.io"
 
-	// nextYear is a schedule that does not fire while the tests run, unless they run into the new year.
+	// nextYear is a schedule that does not fire while the tests run, unless they run into the new
+	// year.
 	nextYear = "0 0 1 1 *"
 )
 
@@ -150,7 +151,8 @@ func (s *space) eventually(isSo func() bool, message string, args ...any) {
 	require.Eventually(s.t, isSo, patience, glance, append([]any{message}, args...)...)
 }
 
-// awaitReady waits until the Ready condition says this about the newest spec, and returns the CronJob.
+// awaitReady waits until the Ready condition says this about the newest spec, and returns the
+// CronJob.
 func (s *space) awaitReady(name string, status metav1.ConditionStatus, reason string) *v1.CronJob {
 	s.t.Helper()
 	var c *v1.CronJob
@@ -189,8 +191,8 @@ func (s *space) awaitEvent(name, reason string) eventsv1.Event {
 	return found[0]
 }
 
-// awaitRuns has a CronJob that runs every second as a clock: it waits until that has started so many
-// Jobs more.
+// awaitRuns has a CronJob that runs every second as a clock: it waits until that has started so
+// many Jobs more.
 func (s *space) awaitRuns(clock string, more int) {
 	s.t.Helper()
 	s.awaitJobs(clock, len(s.jobs(clock))+more)
@@ -227,8 +229,8 @@ func (s *space) tryEnd(ctx context.Context, job *batchv1.Job, result batchv1.Job
 	return s.Client.Status().Patch(ctx, job, client.MergeFrom(before))
 }
 
-// endJobs ends every Job of the namespace that was started on schedule as soon as it is there, until
-// the test is over.
+// endJobs ends every Job of the namespace that was started on schedule as soon as it is there,
+// until the test is over.
 func (s *space) endJobs(result batchv1.JobConditionType) {
 	s.t.Helper()
 	s.onJobs(func(job *batchv1.Job, _ time.Time) {
@@ -241,8 +243,8 @@ func (s *space) endJobs(result batchv1.JobConditionType) {
 	})
 }
 
-// onJobs calls back for each Job that is created in the namespace from now on, with the time at which
-// we heard of it, until the test is over.
+// onJobs calls back for each Job that is created in the namespace from now on, with the time at
+// which we heard of it, until the test is over.
 func (s *space) onJobs(created func(job *batchv1.Job, heard time.Time)) {
 	s.t.Helper()
 	watcher, err := s.Client.Watch(s.t.Context(), &batchv1.JobList{}, client.InNamespace(s.ns))

@@ -4,7 +4,8 @@
 package v1
 
 const (
-	// DefaultSuccessfulJobsHistoryLimit is how many successful Jobs are kept when the spec does not say.
+	// DefaultSuccessfulJobsHistoryLimit is how many successful Jobs are kept when the spec does not
+	// say.
 	DefaultSuccessfulJobsHistoryLimit int32 = 3
 
 	// DefaultFailedJobsHistoryLimit is how many failed Jobs are kept when the spec does not say.

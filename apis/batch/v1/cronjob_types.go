@@ -109,9 +109,9 @@ type CronJobStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// When that spec was last edited, as metadata.managedFields say. They do not say it of each edit,
-	// such as one that only removes fields: one that leaves this time as it is counts as made when
-	// it is seen, so that no tick from before it runs.
+	// When that spec was last edited, as metadata.managedFields say. They do not say it of each
+	// edit, such as one that only removes fields: one that leaves this time as it is counts as made
+	// when it is seen, so that no tick from before it runs.
 	// +optional
 	ObservedEditTime *metav1.Time `json:"observedEditTime,omitempty"`
 

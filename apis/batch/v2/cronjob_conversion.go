@@ -18,8 +18,8 @@ var (
 )
 
 // ConvertTo writes this CronJob into the hub version. It loses nothing but status.schedule, which
-// ConvertFrom fills in again: what the hub's fields can't say is kept in an annotation. It fails only
-// when the hub is of another kind.
+// ConvertFrom fills in again: what the hub's fields can't say is kept in an annotation. It fails
+// only when the hub is of another kind.
 func (c *CronJob) ConvertTo(hub conversion.Hub) error {
 	dst, ok := hub.(*v1.CronJob)
 	if !ok {
@@ -68,8 +68,8 @@ func (c *CronJob) ConvertFrom(hub conversion.Hub) error {
 }
 
 // DropStaleSchedule removes from a hub object the annotations of this package that do not stand for
-// the schedule it has, as after an edit in v1. One that keeps what a user wrote in v2 by mistake stays:
-// it is there to be refused.
+// the schedule it has, as after an edit in v1. One that keeps what a user wrote in v2 by mistake
+// stays: it is there to be refused.
 func DropStaleSchedule(hub *v1.CronJob) {
 	if hub.Spec.Schedule == "" && isUnreadable(json.RawMessage(hub.Annotations[ScheduleV2Annotation])) {
 		return

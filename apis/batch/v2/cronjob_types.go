@@ -67,28 +67,23 @@ type CronJobSpec struct {
 type CronSchedule struct {
 	// The minutes: 0-59.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^(,*([*?](-[^,/ ]*)?|([+]?0*[0-5]?[0-9])(-([+]?0*[0-5]?[0-9]))?)(/[+]?0*[1-9][0-9]*)?(,+([*?](-[^,/ ]*)?|([+]?0*[0-5]?[0-9])(-([+]?0*[0-5]?[0-9]))?)(/[+]?0*[1-9][0-9]*)?)*,*|,+)$')`,messageExpression=`self.matches('(^|,)[hH]([(/,]|$)') ? 'H, a value that Jenkins chooses, is not supported: choose one, such as 5, or 5/10 for H/10' : 'must be a minute from 0 to 59, a range (0-30), *, any of these with a step (*/15), or a comma-separated list of these'`
 	Minute *CronField `json:"minute,omitempty"`
 
 	// The hours: 0-23.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^(,*([*?](-[^,/ ]*)?|([+]?0*(1?[0-9]|2[0-3]))(-([+]?0*(1?[0-9]|2[0-3])))?)(/[+]?0*[1-9][0-9]*)?(,+([*?](-[^,/ ]*)?|([+]?0*(1?[0-9]|2[0-3]))(-([+]?0*(1?[0-9]|2[0-3])))?)(/[+]?0*[1-9][0-9]*)?)*,*|,+)$')`,messageExpression=`self.matches('(^|,)[hH]([(/,]|$)') ? 'H, a value that Jenkins chooses, is not supported: choose one, such as 5, or 5/10 for H/10' : 'must be an hour from 0 to 23, a range (9-17), *, any of these with a step (*/6), or a comma-separated list of these'`
 	Hour *CronField `json:"hour,omitempty"`
 
 	// The days of the month: 1-31. When both dayOfMonth and dayOfWeek are set to something else
 	// than "*" or "?", a day that matches either of them matches.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^(,*([*?](-[^,/ ]*)?|([+]?0*([1-9]|[12][0-9]|3[01]))(-([+]?0*([1-9]|[12][0-9]|3[01])))?)(/[+]?0*[1-9][0-9]*)?(,+([*?](-[^,/ ]*)?|([+]?0*([1-9]|[12][0-9]|3[01]))(-([+]?0*([1-9]|[12][0-9]|3[01])))?)(/[+]?0*[1-9][0-9]*)?)*,*|,+)$')`,messageExpression=`self.matches('(^|,)[hH]([(/,]|$)') ? 'H, a value that Jenkins chooses, is not supported: choose one, such as 5, or 5/10 for H/10' : self.matches('(^|,)[lL](-[0-9]+|[wW])?(,|$)') ? 'L, the last day of the month, is not supported: write 28-31, and let the Job end at once unless tomorrow is the 1st' : self.matches('(^|,)[0-9]*[wW](,|$)') ? 'W, the weekday nearest to a day, is not supported: write the days around it, such as 14-16 for 15W, and let the Job end at once unless it is the one' : 'must be a day from 1 to 31, a range (1-15), *, any of these with a step (*/10), or a comma-separated list of these'`
 	DayOfMonth *CronField `json:"dayOfMonth,omitempty"`
 
 	// The months: 1-12 or jan-dec.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^(,*([*?](-[^,/ ]*)?|([+]?0*([1-9]|1[0-2])|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))(-([+]?0*([1-9]|1[0-2])|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)))?)(/[+]?0*[1-9][0-9]*)?(,+([*?](-[^,/ ]*)?|([+]?0*([1-9]|1[0-2])|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))(-([+]?0*([1-9]|1[0-2])|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)))?)(/[+]?0*[1-9][0-9]*)?)*,*|,+)$')`,messageExpression=`self.matches('(^|,)[hH]([(/,]|$)') ? 'H, a value that Jenkins chooses, is not supported: choose one, such as 5, or 5/10 for H/10' : 'must be a month from 1 to 12 or jan to dec, a range (jan-mar), *, any of these with a step (*/3), or a comma-separated list of these'`
 	Month *CronField `json:"month,omitempty"`
 
 	// The days of the week: 0-6 or sun-sat; 0 is Sunday.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^(,*([*?](-[^,/ ]*)?|([+]?0*[0-6]|(?i:sun|mon|tue|wed|thu|fr[iİ]|sat))(-([+]?0*[0-6]|(?i:sun|mon|tue|wed|thu|fr[iİ]|sat)))?)(/[+]?0*[1-9][0-9]*)?(,+([*?](-[^,/ ]*)?|([+]?0*[0-6]|(?i:sun|mon|tue|wed|thu|fr[iİ]|sat))(-([+]?0*[0-6]|(?i:sun|mon|tue|wed|thu|fr[iİ]|sat)))?)(/[+]?0*[1-9][0-9]*)?)*,*|,+)$')`,messageExpression=`self.matches('(^|,)[hH]([(/,]|$)') ? 'H, a value that Jenkins chooses, is not supported: choose one, such as 5, or 5/10 for H/10' : self.matches('(^|,)[0-9a-zA-Z]+#[0-9]*(,|$)') ? '#, as in 5#3 for the third Friday, is not supported: write 5, and let the Job end at once unless it is the 15th to the 21st; 15-21 as the day of the month does not help, as either of the two would match' : self.matches('(^|,)([0-7]|[a-zA-Z]{3})?[lL](,|$)') ? 'L, as in 5L for the last Friday of the month, is not supported: write 5, and let the Job end at once unless the day a week later is in the next month' : self.matches('(^|[,-])7([,/-]|$)') ? 'Sunday is 0 or sun, not 7; a range to 7 is two, such as 5-6,0 for 5-7' : 'must be a day from 0 (Sunday) to 6 or sun to sat, a range (mon-fri), *, any of these with a step (*/2), or a comma-separated list of these'`
 	DayOfWeek *CronField `json:"dayOfWeek,omitempty"`
 
 	// An interval between runs in place of the fields, as Go writes durations: "90m", "1h30m".
@@ -102,7 +97,7 @@ type CronSchedule struct {
 }
 
 // CronField is one part of a cron expression: a value, a range, "*", any of these with a step,
-// or a comma-separated list of them.
+// or a comma-separated list of them. Its validation rules are generated: see hack/crdschema.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=1024
@@ -162,9 +157,9 @@ type CronJobStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// When that spec was last edited, as metadata.managedFields say. They do not say it of each edit,
-	// such as one that only removes fields: one that leaves this time as it is counts as made when
-	// it is seen, so that no tick from before it runs.
+	// When that spec was last edited, as metadata.managedFields say. They do not say it of each
+	// edit, such as one that only removes fields: one that leaves this time as it is counts as made
+	// when it is seen, so that no tick from before it runs.
 	// +optional
 	ObservedEditTime *metav1.Time `json:"observedEditTime,omitempty"`
 

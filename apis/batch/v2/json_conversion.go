@@ -17,8 +17,8 @@ import (
 
 // ConvertJSON converts a CronJob of either version, as JSON, to the API version that is asked for.
 // It says the same as ConvertTo and ConvertFrom, which are for Go programs, but touches nothing
-// beside apiVersion, the schedule, the annotation that keeps one, and status.schedule, which shows it
-// in v2. So whatever else the API server holds comes through as it was written: "1000m" does not
+// beside apiVersion, the schedule, the annotation that keeps one, and status.schedule, which shows
+// it in v2. So whatever else the API server holds comes through as it was written: "1000m" does not
 // become "1", partial objects get no empty fields, and a value that the Go types can't decode fails
 // nobody's list.
 //
@@ -50,8 +50,8 @@ func ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
 	return parts.assemble(apiVersion), nil
 }
 
-// jsonObject is a JSON object whose members are as they were written: what a conversion does not look
-// into is not decoded.
+// jsonObject is a JSON object whose members are as they were written: what a conversion does not
+// look into is not decoded.
 type jsonObject map[string]json.RawMessage
 
 // readObject reads the members of a value, and reports whether it is an object.
@@ -143,8 +143,8 @@ func (o *rawObject) fromHub() {
 	}
 	var schedule CronSchedule
 	schedule, o.annotations = scheduleFromHub(text, o.annotations)
-	// A text that is no schedule shows as {}, and not as nothing: the API server lets an object whose
-	// schedule is invalid be edited as long as its schedule stays, but not one that lacks it.
+	// A text that is no schedule shows as {}, and not as nothing: the API server lets an object
+	// whose schedule is invalid be edited as long as its schedule stays, but not one that lacks it.
 	o.setSchedule(schedule, text == "" && schedule.isZero())
 }
 
@@ -169,8 +169,8 @@ func (o *rawObject) toHub() {
 	raw := o.spec["schedule"]
 	isSet := raw != nil
 	if isSet && isUnreadable(raw) && !o.keepsText(raw) {
-		// Kept as it is, so that v2's schema, which is asked after the defaulting webhook of v1, sees
-		// what the user wrote, such as {minute: 0}, and can say what is wrong with it.
+		// Kept as it is, so that v2's schema, which is asked after the defaulting webhook of v1,
+		// sees what the user wrote, such as {minute: 0}, and can say what is wrong with it.
 		o.annotations = withSchedule(o.annotations, ScheduleV2Annotation, string(raw))
 		delete(o.spec, "schedule")
 		return
@@ -242,8 +242,9 @@ func readSchedule(raw json.RawMessage) (CronSchedule, bool) {
 // scheduleMembers are the names of a CronSchedule's fields.
 var scheduleMembers = []string{"minute", "hour", "dayOfMonth", "month", "dayOfWeek", "every"}
 
-// isUnreadable reports whether this is what users write for a v2 schedule by mistake: an object whose
-// fields a CronSchedule does not hold, being of another type, unknown, or none at all; or a text, as in v1.
+// isUnreadable reports whether this is what users write for a v2 schedule by mistake: an object
+// whose fields a CronSchedule does not hold, being of another type, unknown, or none at all; or a
+// text, as in v1.
 func isUnreadable(raw json.RawMessage) bool {
 	if _, ok := readObject(raw); ok {
 		_, ok := readSchedule(raw)

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// The two versions' schedules do not always say the same in the fields alone: "@hourly" and
-// "0 * * * *" are both {minute: "0"}, and {hour: "9", month: "*"} is the same text as {hour: "9"}.
-// Where what one version says can't be had back from the other's field, the other version carries
-// it in an annotation:
+// The two versions' schedules do not always say the same in the fields alone: "@hourly" and "0 * *
+// * *" are both {minute: "0"}, and {hour: "9", month: "*"} is the same text as {hour: "9"}. Where
+// what one version says can't be had back from the other's field, the other version carries it in
+// an annotation:
 //
 //	v1 stored             "@hourly"          ──►  v2 {minute: "0"} + schedule-v1: @hourly
 //	v2 {hour: 9, month: *}                   ──►  v1 "* 9 * * *"   + schedule-v2: {"hour":"9","month":"*"}
@@ -23,10 +23,12 @@ import (
 // The annotation counts only while it stands for exactly the schedule beside it. Once a user has
 // changed that schedule it is stale and dropped, so that no older text ever comes back.
 const (
-	// ScheduleV1Annotation holds, on a v2 object, the v1 schedule text that its fields can't reproduce.
+	// ScheduleV1Annotation holds, on a v2 object, the v1 schedule text that its fields can't
+	// reproduce.
 	ScheduleV1Annotation = "batch.tutorial.kubebuilder.io/schedule-v1"
 
-	// ScheduleV2Annotation holds, on a v1 object, the v2 schedule, as JSON, that its text can't reproduce.
+	// ScheduleV2Annotation holds, on a v1 object, the v2 schedule, as JSON, that its text can't
+	// reproduce.
 	ScheduleV2Annotation = "batch.tutorial.kubebuilder.io/schedule-v2"
 )
 
@@ -56,8 +58,8 @@ func scheduleToHub(schedule CronSchedule, annotations map[string]string) (string
 	return text, withSchedule(annotations, ScheduleV2Annotation, encodeSchedule(schedule))
 }
 
-// keptSchedule reads a kept v2 schedule, and reports whether it is one that scheduleToHub would keep
-// beside this text. Anything else is stale, or somebody else's.
+// keptSchedule reads a kept v2 schedule, and reports whether it is one that scheduleToHub would
+// keep beside this text. Anything else is stale, or somebody else's.
 func keptSchedule(kept, text string) (CronSchedule, bool) {
 	schedule := CronSchedule{}
 	if json.Unmarshal([]byte(kept), &schedule) != nil {

@@ -1,24 +1,21 @@
-{{- /* Made by `make chart`: change hack/chart/files. */ -}}
-
-{{/* What the objects' names begin with. */}}
+{{/* The beginning of the objects' names. */}}
 {{- define "project.fullname" -}}
+{{- $chart := .Values.nameOverride | default .Chart.Name -}}
+{{- $release := .Release.Name | replace "." "-" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride -}}
-{{- else -}}
-{{- $release := .Release.Name | replace "." "-" -}}
-{{- if contains .Chart.Name $release -}}
+{{- else if contains $chart $release -}}
 {{- $release -}}
 {{- else -}}
-{{- printf "%s-%s" $release .Chart.Name -}}
-{{- end -}}
+{{- printf "%s-%s" $release $chart -}}
 {{- end -}}
 {{- end -}}
 
 {{/*
-The name of an object: (list $ "webhook-service"). One that would have more than the 63 characters of a
-label is cut in the middle, and told from others like it by a checksum.
+The name of an object: (list $ "webhook-service"). A name longer than the 63 characters of a label is cut
+in the middle; a checksum keeps it different from others that are cut there.
 */}}
-{{- define "project.nameOf" -}}
+{{- define "project.resourceName" -}}
 {{- $fullname := include "project.fullname" (index . 0) -}}
 {{- $name := printf "%s-%s" $fullname (index . 1) -}}
 {{- if gt (len $name) 63 -}}
@@ -28,12 +25,21 @@ label is cut in the middle, and told from others like it by a checksum.
 {{- $name -}}
 {{- end -}}
 
+{{/* The labels of every object. The alerts expect the value of app.kubernetes.io/name as job. */}}
 {{- define "project.labels" -}}
+{{- $labels := dict
+  "app.kubernetes.io/name" .Chart.Name
+  "app.kubernetes.io/instance" .Release.Name
+  "app.kubernetes.io/version" .Chart.AppVersion
+  "app.kubernetes.io/managed-by" .Release.Service
+  "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-") -}}
+{{- toYaml (merge $labels (.Values.commonLabels | default dict)) -}}
+{{- end -}}
+
+{{/* The labels that select the manager's Pods. */}}
+{{- define "project.selectorLabels" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
-app.kubernetes.io/instance: {{ .Release.Name }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+control-plane: controller-manager
 {{- end -}}
 
 {{- define "project.image" -}}
@@ -44,21 +50,81 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end -}}
 {{- end -}}
 
-{{/* Says what of the values does not go together. */}}
-{{- define "project.check" -}}
-{{- if and .Values.certManager.enabled .Values.webhook.existingSecret -}}
-{{- fail "webhook.existingSecret goes with certManager.enabled=false: one of both brings the certificate" -}}
+{{- define "project.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- .Values.serviceAccount.name | default (include "project.resourceName" (list . "controller-manager")) -}}
+{{- else -}}
+{{- .Values.serviceAccount.name | default "default" -}}
 {{- end -}}
-{{- if not (or .Values.certManager.enabled .Values.webhook.existingSecret) -}}
-{{- fail "the webhooks need a certificate: set certManager.enabled=true, or name a Secret with one in webhook.existingSecret" -}}
 {{- end -}}
-{{- if and (or .Values.metrics.serviceMonitor.enabled .Values.metrics.rules.enabled) (not .Values.metrics.enabled) -}}
-{{- fail "metrics.serviceMonitor and metrics.rules need metrics.enabled=true" -}}
+
+{{/* The Secret with the certificate of the webhooks and the metrics. */}}
+{{- define "project.certificateSecret" -}}
+{{- .Values.webhook.existingSecret | default "webhook-server-cert" -}}
 {{- end -}}
-{{- if and (gt (int .Values.replicas) 1) (not .Values.leaderElection.enabled) -}}
-{{- fail "more than one of replicas needs leaderElection.enabled=true" -}}
+
+{{/* How the API server calls a webhook: (list $ "/convert"). cert-manager injects its caBundle. */}}
+{{- define "project.clientConfig" -}}
+{{- $root := index . 0 -}}
+service:
+  name: {{ include "project.resourceName" (list $root "webhook-service") }}
+  namespace: {{ $root.Release.Namespace | quote }}
+  path: {{ index . 1 }}
+{{- if not $root.Values.certManager.enabled }}
+caBundle: {{ $root.Values.webhook.caBundle | b64enc }}
+{{- end }}
+{{- end -}}
+
+{{/* Has cert-manager inject the CA of the certificate. */}}
+{{- define "project.injectCA" -}}
+cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "project.resourceName" (list . "serving-cert") }}
+{{- end -}}
+
+{{/* The replicas that a value of the disruption budget means: (list value replicaCount). */}}
+{{- define "project.replicas" -}}
+{{- $value := index . 0 | toString -}}
+{{- if hasSuffix "%" $value -}}
+{{- $percent := trimSuffix "%" $value | int -}}
+{{- div (add (mul $percent (index . 1)) 99) 100 -}}
+{{- else -}}
+{{- int $value -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Refuses values that contradict each other. The schema checks each value by itself. */}}
+{{- define "project.validate" -}}
+{{- $hasOwnCertificate := or .Values.webhook.existingSecret .Values.webhook.caBundle -}}
+{{- if and .Values.certManager.enabled $hasOwnCertificate -}}
+{{- fail "webhook.existingSecret and webhook.caBundle need certManager.enabled=false: only one of them can provide the certificate" -}}
+{{- end -}}
+{{- if and (not .Values.certManager.enabled) (not (and .Values.webhook.existingSecret .Values.webhook.caBundle)) -}}
+{{- fail "the webhooks need a certificate: set certManager.enabled=true, or both webhook.existingSecret and webhook.caBundle" -}}
+{{- end -}}
+{{- if and .Values.webhook.caBundle (not (regexMatch "^\\s*-----BEGIN CERTIFICATE-----\\s" .Values.webhook.caBundle)) -}}
+{{- fail "webhook.caBundle: want certificates in PEM, which begin with -----BEGIN CERTIFICATE-----; give the file with --set-file webhook.caBundle=ca.crt" -}}
+{{- end -}}
+{{- if and (or .Values.prometheus.servicemonitor.enabled .Values.prometheus.rules.enabled) (not .Values.prometheus.enabled) -}}
+{{- fail "prometheus.servicemonitor and prometheus.rules need prometheus.enabled=true" -}}
+{{- end -}}
+{{- if and (gt (int .Values.replicaCount) 1) (not .Values.leaderElection.enabled) -}}
+{{- fail "replicaCount: more than one replica needs leaderElection.enabled=true" -}}
 {{- end -}}
 {{- if and (gt (float64 (.Values.kubeAPI.qps | default 0)) 0.0) (not .Values.kubeAPI.burst) -}}
-{{- fail "kubeAPI.qps needs a kubeAPI.burst" -}}
+{{- fail "kubeAPI.qps needs kubeAPI.burst" -}}
+{{- end -}}
+{{- if .Values.podDisruptionBudget.enabled -}}
+{{- include "project.validateBudget" . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Refuses a disruption budget under which no node with a replica could be drained. */}}
+{{- define "project.validateBudget" -}}
+{{- $budget := .Values.podDisruptionBudget -}}
+{{- if kindIs "invalid" $budget.minAvailable -}}
+{{- if lt (include "project.replicas" (list $budget.maxUnavailable 100) | int) 1 -}}
+{{- fail "podDisruptionBudget.maxUnavailable: want at least 1, or no node with a replica could be drained" -}}
+{{- end -}}
+{{- else if ge (include "project.replicas" (list $budget.minAvailable .Values.replicaCount) | int) (int .Values.replicaCount) -}}
+{{- fail (printf "podDisruptionBudget.minAvailable %v: want less than replicaCount (%v), or no node with a replica could be drained" $budget.minAvailable .Values.replicaCount) -}}
 {{- end -}}
 {{- end -}}

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// foreign are the groups whose kinds a mere API server does not know.
+// foreign are the API groups of other operators, whose kinds this API server does not know.
 var foreign = []string{"cert-manager.io", "monitoring.coreos.com"}
 
 func TestAnAPIServerTakesTheObjects(t *testing.T) {
@@ -39,19 +39,22 @@ func TestAnAPIServerTakesTheObjects(t *testing.T) {
 	strict := client.WithFieldValidation(client.NewDryRunClient(c), metav1.FieldValidationStrict)
 
 	for name, values := range map[string]string{
-		"as it is":              "{}",
+		"the defaults":          "{}",
 		"everything":            everything,
-		"a Secret of one's own": ownSecret,
-		"no metrics":            "{metrics: {enabled: false}, networkPolicy: {enabled: true}}",
+		"your own certificate":  ownCertificate,
+		"no metrics":            "{prometheus: {enabled: false}, networkPolicy: {enabled: true}}",
 		"metrics for everybody": "{networkPolicy: {enabled: true, metricsFrom: []}}",
 		"webhooks for few":      "{networkPolicy: {enabled: true, webhooksFrom: [{ipBlock: {cidr: 10.0.0.0/24}}]}}",
 		"namespaces":            "{namespaces: [a, b]}",
-		"no CRD":                "{crds: {install: false}}",
-		"one of all":            "{replicas: 1, leaderElection: {enabled: false}}",
+		"no CRD":                "{crds: {enabled: false}}",
+		"one replica":           "{replicaCount: 1, leaderElection: {enabled: false}}",
 		"a percentage":          "{podDisruptionBudget: {minAvailable: 50%}}",
-		"nothing of one's own":  "{resources: {}, nodeSelector: {}, image: {pullPolicy: Always}}",
-		"much of one's own": `{serviceAccount: {annotations: {a: "1"}}, podAnnotations: {a: "1"}, podLabels: {b: "2"}, priorityClassName: high,
-			tolerations: [{operator: Exists}], affinity: {podAntiAffinity: {}}, image: {pullSecrets: [{name: registry}]},
+		"the nodes' network":    "{hostNetwork: true, webhook: {port: 19443}, prometheus: {port: 18443}, healthProbe: {port: 18081}}",
+		"another account":       "{serviceAccount: {create: false, name: robot}}",
+		"empty values":          "{resources: {}, nodeSelector: {}, topologySpreadConstraints: [], image: {pullPolicy: Always}}",
+		"many values": `{serviceAccount: {annotations: {a: "1"}}, podAnnotations: {a: "1"}, podLabels: {b: "2"}, priorityClassName: high,
+			tolerations: [{operator: Exists}], affinity: {podAntiAffinity: {}}, imagePullSecrets: [{name: registry}], commonLabels: {c: "3"},
+			topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}],
 			concurrency: 5, kubeAPI: {qps: 5, burst: 10}, logLevel: 3, extraArgs: [--enable-http2]}`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,8 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package helmtest renders the chart in charts/project with Helm's own engine, and compares what comes out
-// with what kustomize builds. It is a module of its own, so that nothing else depends on Helm.
+// Package helmtest renders the chart in charts/project with Helm's own engine, and compares what
+// comes out with what kustomize builds. It is a module of its own, so that nothing else depends on
+// Helm.
 package helmtest
 
 import (
@@ -38,13 +39,25 @@ type release struct {
 	values          string // YAML
 }
 
-// asInConfig is the release that config/default describes.
-var asInConfig = release{name: "project", namespace: "project-system"}
+// asInConfig is the release that config/default describes. The tag there is not the chart's.
+var asInConfig = release{"project", "project-system", "{image: {tag: latest}}"}
 
-// with returns the release with values.
+// with returns the release with further values.
 func (r release) with(values string) release {
-	r.values = values
+	r.values += "\n---\n" + values
 	return r
+}
+
+// parseValues merges the documents of values; a later one wins.
+func parseValues(t testing.TB, text string) map[string]any {
+	t.Helper()
+	values := map[string]any{}
+	for document := range strings.SplitSeq(text, "\n---\n") {
+		further := map[string]any{}
+		require.NoError(t, yaml.Unmarshal([]byte(document), &further))
+		values = util.MergeTables(further, values)
+	}
+	return values
 }
 
 // objects are objects by their kind, namespace and name.
@@ -63,8 +76,7 @@ func (r release) tryRender(t testing.TB) (manifests []byte, notes string, err er
 	t.Helper()
 	chart, err := loader.LoadDir(chartDir)
 	require.NoError(t, err)
-	values := map[string]any{}
-	require.NoError(t, yaml.Unmarshal([]byte(r.values), &values))
+	values := parseValues(t, r.values)
 	options := common.ReleaseOptions{Name: r.name, Namespace: r.namespace, Revision: 1, IsInstall: true}
 	all, err := util.ToRenderValues(chart, values, options, common.DefaultCapabilities)
 	if err != nil {

@@ -30,8 +30,9 @@ func cronJob(spec string) string {
 	return `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{"name":"c"},"spec":{` + spec + `}}`
 }
 
-// requireClearAnswer sends a body and checks what comes back, whatever was sent: either the body is refused with the
-// reason, or it is a review, and the answer bears its UID and has all objects or says what is wrong.
+// requireClearAnswer sends a body and checks what comes back, whatever was sent: either the body is
+// refused with the reason, or it is a review, and the answer bears its UID and has all objects or
+// says what is wrong.
 func requireClearAnswer(t *testing.T, body string) apiextensionsv1.ConversionReview {
 	t.Helper()
 	recorder := serve(v2.ConvertJSON, body)

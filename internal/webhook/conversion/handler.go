@@ -1,7 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package conversion serves the API server's requests to convert objects from one version to another.
+// Package conversion serves the API server's requests to convert objects from one version to
+// another.
 package conversion
 
 import (
@@ -32,8 +33,9 @@ type Convert func(object []byte, apiVersion string) ([]byte, error)
 // object into its Go type and encodes another, it hands the JSON on as it is: objects keep all that
 // a conversion has no business with, and one that would not decode does not fail a list of others.
 //
-// The API server asks for a conversion with each write of a CronJob, as it keeps all of them in each version that
-// it serves. So a review is read once, and what was converted is not read again to be written.
+// The API server asks for a conversion with each write of a CronJob, as it keeps all of them in
+// each version that it serves. So a review is read once, and what was converted is not read again
+// to be written.
 type Handler struct {
 	Convert Convert
 }
@@ -129,8 +131,8 @@ func (h Handler) convert(ctx context.Context, asked *request) (converted [][]byt
 	return converted, nil
 }
 
-// answer returns the answer to a review: its objects converted, or why they could not be. It is put together, as
-// encoding/json would go over each object once more.
+// answer returns the answer to a review: its objects converted, or why they could not be. It is put
+// together, as encoding/json would go over each object once more.
 func answer(asked *review, converted [][]byte, failure error) []byte {
 	result := metav1.Status{Status: metav1.StatusSuccess}
 	if failure != nil {

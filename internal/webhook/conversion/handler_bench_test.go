@@ -28,7 +28,8 @@ const typical = `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJo
 "env":[{"name":"TARGET","value":"archive"}],"resources":{"limits":{"cpu":"100m","memory":"64Mi"}}}]}}}}},
 "status":{"lastScheduleTime":"2026-01-02T09:00:00Z","nextScheduleTime":"2026-01-02T09:05:00Z","observedGeneration":1}}`
 
-// BenchmarkHandler converts as the API server asks for it: from the request's bytes to the answer's.
+// BenchmarkHandler converts as the API server asks for it: from the request's bytes to the
+// answer's.
 func BenchmarkHandler(b *testing.B) {
 	const hub, spoke = "batch.tutorial.kubebuilder.io/v1", "batch.tutorial.kubebuilder.io/v2"
 	fields, err := v2.ConvertJSON([]byte(typical), spoke)

@@ -3,10 +3,11 @@
 
 // Package drain ends a webhook server without losing a request.
 //
-// The API server keeps its connections to a webhook and does not repeat a call that it had sent when
-// the other end closed the connection: a request that crosses with the shutdown of the server fails. So
-// for a while before the shutdown, each answer says that the connection closes after it, as RFC 9112,
-// section 9.6, has it: the API server then opens the next one, to a replica that stays.
+// The API server keeps its connections to a webhook and does not repeat a call that it had sent
+// when the other end closed the connection: a request that crosses with the shutdown of the server
+// fails. So for a while before the shutdown, each answer says that the connection closes after it,
+// as RFC 9112, section 9.6, has it: the API server then opens the next one, to a replica that
+// stays.
 package drain
 
 import (
@@ -38,8 +39,8 @@ func (s *Server) Register(path string, handler http.Handler) {
 	}))
 }
 
-// DrainAfter drains the server when a context ends, and returns one that ends so much later: it is for
-// what is to be stopped when the server has been drained.
+// DrainAfter drains the server when a context ends, and returns one that ends so much later: it is
+// for what is to be stopped when the server has been drained.
 func (s *Server) DrainAfter(ctx context.Context, duration time.Duration) context.Context {
 	drained, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {

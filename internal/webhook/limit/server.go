@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// MaxBody is how many bytes a request may have. The API server sends one object to be converted at a
-	// time, even of a list, and to be admitted an object and what it was before; each has at most 3 MiB. What
-	// is made of a body takes four times as much memory.
+	// MaxBody is how many bytes a request may have. The API server sends one object to be converted
+	// at a time, even of a list, and to be admitted an object and what it was before; each has at
+	// most 3 MiB. What is made of a body takes four times as much memory.
 	MaxBody = 8 << 20
 
 	// SmallBody is how many bytes a small request has at most. Nearly all CronJobs need less. Small
@@ -70,7 +70,8 @@ func NewServer(options webhook.Options) *Server {
 }
 
 // Register serves a handler at a path. To the handler a body that is too large ends in a
-// [http.MaxBytesError], one that is too slow in [os.ErrDeadlineExceeded]; then the connection closes.
+// [http.MaxBytesError], one that is too slow in [os.ErrDeadlineExceeded]; then the connection
+// closes.
 func (s *Server) Register(path string, handler http.Handler) {
 	s.Server.Register(path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength > MaxBody {

@@ -23,7 +23,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/webhook/limit"
 )
 
-// connect serves a handler at /hook, with no bounds but ours, and returns the client's end of a connection.
+// connect serves a handler at /hook, with no bounds but ours, and returns the client's end of a
+// connection.
 func connect(t *testing.T, handler http.HandlerFunc) net.Conn {
 	t.Helper()
 	return serve(t, handler)()

@@ -73,7 +73,8 @@ func (s *Server) Start(ctx context.Context) error {
 	return <-stopped
 }
 
-// tlsConfig returns what the options say. The certificate is read from files, and again when they change.
+// tlsConfig returns what the options say. The certificate is read from files, and again when they
+// change.
 func (s *Server) tlsConfig(ctx context.Context) (*tls.Config, error) {
 	config := &tls.Config{NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12}
 	for _, set := range s.options.TLSOpts {

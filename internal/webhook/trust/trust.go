@@ -1,7 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package trust checks that the API server accepts the certificate that this replica's webhooks serve.
+// Package trust checks that the API server accepts the certificate that this replica's webhooks
+// serve.
 //
 // cert-manager's CA injector writes into the CRD and the webhook configurations which authority the
 // API server trusts. The package only reads it.
@@ -30,7 +31,8 @@ import (
 // crdName is the CRD whose conversion webhook this replica serves.
 const crdName = "cronjobs.batch.tutorial.kubebuilder.io"
 
-// CacheByObject returns how a cache holds what Check reads: one CRD, without its schemas, which are large.
+// CacheByObject returns how a cache holds what Check reads: one CRD, without its schemas, which are
+// large.
 func CacheByObject() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&apiextensionsv1.CustomResourceDefinition{}: {
@@ -45,9 +47,9 @@ func CacheByObject() map[client.Object]cache.ByObject {
 	}
 }
 
-// Check returns a readiness check of the webhook server at an address. It makes the TLS handshake that
-// the API server would make to convert a CronJob: with the caBundle and the host name of the CRD. The
-// reader reads the CRD. A CRD without a conversion webhook passes.
+// Check returns a readiness check of the webhook server at an address. It makes the TLS handshake
+// that the API server would make to convert a CronJob: with the caBundle and the host name of the
+// CRD. The reader reads the CRD. A CRD without a conversion webhook passes.
 //
 // The check may fail again later, when the CA is replaced: then the Service leads to those replicas
 // that have got their new certificate already.

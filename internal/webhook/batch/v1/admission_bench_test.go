@@ -26,15 +26,15 @@ var typicalCronJob = cronJob(`"name":"report","namespace":"ns","uid":"0c5bfc3a-6
 		`"command":["/bin/sh","-c","report --since=24h"],"env":[{"name":"TARGET","value":"archive"}],`+
 		`"resources":{"limits":{"cpu":"100m","memory":"64Mi"}}}]}}}}`)
 
-// BenchmarkAdmission answers as the API server asks: from the request's bytes to the answer's, with a template that
-// is known.
+// BenchmarkAdmission answers as the API server asks: from the request's bytes to the answer's, with
+// a template that is known.
 func BenchmarkAdmission(b *testing.B) {
 	scheme := runtime.NewScheme()
 	if err := v1.AddToScheme(scheme); err != nil {
 		b.Fatal(err)
 	}
 	v, _ := validatorOf(&apiServer{answer: validation})
-	v.namesakes = nil
+	v.builtinConflicts = nil
 	mutating, _ := webhooks(b)
 	validating := admission.WithValidator[*v1.CronJob](scheme, v)
 	edited := strings.Replace(typicalCronJob, `"app":"report"`, `"app":"billing"`, 1)

@@ -35,7 +35,7 @@ func TestR1ManyTemplatesAreNotTriedAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &apiServer{answer: validation, builtins: map[client.ObjectKey]error{{Namespace: "ns", Name: "c"}: nil}}
 		v, _ := validatorOf(server)
-		v.namesakes = nil
+		v.builtinConflicts = nil
 		for i := range askBurst {
 			found, err := v.ValidateCreate(t.Context(), numbered(i))
 			require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestR1BuiltInCronJobsAreNotLookedForWithoutEnd(t *testing.T) {
 	server := &apiServer{builtins: map[client.ObjectKey]error{{Namespace: "ns", Name: "c"}: nil}}
 	v, _ := validatorOf(server)
 	for range 2 * askBurst {
-		v.namesakes.warn(t.Context(), wrong())
+		v.builtinConflicts.warn(t.Context(), wrong())
 	}
 	assert.GreaterOrEqual(t, server.gets, askBurst)
 	assert.Less(t, server.gets, 2*askBurst)
@@ -71,7 +71,7 @@ func TestR1BuiltInCronJobsAreNotLookedForWithoutEnd(t *testing.T) {
 func TestR1WhenManyTemplatesHangTheNextIsAnsweredAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asker := newAsker()
-		v := validator{trials: newTrials(hanging{}, asker)}
+		v := validator{templates: newTemplateChecker(hanging{}, asker)}
 		for i := range maxAsking {
 			go func() { _, _ = v.ValidateCreate(t.Context(), numbered(i)) }()
 		}
@@ -82,7 +82,7 @@ func TestR1WhenManyTemplatesHangTheNextIsAnsweredAtOnce(t *testing.T) {
 		assert.Equal(t, notChecked, found)
 		assert.Zero(t, time.Since(started))
 
-		time.Sleep(trialTimeout)
+		time.Sleep(askTimeout)
 		synctest.Wait()
 		_, ok := asker.begin()
 		assert.True(t, ok, "those that hung are given up")

@@ -22,20 +22,20 @@ import (
 	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
-// SetupWebhookWithManager registers the defaulter and the validator with the manager's webhook server. The namespaces
-// are those in which the manager starts Jobs; all when there are none.
+// SetupWebhookWithManager registers the defaulter and the validator with the manager's webhook
+// server. The namespaces are those in which the manager starts Jobs; all when there are none.
 func SetupWebhookWithManager(mgr ctrl.Manager, namespaces []string) error {
 	apiServer, err := newClient(mgr)
 	if err != nil {
 		return err
 	}
 	asker := newAsker()
-	namesakes, err := newNamesakes(mgr, apiServer, asker)
+	builtinConflicts, err := newBuiltinConflicts(mgr, apiServer, asker)
 	if err != nil {
 		return err
 	}
 	validate := newMendable(mgr.GetScheme(),
-		validator{trials: newTrials(apiServer, asker), namesakes: namesakes, namespaces: namespaces})
+		validator{templates: newTemplateChecker(apiServer, asker), builtinConflicts: builtinConflicts, namespaces: namespaces})
 	server := mgr.GetWebhookServer()
 	server.Register(defaulterPath, serve(defaulter{}))
 	server.Register(validatorPath, serve(validate))
@@ -49,11 +49,13 @@ const validatorPath = "/validate-batch-tutorial-kubebuilder-io-v1-cronjob"
 
 // validator refuses CronJobs that could never do what they say.
 type validator struct {
-	// trials check templates, and namesakes looks for built-in CronJobs; nil to ask nobody.
-	trials    *trials
-	namesakes *namesakes
+	// templates checks templates, and builtinConflicts looks for built-in CronJobs; nil to ask
+	// nobody.
+	templates        *templateChecker
+	builtinConflicts *builtinConflicts
 
-	// namespaces are where the manager starts Jobs; all when empty. Elsewhere it may have no right to ask.
+	// namespaces are where the manager starts Jobs; all when empty. Elsewhere it may have no right
+	// to ask.
 	namespaces []string
 }
 
@@ -61,25 +63,25 @@ var _ admission.Validator[*v1.CronJob] = validator{}
 
 // ValidateCreate checks a new CronJob.
 func (v validator) ValidateCreate(ctx context.Context, c *v1.CronJob) (admission.Warnings, error) {
-	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	inFields := isOfV2(ctx)
 	found, errs := v.warnings(c, inFields), append(validateName(c), validateSpec(&c.Spec, inFields)...)
 	if v.asksAbout(c) {
-		tried, refused := v.trials.try(ctx, c)
-		found, errs = slices.Concat(found, v.namesakes.warn(ctx, c), tried), append(errs, refused...)
+		tried, refused := v.templates.check(ctx, c)
+		found, errs = slices.Concat(found, v.builtinConflicts.warn(ctx, c), tried), append(errs, refused...)
 	}
 	return verdict(c, found, errs)
 }
 
-// ValidateUpdate checks an edited CronJob. What was stored before, valid or not, may stay: only what
-// the edit makes wrong is refused, so that labels and finalizers can always be changed, and a CronJob
-// with a broken schedule or template suspended.
+// ValidateUpdate checks an edited CronJob. What was stored before, valid or not, may stay: only
+// what the edit makes wrong is refused, so that labels and finalizers can always be changed, and a
+// CronJob with a broken schedule or template suspended.
 func (v validator) ValidateUpdate(ctx context.Context, before, after *v1.CronJob) (admission.Warnings, error) {
 	if after.DeletionTimestamp != nil || equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	inFields := isOfV2(ctx)
 	errs := newErrors(validateSpec(&before.Spec, inFields), validateSpec(&after.Spec, inFields))
@@ -92,17 +94,17 @@ func (v validator) validateNewTemplate(ctx context.Context, before, after *v1.Cr
 	if !v.asksAbout(after) || equality.Semantic.DeepEqual(before.Spec.JobTemplate, after.Spec.JobTemplate) {
 		return nil, nil
 	}
-	tried, refused := v.trials.try(ctx, after)
+	tried, refused := v.templates.check(ctx, after)
 	if len(refused) == 0 {
 		return tried, nil
 	}
-	_, known := v.trials.try(ctx, before)
+	_, known := v.templates.check(ctx, before)
 	return tried, newErrors(known, refused)
 }
 
 // asksAbout reports whether the API server is asked about a CronJob.
 func (v validator) asksAbout(c *v1.CronJob) bool {
-	return v.trials != nil && v.watches(c)
+	return v.templates != nil && v.watches(c)
 }
 
 // watches reports whether the manager starts the Jobs of a CronJob.
@@ -133,8 +135,8 @@ func (validator) ValidateDelete(context.Context, *v1.CronJob) (admission.Warning
 	return nil, nil
 }
 
-// verdict returns the error of a CronJob that is refused, and else the warnings. One that is refused is
-// not warned of: what a warning says that it does, it never will.
+// verdict returns the error of a CronJob that is refused, and else the warnings. One that is
+// refused is not warned of: what a warning says that it does, it never will.
 func verdict(c *v1.CronJob, found admission.Warnings, errs field.ErrorList) (admission.Warnings, error) {
 	if len(errs) > 0 {
 		return nil, apierrors.NewInvalid(v1.GroupVersion.WithKind("CronJob").GroupKind(), logs.Shorten(c.Name, maxDetail), errs)
@@ -157,7 +159,8 @@ func isOfV2(ctx context.Context) bool {
 	return err == nil && req.RequestKind != nil && req.RequestKind.Version == v2.GroupVersion.Version
 }
 
-// validateSpec checks what the schema can't, and again what it can, for API servers that were given another.
+// validateSpec checks what the schema can't, and again what it can, for API servers that were given
+// another.
 func validateSpec(spec *v1.CronJobSpec, inFields bool) field.ErrorList {
 	path := field.NewPath("spec")
 	errs := validateSchedule(spec, path, inFields)

@@ -24,16 +24,16 @@ const defaulterPath = "/mutate-batch-tutorial-kubebuilder-io-v1-cronjob"
 
 // +kubebuilder:webhook:path=/mutate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=true,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=mcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10
 
-// defaulter fills in what a CronJob leaves out, and drops the annotations that keep a schedule the CronJob
-// no longer has.
+// defaulter fills in what a CronJob leaves out, and drops the annotations that keep a schedule the
+// CronJob no longer has.
 //
-// controller-runtime's own would also write what Go makes of the rest: resources: {} for none, and "1" for
-// "1000m". What is in Git would then differ from what is stored. And it would read, write and compare the
-// template, which is most of a CronJob.
+// controller-runtime's own would also write what Go makes of the rest: resources: {} for none, and
+// "1" for "1000m". What is in Git would then differ from what is stored. And it would read, write
+// and compare the template, which is most of a CronJob.
 type defaulter struct{}
 
-// Handle answers with the changes of the defaults alone. What has the wrong type is for the schema to refuse, at its
-// field: the API server asks it next.
+// Handle answers with the changes of the defaults alone. What has the wrong type is for the schema
+// to refuse, at its field: the API server asks it next.
 func (defaulter) Handle(_ context.Context, req admission.Request) admission.Response {
 	if req.Operation == admissionv1.Delete {
 		return admission.Allowed("")
@@ -60,7 +60,8 @@ type partialCronJob struct {
 		Annotations map[string]string `json:"annotations,omitempty"`
 	} `json:"metadata"`
 
-	// Spec is nil if there is none: then all of it is to be added, and otherwise only what it leaves out.
+	// Spec is nil if there is none: then all of it is to be added, and otherwise only what it
+	// leaves out.
 	Spec *partialSpec `json:"spec,omitempty"`
 }
 

@@ -24,7 +24,8 @@ import (
 	"tutorial.kubebuilder.io/project/test/bounds"
 )
 
-// webhooks are those of the manager, but for what they ask the API server. A panic is not recovered from.
+// webhooks are those of the manager, but for what they ask the API server. A panic is not recovered
+// from.
 func webhooks(t testing.TB) (mutating, validating http.Handler) {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -44,8 +45,8 @@ func cronJob(metadata, spec string) string {
 	return `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{` + metadata + `},"spec":{` + spec + `}}`
 }
 
-// ask sends a body to a webhook, and checks what comes back, whatever was sent: a review that says yes, or no with
-// the reason, and bears the UID of what was asked if that could be read.
+// ask sends a body to a webhook, and checks what comes back, whatever was sent: a review that says
+// yes, or no with the reason, and bears the UID of what was asked if that could be read.
 func ask(t *testing.T, webhook http.Handler, body string) *admissionv1.AdmissionResponse {
 	t.Helper()
 	recorder := httptest.NewRecorder()
@@ -64,7 +65,8 @@ func ask(t *testing.T, webhook http.Handler, body string) *admissionv1.Admission
 	return got.Response
 }
 
-// oddCronJobs are CronJobs as a request may have them: the schema is asked after the mutating webhook.
+// oddCronJobs are CronJobs as a request may have them: the schema is asked after the mutating
+// webhook.
 var oddCronJobs = []string{
 	`null`, `[]`, `"x"`, `{}`, `{"kind":"Pod","apiVersion":"v1"}`, cronJob(``, ``), cronJob(`"name":"c"`, `"schedule":"@hourly"`),
 	cronJob(`"name":5`, ``), cronJob(`"annotations":{"a":5}`, ``), cronJob(`"annotations":null,"labels":[]`, `"schedule":null`),
@@ -97,8 +99,9 @@ func FuzzAdmissionReviews(f *testing.F) {
 	})
 }
 
-// FuzzAdmittedObjects asks about CronJobs, and goes on with what the answers make of them: the defaults are set, asking
-// again changes nothing, and what was admitted once may be stored again as it is.
+// FuzzAdmittedObjects asks about CronJobs, and goes on with what the answers make of them: the
+// defaults are set, asking again changes nothing, and what was admitted once may be stored again as
+// it is.
 func FuzzAdmittedObjects(f *testing.F) {
 	for _, object := range oddCronJobs {
 		f.Add([]byte(object))
@@ -145,7 +148,8 @@ func assertAdmittedOnce(t *testing.T, mutating, validating http.Handler, object 
 	}
 }
 
-// TestCostlyObjectsAreAdmittedOrRefusedInTime asks about objects at the limits of what a request may have.
+// TestCostlyObjectsAreAdmittedOrRefusedInTime asks about objects at the limits of what a request
+// may have.
 func TestCostlyObjectsAreAdmittedOrRefusedInTime(t *testing.T) {
 	var members strings.Builder
 	for i := range 25_000 { // a quarter of a megabyte, as all annotations may have

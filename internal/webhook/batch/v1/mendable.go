@@ -16,8 +16,8 @@ import (
 )
 
 // mendable lets a stored CronJob that can't be decoded, as a field has a wrong type, be edited: its
-// labels and finalizers as long as it is so, which leaves the field to the schema, and its spec when it
-// is mended, which is then checked as if it was new.
+// labels and finalizers as long as it is so, which leaves the field to the schema, and its spec
+// when it is mended, which is then checked as if it was new.
 type mendable struct{ admission.Handler }
 
 // newMendable returns the handler of a validator.

@@ -14,8 +14,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
-// shortDeadline is the starting deadline, in seconds, below which a busy moment of the control plane
-// is enough to miss ticks.
+// shortDeadline is the starting deadline, in seconds, below which a busy moment of the control
+// plane is enough to miss ticks.
 const shortDeadline = 10
 
 // warnings says what is legal and probably not meant.
@@ -24,7 +24,8 @@ func warnings(spec *v1.CronJobSpec, inFields bool) admission.Warnings {
 	if deadline := spec.StartingDeadlineSeconds; deadline != nil && *deadline >= 0 && *deadline < shortDeadline {
 		found = append(found, "spec.startingDeadlineSeconds: below 10, a tick may be missed in any busy moment of the control plane")
 	}
-	// The time zone does not matter for either, and a clock that shifts once a year is not worth a warning.
+	// The time zone does not matter for either, and a clock that shifts once a year is not worth a
+	// warning.
 	ticks, err := schedule.Parse(spec.Schedule, "")
 	if err != nil {
 		return found
@@ -46,8 +47,9 @@ func unwatched(namespace string) string {
 		"nothing runs, unless another manager is there for this one", logs.Shorten(namespace, maxDetail))
 }
 
-// unreachableDeadline warns of Jobs that the next tick may replace before their own deadline ends them. Either
-// they take less, and the deadline is too generous to be of use, or they take so long, and are never done.
+// unreachableDeadline warns of Jobs that the next tick may replace before their own deadline ends
+// them. Either they take less, and the deadline is too generous to be of use, or they take so long,
+// and are never done.
 func unreachableDeadline(spec *v1.CronJobSpec, ticks schedule.Schedule) admission.Warnings {
 	deadline := spec.JobTemplate.Spec.ActiveDeadlineSeconds
 	if spec.ConcurrencyPolicy != v1.ReplaceConcurrent || deadline == nil {
@@ -61,8 +63,9 @@ func unreachableDeadline(spec *v1.CronJobSpec, ticks schedule.Schedule) admissio
 		"at which concurrencyPolicy Replace deletes a Job that still runs", *deadline, gap)}
 }
 
-// gapBelow returns a time between two ticks that is shorter than so many seconds, and reports whether there is one.
-// It looks at as many ticks as a day can have, and so at each way in which days are divided.
+// gapBelow returns a time between two ticks that is shorter than so many seconds, and reports
+// whether there is one. It looks at as many ticks as a day can have, and so at each way in which
+// days are divided.
 func gapBelow(ticks schedule.Schedule, seconds int64) (time.Duration, bool) {
 	if interval := ticks.Interval(); interval != 0 {
 		return interval, int64(interval/time.Second) < seconds

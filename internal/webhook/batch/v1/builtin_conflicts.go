@@ -1,0 +1,81 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/discovery"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// ownersHaveUIDs is the first Kubernetes whose CronJob controller tells Jobs by the UID of their
+// owner. Before, a name was enough: it counted Jobs of ours for its history limits, and deleted
+// them.
+var ownersHaveUIDs = version.MustParseGeneric("1.37")
+
+// builtinConflicts looks for built-in CronJobs; nil if they do no harm.
+type builtinConflicts struct {
+	// live reads from the API server: a cache of all built-in CronJobs would cost more than it
+	// saves.
+	live  client.Reader
+	asker *asker
+}
+
+// newBuiltinConflicts asks the API server for its version, once: that of a running cluster only
+// grows.
+func newBuiltinConflicts(mgr ctrl.Manager, live client.Reader, asker *asker) (*builtinConflicts, error) {
+	server, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("making the client that asks for the API server's version: %w", err)
+	}
+	if !mayPruneByName(server) {
+		return nil, nil
+	}
+	return &builtinConflicts{live: live, asker: asker}, nil
+}
+
+// mayPruneByName reports whether the cluster's own CronJob controller may delete Jobs of ours; so
+// it may if its version can't be told.
+func mayPruneByName(server discovery.ServerVersionInterface) bool {
+	info, err := server.ServerVersion()
+	if err != nil {
+		return true
+	}
+	running, err := version.ParseGeneric(info.GitVersion)
+	return err != nil || running.LessThan(ownersHaveUIDs)
+}
+
+// +kubebuilder:rbac:groups=batch,resources=cronjobs,verbs=get
+
+// warn warns of a built-in CronJob of the same name. That it can't be looked up, or not now, is no
+// news to a user.
+func (n *builtinConflicts) warn(ctx context.Context, c *v1.CronJob) admission.Warnings {
+	if n == nil {
+		return nil
+	}
+	done, ok := n.asker.begin()
+	if !ok {
+		return nil
+	}
+	defer done()
+	found := &metav1.PartialObjectMetadata{}
+	found.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("CronJob"))
+	if err := n.live.Get(ctx, client.ObjectKeyFromObject(c), found); err != nil {
+		if client.IgnoreNotFound(err) != nil {
+			ctrl.LoggerFrom(ctx).V(1).Info("Looking for a built-in CronJob of the same name failed", "error", err.Error())
+		}
+		return nil
+	}
+	return admission.Warnings{"metadata.name: the namespace has a built-in CronJob (batch/v1) of this name; up to Kubernetes 1.36, " +
+		"its controller counts the Jobs of both for its history limits, and may delete those of this one"}
+}
