@@ -66,7 +66,7 @@ type create struct {
 	answered time.Time
 }
 
-// record is all that is known, in order.
+// index is a history, arranged by what it is about.
 type index struct {
 	timelines map[string]*timeline // by UID
 	runs      map[string]*run      // by UID
