@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package checker decides whether a history keeps the operator's contract. It knows the contract, and
-// not the operator: it has its own, small idea of schedules, and imports nothing of the operator's. A
-// verdict is a function of the history alone.
+// Package checker decides whether a history keeps the operator's contract. It knows the contract,
+// and not the operator: it has its own, small idea of schedules, and imports nothing of the
+// operator's. A verdict is a function of the history alone.
 package checker
 
 import (

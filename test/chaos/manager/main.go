@@ -16,9 +16,9 @@ func main() {
 	os.Exit(manager.Main(os.Args[1:], os.Getenv, "chaos", steppedClock(os.Getenv("CHAOS_CLOCK"))))
 }
 
-// steppedClock is the clock of the machine, stepped by the duration in a file: a program in Go takes
-// the time from the kernel, past the libraries that are made to fake it. As when a machine's clock is
-// stepped, timers that run already are not touched.
+// steppedClock is the clock of the machine, stepped by the duration in a file: a program in Go
+// takes the time from the kernel, past the libraries that are made to fake it. As when a machine's
+// clock is stepped, timers that run already are not touched.
 type steppedClock string
 
 // Now returns the time of the stepped clock.
