@@ -94,7 +94,7 @@ func build(ctx context.Context, dir string) error {
 		return err
 	}
 	args := []string{"build", "-o", dir + string(filepath.Separator), "./test/chaos", "./test/chaos/manager"}
-	command := exec.CommandContext(ctx, "go", args...) //nolint:gosec // what the caller names
+	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir = root
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if err := os.MkdirAll(dir, 0o750); err != nil {
