@@ -13,7 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"tutorial.kubebuilder.io/project/internal/cli/env"
-	"tutorial.kubebuilder.io/project/internal/manifest"
+	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
 // The exit codes are those of kubectl diff.

@@ -18,7 +18,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/google/renameio/v2/maybe"
 
-	"tutorial.kubebuilder.io/project/internal/manifest"
+	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
 // outcome is what became of a file.

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
-	"tutorial.kubebuilder.io/project/internal/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 )
 
 // noteWayBack converts the converted text back, and tells where that does not give the bytes that

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	batchv1 "k8s.io/api/batch/v1"
 
-	"tutorial.kubebuilder.io/project/internal/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 )
 
 // imported is what becomes of the schedule of a built-in CronJob: our text of it, and the time zone

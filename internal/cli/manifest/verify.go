@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
-	"tutorial.kubebuilder.io/project/internal/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 )
 
 // verify checks that the converted text says what the typed conversion makes of the text before, and
