@@ -25,6 +25,9 @@ import (
 // completionTimeout is how long a shell waits for the names that complete a word.
 const completionTimeout = 3 * time.Second
 
+// maxCompletions is how many names a shell is offered.
+const maxCompletions = 500
+
 // CompleteNames completes the first limit arguments with the names of the namespace's CronJobs that
 // are not given yet; all arguments if limit is 0. Where no cluster answers it completes nothing.
 func CompleteNames(e *env.Env, limit int) cobra.CompletionFunc {
@@ -87,7 +90,7 @@ func namesOf(ctx context.Context, e *env.Env, kind schema.GroupVersionKind, name
 	}
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kind)
-	if err := c.List(ctx, list, client.InNamespace(namespace), client.Limit(PageSize)); err != nil {
+	if err := c.List(ctx, list, client.InNamespace(namespace), client.Limit(maxCompletions)); err != nil {
 		return nil, err
 	}
 	names := make([]string, len(list.Items))

@@ -6,7 +6,9 @@
 package env
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -78,6 +80,16 @@ func (e *Env) Client() (client.WithWatch, error) {
 		return nil, fmt.Errorf("no cluster answers at %s: %w", config.Host, err)
 	}
 	return c, nil
+}
+
+// Sleep waits, and returns an error if the context ends before.
+func (e *Env) Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-e.Clock.After(d):
+		return nil
+	}
 }
 
 // newScheme has the types that the commands work with.

@@ -22,7 +22,6 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
-	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 const (
@@ -165,7 +164,7 @@ func (c *command) start(ctx context.Context, cluster client.Client, cronJob *v1.
 	if err != nil {
 		return nil, err
 	}
-	active := activeOf(jobs)
+	active := cronjobs.Active(jobs)
 	job := newJob(cronJob, c.Clock.Now())
 	if len(active) > 0 {
 		switch cronJob.Spec.ConcurrencyPolicy {
@@ -187,17 +186,6 @@ func (c *command) start(ctx context.Context, cluster client.Client, cronJob *v1.
 	}
 	job.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("Job")) // which the client takes away
 	return job, nil
-}
-
-// activeOf returns the Jobs that run, as the controller counts them.
-func activeOf(jobs []*batchv1.Job) []*batchv1.Job {
-	var active []*batchv1.Job
-	for _, job := range jobs {
-		if plan.ResultOf(job) == "" {
-			active = append(active, job)
-		}
-	}
-	return active
 }
 
 // replace deletes the Jobs that run, and their Pods in the background, as the controller does. If one
