@@ -8,23 +8,24 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	svmv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 )
 
 // resource is what is stored.
 var resource = metav1.GroupResource{Group: v1.GroupVersion.Group, Resource: "cronjobs"}
-
-// crdName is the name of the CRD.
-const crdName = "cronjobs.batch.tutorial.kubebuilder.io"
 
 // lag is how long after a change of the CRD some API server may still store as before.
 const lag = 10 * time.Second
@@ -77,10 +78,15 @@ func (m *MigrationState) String() string {
 	return m.State + ": " + m.Detail
 }
 
+// hasEnded reports whether the cluster does nothing more about it.
+func (m *MigrationState) hasEnded() bool {
+	return m.State == string(svmv1.MigrationSucceeded) || m.State == string(svmv1.MigrationFailed)
+}
+
 // getCRD reads the CRD.
 func getCRD(ctx context.Context, c client.Client) (*apiextensionsv1.CustomResourceDefinition, error) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := c.Get(ctx, client.ObjectKey{Name: crdName}, crd); err != nil {
+	if err := c.Get(ctx, client.ObjectKey{Name: cronjobs.Resource}, crd); err != nil {
 		return nil, fmt.Errorf("reading the CRD: %w", err)
 	}
 	return crd, nil
@@ -100,19 +106,8 @@ func storageVersion(crd *apiextensionsv1.CustomResourceDefinition) (string, erro
 	return "", fmt.Errorf("the CRD %s stores no version", crd.Name)
 }
 
-// servedVersions are those that clients can use.
-func servedVersions(crd *apiextensionsv1.CustomResourceDefinition) []string {
-	var served []string
-	for i := range crd.Spec.Versions {
-		if crd.Spec.Versions[i].Served {
-			served = append(served, crd.Spec.Versions[i].Name)
-		}
-	}
-	return served
-}
-
-// gather finds out what can be known.
-func gather(ctx context.Context, c client.Client) (*State, error) {
+// readState finds out how objects are stored, as far as can be known.
+func readState(ctx context.Context, c client.Client) (*State, error) {
 	crd, err := getCRD(ctx, c)
 	if err != nil {
 		return nil, err
@@ -121,25 +116,39 @@ func gather(ctx context.Context, c client.Client) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, since, served := &State{CRD: crd.Name}, 0, servedVersions(crd)
-	changed := changedAt(crd)
-	pages := &pages{client: c, version: storage, limit: defaultPage}
-	err = pages.each(ctx, func(object *metav1.PartialObjectMetadata) error {
+	state, since, changed := &State{CRD: crd.Name}, 0, changedAt(crd)
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(schema.GroupVersionKind{Group: resource.Group, Version: storage, Kind: "CronJobList"})
+	err = cronjobs.Each(ctx, c, list, func(item runtime.Object) error {
+		object, ok := item.(*metav1.PartialObjectMetadata)
+		if !ok {
+			return fmt.Errorf("got a %T, want metadata", item)
+		}
 		state.Objects++
 		if !changed.IsZero() && writtenAt(object).After(changed.Add(lag)) {
 			since++
 		}
-		if _, n := cleanManagedFields(object.ManagedFields, served, storage); n > 0 {
+		if hasUnservedFields(object, crd) {
 			state.UnservedManagedFields++
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("listing CronJobs: %w", err)
 	}
 	state.Versions = bounds(crd, state.Objects, since)
 	state.Migration, err = newestMigration(ctx, c)
 	return state, err
+}
+
+// hasUnservedFields reports whether an object has managedFields about a version that the CRD does not serve.
+func hasUnservedFields(object *metav1.PartialObjectMetadata, crd *apiextensionsv1.CustomResourceDefinition) bool {
+	return slices.ContainsFunc(object.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+		version, isOurs := strings.CutPrefix(entry.APIVersion, resource.Group+"/")
+		return isOurs && !slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+			return v.Name == version && v.Served
+		})
+	})
 }
 
 // bounds says how many objects are stored as each version, of which so many were written since the CRD
@@ -198,17 +207,14 @@ func newestMigration(ctx context.Context, c client.Client) (*MigrationState, err
 	case err != nil:
 		return nil, fmt.Errorf("listing StorageVersionMigrations: %w", err)
 	}
-	var newest *svmv1.StorageVersionMigration
-	for i := range list.Items {
-		m := &list.Items[i]
-		if m.Spec.Resource == resource && (newest == nil || newest.CreationTimestamp.Before(&m.CreationTimestamp)) {
-			newest = m
-		}
-	}
-	if newest == nil {
+	ours := slices.DeleteFunc(list.Items, func(m svmv1.StorageVersionMigration) bool { return m.Spec.Resource != resource })
+	if len(ours) == 0 {
 		return nil, nil
 	}
-	return migrationState(newest), nil
+	newest := slices.MaxFunc(ours, func(a, b svmv1.StorageVersionMigration) int {
+		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+	})
+	return migrationState(&newest), nil
 }
 
 // pending is the state of a migration that nobody has begun with.
@@ -261,7 +267,8 @@ func (s *State) remarks() []string {
 	}
 	if s.UnservedManagedFields > 0 {
 		remarks = append(remarks, fmt.Sprintf("objects with managedFields about versions that are not served: %d; "+
-			"once the CRD drops these versions, server-side apply fails: kubectl cronjob storage migrate cleans them", s.UnservedManagedFields))
+			"once the CRD drops these versions, server-side apply to such an object fails. Reset them, and apply with --force-conflicts once: "+
+			`kubectl patch %s NAME --type=merge -p '{"metadata":{"managedFields":[{}]}}'`, s.UnservedManagedFields, s.CRD))
 	}
 	if m := s.Migration; m != nil {
 		remarks = append(remarks, "storageversionmigration.storagemigration.k8s.io/"+m.Name+" "+m.String())
