@@ -116,6 +116,15 @@ func Import(original *batchv1.CronJob) (*v1.CronJob, []Note) {
 	return c, found
 }
 
+// View returns a built-in CronJob as one of ours would say it, with its own metadata and its last run, from
+// which intervals count.
+func View(c *batchv1.CronJob) *v1.CronJob {
+	view, _ := Import(c)
+	view.ObjectMeta = *c.ObjectMeta.DeepCopy()
+	view.Status.LastScheduleTime = c.Status.LastScheduleTime
+	return view
+}
+
 // importZone turns a prefix of the schedule into the time zone. The built-in lets the prefix win.
 func (n *notes) importZone(spec *v1.CronJobSpec) {
 	rest, zone, ok := SplitZone(spec.Schedule)

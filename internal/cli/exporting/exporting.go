@@ -114,14 +114,14 @@ func (x *exporter) run(ctx context.Context, object *unstructured.Unstructured) e
 }
 
 // create exports one that has no counterpart yet.
-func (x *exporter) create(ctx context.Context, ours *handover.Side, exported *batchv1.CronJob, notes []builtin.Note) error {
+func (x *exporter) create(ctx context.Context, ours *handover.Participant, exported *batchv1.CronJob, notes []builtin.Note) error {
 	if err := ours.RefuseKeeper(); err != nil {
 		return err
 	}
 	if err := x.Check(ctx, exported); err != nil {
 		return err
 	}
-	missed, err := x.HandOver(ctx, ours, func(ctx context.Context, _ time.Time, suspended bool) (*handover.Side, error) {
+	missed, err := x.HandOver(ctx, ours, func(ctx context.Context, _ time.Time, suspended bool) (*handover.Participant, error) {
 		exported.Spec.Suspend = &suspended
 		return x.Create(ctx, exported)
 	})
@@ -143,7 +143,7 @@ func (x *exporter) create(ctx context.Context, ours *handover.Side, exported *ba
 // goBack hands over to one that is there.
 func (x *exporter) goBack(ctx context.Context, c *v1.CronJob, original *batchv1.CronJob) error {
 	ours, to := handover.Ours(c), handover.BuiltIn(original)
-	if ours.Suspended() && !to.Held() {
+	if ours.Suspended() && !to.SuspendedByUs() {
 		x.Done("already exported, ours is suspended")
 		return nil
 	}
@@ -155,7 +155,7 @@ func (x *exporter) goBack(ctx context.Context, c *v1.CronJob, original *batchv1.
 		return err
 	}
 	suspended := ours.SuspendedByOthers() || to.SuspendedByOthers()
-	resume := func(ctx context.Context, stoppedAt time.Time, suspended bool) (*handover.Side, error) {
+	resume := func(ctx context.Context, stoppedAt time.Time, suspended bool) (*handover.Participant, error) {
 		return x.resume(ctx, original, wanted, stoppedAt, suspended)
 	}
 	missed, err := x.HandOver(ctx, ours, resume)
@@ -197,9 +197,9 @@ func (x *exporter) specFor(ctx context.Context, ours *v1.CronJob, original *batc
 // resume has the built-in take over: with the wanted spec, and with all ticks behind it that were ours.
 // It would run the newest of them otherwise.
 func (x *exporter) resume(ctx context.Context, original, wanted *batchv1.CronJob, stoppedAt time.Time, suspended bool,
-) (*handover.Side, error) {
+) (*handover.Participant, error) {
 	to := handover.BuiltIn(original)
-	if !to.Held() {
+	if !to.SuspendedByUs() {
 		return to, nil
 	}
 	if len(builtin.ChangedFields(&original.Spec, &wanted.Spec)) > 0 {
@@ -219,5 +219,5 @@ func (x *exporter) resume(ctx context.Context, original, wanted *batchv1.CronJob
 		}
 		original = changed
 	}
-	return x.Switch().Resume(handover.BuiltIn(original))(ctx, stoppedAt, suspended)
+	return x.Resume(handover.BuiltIn(original))(ctx, stoppedAt, suspended)
 }

@@ -99,9 +99,9 @@ func (i *importer) run(ctx context.Context, object *unstructured.Unstructured) e
 }
 
 // create imports one that has no counterpart yet.
-func (i *importer) create(ctx context.Context, original *handover.Side, ours *v1.CronJob, notes []builtin.Note) error {
+func (i *importer) create(ctx context.Context, original *handover.Participant, ours *v1.CronJob, notes []builtin.Note) error {
 	// An interrupted hand-over goes on, with the flag or without.
-	handsOver := !original.SuspendedByOthers() && (i.suspendOriginal || original.Held())
+	handsOver := !original.SuspendedByOthers() && (i.suspendOriginal || original.SuspendedByUs())
 	if handsOver {
 		if err := original.RefuseKeeper(); err != nil {
 			return err
@@ -142,9 +142,9 @@ func (i *importer) checkNew(ctx context.Context, ours *v1.CronJob) error {
 }
 
 // start creates ours, and hands over to it if it shall run.
-func (i *importer) start(ctx context.Context, original *handover.Side, ours *v1.CronJob, handsOver bool) (missed time.Time, err error) {
+func (i *importer) start(ctx context.Context, original *handover.Participant, ours *v1.CronJob, handsOver bool) (missed time.Time, err error) {
 	if handsOver {
-		return i.HandOver(ctx, original, func(ctx context.Context, _ time.Time, suspended bool) (*handover.Side, error) {
+		return i.HandOver(ctx, original, func(ctx context.Context, _ time.Time, suspended bool) (*handover.Participant, error) {
 			ours.Spec.Suspend = &suspended
 			return i.Create(ctx, ours)
 		})
@@ -161,22 +161,22 @@ func (i *importer) start(ctx context.Context, original *handover.Side, ours *v1.
 }
 
 // goOn is for one that was imported before.
-func (i *importer) goOn(ctx context.Context, original, ours *handover.Side) error {
+func (i *importer) goOn(ctx context.Context, original, ours *handover.Participant) error {
 	switch {
-	case original.Suspended() && !ours.Held():
+	case original.Suspended() && !ours.SuspendedByUs():
 		i.Done("already imported, the original is suspended")
 		return nil
-	case !i.suspendOriginal && !original.Held() && ours.Suspended():
+	case !i.suspendOriginal && !original.SuspendedByUs() && ours.Suspended():
 		i.Done("already imported, suspended while the original goes on; --suspend-original hands over")
 		return nil
-	case !i.suspendOriginal && !original.Held():
+	case !i.suspendOriginal && !original.SuspendedByUs():
 		return errors.New("already imported, but both run: --suspend-original suspends the original")
 	}
 	if err := original.RefuseKeeper(); err != nil {
 		return err
 	}
 	suspended := original.SuspendedByOthers() || ours.SuspendedByOthers()
-	missed, err := i.HandOver(ctx, original, i.Switch().Resume(ours))
+	missed, err := i.HandOver(ctx, original, i.Resume(ours))
 	if err != nil {
 		return err
 	}
