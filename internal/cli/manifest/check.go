@@ -14,30 +14,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// check returns trouble for the first CronJob at or below a node that is of the version that is asked
-// for, and has nothing to convert, but whose schedule the API server would refuse.
-func (c *conversion) check(n *yaml.Node, inherited typeMeta) error {
-	mapping := resolve(n)
-	if mapping.Kind != yaml.MappingNode {
-		return nil
-	}
-	meta := typeMeta{text(mapping, "apiVersion"), text(mapping, "kind")}.orElse(inherited)
-	if meta == (typeMeta{c.options.To.apiVersion(), cronJobKind}) {
-		return c.checkSpec(mapping)
-	}
-	items := child(mapping, "items")
-	if !meta.isList() || items == nil || items.Kind != yaml.SequenceNode {
-		return nil
-	}
-	for _, item := range items.Content {
-		if err := c.check(item, meta.items()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkSpec checks the schedule and the time zone of a CronJob.
+// checkSpec returns trouble if the API server would refuse the schedule or the time zone of a CronJob.
 func (c *conversion) checkSpec(object *yaml.Node) error {
 	spec := child(object, "spec")
 	if zone := child(spec, "timeZone"); zone != nil && isString(zone) && !isPlaceholder(zone) {
@@ -91,15 +68,14 @@ func (c *conversion) checkFields(spec, mapping *yaml.Node) error {
 	if isPart && len(fieldsOf(fields)) == 0 {
 		return nil
 	}
+	if err := CheckFields(fields); err != nil && !(isPart && errors.Is(err, schedule.ErrNeverFires)) {
+		return c.refused(mapping, err.Error())
+	}
 	text, err := toText(fields, nil)
 	if err == nil {
-		err = checkFields(fields, text)
-	}
-	if err == nil || isPart && errors.Is(err, schedule.ErrNeverFires) {
 		c.noteWarnings(c.offset(mapping), text, true)
-		return nil
 	}
-	return c.refused(mapping, atField(err))
+	return err
 }
 
 // isPlaceholder reports whether a text is yet to be filled in, by Helm, Jinja, kustomize or envsubst.

@@ -4,7 +4,6 @@
 package manifest
 
 import (
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -95,7 +94,6 @@ func lookup(mapping *yaml.Node, key string) (entry, bool) {
 			sources = sources[0].Content
 		}
 		for _, source := range sources {
-			// This ends, as findLoop has been asked before.
 			if e, ok := lookup(resolve(source), key); ok {
 				e.merged = true
 				return e, true
@@ -113,6 +111,14 @@ func resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
+// child is the value of a key, with aliases followed; nil if there is none.
+func child(mapping *yaml.Node, key string) *yaml.Node {
+	if e, ok := lookup(mapping, key); ok {
+		return resolve(e.value)
+	}
+	return nil
+}
+
 // isNull reports whether a value is null, or left out.
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
@@ -121,54 +127,48 @@ func isString(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTa
 
 // text returns a string of a mapping; "" if it has none.
 func text(mapping *yaml.Node, key string) string {
-	if e, ok := lookup(mapping, key); ok {
-		return resolve(e.value).Value
+	if value := child(mapping, key); value != nil {
+		return value.Value
 	}
 	return ""
 }
 
-// object is something to convert: a CronJob, or a list of CronJobs as far as its apiVersion goes.
+// object is a CronJob, or a list of CronJobs as far as its apiVersion goes.
 type object struct {
 	node *yaml.Node
 	typeMeta
+
+	// shared says that an alias stands for it, so that an edit of it would change something else too.
+	shared bool
 }
 
 // isBuiltIn reports whether it is Kubernetes' own.
 func (o object) isBuiltIn() bool { return o.apiVersion == builtInAPIVersion }
 
-// find returns what is to be converted at or below a node.
-func (c *conversion) find(n *yaml.Node, inherited typeMeta) ([]object, error) {
+// visit calls back for each CronJob at or below a node, and each list of CronJobs, of whatever version.
+func (c *conversion) visit(n *yaml.Node, inherited typeMeta, shared bool, call func(object) error) error {
 	mapping := resolve(n)
-	if mapping == nil || mapping.Kind != yaml.MappingNode {
-		return nil, nil
+	if mapping.Kind != yaml.MappingNode {
+		return nil
 	}
+	shared = shared || c.aliased[mapping]
 	meta := typeMeta{text(mapping, "apiVersion"), text(mapping, "kind")}.orElse(inherited)
-	wanted, unknown := c.options.wants(meta)
-	if unknown != "" {
-		return nil, troublef(c.offset(n), "%s", unknown)
-	}
-	var found []object
-	if wanted {
-		if n.Kind == yaml.AliasNode || c.aliased[mapping] {
-			return nil, troublef(c.offset(n), "the %s is an alias, or is used by one: write it out", meta.kind)
+	if meta.isCronJob() {
+		if err := call(object{mapping, meta, shared}); err != nil {
+			return err
 		}
-		found = append(found, object{mapping, meta})
 	}
 	items, ok := lookup(mapping, "items")
 	if !meta.isList() || !ok || resolve(items.value).Kind != yaml.SequenceNode {
-		return found, nil
+		return nil
 	}
-	for _, item := range resolve(items.value).Content {
-		objects, err := c.find(item, meta.items())
-		if err != nil {
-			return nil, err
+	list := resolve(items.value)
+	for _, item := range list.Content {
+		if err := c.visit(item, meta.items(), shared || items.merged || c.aliased[list], call); err != nil {
+			return err
 		}
-		if len(objects) > 0 && (items.merged || items.value.Kind == yaml.AliasNode || c.aliased[items.value]) {
-			return nil, troublef(c.offset(items.value), "items is an alias, or is used by one: write it out")
-		}
-		found = append(found, objects...)
 	}
-	return found, nil
+	return nil
 }
 
 // aliasTargets returns the nodes that aliases stand for.
@@ -181,65 +181,4 @@ func aliasTargets(n *yaml.Node, into map[*yaml.Node]bool) map[*yaml.Node]bool {
 		aliasTargets(child, into)
 	}
 	return into
-}
-
-// findLoop returns an alias of something that it is itself part of; nil if there is none.
-func findLoop(n *yaml.Node, above map[*yaml.Node]bool) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		if above[n.Alias] {
-			return n
-		}
-		return nil
-	}
-	if n.Anchor != "" {
-		above[n] = true
-		defer delete(above, n)
-	}
-	for _, child := range n.Content {
-		if alias := findLoop(child, above); alias != nil {
-			return alias
-		}
-	}
-	return nil
-}
-
-// findDuplicate returns a key that its mapping has twice; nil if there is none.
-func findDuplicate(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.MappingNode {
-		seen := make(map[string]bool, len(n.Content)/2)
-		for i := 0; i < len(n.Content); i += 2 {
-			key := n.Content[i]
-			if key.Kind != yaml.ScalarNode {
-				continue
-			}
-			name := nameOf(key)
-			if seen[name] {
-				return key
-			}
-			seen[name] = true
-		}
-	}
-	for _, child := range n.Content {
-		if key := findDuplicate(child); key != nil {
-			return key
-		}
-	}
-	return nil
-}
-
-// nameOf returns a key as JSON has it, and so kubectl: the numbers 8, 08 and 8.0 are one name, "8".
-func nameOf(key *yaml.Node) string {
-	switch key.ShortTag() {
-	case "!!int":
-		var number int64
-		if key.Decode(&number) == nil {
-			return strconv.FormatInt(number, 10)
-		}
-	case "!!float":
-		var number float64
-		if key.Decode(&number) == nil {
-			return strconv.FormatFloat(number, 'g', -1, 64)
-		}
-	}
-	return key.Value
 }

@@ -4,9 +4,6 @@
 package manifest
 
 import (
-	"slices"
-
-	"go.yaml.in/yaml/v3"
 	batchv1 "k8s.io/api/batch/v1"
 
 	"tutorial.kubebuilder.io/project/internal/cli/builtin"
@@ -34,37 +31,5 @@ func (c *conversion) imported(job cronJob, e entry) (text, zone string, err erro
 			c.note(c.offset(e.value), note.String())
 		}
 	}
-	c.noteTemplates(job.spec)
 	return ours.Spec.Schedule, zone, nil
-}
-
-// embeddedFields are those that the metadata in a template has in our CRD.
-var embeddedFields = []string{"annotations", "finalizers", "labels", "name", "namespace"}
-
-// noteTemplates tells of what the templates of built-in CronJobs may have, and ours not: kubectl create
-// used to write an empty creationTimestamp, which kubectl apply then refuses as an unknown field.
-func (c *conversion) noteTemplates(spec *yaml.Node) {
-	jobTemplate := child(spec, "jobTemplate")
-	podTemplate := child(child(jobTemplate, "spec"), "template")
-	c.noteMetadata("spec.jobTemplate.metadata", child(jobTemplate, "metadata"))
-	c.noteMetadata("spec.jobTemplate.spec.template.metadata", child(podTemplate, "metadata"))
-}
-
-func (c *conversion) noteMetadata(path string, metadata *yaml.Node) {
-	if metadata == nil || metadata.Kind != yaml.MappingNode {
-		return
-	}
-	for i := 0; i < len(metadata.Content); i += 2 {
-		if key := metadata.Content[i]; key.Tag != mergeTag && !slices.Contains(embeddedFields, key.Value) {
-			c.note(c.offset(key), path+"."+key.Value+": ours has no such field: remove it")
-		}
-	}
-}
-
-// child is the value of a key, with aliases followed; nil if there is none.
-func child(mapping *yaml.Node, key string) *yaml.Node {
-	if e, ok := lookup(mapping, key); ok {
-		return resolve(e.value)
-	}
-	return nil
 }

@@ -13,11 +13,11 @@ import (
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
-// cronJob is an object as far as its conversion looks into it.
+// cronJob is an object with what its conversion needs.
 type cronJob struct {
 	object
 
-	// specKey and spec are set if there is a spec that is the object's own.
+	// specKey and spec are the spec that has the schedule.
 	specKey, spec *yaml.Node
 
 	// annotations are those in which a version carries what its schedule can't say.
@@ -30,15 +30,21 @@ func (c *conversion) convertObject(o object) error {
 		return err
 	}
 	job := cronJob{object: o}
-	if err := c.readAnnotations(&job); err != nil {
+	var err error
+	if job.annotations, err = c.dropCarriers(o); err != nil {
 		return err
 	}
-	if err := c.readSpec(&job); err != nil || job.spec == nil {
-		return err
+	spec, ok := lookup(o.node, "spec")
+	if !ok {
+		return nil
 	}
+	job.specKey, job.spec = spec.key, resolve(spec.value)
 	schedule, ok := lookup(job.spec, "schedule")
 	if !ok || isNull(schedule.value) {
 		return nil
+	}
+	if spec.merged || c.aliased[job.spec] {
+		return troublef(c.offset(spec.value), "spec, with the schedule in it, is an alias or is used by one: write it out")
 	}
 	if err := c.refuseShared(schedule); err != nil {
 		return err
@@ -95,84 +101,44 @@ func (c *conversion) refuseShared(e entry) error {
 	return nil
 }
 
-// readSpec finds the spec. One that comes from elsewhere is all right as long as there is nothing to change in it.
-func (c *conversion) readSpec(job *cronJob) error {
-	spec, ok := lookup(job.node, "spec")
-	if !ok || isNull(spec.value) {
-		return nil
+// dropCarriers reads the annotations in which a version carries what its schedule can't say, and takes
+// them out: the conversion makes use of them, and leaves none of them in a manifest.
+func (c *conversion) dropCarriers(o object) (map[string]string, error) {
+	metadata := child(o.node, "metadata")
+	annotations, ok := lookup(metadata, "annotations")
+	if !ok || resolve(annotations.value).Kind != yaml.MappingNode {
+		return nil, nil
 	}
-	mapping := resolve(spec.value)
-	if mapping.Kind != yaml.MappingNode {
-		return troublef(c.offset(spec.value), "spec is not a mapping")
-	}
-	if _, hasSchedule := lookup(mapping, "schedule"); !hasSchedule {
-		return nil
-	}
-	if spec.merged || spec.value.Kind == yaml.AliasNode || c.aliased[mapping] {
-		return troublef(c.offset(spec.value), "spec, with the schedule in it, is an alias or is used by one: write it out")
-	}
-	job.specKey, job.spec = spec.key, mapping
-	return nil
-}
-
-// readAnnotations finds the annotations that carry a schedule, and takes them out: the conversion
-// makes use of them, and leaves none of them in a manifest.
-func (c *conversion) readAnnotations(job *cronJob) error {
-	metadata, ok := lookup(job.node, "metadata")
-	if !ok {
-		return nil
-	}
-	if resolve(metadata.value).Kind != yaml.MappingNode {
-		return troublef(c.offset(metadata.value), "metadata is not a mapping")
-	}
-	annotations, ok := lookup(resolve(metadata.value), "annotations")
-	if !ok || isNull(annotations.value) {
-		return nil
-	}
-	mapping := resolve(annotations.value)
-	if mapping.Kind != yaml.MappingNode {
-		return troublef(c.offset(annotations.value), "metadata.annotations is not a mapping")
-	}
+	mapping, carried := resolve(annotations.value), map[string]string{}
 	var carriers []entry
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		key, value := mapping.Content[i], mapping.Content[i+1]
-		if key.Tag != mergeTag && !isString(resolve(value)) && !isNull(value) {
-			return troublef(c.offset(value), "annotation %s is not a string: put it in quotes", key.Value)
+		e := entry{key: mapping.Content[i], value: mapping.Content[i+1]}
+		if e.key.Tag != mergeTag && !isString(resolve(e.value)) && !isNull(e.value) {
+			return nil, troublef(c.offset(e.value), "annotation %s is not a string: put it in quotes", e.key.Value)
 		}
-		if key.Value == v2.ScheduleV1Annotation || key.Value == v2.ScheduleV2Annotation {
-			carriers = append(carriers, entry{key: key, value: value})
+		if name := e.key.Value; name == v2.ScheduleV1Annotation || name == v2.ScheduleV2Annotation {
+			if err := c.refuseShared(e); err != nil {
+				return nil, err
+			}
+			carriers, carried[name] = append(carriers, e), e.value.Value
+			c.note(c.offset(e.key), fmt.Sprintf("%s is left out: %s has no use for it", name, c.options.To))
 		}
 	}
-	if len(carriers) == 0 {
-		return nil
-	}
-	nodes := []*yaml.Node{metadata.value, annotations.value, resolve(metadata.value), mapping}
-	shared := func(n *yaml.Node) bool { return n.Kind == yaml.AliasNode || c.aliased[n] }
-	if metadata.merged || annotations.merged || slices.ContainsFunc(nodes, shared) {
-		return troublef(c.offset(carriers[0].key), "%s would have to go, and is shared by an alias: remove it by hand", carriers[0].key.Value)
-	}
-	return c.dropCarriers(job, resolve(metadata.value), annotations, carriers)
-}
-
-// dropCarriers remembers the annotations and takes them out of the text.
-func (c *conversion) dropCarriers(job *cronJob, metadata *yaml.Node, annotations entry, carriers []entry) error {
-	job.annotations = map[string]string{}
-	for _, carrier := range carriers {
-		if err := c.refuseShared(carrier); err != nil {
-			return err
-		}
-		job.annotations[carrier.key.Value] = carrier.value.Value
-		c.note(c.offset(carrier.key), fmt.Sprintf("%s is left out: %s has no use for it", carrier.key.Value, c.options.To))
-	}
-	if len(carriers)*2 == len(annotations.value.Content) {
-		return c.drop(metadata, annotations)
+	switch {
+	case len(carriers) == 0:
+		return nil, nil
+	case annotations.merged || c.aliased[metadata] || c.aliased[mapping]:
+		key := carriers[0].key
+		return nil, troublef(c.offset(key), "%s would have to go, and is shared by an alias: remove it by hand", key.Value)
+	case len(carriers)*2 == len(mapping.Content):
+		return carried, c.drop(metadata, annotations)
 	}
 	for _, carrier := range carriers {
-		if err := c.drop(annotations.value, carrier); err != nil {
-			return err
+		if err := c.drop(mapping, carrier); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return carried, nil
 }
 
 // drop takes an entry out of a mapping that has others.

@@ -26,7 +26,7 @@ func (s *source) scalarEnd(n *yaml.Node) (int, error) {
 	case yaml.SingleQuotedStyle:
 		end, ok = s.singleQuotedEnd(start)
 	case yaml.LiteralStyle, yaml.FoldedStyle:
-		_, end, ok = s.blockScalar(start)
+		return 0, troublef(start, "%q is a block scalar: write it on one line, in quotes", strings.TrimSpace(n.Value))
 	case 0:
 		end, ok = s.plainEnd(start, n.Value)
 	}
@@ -61,35 +61,6 @@ func (s *source) singleQuotedEnd(start int) (int, bool) {
 		at++
 	}
 	return 0, false
-}
-
-// blockScalar returns where the header of a literal or folded scalar ends, before a comment, and where
-// its last line that is not blank does.
-func (s *source) blockScalar(start int) (header, end int, ok bool) {
-	header = start
-	for header < len(s.text) && bytes.IndexByte([]byte("|>+-"), s.text[header]) >= 0 {
-		header++
-	}
-	indent := -1
-	end = s.lineEnd(start)
-	for at := s.nextLine(start); at < len(s.text); at = s.nextLine(at) {
-		lineEnd := s.lineEnd(at)
-		line := s.text[at:lineEnd]
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		width := len(line) - len(bytes.TrimLeft(line, " "))
-		if indent < 0 {
-			indent = width
-		}
-		if width < indent {
-			break
-		}
-		end = lineEnd
-	}
-	// With a digit in the header, lines may be indented further than the text is.
-	hasDigit := header < len(s.text) && s.text[header] >= '0' && s.text[header] <= '9'
-	return header, end, header > start && !hasDigit && indent > 0
 }
 
 // plainEnd is behind the last word of a plain scalar. It has no escapes: its words are in the text

@@ -6,6 +6,8 @@ package manifest
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -93,6 +95,9 @@ func (c *conversion) readText(job cronJob, e entry) (text, zone string, err erro
 			return "", "", err
 		}
 	}
+	if templateAction.MatchString(text) {
+		return "", "", errTemplate(at)
+	}
 	if _, err := schedule.ParseNew(text, zone); err != nil {
 		return "", "", troublef(at, "spec.schedule: %v", err)
 	}
@@ -119,6 +124,9 @@ func (c *conversion) scheduleToFields(job cronJob, e entry) error {
 	if err != nil {
 		return troublef(c.offset(e.value), "spec.schedule: %v", err)
 	}
+	if back, err := toText(fields, nil); err == nil && back != text {
+		c.note(c.offset(e.value), fmt.Sprintf("converted back to v1, the schedule would be %q", back))
+	}
 	if isPartial(job.spec) {
 		fields = writtenOut(fields)
 		c.note(c.offset(e.value), "without jobTemplate this is a patch: "+patchAdvice(fields))
@@ -137,42 +145,51 @@ func (c *conversion) scheduleToText(job cronJob, e entry) error {
 		return troublef(at, "spec.schedule: a patch sets some of the fields, and those of what it patches are not known here: "+
 			"write out all five")
 	}
-	text, err := toText(fields, job.annotations)
-	if err == nil {
-		err = checkFields(fields, text)
+	if err := CheckFields(fields); err != nil {
+		return troublef(at, "%v", err)
 	}
+	text, err := toText(fields, job.annotations)
 	if err != nil {
-		return troublef(at, "%s", atField(err))
+		return troublef(at, "spec.schedule: %v", err)
 	}
 	c.noteWarnings(at, text, true)
+	if back, err := toFields(text, nil); err == nil && !isPartial(job.spec) && !slices.Equal(fieldsOf(back), fieldsOf(fields)) {
+		c.note(at, "converted back to v2, the schedule would be "+inBraces(fieldsOf(back)))
+	}
 	return c.joinFields(job, e, text)
 }
 
-// checkFields says what is wrong with a v2 schedule, of which this is the text.
-func checkFields(fields v2.CronSchedule, text string) error {
-	switch set := fieldsOf(fields); {
-	case len(set) == 0:
-		return errors.New("set at least one of minute, hour, dayOfMonth, month, dayOfWeek or every")
-	case fields.Every != "" && len(set) > 1:
-		return errors.New("every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek")
+// inBraces writes fields on one line.
+func inBraces(fields []field) string {
+	members := make([]string, len(fields))
+	for i, f := range fields {
+		members[i] = f.name + ": " + write(f.text, double, true)
 	}
-	for _, f := range fieldsOf(fields) {
-		if mistake := schedule.CheckField(f.name, f.text); mistake != nil {
-			return mistake
-		}
-	}
-	_, err := schedule.ParseNew(text, "")
-	return err
+	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// atField returns the path in a v2 schedule that an error is about, and the error, as the API
-// server prints them.
-func atField(err error) string {
-	mistake := &schedule.Mistake{}
-	if errors.As(err, &mistake) && mistake.Field != "" {
-		return fmt.Sprintf("spec.schedule.%s: Invalid value: %q: %s", mistake.Field, mistake.Value, mistake.Reason)
+// CheckFields says what is wrong with a v2 schedule, with the path of the field, as the API server prints it.
+func CheckFields(fields v2.CronSchedule) error {
+	set := fieldsOf(fields)
+	switch {
+	case len(set) == 0:
+		return errors.New("spec.schedule: set at least one of minute, hour, dayOfMonth, month, dayOfWeek or every")
+	case fields.Every != "" && len(set) > 1:
+		return errors.New("spec.schedule: every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek")
 	}
-	return fmt.Sprintf("spec.schedule: %v", err)
+	for _, f := range set {
+		if mistake := schedule.CheckField(f.name, f.text); mistake != nil {
+			return fmt.Errorf("spec.schedule.%s: Invalid value: %q: %s", mistake.Field, mistake.Value, mistake.Reason)
+		}
+	}
+	text, err := toText(fields, nil)
+	if err == nil {
+		_, err = schedule.ParseNew(text, "")
+	}
+	if err != nil {
+		return fmt.Errorf("spec.schedule: %w", err)
+	}
+	return nil
 }
 
 // noteWarnings notes what admission warns of in a schedule, which may be in fields.

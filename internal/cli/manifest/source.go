@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"regexp"
-	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -22,64 +21,27 @@ type source struct {
 	lines []int
 }
 
+// lineBreak is what ends a line. YAML 1.1, which the parser speaks, knows three line breaks besides those of Unix,
+// Windows and old Macs.
+var lineBreak = regexp.MustCompile("\r\n|[\n\r\u0085\u2028\u2029]")
+
 // newSource indexes a text.
 func newSource(text []byte) *source {
 	s := &source{text: text, lines: []int{0}}
-	for at := 0; at < len(text); {
-		if size := lineBreak(text[at:]); size > 0 {
-			at += size
-			s.lines = append(s.lines, at)
-			continue
-		}
-		at++
+	for _, at := range lineBreak.FindAllIndex(text, -1) {
+		s.lines = append(s.lines, at[1])
 	}
 	return s
 }
 
-// lineBreak is the length of the line break that a text starts with; 0 if it is none. YAML 1.1, which
-// the parser speaks, knows three besides those of Unix, Windows and old Macs.
-func lineBreak(text []byte) int {
-	for _, mark := range []string{"\r\n", "\n", "\r", "\u0085", "\u2028", "\u2029"} {
-		if text[0] == mark[0] && bytes.HasPrefix(text, []byte(mark)) {
-			return len(mark)
-		}
-	}
-	return 0
-}
-
-// escape is an escape sequence of JSON.
-var escape = regexp.MustCompile(`\\(u[0-9a-fA-F]{4}|.)`)
-
-// maskedSlash stands for JSON's escaped slash.
-const maskedSlash = "/\u2060"
-
-// maskJSON replaces what JSON has and the YAML parser does not take, by as many characters, so that
-// positions stay the same: escapes of half a character, and escaped slashes.
-func maskJSON(text []byte) []byte {
-	return escape.ReplaceAllFunc(text, func(sequence []byte) []byte {
-		switch {
-		case string(sequence) == `\/`:
-			return []byte(maskedSlash)
-		case len(sequence) == len(`\ud83d`) && (sequence[2]|0x20) == 'd' && sequence[3] >= '8':
-			return []byte(`\u0020`)
-		}
-		return sequence
-	})
-}
-
-// unmask puts slashes back into the scalars of a document.
-func unmask(n *yaml.Node) {
-	n.Value = strings.ReplaceAll(n.Value, maskedSlash, "/")
-	for _, child := range n.Content {
-		unmask(child)
-	}
-}
+// halfCharacter is an escape sequence of JSON that the YAML parser refuses: half of a character.
+var halfCharacter = regexp.MustCompile(`\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
 
 // parse returns the root of the document; nil if it is empty.
 func (s *source) parse(isJSON bool) (*yaml.Node, error) {
 	text := s.text
 	if isJSON {
-		text = maskJSON(text)
+		text = halfCharacter.ReplaceAll(text, []byte(`\u0020`)) // positions stay the same
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document, further yaml.Node
@@ -95,10 +57,9 @@ func (s *source) parse(isJSON bool) (*yaml.Node, error) {
 	if len(document.Content) == 0 {
 		return nil, nil //nolint:nilnil // as above
 	}
-	if isJSON {
-		unmask(&document)
-	}
-	return document.Content[0], nil
+	// Decode finds what the nodes do not tell: a key that is there twice, an alias of itself.
+	var values any
+	return document.Content[0], document.Decode(&values)
 }
 
 // offset is where a node starts. Columns are counted in characters.

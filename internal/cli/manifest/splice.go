@@ -75,33 +75,8 @@ func (c *conversion) spliceText(job cronJob, e entry, text, zone string) error {
 	if err != nil {
 		return err
 	}
-	scalar := write(text, p.quotes, p.flow)
-	if isBlockScalar(e.value) {
-		if err := c.dropBlockScalar(p, scalar); err != nil {
-			return err
-		}
-	} else {
-		c.edits.replace(p.value, p.end, scalar)
-	}
+	c.edits.replace(p.value, p.end, write(text, p.quotes, p.flow))
 	c.insertZone(p, zone)
-	return nil
-}
-
-// isBlockScalar reports whether a text is written as a literal ("|") or folded (">") one.
-func isBlockScalar(n *yaml.Node) bool { return n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 }
-
-// dropBlockScalar takes out a block scalar but for a comment in its header, and puts this in the place of the header.
-func (c *conversion) dropBlockScalar(p place, header string) error {
-	headerEnd, _, _ := c.blockScalar(p.value)
-	if !p.onKeyLine {
-		return troublef(p.value, "schedule is a block scalar that does not start on the line of its key")
-	}
-	from := p.value
-	if header == "" {
-		from = p.afterColon
-	}
-	c.edits.replace(from, headerEnd, header)
-	c.edits.replace(c.lineEnd(p.value), p.end, "")
 	return nil
 }
 
@@ -117,20 +92,13 @@ func (c *conversion) spliceFields(job cronJob, e entry, fields []field, zone str
 		return nil
 	}
 	lines := c.blockLines(p, fields)
-	switch {
-	case isBlockScalar(e.value):
-		// schedule: >-  # comment        schedule:  # comment
-		//   0 9 * * *               ──►    minute: "0"
-		//                                  hour: "9"
-		if err := c.dropBlockScalar(p, ""); err != nil {
-			return err
-		}
-		c.edits.insert(p.end, c.newline()+lines)
-	case p.onKeyLine:
-		// schedule: "0 9 * * *"  # comment   ──►   the same
+	if p.onKeyLine {
+		// schedule: "0 9 * * *"  # comment     schedule:  # comment
+		//                               ──►      minute: "0"
+		//                                        hour: "9"
 		c.edits.replace(p.afterColon, p.end, "")
 		c.edits.insert(c.lineEnd(p.end), c.newline()+lines)
-	default:
+	} else {
 		// schedule:  # comment           schedule:  # comment
 		//   # comment                      # comment
 		//   "0 9 * * *"             ──►    minute: "0"
@@ -202,11 +170,6 @@ func (c *conversion) joinFields(job cronJob, e entry, text string) error {
 	}
 	p.quotes = fieldQuotes(e.value)
 	scalar := write(text, p.quotes, p.flow)
-	for i := 1; i < len(e.value.Content); i += 2 {
-		if isBlockScalar(e.value.Content[i]) {
-			return troublef(c.offset(e.value.Content[i]), "%s is a block scalar: write it on one line", e.value.Content[i-1].Value)
-		}
-	}
 	if e.value.Style&yaml.FlowStyle != 0 {
 		return c.joinFlow(p, e, scalar)
 	}

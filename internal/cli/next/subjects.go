@@ -124,7 +124,7 @@ func read(info *resource.Info) (subject, bool, error) {
 	case batchv1.SchemeGroupVersion.String():
 		original := &batchv1.CronJob{}
 		if err = decode(object, original); err == nil {
-			s.cronJob = fromBuiltin(original)
+			s.cronJob = builtin.View(original)
 		}
 	default:
 		return s, false, nil
@@ -152,20 +152,13 @@ func decode(object *unstructured.Unstructured, into runtime.Object) error {
 	return fmt.Errorf("%s: can't be of type %s", wrong.Field, wrong.Value)
 }
 
-// fromBuiltin makes one of ours of a built-in CronJob, as import does: a time zone in its schedule is
-// our timeZone.
-func fromBuiltin(c *batchv1.CronJob) *v1.CronJob {
-	ours, _ := builtin.Import(c)
-	ours.ObjectMeta = c.ObjectMeta // an interval counts from the creation
-	ours.Status.LastScheduleTime = c.Status.LastScheduleTime
-	return ours
-}
-
 // explain says where an invalid schedule is: in which file, in which object, and if it was written
 // as v2, in which of its fields.
 func (s subject) explain(err error) error {
 	if s.fields != nil {
-		err = explainFields(s.fields, err)
+		if wrong := manifest.CheckFields(*s.fields); wrong != nil && !errors.Is(wrong, schedule.ErrNeverFires) {
+			err = wrong
+		}
 	}
 	if s.isExpression() {
 		err = withoutField(err)
@@ -201,32 +194,6 @@ func (s subject) warnings() []string {
 func withoutField(err error) error {
 	if invalid, ok := err.(*field.Error); ok { //nolint:errorlint // it is not wrapped
 		return fmt.Errorf("%s", invalid.Detail)
-	}
-	return err
-}
-
-// explainFields names the field of a v2 schedule that is wrong by itself; if it is only all of them
-// together, the error stays as it is.
-func explainFields(s *v2.CronSchedule, err error) error {
-	path := field.NewPath("spec", "schedule")
-	for _, f := range []struct {
-		name  string
-		value *v2.CronField
-	}{
-		{"minute", s.Minute}, {"hour", s.Hour}, {"dayOfMonth", s.DayOfMonth}, {"month", s.Month}, {"dayOfWeek", s.DayOfWeek},
-	} {
-		if f.value == nil {
-			continue
-		}
-		if s.Every != "" {
-			return field.Invalid(path, f.name, "every and "+f.name+" can't be set together")
-		}
-		if wrong := schedule.CheckField(f.name, string(*f.value)); wrong != nil {
-			return field.Invalid(path.Child(f.name), wrong.Value, wrong.Reason)
-		}
-	}
-	if wrong := schedule.CheckField("every", s.Every); s.Every != "" && wrong != nil {
-		return field.Invalid(path.Child("every"), wrong.Value, wrong.Reason)
 	}
 	return err
 }

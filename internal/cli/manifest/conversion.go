@@ -56,16 +56,7 @@ func (c *conversion) convert() ([]byte, int, error) {
 	if root == nil {
 		return c.text, 0, nil
 	}
-	if alias := findLoop(root, map[*yaml.Node]bool{}); alias != nil {
-		return c.text, 0, c.unreadable(troublef(c.offset(alias), "alias %q is part of what it stands for", alias.Value))
-	}
-	c.aliased = aliasTargets(root, map[*yaml.Node]bool{})
-	if c.options.Check && c.options.From != BuiltIn {
-		if err := c.check(root, typeMeta{}); err != nil {
-			return nil, 0, err
-		}
-	}
-	objects, err := c.find(root, typeMeta{})
+	objects, err := c.find(root)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -73,24 +64,42 @@ func (c *conversion) convert() ([]byte, int, error) {
 		c.noteMentions(root)
 		return c.text, 0, nil
 	}
-	converted, err := c.splice(root, objects)
+	converted, err := c.splice(objects)
 	if err != nil {
 		return nil, 0, err
 	}
 	if err := c.verify(converted); err != nil {
 		return nil, 0, troublef(c.offset(objects[0].node), "it can't be converted safely: %v", err)
 	}
-	c.noteWayBack(root, objects, converted)
 	return converted, countCronJobs(objects), nil
 }
 
+// find returns the objects to convert. It checks those that are of the version already, if that is asked for.
+func (c *conversion) find(root *yaml.Node) ([]object, error) {
+	c.aliased = aliasTargets(root, map[*yaml.Node]bool{})
+	var found []object
+	err := c.visit(root, typeMeta{}, false, func(o object) error {
+		if c.options.Check && c.options.From != BuiltIn && o.typeMeta == (typeMeta{c.options.To.apiVersion(), cronJobKind}) {
+			return c.checkSpec(o.node)
+		}
+		wanted, unknown := c.options.wants(o.typeMeta)
+		switch {
+		case unknown != "":
+			return troublef(c.offset(o.node), "%s", unknown)
+		case wanted && o.shared:
+			return troublef(c.offset(o.node), "the %s is an alias, or is used by one: write it out", o.kind)
+		case wanted:
+			found = append(found, o)
+		}
+		return nil
+	})
+	return found, err
+}
+
 // splice makes the edits that convert the objects.
-func (c *conversion) splice(root *yaml.Node, objects []object) ([]byte, error) {
-	if key := findDuplicate(root); key != nil {
-		return nil, troublef(c.offset(key), "key %q is there twice", key.Value)
-	}
-	if err := c.refuseTemplates(root, objects); err != nil {
-		return nil, err
+func (c *conversion) splice(objects []object) ([]byte, error) {
+	if at := helmAction.FindIndex(c.text); at != nil {
+		return nil, errTemplate(at[0])
 	}
 	for _, o := range objects {
 		if err := c.convertObject(o); err != nil {
@@ -111,6 +120,20 @@ func countCronJobs(objects []object) int {
 	return count
 }
 
+var (
+	// templateAction starts an action of a Go template, as in Helm's charts, or of Jinja.
+	templateAction = regexp.MustCompile(`\{\{|\{%`)
+
+	// helmAction is an action that can't be meant for anything but Helm. Others may be arguments of a
+	// command, such as docker or kubectl.
+	helmAction = regexp.MustCompile(`\{\{[^}]*(\.(Values|Release|Chart|Capabilities|Files)\b|\b(include|tpl|toYaml)\s)`)
+)
+
+// errTemplate says that the document is a template.
+func errTemplate(at int) error {
+	return troublef(at, "it is a template: convert what it renders, or edit it by hand")
+}
+
 // Where a document can't be parsed, these find out whether it has CronJobs.
 var (
 	apiVersionText = regexp.MustCompile(`(?m)["']?apiVersion["']?[ \t]*:[ \t]*["']?([^\s"',}]+)`)
@@ -124,11 +147,10 @@ func (c *conversion) unreadable(err error) error {
 		return nil
 	}
 	if at := templateAction.FindIndex(c.text); at != nil {
-		return troublef(at[0], "it is a template: convert what it renders, or edit it by hand")
+		return errTemplate(at[0])
 	}
-	t := &trouble{}
-	if errors.As(err, &t) {
-		return err
+	if several := (&yaml.TypeError{}); errors.As(err, &several) {
+		err = errors.New("yaml: " + several.Errors[0])
 	}
 	at := 0
 	if match := errorLine.FindStringSubmatch(err.Error()); match != nil {
