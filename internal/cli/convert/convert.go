@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -175,26 +176,21 @@ func (c *command) options() (manifest.Options, error) {
 // trouble ends the program with the code that says so.
 func trouble(err error) error { return &env.ExitError{Code: exitTrouble, Err: err} }
 
-// run converts the files, several at a time, and tells what became of them in their order.
+// run converts the files one after the other.
 func (c *command) run(ctx context.Context, options manifest.Options) error {
 	files, err := expand(c.filenames, c.recursive)
 	if err != nil {
 		return trouble(err)
 	}
-	if c.inPlace {
-		for _, f := range files {
-			if f.isStdin {
-				return trouble(errors.New("--in-place can't write the standard input: leave it out, or name files"))
-			}
-		}
+	if c.inPlace && slices.ContainsFunc(files, func(f file) bool { return f.isStdin }) {
+		return trouble(errors.New("--in-place can't write the standard input: leave it out, or name files"))
 	}
 	report := newReport(c)
-	for outcome := range c.convertAll(ctx, files, options) {
-		report.add(outcome)
+	for _, f := range files {
+		if ctx.Err() != nil {
+			return trouble(errors.Join(ctx.Err(), report.out.Flush()))
+		}
+		report.add(c.convertOne(f, options))
 	}
-	err = report.end()
-	if ctx.Err() != nil {
-		return trouble(ctx.Err())
-	}
-	return err
+	return report.end()
 }

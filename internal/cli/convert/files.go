@@ -57,30 +57,23 @@ func expandOne(name string, recursive bool) ([]file, error) {
 	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
 		return nil, fmt.Errorf("-f %s: URLs are not read: download it, and pipe it into -f -", name)
 	}
-	info, err := os.Stat(name)
+	names := []string{name}
+	_, err := os.Stat(name)
+	if matches, _ := filepath.Glob(name); err != nil && len(matches) > 0 { // a pattern that the shell has left as it is
+		names, err = matches, nil
+	}
 	if err != nil {
-		// A pattern that the shell has left as it is.
-		matches, globErr := filepath.Glob(name)
-		if globErr != nil || len(matches) == 0 {
-			return nil, fmt.Errorf("-f %s: %w", name, unwrapPath(err))
-		}
-		var files []file
-		for _, match := range matches {
-			if match == name {
-				return nil, fmt.Errorf("-f %s: %w", name, unwrapPath(err))
-			}
-			found, err := expandOne(match, recursive)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, found...)
-		}
-		return files, nil
+		return nil, fmt.Errorf("-f %s: %w", name, unwrapPath(err))
 	}
-	if info.IsDir() {
-		return walk(name, recursive), nil
+	var files []file
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			files = append(files, walk(name, recursive)...)
+		} else {
+			files = append(files, newFile(name))
+		}
 	}
-	return []file{newFile(name)}, nil
+	return files, nil
 }
 
 // walk returns the manifests in a directory.

@@ -16,17 +16,14 @@ import (
 type report struct {
 	*command
 
-	// out is what is written to the standard output, and joined the documents that went there.
-	out    *bufio.Writer
-	joined joiner
+	// out is the standard output, and last the last byte of the documents that went there; 0 if none did.
+	out  *bufio.Writer
+	last byte
 
 	files, changed, failed int
 }
 
-func newReport(c *command) *report {
-	out := bufio.NewWriter(c.Out)
-	return &report{command: c, out: out, joined: joiner{to: out}}
-}
+func newReport(c *command) *report { return &report{command: c, out: bufio.NewWriter(c.Out)} }
 
 // add tells of one file.
 func (r *report) add(o outcome) {
@@ -57,7 +54,7 @@ func (r *report) print(o outcome) {
 		_, _ = fmt.Fprintf(r.out, "%s converted to %s\n", o.file.name, r.to)
 	case !r.check && !r.inPlace:
 		// Also what has nothing to convert, or could not be: nothing gets lost in a pipe.
-		r.joined.add(o.result.Text)
+		r.join(o.result.Text)
 	}
 }
 
@@ -77,37 +74,24 @@ func (r *report) end() error {
 	return nil
 }
 
-// joiner writes files one after the other, so that their documents stay apart. A single file is
-// written as it is.
-type joiner struct {
-	to *bufio.Writer
-
-	// last is the last byte that was written; 0 if nothing was.
-	last byte
-}
-
-// add writes a file.
-func (j *joiner) add(text []byte) {
-	if j.last != 0 {
+// join writes a file behind the others, so that their documents stay apart. A single file is written as it is.
+func (r *report) join(text []byte) {
+	if r.last != 0 {
 		text = bytes.TrimPrefix(text, []byte("\ufeff"))
-		j.separate(text)
 	}
-	if len(text) > 0 {
-		_, _ = j.to.Write(text)
-		j.last = text[len(text)-1]
+	if len(text) == 0 {
+		return
 	}
-}
-
-// separate writes what has to be between the files that were written and this one.
-func (j *joiner) separate(text []byte) {
-	if len(text) > 0 && j.last != '\n' {
-		_ = j.to.WriteByte('\n')
+	if r.last != 0 && r.last != '\n' {
+		_ = r.out.WriteByte('\n')
 	}
 	switch {
-	case len(text) == 0, bytes.HasPrefix(text, []byte("---")):
+	case r.last == 0, bytes.HasPrefix(text, []byte("---")):
 	case bytes.HasPrefix(text, []byte("%")): // a directive, which has to follow the end of a document
-		_, _ = j.to.WriteString("...\n")
+		_, _ = r.out.WriteString("...\n")
 	default:
-		_, _ = j.to.WriteString("---\n")
+		_, _ = r.out.WriteString("---\n")
 	}
+	_, _ = r.out.Write(text)
+	r.last = text[len(text)-1]
 }

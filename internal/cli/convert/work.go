@@ -5,14 +5,11 @@ package convert
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
-	"iter"
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -34,34 +31,6 @@ type outcome struct {
 
 	// err is why the file was not read or written.
 	err error
-}
-
-// convertAll converts files, several at a time, and yields what became of them in their order.
-func (c *command) convertAll(ctx context.Context, files []file, options manifest.Options) iter.Seq[outcome] {
-	return func(yield func(outcome) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		// Each file has a slot for its outcome; the queue of slots has them in their order. Its length
-		// bounds how far the work is ahead of the output, and thereby the memory.
-		queue := make(chan chan outcome, 8*runtime.GOMAXPROCS(0))
-		go func() {
-			defer close(queue)
-			for _, f := range files {
-				slot := make(chan outcome, 1)
-				select {
-				case queue <- slot:
-					go func() { slot <- c.convertOne(f, options) }()
-				case <-ctx.Done():
-					return
-				}
-			}
-		}()
-		for slot := range queue {
-			if !yield(<-slot) {
-				return
-			}
-		}
-	}
 }
 
 // convertOne reads a file, converts it and writes it, as far as that was asked for.
