@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/aymanbagabas/go-udiff"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -22,7 +23,7 @@ type conversion struct {
 	isJSON  bool
 	aliased map[*yaml.Node]bool
 
-	edits   edits
+	edits   []udiff.Edit
 	remarks []remark
 }
 
@@ -40,9 +41,9 @@ func convertPart(p part, options Options) ([]byte, int, []remark) {
 	c := &conversion{source: newSource(p.body), options: options, isJSON: p.isJSON}
 	converted, count, err := c.convert()
 	if err != nil {
-		t := &trouble{reason: err.Error()}
-		errors.As(err, &t)
-		return p.body, 0, append(c.remarks, remark{at: t.at, trouble: true, message: t.reason})
+		r := remark{trouble: true, message: err.Error()}
+		errors.As(err, &r)
+		return p.body, 0, append(c.remarks, r)
 	}
 	return converted, count, c.remarks
 }
@@ -106,8 +107,20 @@ func (c *conversion) splice(objects []object) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return c.edits.apply(c.text)
+	converted, err := udiff.ApplyBytes(c.text, c.edits)
+	if err != nil {
+		return nil, troublef(c.offset(objects[0].node), "it can't be converted safely: %v", err)
+	}
+	return converted, nil
 }
+
+// replace has a stretch of the text replaced.
+func (c *conversion) replace(from, to int, text string) {
+	c.edits = append(c.edits, udiff.Edit{Start: from, End: to, New: text})
+}
+
+// insert has a text inserted.
+func (c *conversion) insert(at int, text string) { c.replace(at, at, text) }
 
 // countCronJobs counts the objects that are no lists.
 func countCronJobs(objects []object) int {

@@ -4,6 +4,7 @@
 package manifest
 
 import (
+	"cmp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -43,13 +44,7 @@ func (t typeMeta) items() typeMeta {
 
 // orElse fills in what the object does not say.
 func (t typeMeta) orElse(inherited typeMeta) typeMeta {
-	if t.apiVersion == "" {
-		t.apiVersion = inherited.apiVersion
-	}
-	if t.kind == "" {
-		t.kind = inherited.kind
-	}
-	return t
+	return typeMeta{cmp.Or(t.apiVersion, inherited.apiVersion), cmp.Or(t.kind, inherited.kind)}
 }
 
 // wants reports whether an object of this type is to be converted. That its version is not known is told as an error.

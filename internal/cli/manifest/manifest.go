@@ -186,16 +186,10 @@ func (r remark) finding(file []byte, start int) Finding {
 	return Finding{Line: 1 + bytes.Count(file[:at], []byte("\n")), Trouble: r.trouble, Message: r.message}
 }
 
-// trouble is the error that leaves a file alone.
-type trouble struct {
-	at     int
-	reason string
-}
-
-// Error is the reason.
-func (t *trouble) Error() string { return t.reason }
+// Error is what leaves a file alone, if the remark is trouble.
+func (r remark) Error() string { return r.message }
 
 // troublef makes trouble at an offset of the document.
 func troublef(at int, format string, args ...any) error {
-	return &trouble{at: at, reason: fmt.Sprintf(format, args...)}
+	return remark{at: at, trouble: true, message: fmt.Sprintf(format, args...)}
 }

@@ -209,14 +209,6 @@ func TestAFileInUTF16IsNotSkippedInSilence(t *testing.T) {
 	assert.Empty(t, Convert([]byte("\xff\xfea\x00"), Options{To: V2}).Findings)
 }
 
-func TestEditsThatMeetAreRefused(t *testing.T) {
-	_, err := edits{{0, 3, "x"}, {2, 4, "y"}}.apply([]byte("abcdef"))
-	assert.ErrorContains(t, err, "two changes meet here")
-	text, err := edits{{4, 5, ""}, {1, 1, "-"}, {1, 2, "B"}, {1, 1, "+"}}.apply([]byte("abcdef"))
-	require.NoError(t, err)
-	assert.Equal(t, "a-+Bcdf", string(text))
-}
-
 func TestPartsAreTheWholeFile(t *testing.T) {
 	for _, g := range goldens(t) {
 		var whole []byte

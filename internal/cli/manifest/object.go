@@ -77,9 +77,9 @@ func (c *conversion) replaceAPIVersion(o object) error {
 	from, to := c.options.To.other(), c.options.To
 	switch suffix := "/" + string(from); {
 	case o.isBuiltIn():
-		c.edits.replace(start, end, write(to.apiVersion(), quotes, false))
+		c.replace(start, end, write(to.apiVersion(), quotes, false))
 	case strings.HasSuffix(string(c.text[start:last]), suffix):
-		c.edits.replace(last-len(from), last, string(to))
+		c.replace(last-len(from), last, string(to))
 	default:
 		return troublef(start, "apiVersion is not written on one line")
 	}
@@ -168,7 +168,7 @@ func (c *conversion) drop(mapping *yaml.Node, e entry) error {
 		e.value.Kind == yaml.MappingNode && strings.Contains(string(c.text[start:end]), "#") {
 		return troublef(start, "%s would have to go, and has a comment: remove it by hand", e.key.Value)
 	}
-	c.edits.replace(from, to, "")
+	c.replace(from, to, "")
 	return nil
 }
 

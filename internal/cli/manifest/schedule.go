@@ -10,10 +10,12 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
@@ -106,6 +108,31 @@ func (c *conversion) readText(job cronJob, e entry) (text, zone string, err erro
 		c.note(at, "the time zone in spec.schedule becomes timeZone: "+zone)
 	}
 	return text, zone, nil
+}
+
+// imported is what becomes of the schedule of a built-in CronJob: our text of it, and the time zone
+// to be set, "" if there is none to set.
+func (c *conversion) imported(job cronJob, e entry) (text, zone string, err error) {
+	original := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: e.value.Value}}
+	timeZone, hasZone := lookup(job.spec, "timeZone")
+	if hasZone {
+		original.Spec.TimeZone = &resolve(timeZone.value).Value
+	}
+	ours, notes := builtin.Import(original)
+	if ours.Spec.TimeZone != nil {
+		zone = *ours.Spec.TimeZone
+	}
+	if _, _, prefixed := builtin.SplitZone(e.value.Value); !prefixed {
+		zone = "" // which is what timeZone says
+	} else if hasZone {
+		return "", "", troublef(c.offset(e.value), "spec.schedule: has a time zone, and timeZone is set as well: remove one of them")
+	}
+	if !isPartial(job.spec) {
+		for _, note := range notes {
+			c.note(c.offset(e.value), note)
+		}
+	}
+	return ours.Spec.Schedule, zone, nil
 }
 
 // scheduleToFields converts the schedule of a v1 or built-in CronJob.

@@ -75,7 +75,7 @@ func (c *conversion) spliceText(job cronJob, e entry, text, zone string) error {
 	if err != nil {
 		return err
 	}
-	c.edits.replace(p.value, p.end, write(text, p.quotes, p.flow))
+	c.replace(p.value, p.end, write(text, p.quotes, p.flow))
 	c.insertZone(p, zone)
 	return nil
 }
@@ -87,7 +87,7 @@ func (c *conversion) spliceFields(job cronJob, e entry, fields []field, zone str
 		return err
 	}
 	if p.flow {
-		c.edits.replace(p.value, p.end, c.flowMapping(p, fields))
+		c.replace(p.value, p.end, c.flowMapping(p, fields))
 		c.insertZone(p, zone)
 		return nil
 	}
@@ -96,14 +96,14 @@ func (c *conversion) spliceFields(job cronJob, e entry, fields []field, zone str
 		// schedule: "0 9 * * *"  # comment     schedule:  # comment
 		//                               ──►      minute: "0"
 		//                                        hour: "9"
-		c.edits.replace(p.afterColon, p.end, "")
-		c.edits.insert(c.lineEnd(p.end), c.newline()+lines)
+		c.replace(p.afterColon, p.end, "")
+		c.insert(c.lineEnd(p.end), c.newline()+lines)
 	} else {
 		// schedule:  # comment           schedule:  # comment
 		//   # comment                      # comment
 		//   "0 9 * * *"             ──►    minute: "0"
 		//                                  hour: "9"
-		c.edits.replace(c.lineStart(p.value), p.end, lines)
+		c.replace(c.lineStart(p.value), p.end, lines)
 	}
 	c.insertZone(p, zone)
 	return nil
@@ -154,11 +154,11 @@ func (c *conversion) insertZone(p place, zone string) {
 	switch {
 	case zone == "":
 	case !p.flow:
-		c.edits.insert(c.lineEnd(p.end), c.newline()+p.indent+"timeZone: "+write(zone, p.quotes, false))
+		c.insert(c.lineEnd(p.end), c.newline()+p.indent+"timeZone: "+write(zone, p.quotes, false))
 	case p.step != "" && p.keyQuotes == double:
-		c.edits.insert(p.end, ","+c.newline()+p.indent+c.member(p, "timeZone", zone))
+		c.insert(p.end, ","+c.newline()+p.indent+c.member(p, "timeZone", zone))
 	default:
-		c.edits.insert(p.end, ","+c.gap(p)+c.member(p, "timeZone", zone))
+		c.insert(p.end, ","+c.gap(p)+c.member(p, "timeZone", zone))
 	}
 }
 
@@ -197,7 +197,7 @@ func (c *conversion) joinFlow(p place, e entry, scalar string) error {
 		return troublef(comments[0].at, "this comment is among the fields of the schedule: move it")
 	}
 	c.insertAbove(p, comments)
-	c.edits.replace(p.value, p.end, scalar)
+	c.replace(p.value, p.end, scalar)
 	return nil
 }
 
@@ -224,8 +224,8 @@ func (c *conversion) joinBlock(p place, e entry, scalar string) error {
 		comments = nil
 	}
 	c.insertAbove(p, comments)
-	c.edits.insert(p.afterColon, " "+scalar+tail)
-	c.edits.replace(keyLineEnd, p.end, "")
+	c.insert(p.afterColon, " "+scalar+tail)
+	c.replace(keyLineEnd, p.end, "")
 	return nil
 }
 
@@ -246,7 +246,7 @@ func (c *conversion) endOfFields(p place) int {
 // insertAbove writes comments above the schedule, each on a line.
 func (c *conversion) insertAbove(p place, comments []comment) {
 	for _, comment := range comments {
-		c.edits.insert(c.lineStart(p.key), p.indent+comment.text+c.newline())
+		c.insert(c.lineStart(p.key), p.indent+comment.text+c.newline())
 	}
 }
 

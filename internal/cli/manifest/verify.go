@@ -4,11 +4,9 @@
 package manifest
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 
 	"sigs.k8s.io/yaml"
@@ -17,8 +15,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 )
 
-// verify checks that the converted text says what the typed conversion makes of the text before, and
-// nothing else: it reads both as kubectl does, with another parser than the one that gave the positions.
+// verify checks that the converted text means what the text before did, in the other version, and nothing
+// else. It reads both as kubectl does, with another parser than the one that gave the positions.
 func (c *conversion) verify(converted []byte) error {
 	want, err := c.values(c.text)
 	if err != nil {
@@ -28,10 +26,13 @@ func (c *conversion) verify(converted []byte) error {
 	if err != nil {
 		return fmt.Errorf("the converted text could not be read: %w", err)
 	}
-	if err := visitCronJobs(want, typeMeta{}, c.convertValues); err != nil {
-		return err
+	convertVersion := func(object map[string]any, meta typeMeta) error {
+		if wanted, _ := c.options.wants(meta); wanted && object["apiVersion"] != nil {
+			object["apiVersion"] = c.options.To.apiVersion()
+		}
+		return normalize(object, meta)
 	}
-	if err := visitCronJobs(got, typeMeta{}, dropEmptyAnnotations); err != nil {
+	if err := errors.Join(visitCronJobs(want, typeMeta{}, convertVersion), visitCronJobs(got, typeMeta{}, normalize)); err != nil {
 		return err
 	}
 	if !reflect.DeepEqual(want, got) {
@@ -41,22 +42,12 @@ func (c *conversion) verify(converted []byte) error {
 }
 
 // values reads a document.
-func (c *conversion) values(text []byte) (any, error) {
-	if !c.isJSON {
-		var err error
-		if text, err = yaml.YAMLToJSONStrict(text); err != nil {
-			return nil, err
-		}
+func (c *conversion) values(text []byte) (value any, err error) {
+	if c.isJSON {
+		err = json.Unmarshal(text, &value)
+	} else {
+		err = yaml.UnmarshalStrict(text, &value)
 	}
-	return decode(text)
-}
-
-// decode reads JSON, with numbers as they are written.
-func decode(text []byte) (any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	err := decoder.Decode(&value)
 	return value, err
 }
 
@@ -84,111 +75,47 @@ func visitCronJobs(value any, inherited typeMeta, visit func(map[string]any, typ
 	return visit(object, meta)
 }
 
-// convertValues does to an object what the splices should have done to its text.
-func (c *conversion) convertValues(object map[string]any, meta typeMeta) error {
-	if wanted, _ := c.options.wants(meta); !wanted {
-		return dropEmptyAnnotations(object, meta)
-	}
-	_, saysVersion := object["apiVersion"]
-	if meta.kind == cronJobKind {
-		if err := c.convertValue(object, meta); err != nil {
-			return err
-		}
-	}
-	if saysVersion {
-		object["apiVersion"] = c.options.To.apiVersion()
-	}
-	return nil
-}
-
-// convertValue converts a CronJob in place, with the conversion that the API server calls.
-func (c *conversion) convertValue(object map[string]any, meta typeMeta) error {
-	_, saysVersion := object["apiVersion"]
-	_, saysKind := object["kind"]
-	object["apiVersion"], object["kind"] = meta.apiVersion, meta.kind
-	if meta.apiVersion == builtInAPIVersion {
-		object["apiVersion"] = V1.apiVersion()
-		moveZone(object)
-	}
-	raw, err := json.Marshal(object)
-	if err != nil {
-		return err
-	}
-	if raw, err = v2.ConvertJSON(raw, c.options.To.apiVersion()); err != nil {
-		return err
-	}
-	value, err := decode(raw)
-	if err != nil {
-		return err
-	}
-	converted, ok := value.(map[string]any)
-	if !ok {
-		return errors.New("the conversion gave no object")
-	}
-	clear(object)
-	maps.Copy(object, converted)
-	if !saysVersion {
-		delete(object, "apiVersion")
-	}
-	if !saysKind {
-		delete(object, "kind")
-	}
-	writePartOut(object)
-	dropCarriedSchedules(object)
-	return dropEmptyAnnotations(object, meta)
-}
-
-// moveZone makes timeZone of a time zone in the schedule.
-func moveZone(object map[string]any) {
+// normalize gives a CronJob the spelling that those of both versions and the built-in one have in common:
+// the schedule is the text that the typed conversion makes of its fields, without annotations that carry
+// another spelling, and without a time zone in it.
+func normalize(object map[string]any, _ typeMeta) error {
 	spec, _ := object["spec"].(map[string]any)
-	text, _ := spec["schedule"].(string)
-	rest, zone, ok := builtin.SplitZone(text)
-	if !ok {
-		return
-	}
-	spec["schedule"] = rest
-	if zone != "" {
-		spec["timeZone"] = zone
-	}
-}
-
-// writePartOut writes out the fields of a v2 schedule in a patch, as writtenOut does.
-func writePartOut(object map[string]any) {
-	spec, _ := object["spec"].(map[string]any)
-	fields, ok := spec["schedule"].(map[string]any)
-	if _, isWhole := spec["jobTemplate"]; isWhole || !ok {
-		return
-	}
-	if _, isInterval := fields[everyName]; isInterval {
-		return
-	}
-	for _, f := range cronFields(&v2.CronSchedule{}) {
-		if _, isSet := fields[f.name]; !isSet {
-			fields[f.name] = "*"
-		}
-	}
-}
-
-// dropCarriedSchedules drops the annotations in which a version carries what its schedule can't say:
-// between the versions of an object they keep its spelling, in a manifest they would be noise.
-func dropCarriedSchedules(object map[string]any) {
 	metadata, _ := object["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
+	var err error
+	switch schedule := spec["schedule"].(type) {
+	case string:
+		text, zone, hasZone := builtin.SplitZone(schedule)
+		if hasZone && zone != "" {
+			spec["timeZone"] = zone
+		}
+		carried, _ := annotations[v2.ScheduleV2Annotation].(string)
+		var fields v2.CronSchedule
+		if fields, err = toFields(text, map[string]string{v2.ScheduleV2Annotation: carried}); err == nil {
+			spec["schedule"], err = toText(fields, nil)
+		}
+	case map[string]any:
+		var fields v2.CronSchedule
+		if err = decodeValue(schedule, &fields); err == nil {
+			spec["schedule"], err = toText(fields, nil)
+		}
+	}
 	delete(annotations, v2.ScheduleV1Annotation)
 	delete(annotations, v2.ScheduleV2Annotation)
-}
-
-// dropEmptyAnnotations drops annotations, and then metadata, with nothing in them, which say no more than none.
-func dropEmptyAnnotations(object map[string]any, _ typeMeta) error {
-	metadata, ok := object["metadata"].(map[string]any)
-	if !ok {
-		return nil
-	}
-	if annotations, ok := metadata["annotations"].(map[string]any); metadata["annotations"] == nil || ok && len(annotations) == 0 {
+	if len(annotations) == 0 {
 		delete(metadata, "annotations")
 	}
 	if len(metadata) == 0 {
 		delete(object, "metadata")
 	}
-	return nil
+	return err
+}
+
+// decodeValue decodes a value that was read into any.
+func decodeValue(value, into any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
 }
