@@ -43,26 +43,15 @@ const (
 	utc = "Etc/UTC"
 )
 
-// Note is something that was left out, or that the other kind reads differently.
-type Note struct {
-	// Path is the field, such as spec.timeZone.
-	Path string
+// notes collects what was left out, or what the other kind reads differently: a field, such as
+// spec.timeZone, and what becomes of it.
+type notes []string
 
-	// Text says what becomes of it.
-	Text string
-}
-
-// String is the note on one line.
-func (n Note) String() string { return n.Path + ": " + n.Text }
-
-// notes collects.
-type notes []Note
-
-func (n *notes) add(path, text string) { *n = append(*n, Note{Path: path, Text: text}) }
+func (n *notes) add(path, text string) { *n = append(*n, path+": "+text) }
 
 // Decode reads a built-in CronJob. The notes name the fields that the Kubernetes this program was built
 // for does not know, which would be lost.
-func Decode(u *unstructured.Unstructured) (*batchv1.CronJob, []Note, error) {
+func Decode(u *unstructured.Unstructured) (*batchv1.CronJob, []string, error) {
 	if u.GroupVersionKind() != GVK {
 		return nil, nil, fmt.Errorf("%s is not %s", describe(u.GroupVersionKind()), describe(GVK))
 	}
@@ -95,7 +84,7 @@ func unquoted(message string) string {
 
 // Import returns ours for a built-in CronJob, in the hub version, and what could not be kept.
 // Whether the schedule is one is for admission to say.
-func Import(original *batchv1.CronJob) (*v1.CronJob, []Note) {
+func Import(original *batchv1.CronJob) (*v1.CronJob, []string) {
 	original = original.DeepCopy()
 	var found notes
 	c := &v1.CronJob{ObjectMeta: found.metadata(&original.ObjectMeta)}
@@ -163,7 +152,7 @@ func SplitZone(text string) (rest, zone string, ok bool) {
 func isInterval(text string) bool { return strings.HasPrefix(text, "@every ") }
 
 // Export returns the built-in CronJob for one of ours in the hub version, and what could not be kept.
-func Export(c *v1.CronJob) (*batchv1.CronJob, []Note) {
+func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 	c = c.DeepCopy()
 	c.Default()
 	var found notes

@@ -18,15 +18,6 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// texts are notes on one line each.
-func texts(notes []Note) []string {
-	var out []string
-	for _, note := range notes {
-		out = append(out, note.String())
-	}
-	return out
-}
-
 func TestImportReadsTheScheduleAsTheBuiltInDoes(t *testing.T) {
 	const kubeControllerManagers = "spec.timeZone: not set: UTC from now on; " +
 		"for the built-in it was the time zone of kube-controller-manager, which mostly is UTC"
@@ -58,7 +49,7 @@ func TestImportReadsTheScheduleAsTheBuiltInDoes(t *testing.T) {
 			c, notes := Import(original)
 			assert.Equal(t, test.wantSchedule, c.Spec.Schedule)
 			assert.Equal(t, test.wantZone, c.Spec.TimeZone)
-			assert.Equal(t, test.wantNotes, texts(notes))
+			assert.Equal(t, test.wantNotes, notes)
 			assert.Equal(t, before, original, "what is imported is not changed")
 		})
 	}
@@ -94,7 +85,7 @@ func TestImportNamesWhatHasNoCounterpart(t *testing.T) {
 		"metadata.finalizers: example.com/f left out: whoever would remove it knows nothing of this one",
 		"spec.schedule: the interval is counted anew, from the creation",
 		"spec.jobTemplate.spec.template.metadata.generateName: left out: it has no effect",
-	}, texts(notes))
+	}, notes)
 }
 
 func TestExportSaysInTheBuiltInsWordsWhatOursMeans(t *testing.T) {
@@ -116,7 +107,7 @@ func TestExportSaysInTheBuiltInsWordsWhatOursMeans(t *testing.T) {
 			original, notes := Export(&v1.CronJob{Spec: v1.CronJobSpec{Schedule: test.schedule, TimeZone: test.zone}})
 			assert.Equal(t, test.schedule, original.Spec.Schedule)
 			assert.Equal(t, test.wantZone, original.Spec.TimeZone)
-			assert.Equal(t, test.wantNotes, texts(notes))
+			assert.Equal(t, test.wantNotes, notes)
 		})
 	}
 }
@@ -166,7 +157,7 @@ func TestDecodeNamesTheFieldsThatItDoesNotKnow(t *testing.T) {
 	c, notes, err := Decode(object(map[string]any{"schedule": "@daily", "tomorrow": true}))
 	require.NoError(t, err)
 	assert.Equal(t, "@daily", c.Spec.Schedule)
-	assert.Equal(t, []string{"spec.tomorrow: left out: this version of kubectl cronjob does not know the field"}, texts(notes))
+	assert.Equal(t, []string{"spec.tomorrow: left out: this version of kubectl cronjob does not know the field"}, notes)
 
 	_, _, err = Decode(object(map[string]any{"schedule": []any{}}))
 	assert.ErrorContains(t, err, "not a CronJob of batch/v1")

@@ -5,8 +5,6 @@ package cronjobs
 
 import (
 	"context"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -98,35 +96,4 @@ func namesOf(ctx context.Context, e *env.Env, kind schema.GroupVersionKind, name
 		names[i] = list.Items[i].Name
 	}
 	return names, nil
-}
-
-// zoneDir is where most systems keep the IANA database. The copy in the binary can't be listed.
-const zoneDir = "/usr/share/zoneinfo"
-
-// CompleteZones completes the name of a time zone, where the system has a list of them.
-func CompleteZones(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return zonesOf(os.DirFS(zoneDir), begun), cobra.ShellCompDirectiveNoFileComp
-}
-
-// zonesOf returns the names in a directory of zones that begin so. One that can't be read has none.
-func zonesOf(dir fs.FS, begun string) []string {
-	var zones []string
-	_ = fs.WalkDir(dir, ".", func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return fs.SkipDir
-		case entry.IsDir() && (path == "posix" || path == "right"):
-			return fs.SkipDir
-		case !entry.IsDir() && strings.HasPrefix(path, begun) && isZoneName(path):
-			zones = append(zones, path)
-		}
-		return nil
-	})
-	return zones
-}
-
-// isZoneName tells names such as Europe/Paris from the directory's other files, which have lower case
-// names, or a dot in them.
-func isZoneName(path string) bool {
-	return path[0] >= 'A' && path[0] <= 'Z' && !strings.Contains(path, ".")
 }

@@ -96,8 +96,8 @@ func (x *exporter) run(ctx context.Context, object *unstructured.Unstructured) e
 	}
 	exported, notes := builtin.Export(ours)
 	metav1.SetMetaDataAnnotation(&exported.ObjectMeta, handover.ExportedFromAnnotation, string(ours.UID))
-	if x.PrintsManifests() {
-		return x.PrintManifest(exported)
+	if x.Printer != nil {
+		return x.Printer.PrintObj(exported, x.Env.Out)
 	}
 	existing := &batchv1.CronJob{}
 	found, err := x.Find(ctx, existing)
@@ -114,7 +114,7 @@ func (x *exporter) run(ctx context.Context, object *unstructured.Unstructured) e
 }
 
 // create exports one that has no counterpart yet.
-func (x *exporter) create(ctx context.Context, ours *handover.Participant, exported *batchv1.CronJob, notes []builtin.Note) error {
+func (x *exporter) create(ctx context.Context, ours *handover.Participant, exported *batchv1.CronJob, notes []string) error {
 	if err := ours.RefuseKeeper(); err != nil {
 		return err
 	}
@@ -128,15 +128,11 @@ func (x *exporter) create(ctx context.Context, ours *handover.Participant, expor
 	if err != nil {
 		return err
 	}
+	done := "exported and running, ours is suspended"
 	if ours.SuspendedByOthers() {
-		x.Done("exported, suspended as ours is")
-	} else {
-		x.Done("exported and running, ours is suspended")
+		done = "exported, suspended as ours is"
 	}
-	for _, note := range notes {
-		x.Note(note.String())
-	}
-	x.NoteMissed(missed)
+	x.Done(done, missed, notes...)
 	return nil
 }
 
@@ -144,7 +140,7 @@ func (x *exporter) create(ctx context.Context, ours *handover.Participant, expor
 func (x *exporter) goBack(ctx context.Context, c *v1.CronJob, original *batchv1.CronJob) error {
 	ours, to := handover.Ours(c), handover.BuiltIn(original)
 	if ours.Suspended() && !to.SuspendedByUs() {
-		x.Done("already exported, ours is suspended")
+		x.Done("already exported, ours is suspended", time.Time{})
 		return nil
 	}
 	if err := ours.RefuseKeeper(); err != nil {
@@ -155,29 +151,28 @@ func (x *exporter) goBack(ctx context.Context, c *v1.CronJob, original *batchv1.
 		return err
 	}
 	suspended := ours.SuspendedByOthers() || to.SuspendedByOthers()
-	resume := func(ctx context.Context, stoppedAt time.Time, suspended bool) (*handover.Participant, error) {
+	missed, err := x.HandOver(ctx, ours, func(ctx context.Context, stoppedAt time.Time, suspended bool) (*handover.Participant, error) {
 		return x.resume(ctx, original, wanted, stoppedAt, suspended)
-	}
-	missed, err := x.HandOver(ctx, ours, resume)
+	})
 	if err != nil {
 		return err
 	}
+	done := "handed back, the built-in runs and ours is suspended"
 	if suspended {
-		x.Done("handed back; the built-in stays suspended, as it was before or as ours is")
-	} else {
-		x.Done("handed back, the built-in runs and ours is suspended")
+		done = "handed back; the built-in stays suspended, as it was before or as ours is"
 	}
+	var notes []string
 	if len(changed) > 0 {
-		x.Note(fmt.Sprintf("%s: as of %s", strings.Join(changed, ", "), x.spec))
+		notes = append(notes, fmt.Sprintf("%s: as of %s", strings.Join(changed, ", "), x.spec))
 	}
-	x.NoteMissed(missed)
+	x.Done(done, missed, notes...)
 	return nil
 }
 
 // specFor returns the original with the spec that it shall have, and the fields in which that of ours differs.
 func (x *exporter) specFor(ctx context.Context, ours *v1.CronJob, original *batchv1.CronJob) (*batchv1.CronJob, []string, error) {
 	wanted := builtin.Onto(original, ours)
-	if !x.OnClient() {
+	if x.DryRun != cronjobs.DryRunClient {
 		// The API server fills in defaults, which are no difference.
 		if err := x.Client.Patch(ctx, wanted, client.MergeFrom(original.DeepCopy()), client.DryRunAll); err != nil {
 			return nil, nil, fmt.Errorf("updating %s: %w", handover.BuiltIn(original), err)

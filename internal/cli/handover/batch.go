@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
@@ -67,7 +66,9 @@ func (o *Options) check(names []string) error {
 type Batch struct {
 	*Handover
 
-	printer printers.ResourcePrinter
+	// Printer prints manifests, if these are asked for.
+	Printer printers.ResourcePrinter
+
 	current client.ObjectKey
 }
 
@@ -80,7 +81,7 @@ func NewBatch(e *env.Env, o *Options, names []string) (*Batch, error) {
 	b.Say = func(text string) { _, _ = fmt.Fprintf(e.ErrOut, "%s: %s\n", b.name(b.current), text) }
 	var err error
 	if o.Output != "" {
-		if b.printer, err = genericclioptions.NewJSONYamlPrintFlags().ToPrinter(o.Output); err != nil {
+		if b.Printer, err = genericclioptions.NewJSONYamlPrintFlags().ToPrinter(o.Output); err != nil {
 			return nil, fmt.Errorf("--output=%s: use yaml or json", o.Output)
 		}
 	}
@@ -154,7 +155,7 @@ var strict = client.FieldValidation(metav1.FieldValidationStrict)
 
 // Check finds out, before anything is done, whether an object could be created.
 func (b *Batch) Check(ctx context.Context, object client.Object) error {
-	if b.OnClient() {
+	if b.DryRun == cronjobs.DryRunClient {
 		return nil
 	}
 	tried := object.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy of the same type
@@ -175,11 +176,11 @@ func (b *Batch) Create(ctx context.Context, object client.Object) (*Participant,
 // HandOver hands over. In a dry run it only says why that would be refused, as far as that is known before.
 func (b *Batch) HandOver(ctx context.Context, from *Participant, start Start) (missed time.Time, err error) {
 	switch {
-	case !b.Dry():
+	case b.DryRun == cronjobs.DryRunNone:
 		return b.Handover.HandOver(ctx, from, start)
 	case from.Suspended() && !from.SuspendedByUs():
 		return time.Time{}, nil
-	case !b.OnClient():
+	case b.DryRun == cronjobs.DryRunServer:
 		if _, err := b.clockAhead(ctx, from); err != nil {
 			return time.Time{}, err
 		}
@@ -190,32 +191,15 @@ func (b *Batch) HandOver(ctx context.Context, from *Participant, start Start) (m
 	return time.Time{}, b.refuseJobs(ctx, from)
 }
 
-// OnClient reports whether the API server is not to be asked.
-func (b *Batch) OnClient() bool { return b.DryRun == cronjobs.DryRunClient }
-
-// Dry reports whether nothing is to be changed.
-func (b *Batch) Dry() bool { return b.DryRun != cronjobs.DryRunNone }
-
-// PrintsManifests reports whether manifests are asked for.
-func (b *Batch) PrintsManifests() bool { return b.printer != nil }
-
-// PrintManifest prints an object.
-func (b *Batch) PrintManifest(object runtime.Object) error {
-	return b.printer.PrintObj(object, b.Env.Out)
-}
-
-// Done says what was done to the present CronJob, or would be.
-func (b *Batch) Done(text string) {
+// Done prints what was done to the present CronJob, or would be, with notes and the tick that nobody
+// runs, if there is one.
+func (b *Batch) Done(text string, missed time.Time, notes ...string) {
 	b.print(b.name(b.current) + ": " + b.DryRun.Done(text))
-}
-
-// Note says more about the present CronJob.
-func (b *Batch) Note(text string) { b.print("  " + text) }
-
-// NoteMissed says which tick nobody runs, if there is one.
-func (b *Batch) NoteMissed(tick time.Time) {
-	if !tick.IsZero() {
-		b.Note(fmt.Sprintf("the tick of %s is missed: it came during the hand-over", tick.Format(time.RFC3339)))
+	if !missed.IsZero() {
+		notes = append(notes, fmt.Sprintf("the tick of %s is missed: it came during the hand-over", missed.Format(time.RFC3339)))
+	}
+	for _, note := range notes {
+		b.print("  " + note)
 	}
 }
 

@@ -81,8 +81,8 @@ func (i *importer) run(ctx context.Context, object *unstructured.Unstructured) e
 	ours, notes := builtin.Import(original)
 	notes = append(lost, notes...)
 	metav1.SetMetaDataAnnotation(&ours.ObjectMeta, handover.ImportedFromAnnotation, string(original.UID))
-	if i.PrintsManifests() {
-		return i.PrintManifest(ours)
+	if i.Printer != nil {
+		return i.Printer.PrintObj(ours, i.Env.Out)
 	}
 	existing := &v1.CronJob{}
 	found, err := i.Find(ctx, existing)
@@ -99,7 +99,7 @@ func (i *importer) run(ctx context.Context, object *unstructured.Unstructured) e
 }
 
 // create imports one that has no counterpart yet.
-func (i *importer) create(ctx context.Context, original *handover.Participant, ours *v1.CronJob, notes []builtin.Note) error {
+func (i *importer) create(ctx context.Context, original *handover.Participant, ours *v1.CronJob, notes []string) error {
 	// An interrupted hand-over goes on, with the flag or without.
 	handsOver := !original.SuspendedByOthers() && (i.suspendOriginal || original.SuspendedByUs())
 	if handsOver {
@@ -114,25 +114,21 @@ func (i *importer) create(ctx context.Context, original *handover.Participant, o
 	if err != nil {
 		return err
 	}
+	done := "imported, suspended while the original goes on; --suspend-original hands over"
 	switch {
 	case original.SuspendedByOthers():
-		i.Done("imported, suspended as the original is; kubectl cronjob resume starts it")
+		done = "imported, suspended as the original is; kubectl cronjob resume starts it"
 	case handsOver:
-		i.Done("imported and running, the original is suspended")
-	default:
-		i.Done("imported, suspended while the original goes on; --suspend-original hands over")
+		done = "imported and running, the original is suspended"
 	}
-	for _, note := range notes {
-		i.Note(note.String())
-	}
-	i.NoteMissed(missed)
+	i.Done(done, missed, notes...)
 	return nil
 }
 
 // checkNew finds out whether ours can be created: where the API server is not to be asked, as far as
 // that is known here.
 func (i *importer) checkNew(ctx context.Context, ours *v1.CronJob) error {
-	if !i.OnClient() {
+	if i.DryRun != cronjobs.DryRunClient {
 		return i.Check(ctx, ours)
 	}
 	if err := cronjobs.CheckNew(ours); err != nil {
@@ -149,7 +145,7 @@ func (i *importer) start(ctx context.Context, original *handover.Participant, ou
 			return i.Create(ctx, ours)
 		})
 	}
-	if i.Dry() {
+	if i.DryRun != cronjobs.DryRunNone {
 		return time.Time{}, nil
 	}
 	ours.Spec.Suspend = new(true)
@@ -164,10 +160,10 @@ func (i *importer) start(ctx context.Context, original *handover.Participant, ou
 func (i *importer) goOn(ctx context.Context, original, ours *handover.Participant) error {
 	switch {
 	case original.Suspended() && !ours.SuspendedByUs():
-		i.Done("already imported, the original is suspended")
+		i.Done("already imported, the original is suspended", time.Time{})
 		return nil
 	case !i.suspendOriginal && !original.SuspendedByUs() && ours.Suspended():
-		i.Done("already imported, suspended while the original goes on; --suspend-original hands over")
+		i.Done("already imported, suspended while the original goes on; --suspend-original hands over", time.Time{})
 		return nil
 	case !i.suspendOriginal && !original.SuspendedByUs():
 		return errors.New("already imported, but both run: --suspend-original suspends the original")
@@ -180,11 +176,10 @@ func (i *importer) goOn(ctx context.Context, original, ours *handover.Participan
 	if err != nil {
 		return err
 	}
+	done := "handed over, it runs and the original is suspended"
 	if suspended {
-		i.Done("handed over, both are suspended as one was; kubectl cronjob resume starts ours")
-	} else {
-		i.Done("handed over, it runs and the original is suspended")
+		done = "handed over, both are suspended as one was; kubectl cronjob resume starts ours"
 	}
-	i.NoteMissed(missed)
+	i.Done(done, missed)
 	return nil
 }

@@ -93,7 +93,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 	flags.StringVar(&c.from, "from", "", "Tell the times from then on, rather than from now: "+
 		"2027-03-28T01:00:00+01:00 (RFC 3339), or a date such as 2027-03-28 for midnight in the schedule's time zone.")
 	c.output.AddFlag(cmd, "json", "yaml", "name")
-	err := errors.Join(cmd.RegisterFlagCompletionFunc("tz", cronjobs.CompleteZones), cmd.MarkFlagFilename("filename", "json", "yaml", "yml"))
+	err := errors.Join(cmd.RegisterFlagCompletionFunc("tz", cobra.NoFileCompletions), cmd.MarkFlagFilename("filename", "json", "yaml", "yml"))
 	if err != nil {
 		panic(err) // the flags are there
 	}
