@@ -47,9 +47,9 @@ patch gets all five fields, and one that has only some of them is not converted 
 lists of operations on paths, do not name what they change: look for /spec/schedule in them yourself.
 
 The built-in CronJobs of batch/v1 are left as they are, but with --from batch/v1, which converts them and
-nothing else, or with --import, which converts both kinds. An apiVersion that changes its group makes
-another object: applied, it runs beside the built-in one. To take over CronJobs of a cluster without a
-tick lost or run twice, see kubectl cronjob import.
+nothing else. An apiVersion that changes its group makes another object: applied, it runs beside the
+built-in one. To take over CronJobs of a cluster without a tick lost or run twice, see kubectl cronjob
+import.
 
 With --check, files that have nothing to convert are looked at too: one whose schedule the API server
 would refuse is named with the line and the reason.
@@ -80,9 +80,8 @@ type command struct {
 	filenames []string
 	recursive bool
 
-	to        string
-	from      string
-	importing bool
+	to   string
+	from string
 
 	inPlace bool
 	diff    bool
@@ -130,7 +129,6 @@ func (c *command) addFlags(cmd *cobra.Command) {
 	flags.Lookup("recursive").Usage = "Go into the directories below those that -f names, but for .git and its like."
 	flags.StringVar(&c.to, "to", "", "The version to convert to: v1 or v2.")
 	flags.StringVar(&c.from, "from", "", "batch/v1 converts the built-in CronJobs, and nothing else.")
-	flags.BoolVar(&c.importing, "import", false, "Convert the built-in CronJobs of batch/v1 as well as ours.")
 	flags.BoolVarP(&c.inPlace, "in-place", "i", false, "Write the files rather than the standard output.")
 	flags.BoolVar(&c.diff, "diff", false, "Print what changes, as a unified diff that patch -p1 and git apply take, and not the files.")
 	flags.BoolVar(&c.check, "check", false, "Print the names of the files that have something to convert, and not the files. "+
@@ -151,7 +149,7 @@ func (c *command) options() (manifest.Options, error) {
 	switch c.from {
 	case "":
 	case builtIn:
-		options.From = manifest.BuiltIn
+		options.BuiltIn = true
 	default:
 		return options, fmt.Errorf("--from %s: want %s; which of our versions is converted follows from --to", c.from, builtIn)
 	}
@@ -162,13 +160,8 @@ func (c *command) options() (manifest.Options, error) {
 		return options, errors.New("--to is missing: want v1 or v2")
 	case options.To != manifest.V1 && options.To != manifest.V2:
 		return options, fmt.Errorf("--to %s: want v1 or v2", c.to)
-	case c.importing && c.from != "":
-		return options, errors.New("give --from batch/v1 to convert the built-in CronJobs alone, or --import to convert ours as well, not both")
 	case c.inPlace && c.check:
 		return options, errors.New("--check writes nothing: leave out --in-place")
-	}
-	if c.importing {
-		options.From = manifest.Both
 	}
 	return options, nil
 }

@@ -80,7 +80,7 @@ func (c *conversion) find(root *yaml.Node) ([]object, error) {
 	c.aliased = aliasTargets(root, map[*yaml.Node]bool{})
 	var found []object
 	err := c.visit(root, typeMeta{}, false, func(o object) error {
-		if c.options.Check && c.options.From != BuiltIn && o.typeMeta == (typeMeta{c.options.To.apiVersion(), cronJobKind}) {
+		if c.options.Check && !c.options.BuiltIn && o.typeMeta == (typeMeta{c.options.To.apiVersion(), cronJobKind}) {
 			return c.checkSpec(o.node)
 		}
 		wanted, unknown := c.options.wants(o.typeMeta)
@@ -193,7 +193,7 @@ func (c *conversion) looksConcerned() bool {
 	for _, match := range apiVersionText.FindAllSubmatch(bytes.ReplaceAll(c.text, []byte(`\/`), []byte("/")), -1) {
 		version := string(match[1])
 		wanted, unknown := c.options.wants(typeMeta{version, cronJobKind})
-		isChecked := c.options.Check && c.options.From != BuiltIn && version == c.options.To.apiVersion()
+		isChecked := c.options.Check && !c.options.BuiltIn && version == c.options.To.apiVersion()
 		if wanted || unknown != "" || isChecked {
 			return true
 		}

@@ -53,8 +53,8 @@ func (o Options) wants(t typeMeta) (bool, string) {
 	case !t.isCronJob():
 		return false, ""
 	case t.apiVersion == builtInAPIVersion:
-		return o.From != Ours, ""
-	case !t.isOurs() || o.From == BuiltIn || t.apiVersion == o.To.apiVersion():
+		return o.BuiltIn, ""
+	case !t.isOurs() || o.BuiltIn || t.apiVersion == o.To.apiVersion():
 		return false, ""
 	case t.apiVersion != o.To.other().apiVersion():
 		return false, "apiVersion " + t.apiVersion + " is not known: want " + V1.apiVersion() + " or " + V2.apiVersion()

@@ -22,8 +22,8 @@ var update = flag.Bool("update", false, "write what Convert makes of testdata as
 var goldenDirs = map[string]Options{
 	"v1-to-v2":     {To: V2},
 	"v2-to-v1":     {To: V1},
-	"import-to-v1": {From: Both, To: V1},
-	"import-to-v2": {From: BuiltIn, To: V2},
+	"import-to-v1": {BuiltIn: true, To: V1},
+	"import-to-v2": {BuiltIn: true, To: V2},
 }
 
 // golden is a file and what becomes of it: NAME.want.EXT is the file converted, where it differs, and
@@ -134,13 +134,13 @@ func assertLaws(t testing.TB, text []byte, options Options) Result {
 		require.Equal(t, before, string(result.Text), "a file with nothing to convert is left alone")
 	}
 	if result.Converted > 0 && isReadable(text) {
-		checked := Convert(result.Text, Options{From: options.From, To: options.To, Check: true})
+		checked := Convert(result.Text, Options{BuiltIn: options.BuiltIn, To: options.To, Check: true})
 		require.False(t, checked.LeftAlone(), "what is converted passes the check: %s%s", messagesOf(checked), result.Text)
 	}
 	again := Convert(result.Text, options)
 	require.False(t, again.LeftAlone(), "what is converted can be converted again: %s%s", messagesOf(again), result.Text)
 	require.Equal(t, string(result.Text), string(again.Text), "converting twice is converting once")
-	if options.From != Ours {
+	if options.BuiltIn {
 		return result
 	}
 	back := Convert(result.Text, Options{To: options.To.other()})

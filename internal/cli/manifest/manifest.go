@@ -56,24 +56,11 @@ func (v Version) other() Version {
 	return V1
 }
 
-// Source says which CronJobs are converted.
-type Source int
-
-const (
-	// Ours are the CronJobs of our own group.
-	Ours Source = iota
-
-	// BuiltIn are those of batch/v1, Kubernetes' own.
-	BuiltIn
-
-	// Both are ours and the built-in ones.
-	Both
-)
-
 // Options say what is converted to what.
 type Options struct {
-	// From are the CronJobs that are converted; the others are left as they are.
-	From Source
+	// BuiltIn has the CronJobs of batch/v1 converted, Kubernetes' own, instead of ours. All others are left
+	// as they are.
+	BuiltIn bool
 
 	// To is the version that they are converted to.
 	To Version
@@ -153,13 +140,13 @@ func Convert(text []byte, options Options) Result {
 	return result
 }
 
-// mayConcern reports whether a text may have CronJobs to convert: a quick look, which makes going
+// mayConcern reports whether a text may have CronJobs to convert. It is a quick look, which makes going
 // through many files fast.
 func (o Options) mayConcern(text []byte) bool {
-	if o.From != BuiltIn && bytes.Contains(text, []byte(v1.GroupVersion.Group)) {
-		return true
+	if o.BuiltIn {
+		return bytes.Contains(text, []byte("batch")) && bytes.Contains(text, []byte("CronJob"))
 	}
-	return o.From != Ours && bytes.Contains(text, []byte("batch")) && bytes.Contains(text, []byte("CronJob"))
+	return bytes.Contains(text, []byte(v1.GroupVersion.Group))
 }
 
 // findUTF16 finds a manifest that is written in UTF-16, as PowerShell does.

@@ -242,10 +242,10 @@ func TestNoConversionIsWrittenThatDoesNotSayTheSame(t *testing.T) {
 // FuzzConvert converts any text there and back.
 func FuzzConvert(f *testing.F) {
 	for _, g := range goldens(f) {
-		f.Add(g.text, g.options.To == V2, byte(g.options.From))
+		f.Add(g.text, g.options.To == V2, g.options.BuiltIn)
 	}
-	f.Fuzz(func(t *testing.T, text []byte, toV2 bool, from byte) {
-		options := Options{From: Source(from % 3), To: V1}
+	f.Fuzz(func(t *testing.T, text []byte, toV2, builtIn bool) {
+		options := Options{BuiltIn: builtIn, To: V1}
 		if toV2 {
 			options.To = V2
 		}
@@ -263,7 +263,7 @@ func FuzzConvert(f *testing.F) {
 		if !bytes.Contains(text, []byte(`\`)) && !bytes.Contains(text, []byte("schedule-v")) {
 			require.Equal(t, bytes.Count(text, []byte("#")), bytes.Count(result.Text, []byte("#")), "no comment is lost")
 		}
-		if options.From == Ours && result.Converted > 0 {
+		if !options.BuiltIn && result.Converted > 0 {
 			assertLaws(t, result.Text, Options{To: options.To.other()})
 		}
 	})

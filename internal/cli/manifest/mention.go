@@ -13,9 +13,6 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// betaAPIVersion is what the built-in CronJobs had before batch/v1. Kubernetes 1.25 has dropped it.
-const betaAPIVersion = "batch/v1beta1"
-
 // mention is our group and a version of it, in whatever a manifest has.
 var mention = regexp.MustCompile(regexp.QuoteMeta(v1.GroupVersion.Group) + `\\?/(v[12])\b`)
 
@@ -23,10 +20,7 @@ var mention = regexp.MustCompile(regexp.QuoteMeta(v1.GroupVersion.Group) + `\\?/
 // a kustomization's patches, an owner, a text in a ConfigMap. Whether to change that is for its author to say.
 func (c *conversion) noteMentions(root *yaml.Node) {
 	meta := typeMeta{text(root, "apiVersion"), text(root, "kind")}
-	if meta.apiVersion == betaAPIVersion && meta.kind == cronJobKind && c.options.From != Ours {
-		c.note(c.offset(root), fmt.Sprintf("apiVersion %s is not converted: change it to %s first", betaAPIVersion, builtInAPIVersion))
-	}
-	if meta.isCronJob() || meta.isList() || c.options.From == BuiltIn {
+	if meta.isCronJob() || meta.isList() || c.options.BuiltIn {
 		return
 	}
 	other := c.options.To.other()
