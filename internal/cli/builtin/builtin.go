@@ -22,7 +22,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
@@ -52,34 +51,19 @@ func (n *notes) add(path, text string) { *n = append(*n, path+": "+text) }
 // Decode reads a built-in CronJob. The notes name the fields that the Kubernetes this program was built
 // for does not know, which would be lost.
 func Decode(u *unstructured.Unstructured) (*batchv1.CronJob, []string, error) {
-	if u.GroupVersionKind() != GVK {
-		return nil, nil, fmt.Errorf("%s is not %s", describe(u.GroupVersionKind()), describe(GVK))
-	}
 	c := &batchv1.CronJob{}
 	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(u.Object, c, true)
-	strict, unknown := runtime.AsStrictDecodingError(err)
-	if err != nil && !unknown {
+	strict, isUnknown := runtime.AsStrictDecodingError(err)
+	if err != nil && !isUnknown {
 		return nil, nil, fmt.Errorf("not a CronJob of %s: %w", GVK.GroupVersion(), err)
 	}
 	var found notes
-	if unknown {
+	if isUnknown {
 		for _, err := range strict.Errors() {
-			found.add(unquoted(err.Error()), "left out: this version of kubectl cronjob does not know the field")
+			found.add(err.Error(), "left out: this version of kubectl cronjob does not know the field")
 		}
 	}
 	return c, found, nil
-}
-
-func describe(gvk schema.GroupVersionKind) string {
-	return gvk.GroupVersion().String() + " " + gvk.Kind
-}
-
-// unquoted takes the field's path out of the error for an unknown field.
-func unquoted(message string) string {
-	if _, rest, ok := strings.Cut(message, `"`); ok {
-		return strings.TrimSuffix(rest, `"`)
-	}
-	return message
 }
 
 // Import returns ours for a built-in CronJob, in the hub version, and what could not be kept.
@@ -101,7 +85,7 @@ func Import(original *batchv1.CronJob) (*v1.CronJob, []string) {
 		FailedJobsHistoryLimit:     spec.FailedJobsHistoryLimit,
 	}
 	found.importZone(&c.Spec)
-	found.template(&c.Spec.JobTemplate)
+	trimTemplate(&c.Spec.JobTemplate)
 	return c, found
 }
 
@@ -126,8 +110,7 @@ func (n *notes) importZone(spec *v1.CronJobSpec) {
 		if zone != "" { // which is UTC, for the built-in as well
 			spec.TimeZone = &zone
 		}
-	case isInterval(spec.Schedule):
-	case spec.TimeZone == nil:
+	case spec.TimeZone == nil && !isInterval(spec.Schedule):
 		n.add("spec.timeZone", "not set: UTC from now on; for the built-in it was the time zone of kube-controller-manager, which mostly is UTC")
 	}
 	if isInterval(spec.Schedule) {
@@ -174,7 +157,7 @@ func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 	} else if spec.TimeZone == nil {
 		original.Spec.TimeZone = new(utc)
 	}
-	found.template(&original.Spec.JobTemplate)
+	trimTemplate(&original.Spec.JobTemplate)
 	return original, found
 }
 
@@ -236,22 +219,13 @@ func (n *notes) keep(path string, from map[string]string) map[string]string {
 	return kept
 }
 
-// template leaves of the metadata in a template what our schema has, which is all that makes its way into
+// trimTemplate leaves of the metadata in a template what our schema has, which is all that has an effect on
 // Jobs and Pods.
-func (n *notes) template(template *batchv1.JobTemplateSpec) {
-	n.embedded("spec.jobTemplate.metadata", &template.ObjectMeta)
-	n.embedded("spec.jobTemplate.spec.template.metadata", &template.Spec.Template.ObjectMeta)
-}
-
-func (n *notes) embedded(path string, meta *metav1.ObjectMeta) {
-	if meta.GenerateName != "" {
-		n.add(path+".generateName", "left out: it has no effect")
-	}
-	if len(meta.OwnerReferences) > 0 {
-		n.add(path+".ownerReferences", "left out: it has no effect")
-	}
-	*meta = metav1.ObjectMeta{
-		Name: meta.Name, Namespace: meta.Namespace, Labels: meta.Labels, Annotations: meta.Annotations, Finalizers: meta.Finalizers,
+func trimTemplate(template *batchv1.JobTemplateSpec) {
+	for _, meta := range []*metav1.ObjectMeta{&template.ObjectMeta, &template.Spec.Template.ObjectMeta} {
+		*meta = metav1.ObjectMeta{
+			Name: meta.Name, Namespace: meta.Namespace, Labels: meta.Labels, Annotations: meta.Annotations, Finalizers: meta.Finalizers,
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ func (c *command) convertOne(f file, options manifest.Options) outcome {
 		o.diff = unified(f, before, o.result.Text)
 	}
 	if c.inPlace {
-		o.err = replace(f, before, o.result.Text)
+		o.err = replace(f, o.result.Text)
 	}
 	return o
 }
@@ -71,7 +71,7 @@ func (c *command) read(f file) ([]byte, error) {
 }
 
 // replace writes a file anew, as a whole or not at all, with the mode that it has.
-func replace(f file, before, after []byte) error {
+func replace(f file, text []byte) error {
 	info, err := os.Stat(f.path)
 	if err != nil {
 		return unwrapPath(err)
@@ -79,14 +79,7 @@ func replace(f file, before, after []byte) error {
 	if !info.Mode().IsRegular() {
 		return errors.New("is not a regular file, and not written in place")
 	}
-	now, err := os.ReadFile(f.path)
-	if err != nil {
-		return unwrapPath(err)
-	}
-	if !bytes.Equal(now, before) {
-		return errors.New("was changed by somebody else meanwhile, and is not written")
-	}
-	return maybe.WriteFile(f.path, after, info.Mode().Perm())
+	return maybe.WriteFile(f.path, text, info.Mode().Perm())
 }
 
 // unified is the difference as patch -p1 and git apply read it.

@@ -29,59 +29,47 @@ const maxCompletions = 500
 // CompleteNames completes the first limit arguments with the names of the namespace's CronJobs that
 // are not given yet; all arguments if limit is 0. Where no cluster answers it completes nothing.
 func CompleteNames(e *env.Env, limit int) cobra.CompletionFunc {
-	return completeNames(e, v1.GroupVersion.WithKind("CronJobList"), limit)
+	return complete(e, v1.GroupVersion.WithKind("CronJobList"), limit)
 }
 
-// CompleteBuiltinNames completes all arguments with the names of built-in CronJobs, as CompleteNames
-// does with those of ours.
+// CompleteBuiltinNames completes all arguments with the names of built-in CronJobs.
 func CompleteBuiltinNames(e *env.Env) cobra.CompletionFunc {
-	return completeNames(e, batchv1.SchemeGroupVersion.WithKind("CronJobList"), 0)
+	return complete(e, batchv1.SchemeGroupVersion.WithKind("CronJobList"), 0)
 }
 
-func completeNames(e *env.Env, kind schema.GroupVersionKind, limit int) cobra.CompletionFunc {
+// CompleteNamespaces completes the value of a flag with the names of namespaces.
+func CompleteNamespaces(e *env.Env) cobra.CompletionFunc {
+	completeNames := complete(e, corev1.SchemeGroupVersion.WithKind("NamespaceList"), 0)
+	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return completeNames(cmd, nil, begun)
+	}
+}
+
+// complete completes the first limit arguments with the names of objects; all arguments if limit is 0.
+func complete(e *env.Env, kind schema.GroupVersionKind, limit int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if limit > 0 && len(args) >= limit {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		namespace, err := e.Namespace()
+		names, err := namesOf(cmd.Context(), e, kind)
 		if err != nil {
-			return completeNothing(err)
+			cobra.CompErrorln(err.Error())
+			return nil, cobra.ShellCompDirectiveError
 		}
-		return completeObjects(cmd.Context(), e, kind, namespace, begun, args)
+		return slices.DeleteFunc(names, func(name string) bool {
+			return !strings.HasPrefix(name, begun) || slices.Contains(args, name)
+		}), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// CompleteNamespaces completes a flag with the names of the cluster's namespaces. Where no cluster
-// answers, or it does not list them for the user, it completes nothing.
-func CompleteNamespaces(e *env.Env) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return completeObjects(cmd.Context(), e, corev1.SchemeGroupVersion.WithKind("NamespaceList"), "", begun, nil)
-	}
-}
-
-// completeObjects completes a word with the names of objects that are not given yet.
-func completeObjects(ctx context.Context, e *env.Env, kind schema.GroupVersionKind, namespace, begun string, given []string) (
-	[]cobra.Completion, cobra.ShellCompDirective,
-) {
-	names, err := namesOf(ctx, e, kind, namespace)
-	if err != nil {
-		return completeNothing(err)
-	}
-	return slices.DeleteFunc(names, func(name string) bool {
-		return !strings.HasPrefix(name, begun) || slices.Contains(given, name)
-	}), cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeNothing completes nothing, because of an error.
-func completeNothing(err error) ([]cobra.Completion, cobra.ShellCompDirective) {
-	cobra.CompErrorln(err.Error())
-	return nil, cobra.ShellCompDirectiveError
-}
-
-// namesOf returns the names of the objects in a list of this kind.
-func namesOf(ctx context.Context, e *env.Env, kind schema.GroupVersionKind, namespace string) ([]string, error) {
+// namesOf returns the names of the objects in a list of this kind, in the namespace of the flags.
+func namesOf(ctx context.Context, e *env.Env, kind schema.GroupVersionKind) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
+	namespace, err := e.Namespace()
+	if err != nil {
+		return nil, err
+	}
 	c, err := e.Client()
 	if err != nil {
 		return nil, err

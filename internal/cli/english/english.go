@@ -10,6 +10,7 @@
 package english
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -105,18 +106,12 @@ func times(minutes, hours values) []string {
 
 // minuteList names minutes of an hour.
 func minuteList(minutes values) string {
-	if step, ok := minutes.progression(); ok && step > 1 && len(minutes) > 3 {
-		return fmt.Sprintf("every %s minute from %d to %d", ordinal(step), minutes[0], minutes.last())
-	}
-	return plural(len(minutes), "minute") + " " + and(minutes.runs(strconv.Itoa))
+	return cmp.Or(minutes.steps("minute"), plural(len(minutes), "minute")+" "+and(minutes.runs(strconv.Itoa)))
 }
 
 // hourList names hours of a day.
 func hourList(hours values) string {
-	if step, ok := hours.progression(); ok && step > 1 && len(hours) > 3 {
-		return fmt.Sprintf("every %s hour from %d to %d", ordinal(step), hours[0], hours.last())
-	}
-	return "the " + plural(len(hours), "hour") + " " + and(hours.runs(strconv.Itoa))
+	return cmp.Or(hours.steps("hour"), "the "+plural(len(hours), "hour")+" "+and(hours.runs(strconv.Itoa)))
 }
 
 // days describes on which days; "" for every day.
@@ -228,6 +223,16 @@ func (v values) progression() (int, bool) {
 		}
 	}
 	return step, true
+}
+
+// steps names more than three numbers that are more than one apart: "every 7th minute from 0 to 56"; "" if
+// they are not.
+func (v values) steps(unit string) string {
+	step, ok := v.progression()
+	if !ok || step == 1 || len(v) <= 3 {
+		return ""
+	}
+	return fmt.Sprintf("every %s %s from %d to %d", ordinal(step), unit, v[0], v.last())
 }
 
 // isRange reports whether no number is left out between the first and the last.

@@ -55,7 +55,7 @@ func (c *conversion) convertObject(o object) error {
 	return c.scheduleToFields(job, schedule)
 }
 
-// replaceAPIVersion makes the edit of the apiVersion, and changes no more of it than it has to.
+// replaceAPIVersion makes the edit of the apiVersion.
 func (c *conversion) replaceAPIVersion(o object) error {
 	version, ok := lookup(o.node, "apiVersion")
 	if !ok {
@@ -64,25 +64,11 @@ func (c *conversion) replaceAPIVersion(o object) error {
 	if err := c.refuseShared(version); err != nil {
 		return err
 	}
-	start := c.offset(version.value)
 	end, err := c.scalarEnd(version.value)
 	if err != nil {
 		return err
 	}
-	quotes := quoteOf(version.value)
-	last := end
-	if quotes != plain {
-		last--
-	}
-	from, to := c.options.To.other(), c.options.To
-	switch suffix := "/" + string(from); {
-	case o.isBuiltIn():
-		c.replace(start, end, write(to.apiVersion(), quotes, false))
-	case strings.HasSuffix(string(c.text[start:last]), suffix):
-		c.replace(last-len(from), last, string(to))
-	default:
-		return troublef(start, "apiVersion is not written on one line")
-	}
+	c.replace(c.offset(version.value), end, write(c.options.To.apiVersion(), quoteOf(version.value), false))
 	return nil
 }
 

@@ -127,16 +127,10 @@ func (s *source) afterColon(key *yaml.Node) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if at := s.skipBlanks(end); at < len(s.text) && s.text[at] == ':' && !s.isExplicit(start) {
+	if at := s.skipBlanks(end); at < len(s.text) && s.text[at] == ':' {
 		return at + 1, nil
 	}
 	return 0, troublef(start, "%s is not written as a key and a colon", key.Value)
-}
-
-// isExplicit reports whether a key is written with YAML's question mark.
-func (s *source) isExplicit(at int) bool {
-	before := bytes.TrimRight(s.text[s.lineStart(at):at], " \t")
-	return bytes.HasSuffix(before, []byte("?"))
 }
 
 // comments returns the comments in a stretch of text that has nothing else but blanks and marks.

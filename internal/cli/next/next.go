@@ -151,16 +151,16 @@ func parseFrom(text string, zone *time.Location) (time.Time, error) {
 // does not keep the others from being told.
 func (c *command) run(ctx context.Context, args []string) error {
 	now := c.Clock.Now()
-	subjects, errs := c.subjects(ctx, args)
+	targets, errs := c.targets(ctx, args)
 	var forecasts []Forecast
-	for _, subject := range subjects {
-		forecast, err := c.forecast(subject, now)
+	for _, target := range targets {
+		forecast, err := c.forecast(target, now)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		forecasts = append(forecasts, forecast)
-		for _, warning := range subject.warnings() {
+		for _, warning := range target.warnings() {
 			fmt.Fprintln(c.ErrOut, "Warning:", warning)
 		}
 	}
@@ -171,8 +171,8 @@ func (c *command) run(ctx context.Context, args []string) error {
 }
 
 // forecast tells the times of one CronJob.
-func (c *command) forecast(s subject, now time.Time) (Forecast, error) {
-	cronJob := s.cronJob.DeepCopy()
+func (c *command) forecast(t target, now time.Time) (Forecast, error) {
+	cronJob := t.cronJob.DeepCopy()
 	if c.zone != "" {
 		cronJob.Spec.TimeZone = &c.zone
 	}
@@ -186,17 +186,17 @@ func (c *command) forecast(s subject, now time.Time) (Forecast, error) {
 	if cronJob.CreationTimestamp.IsZero() {
 		cronJob.CreationTimestamp.Time = from // an interval counts from somewhere
 	}
-	if !s.isStored() {
+	if !t.isStored() {
 		if err := cronjobs.CheckNew(cronJob); err != nil {
-			return Forecast{}, s.explain(err)
+			return Forecast{}, t.explain(err)
 		}
 	}
 	f, err := makeForecast(cronJob, from, now.Location(), c.count)
 	if err != nil {
-		return f, s.explain(err)
+		return f, t.explain(err)
 	}
-	f.Source = s.source
-	f.Waiting = waiting(s.cronJob, now)
+	f.Source = t.source
+	f.Waiting = waiting(t.cronJob, now)
 	return f, nil
 }
 

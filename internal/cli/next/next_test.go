@@ -492,7 +492,7 @@ func TestWhatIsStoredIsToldWhateverAdmissionWouldSayToday(t *testing.T) {
 	tt := newTerminal(t, "UTC", "")
 	now := time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)
 	cmd := &command{Env: tt.env, count: 1}
-	f, err := cmd.forecast(subject{cronJob: builders.MakeCronJob("c").Schedule("@every 0s").Created(now).Obj()}, now)
+	f, err := cmd.forecast(target{cronJob: builders.MakeCronJob("c").Schedule("@every 0s").Created(now).Obj()}, now)
 	require.NoError(t, err)
 	assert.Equal(t, "2027-01-15T12:00:01Z", f.Ticks[0].Time, "it runs every second")
 }

@@ -4,6 +4,7 @@
 package next
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,12 +29,12 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// subject is a CronJob whose times are asked for.
-type subject struct {
+// target is a CronJob whose times are asked for.
+type target struct {
 	// source is the file it is from; "" for none.
 	source string
 
-	// cronJob is it, as v1. That of an expression has no name.
+	// cronJob is the CronJob as v1. That of an expression has no name.
 	cronJob *v1.CronJob
 
 	// fields is its schedule if it was written as v2.
@@ -42,28 +43,28 @@ type subject struct {
 
 // isStored reports whether it is a CronJob of the cluster, which runs whatever admission would say
 // today.
-func (s subject) isStored() bool { return s.source == "" && s.cronJob.Name != "" }
+func (t target) isStored() bool { return t.source == "" && t.cronJob.Name != "" }
 
 // isExpression reports whether it is a mere expression.
-func (s subject) isExpression() bool { return s.source == "" && s.cronJob.Name == "" }
+func (t target) isExpression() bool { return t.source == "" && t.cronJob.Name == "" }
 
-// subjects returns the CronJobs that the command line names, and what could not be read.
-func (c *command) subjects(ctx context.Context, args []string) ([]subject, []error) {
-	if len(args) == 0 {
+// targets returns the CronJobs that the command line names, and what could not be read.
+func (c *command) targets(ctx context.Context, args []string) ([]target, []error) {
+	switch {
+	case len(args) == 0:
 		return c.fromFiles()
-	}
-	if isExpression(args[0]) {
-		return []subject{{cronJob: &v1.CronJob{Spec: v1.CronJobSpec{Schedule: args[0]}}}}, nil
+	case isExpression(args[0]):
+		return []target{{cronJob: &v1.CronJob{Spec: v1.CronJobSpec{Schedule: args[0]}}}}, nil
 	}
 	_, cronJob, err := cronjobs.Named(ctx, c.Env, args[0])
 	if err != nil {
 		return nil, []error{err}
 	}
-	return []subject{{cronJob: cronJob}}, nil
+	return []target{{cronJob: cronJob}}, nil
 }
 
 // fromFiles reads the CronJobs of manifests. Objects of other kinds are passed over.
-func (c *command) fromFiles() ([]subject, []error) {
+func (c *command) fromFiles() ([]target, []error) {
 	builder := resource.NewLocalBuilder().Unstructured().ContinueOnError().Flatten()
 	files := slices.DeleteFunc(slices.Clone(c.files), func(name string) bool { return name == "-" })
 	if len(files) < len(c.files) {
@@ -72,25 +73,29 @@ func (c *command) fromFiles() ([]subject, []error) {
 	if len(files) > 0 {
 		builder = builder.FilenameParam(false, &resource.FilenameOptions{Filenames: files, Recursive: c.recursive})
 	}
-	var subjects []subject
+	var targets []target
 	err := builder.Do().Visit(func(info *resource.Info, err error) error {
 		if err != nil {
 			return err
 		}
-		s, isCronJob, err := read(info)
-		if err == nil && isCronJob {
-			subjects = append(subjects, s)
+		t := target{source: info.Source, cronJob: &v1.CronJob{}}
+		isCronJob, err := t.read(info)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: CronJob %s: %w", info.Source, info.Name, err)
+		case isCronJob:
+			targets = append(targets, t)
 		}
-		return err
+		return nil
 	})
 	errs := flatten(err)
 	for i := range errs {
 		errs[i] = manifest.ExplainYAML(errs[i])
 	}
-	if len(subjects) == 0 && len(errs) == 0 {
+	if len(targets) == 0 && len(errs) == 0 {
 		errs = append(errs, fmt.Errorf("-f %v: no CronJob in it, of %s or of batch/v1", c.files, v1.GroupVersion.Group))
 	}
-	return subjects, errs
+	return targets, errs
 }
 
 // flatten returns the errors that are in one.
@@ -105,34 +110,25 @@ func flatten(err error) []error {
 }
 
 // read reads an object of a file, and reports whether it is a CronJob.
-func read(info *resource.Info) (subject, bool, error) {
-	s := subject{source: info.Source, cronJob: &v1.CronJob{}}
+func (t *target) read(info *resource.Info) (bool, error) {
 	object, ok := info.Object.(*unstructured.Unstructured)
 	if !ok || object.GetKind() != "CronJob" {
-		return s, false, nil
+		return false, nil
 	}
-	var err error
 	switch object.GetAPIVersion() {
 	case v1.GroupVersion.String():
-		err = decode(object, s.cronJob)
+		return true, decode(object, t.cronJob)
 	case v2.GroupVersion.String():
 		spoke := &v2.CronJob{}
-		if err = decode(object, spoke); err == nil {
-			s.fields = &spoke.Spec.Schedule
-			err = spoke.ConvertTo(s.cronJob)
-		}
+		t.fields = &spoke.Spec.Schedule
+		return true, cmp.Or(decode(object, spoke), spoke.ConvertTo(t.cronJob))
 	case batchv1.SchemeGroupVersion.String():
 		original := &batchv1.CronJob{}
-		if err = decode(object, original); err == nil {
-			s.cronJob = builtin.View(original)
-		}
-	default:
-		return s, false, nil
+		err := decode(object, original)
+		t.cronJob = builtin.View(original)
+		return true, err
 	}
-	if err != nil {
-		return s, true, fmt.Errorf("%s: CronJob %s: %w", info.Source, object.GetName(), err)
-	}
-	return s, true, nil
+	return false, nil
 }
 
 // decode decodes an object into its type.
@@ -154,46 +150,39 @@ func decode(object *unstructured.Unstructured, into runtime.Object) error {
 
 // explain says where an invalid schedule is: in which file, in which object, and if it was written
 // as v2, in which of its fields.
-func (s subject) explain(err error) error {
-	if s.fields != nil {
-		if wrong := manifest.CheckFields(*s.fields); wrong != nil && !errors.Is(wrong, schedule.ErrNeverFires) {
+func (t target) explain(err error) error {
+	invalid := &field.Error{}
+	switch {
+	case t.fields != nil:
+		if wrong := manifest.CheckFields(*t.fields); wrong != nil && !errors.Is(wrong, schedule.ErrNeverFires) {
 			err = wrong
 		}
+	case t.isExpression() && errors.As(err, &invalid):
+		err = errors.New(invalid.Detail)
 	}
-	if s.isExpression() {
-		err = withoutField(err)
-	}
-	return fmt.Errorf("%s: %w", s, err)
+	return fmt.Errorf("%s: %w", t, err)
 }
 
 // String says where the schedule is from.
-func (s subject) String() string {
+func (t target) String() string {
 	switch {
-	case s.isExpression():
-		return fmt.Sprintf("the expression %q", s.cronJob.Spec.Schedule)
-	case s.source == "":
-		return "CronJob " + s.cronJob.Name
+	case t.isExpression():
+		return fmt.Sprintf("the expression %q", t.cronJob.Spec.Schedule)
+	case t.source == "":
+		return "CronJob " + t.cronJob.Name
 	}
-	return s.source + ": CronJob " + s.cronJob.Name
+	return t.source + ": CronJob " + t.cronJob.Name
 }
 
 // warnings returns what admission warns of in the schedule.
-func (s subject) warnings() []string {
+func (t target) warnings() []string {
 	var found []string
-	for _, warning := range schedule.Warnings(s.cronJob.Spec.Schedule) {
-		told := warning.At("spec.schedule", s.fields != nil)
-		if s.isExpression() {
-			told = warning.String()
+	for _, warning := range schedule.Warnings(t.cronJob.Spec.Schedule) {
+		text := warning.At("spec.schedule", t.fields != nil)
+		if t.isExpression() {
+			text = warning.String()
 		}
-		found = append(found, s.String()+": "+told)
+		found = append(found, t.String()+": "+text)
 	}
 	return found
-}
-
-// withoutField returns what is wrong with a field's value alone.
-func withoutField(err error) error {
-	if invalid, ok := err.(*field.Error); ok { //nolint:errorlint // it is not wrapped
-		return fmt.Errorf("%s", invalid.Detail)
-	}
-	return err
 }
