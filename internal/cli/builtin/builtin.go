@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package builtin says in one CronJob what the other says: it maps the built-in CronJob of batch/v1 to
-// ours and back, and names what has no counterpart. It is pure: values in, values out.
+// Package builtin says in one CronJob what the other says: it maps the built-in CronJob of batch/v1
+// to ours and back, and names what has no counterpart. It is pure: values in, values out.
 //
 // The two differ in little. The Job's template and the policies are the same; a prefix TZ= of the
 // schedule is our timeZone; and no timeZone is UTC with us, and for the built-in the time zone of
@@ -48,8 +48,8 @@ type notes []string
 
 func (n *notes) add(path, text string) { *n = append(*n, path+": "+text) }
 
-// Decode reads a built-in CronJob. The notes name the fields that the Kubernetes this program was built
-// for does not know, which would be lost.
+// Decode reads a built-in CronJob. The notes name the fields that the Kubernetes this program was
+// built for does not know, which would be lost.
 func Decode(u *unstructured.Unstructured) (*batchv1.CronJob, []string, error) {
 	c := &batchv1.CronJob{}
 	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(u.Object, c, true)
@@ -89,8 +89,8 @@ func Import(original *batchv1.CronJob) (*v1.CronJob, []string) {
 	return c, found
 }
 
-// View returns a built-in CronJob as one of ours would say it, with its own metadata and its last run, from
-// which intervals count.
+// View returns a built-in CronJob as one of ours would say it, with its own metadata and its last
+// run, from which intervals count.
 func View(c *batchv1.CronJob) *v1.CronJob {
 	view, _ := Import(c)
 	view.ObjectMeta = *c.ObjectMeta.DeepCopy()
@@ -118,8 +118,8 @@ func (n *notes) importZone(spec *v1.CronJobSpec) {
 	}
 }
 
-// SplitZone takes the prefix TZ= or CRON_TZ= off a schedule. It reports false when there is none, or
-// nothing behind it.
+// SplitZone takes the prefix TZ= or CRON_TZ= off a schedule. It reports false when there is none,
+// or nothing behind it.
 func SplitZone(text string) (rest, zone string, ok bool) {
 	if !strings.HasPrefix(text, "TZ=") && !strings.HasPrefix(text, "CRON_TZ=") {
 		return text, "", false
@@ -134,7 +134,7 @@ func SplitZone(text string) (rest, zone string, ok bool) {
 
 func isInterval(text string) bool { return strings.HasPrefix(text, "@every ") }
 
-// Export returns the built-in CronJob for one of ours in the hub version, and what could not be kept.
+// Export returns the built-in CronJob for one of ours, and what could not be kept.
 func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 	c = c.DeepCopy()
 	c.Default()
@@ -168,15 +168,15 @@ func (n *notes) exportInterval(text string) {
 	}
 }
 
-// ownedBy are the labels and annotations by which a tool says that an object is its own. A copy of the
-// object is not, and might be taken for one that the tool should delete.
+// ownedBy are the labels and annotations by which a tool says that an object is its own. A copy of
+// the object is not, and might be taken for one that the tool should delete.
 var ownedBy = []struct{ prefix, tool string }{
 	{"argocd.argoproj.io/tracking-id", "Argo CD"},
 	{"kustomize.toolkit.fluxcd.io/", "Flux"},
 	{"helm.toolkit.fluxcd.io/", "Flux"},
 }
 
-// Owner returns the tool that the key of a label or an annotation says keeps the object; "" for none.
+// Owner returns the tool that keeps the object, by the key of a label or annotation; "" for none.
 func Owner(key string) string {
 	for _, owner := range ownedBy {
 		if strings.HasPrefix(key, owner.prefix) {
@@ -219,8 +219,8 @@ func (n *notes) keep(path string, from map[string]string) map[string]string {
 	return kept
 }
 
-// trimTemplate leaves of the metadata in a template what our schema has, which is all that has an effect on
-// Jobs and Pods.
+// trimTemplate leaves of the metadata in a template what our schema has, which is all that has an
+// effect on Jobs and Pods.
 func trimTemplate(template *batchv1.JobTemplateSpec) {
 	for _, meta := range []*metav1.ObjectMeta{&template.ObjectMeta, &template.Spec.Template.ObjectMeta} {
 		*meta = metav1.ObjectMeta{
@@ -229,8 +229,8 @@ func trimTemplate(template *batchv1.JobTemplateSpec) {
 	}
 }
 
-// Onto returns the built-in CronJob with the spec of ours. Whether it is suspended, and the spelling of
-// what says the same, stay as they are.
+// Onto returns the built-in CronJob with the spec of ours. Whether it is suspended, and the
+// spelling of what says the same, stay as they are.
 func Onto(original *batchv1.CronJob, c *v1.CronJob) *batchv1.CronJob {
 	changed := original.DeepCopy()
 	exported, _ := Export(c)
@@ -251,7 +251,7 @@ func Onto(original *batchv1.CronJob, c *v1.CronJob) *batchv1.CronJob {
 	return changed
 }
 
-// ChangedFields names the fields of the spec in which two built-in CronJobs differ, but for suspend.
+// ChangedFields names the fields in which two built-in CronJobs differ, but for suspend.
 func ChangedFields(a, b *batchv1.CronJobSpec) []string {
 	var changed []string
 	for _, field := range []struct {

@@ -95,7 +95,7 @@ func unified(f file, before, after []byte) string {
 type report struct {
 	*command
 
-	// out is the standard output, and last the last byte of the documents that went there; 0 if none did.
+	// out is the standard output, and last the last byte of the documents in it; 0 for none.
 	out  *bufio.Writer
 	last byte
 
@@ -153,7 +153,7 @@ func (r *report) end() error {
 	return nil
 }
 
-// join writes a file behind the others, so that their documents stay apart. A single file is written as it is.
+// join writes a file behind the others, so that their documents stay apart.
 func (r *report) join(text []byte) {
 	if r.last != 0 {
 		text = bytes.TrimPrefix(text, []byte("\ufeff"))

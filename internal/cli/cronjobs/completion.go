@@ -45,7 +45,7 @@ func CompleteNamespaces(e *env.Env) cobra.CompletionFunc {
 	}
 }
 
-// complete completes the first limit arguments with the names of objects; all arguments if limit is 0.
+// complete completes the first limit arguments with names of objects; all if limit is 0.
 func complete(e *env.Env, kind schema.GroupVersionKind, limit int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if limit > 0 && len(args) >= limit {

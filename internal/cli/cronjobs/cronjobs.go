@@ -59,8 +59,8 @@ func Get(ctx context.Context, c client.Reader, namespace, name string) (*v1.Cron
 	return cronJob, nil
 }
 
-// Named reads the CronJob that an argument names, in the namespace of the flags, and returns it with the
-// client that it was read with.
+// Named reads the CronJob that an argument names, in the namespace of the flags, and returns it
+// with the client that it was read with.
 func Named(ctx context.Context, e *env.Env, arg string) (client.WithWatch, *v1.CronJob, error) {
 	name, err := ParseName(arg)
 	if err != nil {
@@ -86,8 +86,8 @@ func Explain(err error) error {
 	return err
 }
 
-// JobsOf returns the Jobs that a CronJob of either kind controls, by UID as the controller counts them, oldest
-// first: by their tick, or by their creation if they have none.
+// JobsOf returns the Jobs that a CronJob of either kind controls, by UID as the controller counts
+// them, oldest first: by their tick, or by their creation if they have none.
 func JobsOf(ctx context.Context, c client.Reader, cronJob client.Object) ([]*batchv1.Job, error) {
 	var jobs []*batchv1.Job
 	err := Each(ctx, c, &batchv1.JobList{}, func(object runtime.Object) error {
@@ -147,8 +147,8 @@ func Zone(c *v1.CronJob) *time.Location {
 	return zone
 }
 
-// Fail returns one error for what went wrong with several objects. One is returned as it is; of more,
-// each is printed on a line of its own, and the program is to end with 1.
+// Fail returns one error for what went wrong with several objects. One is returned as it is; of
+// more, each is printed on a line of its own, and the program is to end with 1.
 func Fail(e *env.Env, errs []error) error {
 	switch len(errs) {
 	case 0:

@@ -20,8 +20,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// Each calls visit with each object of a list. It reads the list in pages, as the API server sends all
-// objects of a page to the conversion webhook at once.
+// Each calls visit with each object of a list. It reads the list in pages, as the API server sends
+// all objects of a page to the conversion webhook at once.
 func Each(ctx context.Context, c client.Reader, list client.ObjectList, visit func(runtime.Object) error, options ...client.ListOption) error {
 	pages := pager.New(func(ctx context.Context, page metav1.ListOptions) (runtime.Object, error) {
 		list := list.DeepCopyObject().(client.ObjectList) //nolint:forcetypeassert // a copy of the same type

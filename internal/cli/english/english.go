@@ -4,9 +4,9 @@
 // Package english says in plain English when a schedule fires.
 //
 // The libraries there are for this describe the text of an expression, as other cron dialects read
-// it: they join day of month and day of week by "and", and take */7 for every seven minutes. Here it
-// is the parsed sets that are put into words, the same ones that decide when a Job starts, so that
-// two schedules have the same description if and only if they fire at the same times.
+// it: they join day of month and day of week by "and", and take */7 for every seven minutes. Here
+// it is the parsed sets that are put into words, the same ones that decide when a Job starts, so
+// that two schedules have the same description if and only if they fire at the same times.
 package english
 
 import (
@@ -58,7 +58,7 @@ func expression(s *cron.SpecSchedule) string {
 	return times
 }
 
-// timesOfDay describes at which times of a day, and reports whether these are in some of its hours only.
+// timesOfDay describes times of a day, and reports whether they are in some of its hours only.
 func timesOfDay(minutes, hours values) (text string, isPart bool) {
 	const few, several = 3, 6
 	allDay, count := len(hours) == 24, len(minutes)*len(hours)
@@ -116,8 +116,8 @@ func hourList(hours values) string {
 
 // days describes on which days; "" for every day.
 //
-// Where neither day of month nor day of week is "*", a day has to match one of them, not both. Either may then be
-// a list of nothing, ",".
+// Where neither day of month nor day of week is "*", a day has to match one of them, not both.
+// Either may then be a list of nothing, ",".
 func days(s *cron.SpecSchedule) string {
 	monthDays, weekdays, months := valuesOf(s.Dom), valuesOf(s.Dow), valuesOf(s.Month)
 	either := (s.Dom|s.Dow)&star == 0
@@ -225,8 +225,8 @@ func (v values) progression() (int, bool) {
 	return step, true
 }
 
-// steps names more than three numbers that are more than one apart: "every 7th minute from 0 to 56"; "" if
-// they are not.
+// steps names more than three numbers that are more than one apart: "every 7th minute from 0 to
+// 56"; "" if they are not.
 func (v values) steps(unit string) string {
 	step, ok := v.progression()
 	if !ok || step == 1 || len(v) <= 3 {
@@ -244,8 +244,8 @@ func (v values) rhythm(cycle int) (int, bool) {
 	return step, ok && v[0] == 0 && v.last()+step == cycle
 }
 
-// weekRange returns the first of at least three weekdays that follow each other, over the end of the
-// week if need be; not of all seven.
+// weekRange returns the first of at least three weekdays that follow each other, over the end of
+// the week if need be; not of all seven.
 func (v values) weekRange() (int, bool) {
 	if len(v) < 3 || len(v) == 7 {
 		return 0, false

@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package env is what the commands of the plugin share: streams, a clock, the cluster that kubectl's
-// flags name, and how a command tells its exit code.
+// Package env is what the commands of the plugin share: streams, a clock, the cluster that
+// kubectl's flags name, and how a command tells its exit code.
 package env
 
 import (
@@ -54,8 +54,8 @@ func (e *Env) Namespace() (string, error) {
 	return namespace, e.nameFlag(err)
 }
 
-// RESTConfig says where the cluster is; that nothing names one is an error. Requests are not limited but by
-// the API server's priority and fairness.
+// RESTConfig says where the cluster is; that nothing names one is an error. Requests are not
+// limited but by the API server's priority and fairness.
 func (e *Env) RESTConfig() (*rest.Config, error) {
 	config, err := e.Flags.ToRESTConfig()
 	if err != nil {

@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package exporting is the command export: it makes built-in CronJobs from ours, and undoes an import.
+// Package exporting is the command export, which makes built-in CronJobs from ours.
 package exporting
 
 import (
@@ -169,7 +169,8 @@ func (x *exporter) goBack(ctx context.Context, c *v1.CronJob, original *batchv1.
 	return nil
 }
 
-// specFor returns the original with the spec that it shall have, and the fields in which that of ours differs.
+// specFor returns the original with the spec that it is to get, and the fields in which ours
+// differs.
 func (x *exporter) specFor(ctx context.Context, ours *v1.CronJob, original *batchv1.CronJob) (*batchv1.CronJob, []string, error) {
 	wanted := builtin.Onto(original, ours)
 	if x.DryRun != cronjobs.DryRunClient {
@@ -189,8 +190,8 @@ func (x *exporter) specFor(ctx context.Context, ours *v1.CronJob, original *batc
 	return wanted, changed, nil
 }
 
-// resume has the built-in take over: with the wanted spec, and with all ticks behind it that were ours.
-// It would run the newest of them otherwise.
+// resume has the built-in take over, with the wanted spec and with all ticks marked as run that
+// were ours. It would run the newest of them otherwise.
 func (x *exporter) resume(ctx context.Context, original, wanted *batchv1.CronJob, stoppedAt time.Time, suspended bool,
 ) (*handover.Participant, error) {
 	to := handover.BuiltIn(original)

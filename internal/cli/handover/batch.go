@@ -29,8 +29,8 @@ type Options struct {
 	Wait    bool
 	Timeout time.Duration
 
-	// Grace is how long after its suspension a CronJob may still start a Job, as its controller has not
-	// heard of it yet.
+	// Grace is how long after its suspension a CronJob may still start a Job, as its controller has
+	// not heard of it yet.
 	Grace time.Duration
 }
 
@@ -89,8 +89,8 @@ func NewBatch(e *env.Env, o *Options, names []string) (*Batch, error) {
 	return b, err
 }
 
-// Each calls back for each CronJob of a kind: those with the names, or all that the options select. It
-// prints errors, and returns one that counts them.
+// Each calls back for each CronJob of a kind: those with the names, or all that the options select.
+// It prints errors, and returns one that counts them.
 func (b *Batch) Each(ctx context.Context, gvk schema.GroupVersionKind, names []string,
 	handle func(context.Context, *unstructured.Unstructured) error,
 ) error {
@@ -173,7 +173,7 @@ func (b *Batch) Create(ctx context.Context, object client.Object) (*Participant,
 	return participantOf(object), nil
 }
 
-// HandOver hands over. In a dry run it only says why that would be refused, as far as that is known before.
+// HandOver hands over. In a dry run it only says why that would be refused.
 func (b *Batch) HandOver(ctx context.Context, from *Participant, start Start) (missed time.Time, err error) {
 	switch {
 	case b.DryRun == cronjobs.DryRunNone:
@@ -191,8 +191,8 @@ func (b *Batch) HandOver(ctx context.Context, from *Participant, start Start) (m
 	return time.Time{}, b.refuseJobs(ctx, from)
 }
 
-// Done prints what was done to the present CronJob, or would be, with notes and the tick that nobody
-// runs, if there is one.
+// Done prints what was done to the present CronJob, or would be, with notes and the tick that
+// nobody runs, if there is one.
 func (b *Batch) Done(text string, missed time.Time, notes ...string) {
 	b.print(b.name(b.current) + ": " + b.DryRun.Done(text))
 	if !missed.IsZero() {

@@ -4,10 +4,10 @@
 // Package handover lets one CronJob take over from another, the built-in from ours or the other way
 // round, so that no tick runs twice.
 //
-// The two never run at the same time: the one is suspended, it is made sure that the controller that
-// starts its Jobs knows, and then the other starts. An annotation on each says whether it was suspended
-// before, so that the way back leaves it as it was, and a repeat after an interruption goes on where that
-// stopped.
+// The two never run at the same time: the one is suspended, it is made sure that the controller
+// that starts its Jobs knows, and then the other starts. An annotation on each says whether it was
+// suspended before, so that the way back leaves it as it was, and a repeat after an interruption
+// goes on where that stopped.
 //
 //	suspend ──► stopped? ──► its Jobs? ──► the other starts ──► which tick was missed?
 //	   │                                        │
@@ -15,8 +15,9 @@
 //
 // The status of ours says which spec the manager has observed, so that one that has observed the
 // suspension has stopped. The status of the built-in does not say that. Its controller hears of a
-// suspension within milliseconds; to be safe, it gets a grace, and until that is over nobody runs a tick.
-// The hand-over waits for a moment at which no tick falls into the grace, unless the schedule is too dense.
+// suspension within milliseconds; to be safe, it gets a grace, and until that is over nobody runs a
+// tick. The hand-over waits for a moment at which no tick falls into the grace, unless the schedule
+// is too dense.
 package handover
 
 import (
@@ -55,13 +56,14 @@ type Handover struct {
 	Say func(text string)
 }
 
-// Start creates or resumes the participant that takes over. The other has stopped; up to the instant all
-// ticks were its to run. If suspended is true, the one that takes over is to be suspended as well.
+// Start creates or resumes the participant that takes over. The other has stopped; up to the
+// instant all ticks were its to run. If suspended is true, the one that takes over is to be
+// suspended as well.
 type Start func(ctx context.Context, stoppedAt time.Time, suspended bool) (*Participant, error)
 
-// HandOver stops one participant and then starts the other. It returns the newest tick that neither has
-// run and neither will; zero for none. On an error the first runs again, unless the other may have been
-// started.
+// HandOver stops one participant and then starts the other. It returns the newest tick that neither
+// has run and neither will; zero for none. On an error the first runs again, unless the other may
+// have been started.
 func (h *Handover) HandOver(ctx context.Context, from *Participant, start Start) (missed time.Time, err error) {
 	suspended := from.SuspendedByOthers()
 	if from.Suspended() && !from.SuspendedByUs() {
@@ -96,8 +98,8 @@ func startOf(started *Participant, stoppedAt time.Time) time.Time {
 	return newest(started.GetCreationTimestamp().Time, writtenAt(started), stoppedAt)
 }
 
-// stop suspends a participant and returns when it starts nothing any more, and since when. On an error it
-// may be suspended or not.
+// stop suspends a participant and returns when it starts nothing any more, and since when. On an
+// error it may be suspended or not.
 func (h *Handover) stop(ctx context.Context, from *Participant) (*Participant, time.Time, error) {
 	ahead, err := h.clockAhead(ctx, from)
 	if err != nil {
@@ -131,7 +133,7 @@ func (h *Handover) stop(ctx context.Context, from *Participant) (*Participant, t
 	return from, stoppedAt, h.awaitJobs(ctx, from)
 }
 
-// awaitQuiet waits until no tick will come during the grace. A tick that is about to come is left to run.
+// awaitQuiet waits until no tick will come during the grace.
 func (h *Handover) awaitQuiet(ctx context.Context, from *Participant, now func() time.Time) (*Participant, error) {
 	tick := from.next(now())
 	if tick.IsZero() || tick.Sub(now()) > h.Grace {
@@ -143,8 +145,8 @@ func (h *Handover) awaitQuiet(ctx context.Context, from *Participant, now func()
 	})
 }
 
-// awaitStopped waits until the controller of a participant says that it has observed the suspension, or
-// must have heard of it.
+// awaitStopped waits until the controller of a participant says that it has observed the
+// suspension, or must have heard of it.
 func (h *Handover) awaitStopped(ctx context.Context, from *Participant, now func() time.Time) (*Participant, error) {
 	end := now().Add(h.Grace)
 	if from.isBuiltIn() && !from.startsWithin(h.Grace, now()) {
@@ -213,8 +215,8 @@ func (h *Handover) undo(ctx context.Context, stopped *Participant, cause error) 
 	return fmt.Errorf("%w; %s is as it was", cause, stopped)
 }
 
-// isRefusal reports whether an error says that the API server has refused, so that nothing was started.
-// After a timeout or a lost connection, nobody knows.
+// isRefusal reports whether an error says that the API server has refused, so that nothing was
+// started. After a timeout or a lost connection, nobody knows.
 func isRefusal(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
@@ -277,8 +279,9 @@ func (h *Handover) runningJobs(ctx context.Context, from *Participant) (string, 
 	return strings.Join(running, ", "), nil
 }
 
-// clockAhead is how far the API server's clock is ahead of ours, if by more than the second to which it
-// tells it. It asks for the suspension in a dry run, which also shows that it will be allowed.
+// clockAhead is how far the API server's clock is ahead of ours, if by more than the second to
+// which it tells it. It asks for the suspension in a dry run, which also shows that it will be
+// allowed.
 func (h *Handover) clockAhead(ctx context.Context, from *Participant) (time.Duration, error) {
 	asked := h.Env.Clock.Now()
 	tried, err := h.patch(ctx, from, true, "asked at "+asked.String(), client.DryRunAll)
@@ -296,7 +299,7 @@ func (h *Handover) clockAhead(ctx context.Context, from *Participant) (time.Dura
 	}
 }
 
-// writtenAt is when this program wrote an object last, by the API server's clock, in whole seconds rounded down.
+// writtenAt is when this program wrote an object last, by the API server's clock, in whole seconds.
 func writtenAt(object client.Object) time.Time {
 	last := time.Time{}
 	for _, entry := range object.GetManagedFields() {
@@ -307,8 +310,9 @@ func writtenAt(object client.Object) time.Time {
 	return last
 }
 
-// patch sets whether a participant is suspended, and what SuspendBeforeAnnotation says; "" removes it. It
-// fails if the spec is not as we know it any more. A status that has changed does not matter.
+// patch sets whether a participant is suspended, and what SuspendBeforeAnnotation says; "" removes
+// it. It fails if the spec is not as we know it any more. A status that has changed does not
+// matter.
 func (h *Handover) patch(ctx context.Context, p *Participant, suspend bool, before string, options ...client.PatchOption) (*Participant, error) {
 	annotations := map[string]any{SuspendBeforeAnnotation: nil}
 	if before != "" {
@@ -354,8 +358,8 @@ func (h *Handover) read(ctx context.Context, p *Participant) (*Participant, erro
 	return participantOf(object).since(p), nil
 }
 
-// since returns the participant as it is now, with what an older state says of it: the status of one of
-// ours that is suspended no longer says up to when its ticks were handled.
+// since returns the participant as it is now, with what an older state says of it: the status of
+// one of ours that is suspended no longer says up to when its ticks were handled.
 func (p *Participant) since(older *Participant) *Participant {
 	p.handledUntil = newest(p.handledUntil, older.handledUntil)
 	return p

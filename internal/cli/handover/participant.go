@@ -6,6 +6,7 @@ package handover
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,14 +23,15 @@ import (
 )
 
 const (
-	// ImportedFromAnnotation is on one of ours: the UID of the built-in CronJob that it was made from.
+	// ImportedFromAnnotation, on one of ours, is the UID of the built-in CronJob it was made from.
 	ImportedFromAnnotation = "batch.tutorial.kubebuilder.io/imported-from"
 
-	// ExportedFromAnnotation is on a built-in CronJob: the UID of the one of ours that it was made from.
+	// ExportedFromAnnotation, on a built-in CronJob, is the UID of the one of ours it was made
+	// from.
 	ExportedFromAnnotation = "batch.tutorial.kubebuilder.io/exported-from"
 
-	// SuspendBeforeAnnotation is on a CronJob of either kind while it is suspended in favour of the other:
-	// whether it was suspended before, "true" or "false".
+	// SuspendBeforeAnnotation is on a CronJob of either kind while it is suspended in favour of the
+	// other: whether it was suspended before, "true" or "false".
 	SuspendBeforeAnnotation = "batch.tutorial.kubebuilder.io/suspend-before"
 )
 
@@ -43,7 +45,7 @@ type Participant struct {
 	// handledUntil is the instant up to which all ticks were run, or will not be by this one.
 	handledUntil time.Time
 
-	// observed reports whether its controller says that it knows the present spec. The built-in's never does.
+	// observed reports whether its status says that its controller has seen the present spec.
 	observed bool
 }
 
@@ -115,7 +117,7 @@ func (p *Participant) SuspendedByOthers() bool {
 
 func (p *Participant) suspendBefore() string { return p.GetAnnotations()[SuspendBeforeAnnotation] }
 
-// RefuseKeeper is an error when an owner or a tool keeps the CronJob as it wants it, and would resume it.
+// RefuseKeeper is an error when an owner or a tool would resume the CronJob.
 func (p *Participant) RefuseKeeper() error {
 	keeper := ""
 	for _, keys := range []map[string]string{p.GetAnnotations(), p.GetLabels()} {
@@ -170,8 +172,8 @@ func (p *Participant) last(after, until time.Time) time.Time {
 	return tick
 }
 
-// LastTick is the newest tick, not later than an instant, since the last that it has run, or since its
-// creation; zero if there is none.
+// LastTick is the newest tick, not later than an instant, since the last that it has run, or since
+// its creation; zero if there is none.
 func (p *Participant) LastTick(until time.Time) time.Time {
 	return p.last(plan.Anchor(p.view, p.view.Status), until)
 }
@@ -187,26 +189,13 @@ func (p *Participant) unrun(until, stoppedAt time.Time) time.Time {
 	return tick
 }
 
-// startsWithin reports whether a controller that has not heard of a suspension would start a Job now or
-// during the grace.
+// startsWithin reports whether a controller that has not heard of a suspension would start a Job
+// now or during the grace.
 func (p *Participant) startsWithin(grace time.Duration, now time.Time) bool {
 	next := p.next(now)
 	return !p.unrun(now, now).IsZero() || !next.IsZero() && !next.After(now.Add(grace))
 }
 
-func timeOf(t *metav1.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return t.Time
-}
+func timeOf(t *metav1.Time) time.Time { return ptr.Deref(t, metav1.Time{}).Time }
 
-func newest(times ...time.Time) time.Time {
-	last := time.Time{}
-	for _, t := range times {
-		if t.After(last) {
-			last = t
-		}
-	}
-	return last
-}
+func newest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }

@@ -108,8 +108,8 @@ func (c *command) print(out io.Writer, h History) error {
 	return printTable(out, h, !c.noHeaders)
 }
 
-// printTable prints the history for programs: columns aligned as kubectl does it, "-" where there is
-// nothing. No cell but the last has a blank in it.
+// printTable prints the history for programs: columns aligned as kubectl does it, "-" where there
+// is nothing. No cell but the last has a blank in it.
 func printTable(out io.Writer, h History, headers bool) error {
 	w := printers.GetNewTabWriter(out)
 	if headers {

@@ -64,8 +64,8 @@ var looks = map[State]look{
 	Coming:    {"○", color.Faint},
 }
 
-// timeline is the history for people. Time goes down the lines; the bars show, at one scale, how long
-// after its tick each run has started, and how long it took:
+// timeline is the history for people. Time goes down the lines; the bars show, at one scale, how
+// long after its tick each run has started, and how long it took:
 //
 //	✔ 2027-03-27 02:30  backup-1806111000  Succeeded  2s       4m10s  ·██████
 //	✘ 2027-03-28 02:30  backup-1806197400  Failed     1s       10m    ·██████████████

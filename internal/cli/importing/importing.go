@@ -125,8 +125,8 @@ func (i *importer) create(ctx context.Context, original *handover.Participant, o
 	return nil
 }
 
-// checkNew finds out whether ours can be created: where the API server is not to be asked, as far as
-// that is known here.
+// checkNew finds out whether ours can be created: where the API server is not to be asked, as far
+// as that is known here.
 func (i *importer) checkNew(ctx context.Context, ours *v1.CronJob) error {
 	if i.DryRun != cronjobs.DryRunClient {
 		return i.Check(ctx, ours)

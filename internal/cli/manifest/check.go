@@ -14,7 +14,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// checkSpec returns trouble if the API server would refuse the schedule or the time zone of a CronJob.
+// checkSpec returns trouble if the API server would refuse the schedule or the time zone.
 func (c *conversion) checkSpec(object *yaml.Node) error {
 	spec := child(object, "spec")
 	if zone := child(spec, "timeZone"); zone != nil && isString(zone) && !isPlaceholder(zone) {
@@ -27,25 +27,16 @@ func (c *conversion) checkSpec(object *yaml.Node) error {
 	case value == nil || isNull(value) || isPlaceholder(value):
 		return nil
 	case c.options.To == V1:
-		return c.checkText(value)
+		if _, _, err := c.readText(cronJob{}, entry{value: value}); err != nil {
+			return c.refused(value, err.Error())
+		}
+		return nil
 	}
 	return c.checkFields(spec, value)
 }
 
-// checkText checks a v1 schedule.
-func (c *conversion) checkText(value *yaml.Node) error {
-	if !isString(value) {
-		return c.refused(value, "spec.schedule: want a text such as \"*/5 * * * *\"")
-	}
-	if _, err := schedule.ParseNew(value.Value, ""); err != nil {
-		return c.refused(value, fmt.Sprintf("spec.schedule: %v", err))
-	}
-	c.noteWarnings(c.offset(value), value.Value, false)
-	return nil
-}
-
-// checkFields checks a v2 schedule. Of what is merged with others, in a patch or with "<<", it checks
-// what does not depend on them.
+// checkFields checks a v2 schedule. Of what is merged with others, in a patch or with "<<", it
+// checks what does not depend on them.
 func (c *conversion) checkFields(spec, mapping *yaml.Node) error {
 	if mapping.Kind != yaml.MappingNode {
 		return c.refused(mapping, fmt.Sprintf("spec.schedule: %v", errNoFields))
@@ -78,7 +69,7 @@ func (c *conversion) checkFields(spec, mapping *yaml.Node) error {
 	return err
 }
 
-// isPlaceholder reports whether a text is yet to be filled in, by Helm, Jinja, kustomize or envsubst.
+// isPlaceholder reports whether Helm, Jinja, kustomize or envsubst is to fill in a text.
 func isPlaceholder(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && (templateAction.MatchString(n.Value) || strings.Contains(n.Value, "$"))
 }

@@ -75,7 +75,8 @@ func (c *conversion) convert() ([]byte, int, error) {
 	return converted, countCronJobs(objects), nil
 }
 
-// find returns the objects to convert. It checks those that are of the version already, if that is asked for.
+// find returns the objects to convert. With --check it checks those that are of the version
+// already.
 func (c *conversion) find(root *yaml.Node) ([]object, error) {
 	c.aliased = aliasTargets(root, map[*yaml.Node]bool{})
 	var found []object
@@ -137,8 +138,8 @@ var (
 	// templateAction starts an action of a Go template, as in Helm's charts, or of Jinja.
 	templateAction = regexp.MustCompile(`\{\{|\{%`)
 
-	// helmAction is an action that can't be meant for anything but Helm. Others may be arguments of a
-	// command, such as docker or kubectl.
+	// helmAction is an action that can't be meant for anything but Helm. Others may be arguments of
+	// a command, such as docker or kubectl.
 	helmAction = regexp.MustCompile(`\{\{[^}]*(\.(Values|Release|Chart|Capabilities|Files)\b|\b(include|tpl|toYaml)\s)`)
 )
 
@@ -154,7 +155,7 @@ var (
 	errorLine      = regexp.MustCompile(`line (\d+): `)
 )
 
-// unreadable is the error for a document that can't be parsed, or none if it has nothing to convert.
+// unreadable is the error for a document that can't be parsed; nil if it has nothing to convert.
 func (c *conversion) unreadable(err error) error {
 	if !c.looksConcerned() {
 		return nil

@@ -47,7 +47,8 @@ func (t typeMeta) orElse(inherited typeMeta) typeMeta {
 	return typeMeta{cmp.Or(t.apiVersion, inherited.apiVersion), cmp.Or(t.kind, inherited.kind)}
 }
 
-// wants reports whether an object of this type is to be converted. That its version is not known is told as an error.
+// wants reports whether an object of this type is to be converted, and what is wrong with its
+// version.
 func (o Options) wants(t typeMeta) (bool, string) {
 	switch {
 	case !t.isCronJob():
@@ -133,14 +134,14 @@ type object struct {
 	node *yaml.Node
 	typeMeta
 
-	// shared says that an alias stands for it, so that an edit of it would change something else too.
+	// shared says that an alias stands for it: an edit would change something else too.
 	shared bool
 }
 
 // isBuiltIn reports whether it is Kubernetes' own.
 func (o object) isBuiltIn() bool { return o.apiVersion == builtInAPIVersion }
 
-// visit calls back for each CronJob at or below a node, and each list of CronJobs, of whatever version.
+// visit calls back for each CronJob and each list of CronJobs at or below a node.
 func (c *conversion) visit(n *yaml.Node, inherited typeMeta, shared bool, call func(object) error) error {
 	mapping := resolve(n)
 	if mapping.Kind != yaml.MappingNode {

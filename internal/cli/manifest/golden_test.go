@@ -26,8 +26,8 @@ var goldenDirs = map[string]Options{
 	"import-to-v2": {BuiltIn: true, To: V2},
 }
 
-// golden is a file and what becomes of it: NAME.want.EXT is the file converted, where it differs, and
-// NAME.txt what is told about it, where something is.
+// golden is a file and what becomes of it: NAME.want.EXT is the file converted, where it differs,
+// and NAME.txt what is told about it, where something is.
 type golden struct {
 	dir, path            string
 	options              Options

@@ -56,7 +56,8 @@ func TestWhereTheWayBackGivesAnotherScheduleItIsNoted(t *testing.T) {
 	}
 }
 
-// TestTheFieldsAreThoseOfTheTypedConversion decodes what Convert wrote and compares it with what ConvertFrom says.
+// TestTheFieldsAreThoseOfTheTypedConversion decodes what Convert wrote and compares it with what
+// ConvertFrom says.
 func TestTheFieldsAreThoseOfTheTypedConversion(t *testing.T) {
 	for _, schedule := range []string{"*/5 9-17 * * 1-5", "@yearly", "@every 1h30m", "* * * * *", "0 0 1 jan ?", "*-x\"y * * * *"} {
 		t.Run(schedule, func(t *testing.T) {
@@ -72,7 +73,8 @@ func TestTheFieldsAreThoseOfTheTypedConversion(t *testing.T) {
 	}
 }
 
-// TestEveryWayToWriteAScheduleIsConverted puts schedules in every position of a spec, with every indentation and line end.
+// TestEveryWayToWriteAScheduleIsConverted puts schedules in every position of a spec, with every
+// indentation and line end.
 func TestEveryWayToWriteAScheduleIsConverted(t *testing.T) {
 	ways := map[Version][]string{
 		V1: {
@@ -269,8 +271,8 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// FuzzSchedule writes any text where a schedule, and what is around it, would be, so that most of what it
-// makes are CronJobs.
+// FuzzSchedule writes any text where a schedule, and what is around it, would be, so that most of
+// what it makes are CronJobs.
 func FuzzSchedule(f *testing.F) {
 	for _, g := range goldens(f) {
 		_, rest, _ := bytes.Cut(g.text, []byte("schedule:"))

@@ -16,8 +16,9 @@ import (
 // mention is our group and a version of it, in whatever a manifest has.
 var mention = regexp.MustCompile(regexp.QuoteMeta(v1.GroupVersion.Group) + `\\?/(v[12])\b`)
 
-// noteMentions tells where a document that has nothing to convert names what is converted elsewhere:
-// a kustomization's patches, an owner, a text in a ConfigMap. Whether to change that is for its author to say.
+// noteMentions tells where a document that has nothing to convert names what is converted
+// elsewhere: a kustomization's patches, an owner, a text in a ConfigMap. Whether to change that is
+// for its author to say.
 func (c *conversion) noteMentions(root *yaml.Node) {
 	meta := typeMeta{text(root, "apiVersion"), text(root, "kind")}
 	if meta.isCronJob() || meta.isList() || c.options.BuiltIn {
@@ -33,7 +34,8 @@ func (c *conversion) noteMentions(root *yaml.Node) {
 	c.noteTargets(root, other)
 }
 
-// noteTargets tells where a group and a version are named one beside the other, as in the target of a kustomization's patch.
+// noteTargets notes where a mapping has a group and a version, as the target of a kustomization's
+// patch.
 func (c *conversion) noteTargets(n *yaml.Node, other Version) {
 	if n.Kind == yaml.MappingNode {
 		group, ok := lookup(n, "group")

@@ -72,7 +72,7 @@ func (c *conversion) replaceAPIVersion(o object) error {
 	return nil
 }
 
-// refuseShared refuses a value that is not the object's own alone, or that an edit would lose something of.
+// refuseShared refuses a value that has an alias, an anchor or a tag, or comes from elsewhere.
 func (c *conversion) refuseShared(e entry) error {
 	switch at := c.offset(e.value); {
 	case e.merged:
@@ -87,8 +87,8 @@ func (c *conversion) refuseShared(e entry) error {
 	return nil
 }
 
-// dropCarriers reads the annotations in which a version carries what its schedule can't say, and takes
-// them out: the conversion makes use of them, and leaves none of them in a manifest.
+// dropCarriers reads the annotations in which a version carries what its schedule can't say, and
+// takes them out: the conversion makes use of them, and leaves none of them in a manifest.
 func (c *conversion) dropCarriers(o object) (map[string]string, error) {
 	metadata := child(o.node, "metadata")
 	annotations, ok := lookup(metadata, "annotations")

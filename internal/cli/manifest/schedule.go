@@ -86,7 +86,7 @@ func toText(fields v2.CronSchedule, annotations map[string]string) (string, erro
 	return hub.Spec.Schedule, err
 }
 
-// readText reads a v1 schedule and checks that it is one. The zone is "" unless the text of a built-in CronJob has it.
+// readText reads and checks a v1 schedule. It has a zone only if it is of a built-in CronJob.
 func (c *conversion) readText(job cronJob, e entry) (text, zone string, err error) {
 	at := c.offset(e.value)
 	if !isString(e.value) {
@@ -195,7 +195,7 @@ func inBraces(fields []field) string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// CheckFields says what is wrong with a v2 schedule, with the path of the field, as the API server prints it.
+// CheckFields says what is wrong with a v2 schedule, as the API server does.
 func CheckFields(fields v2.CronSchedule) error {
 	set := fieldsOf(fields)
 	switch {

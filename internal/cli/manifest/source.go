@@ -21,8 +21,8 @@ type source struct {
 	lines []int
 }
 
-// lineBreak is what ends a line. YAML 1.1, which the parser speaks, knows three line breaks besides those of Unix,
-// Windows and old Macs.
+// lineBreak is what ends a line. YAML 1.1, which the parser speaks, knows three line breaks besides
+// those of Unix, Windows and old Macs.
 var lineBreak = regexp.MustCompile("\r\n|[\n\r\u0085\u2028\u2029]")
 
 // newSource indexes a text.

@@ -11,7 +11,8 @@ import (
 
 // place is where a schedule is in the text.
 type place struct {
-	// key and value are where each starts; afterColon is behind the key's colon, end behind the value.
+	// key and value are where each starts, afterColon and end what is behind the colon and the
+	// value.
 	key, afterColon, value, end int
 
 	// flow says that the spec is written with braces, as in JSON.
@@ -53,7 +54,7 @@ func (c *conversion) placeOf(job cronJob, e entry) (place, error) {
 	return p, nil
 }
 
-// stepOf is what a level of the file's indentation adds, from spec to schedule; "" where it can't be told.
+// stepOf is what a level of indentation adds, from spec to schedule; "" if that is not known.
 func (c *conversion) stepOf(job cronJob, e entry, flow bool) string {
 	specKey, key := c.offset(job.specKey), c.offset(e.key)
 	if c.lineStart(specKey) == c.lineStart(key) || !c.isFirst(key) {
@@ -118,7 +119,7 @@ func (c *conversion) blockLines(p place, fields []field) string {
 	return strings.Join(lines, c.newline())
 }
 
-// flowMapping writes fields between braces: one to a line where JSON is written so, as the key is the first on its line.
+// flowMapping writes fields between braces, one to a line if the JSON around them is written so.
 func (c *conversion) flowMapping(p place, fields []field) string {
 	open, comma, end := "{", ","+c.gap(p), "}"
 	if p.onKeyLine && p.step != "" && p.keyQuotes == double {
@@ -176,8 +177,8 @@ func (c *conversion) joinFields(job cronJob, e entry, text string) error {
 	return c.joinBlock(p, e, scalar)
 }
 
-// fieldQuotes are the quotes to write the text in that fields are joined to: none if one of them had
-// none, as those that look like numbers have to have some.
+// fieldQuotes are the quotes to write the text in that fields are joined to: none if one of them
+// had none, as those that look like numbers have to have some.
 func fieldQuotes(mapping *yaml.Node) quote {
 	for i := 1; i < len(mapping.Content); i += 2 {
 		if quoteOf(mapping.Content[i]) == plain {
@@ -187,7 +188,7 @@ func fieldQuotes(mapping *yaml.Node) quote {
 	return quoteOf(mapping.Content[1])
 }
 
-// joinFlow puts a text in the place of fields between braces. Comments among them go above the schedule.
+// joinFlow replaces fields between braces by a text. Comments among them go above the schedule.
 func (c *conversion) joinFlow(p place, e entry, scalar string) error {
 	comments, err := c.commentsAround(e, p.value, p.end)
 	if err != nil {

@@ -6,13 +6,12 @@ package manifest
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 )
 
 // byteOrderMark may start a file.
 var byteOrderMark = []byte("\ufeff")
 
-// part is a document of a file. The heads and bodies of all parts, one after the other, are the file.
+// part is a document of a file. The heads and bodies of all parts are the file.
 type part struct {
 	// start is where the head starts in the file.
 	start int
@@ -67,11 +66,4 @@ func lineLength(text []byte) int {
 func isMarker(line []byte, marker string) bool {
 	rest, ok := bytes.CutPrefix(line, []byte(marker))
 	return ok && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0)
-}
-
-// sameParts reports whether two files have the same documents.
-func sameParts(a, b []part) bool {
-	return slices.EqualFunc(a, b, func(x, y part) bool {
-		return bytes.Equal(x.head, y.head) && bytes.Equal(x.body, y.body)
-	})
 }

@@ -15,8 +15,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 )
 
-// verify checks that the converted text means what the text before did, in the other version, and nothing
-// else. It reads both as kubectl does, with another parser than the one that gave the positions.
+// verify checks that the converted text means what the text before did, in the other version, and
+// nothing else. It reads both as kubectl does, with another parser than the one that gave the
+// positions.
 func (c *conversion) verify(converted []byte) error {
 	want, err := c.values(c.text)
 	if err != nil {
@@ -51,8 +52,8 @@ func (c *conversion) values(text []byte) (value any, err error) {
 	return value, err
 }
 
-// visitCronJobs calls a function for each CronJob at or below a value, and each list of CronJobs, of
-// whatever version.
+// visitCronJobs calls a function for each CronJob at or below a value, and each list of CronJobs,
+// of whatever version.
 func visitCronJobs(value any, inherited typeMeta, visit func(map[string]any, typeMeta) error) error {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -75,9 +76,9 @@ func visitCronJobs(value any, inherited typeMeta, visit func(map[string]any, typ
 	return visit(object, meta)
 }
 
-// normalize gives a CronJob the spelling that those of both versions and the built-in one have in common:
-// the schedule is the text that the typed conversion makes of its fields, without annotations that carry
-// another spelling, and without a time zone in it.
+// normalize gives a CronJob the spelling that those of both versions and the built-in one have in
+// common: the schedule is the text that the typed conversion makes of its fields, without
+// annotations that carry another spelling, and without a time zone in it.
 func normalize(object map[string]any, _ typeMeta) error {
 	spec, _ := object["spec"].(map[string]any)
 	metadata, _ := object["metadata"].(map[string]any)

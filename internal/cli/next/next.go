@@ -147,8 +147,8 @@ func parseFrom(text string, zone *time.Location) (time.Time, error) {
 	return from, nil
 }
 
-// run tells the times of each CronJob that the command line names. One that has none is an error, and
-// does not keep the others from being told.
+// run tells the times of each CronJob that the command line names. One that has none is an error,
+// and does not keep the others from being told.
 func (c *command) run(ctx context.Context, args []string) error {
 	now := c.Clock.Now()
 	targets, errs := c.targets(ctx, args)

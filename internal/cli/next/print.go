@@ -78,7 +78,7 @@ func printForecast(out io.Writer, f Forecast, now time.Time) error {
 func rows(f Forecast, now time.Time) [][]string {
 	inBothZones, withSeconds, withNotes := false, false, false
 	for _, tick := range f.Ticks {
-		inBothZones = inBothZones || !sameOffset(tick.at, tick.at.Location(), tick.here.Location())
+		inBothZones = inBothZones || offset(tick.at, tick.at.Location()) != offset(tick.at, tick.here.Location())
 		withSeconds = withSeconds || tick.at.Second() != 0
 		withNotes = withNotes || len(tick.Notes) > 0
 	}

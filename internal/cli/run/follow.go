@@ -91,8 +91,8 @@ func (f *follower) watch(ctx, streaming context.Context) {
 	}
 }
 
-// finish prints the rest of what the Pods have logged, if the context has not ended, and returns when
-// nothing more is printed.
+// finish prints the rest of what the Pods have logged, if the context has not ended, and returns
+// when nothing more is printed.
 func (f *follower) finish(ctx context.Context) {
 	f.stopWatching()
 	<-f.watched

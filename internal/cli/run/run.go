@@ -181,8 +181,8 @@ func (c *command) start(ctx context.Context, cluster client.Client, cronJob *v1.
 	return job, nil
 }
 
-// replace deletes the Jobs that run, and their Pods in the background, as the controller does. If one
-// can't be deleted, or the new one would be refused, the new one is not started.
+// replace deletes the Jobs that run, and their Pods in the background, as the controller does. If
+// one can't be deleted, or the new one would be refused, the new one is not started.
 func (c *command) replace(ctx context.Context, cluster client.Client, active []*batchv1.Job, job *batchv1.Job) error {
 	if c.dryRun == cronjobs.DryRunNone {
 		if err := cluster.Create(ctx, job.DeepCopy(), client.DryRunAll); err != nil {
@@ -210,7 +210,7 @@ func (c *command) replace(ctx context.Context, cluster client.Client, active []*
 }
 
 const (
-	// instantiateAnnotation marks Jobs that were started by hand; so does kubectl create job --from.
+	// instantiateAnnotation marks Jobs started by hand, as kubectl create job --from does.
 	instantiateAnnotation = "cronjob.kubernetes.io/instantiate"
 	manually              = "manual"
 
@@ -219,17 +219,17 @@ const (
 )
 
 // newJob makes a Job from the template that is not one of a tick. Its Pods are told the time of its
-// creation as their scheduled time, so that programs that read it work. The Job itself is not: by that
-// annotation the controller knows the Job of a tick, and this one must change neither lastScheduleTime
-// nor what is missed.
+// creation as their scheduled time, so that programs that read it work. The Job itself is not: by
+// that annotation the controller knows the Job of a tick, and this one must change neither
+// lastScheduleTime nor what is missed.
 func newJob(c *v1.CronJob, now time.Time) *batchv1.Job {
 	job := plan.NewJob(c, now)
 	job.TypeMeta = metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"}
 	job.Name = jobName(c.Name)
 	delete(job.Annotations, v1.ScheduledAtAnnotation)
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, instantiateAnnotation, manually)
-	// To block the owner's deletion takes the right to update its finalizers, on clusters that enforce
-	// it, which who may create Jobs need not have.
+	// To block the owner's deletion takes the right to update its finalizers, on clusters that
+	// enforce it, which who may create Jobs need not have.
 	job.OwnerReferences[0].BlockOwnerDeletion = nil
 	return job
 }

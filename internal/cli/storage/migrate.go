@@ -108,8 +108,8 @@ Write all objects with kubectl, repeat that until it reports no error but confli
 		"cronjobs."+version+"."+resource.Group, cronjobs.Resource, version)
 }
 
-// request creates a migration, or joins one that has not ended. One from before the last change of the
-// CRD is not joined, as it may have written the version before.
+// request creates a migration, or joins one that has not ended. One from before the last change of
+// the CRD is not joined, as it may have written the version before.
 func (m *migrator) request(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (
 	migration *svmv1.StorageVersionMigration, joined bool, err error,
 ) {
@@ -175,8 +175,8 @@ func (m *migrator) await(ctx context.Context, migration *svmv1.StorageVersionMig
 	}
 }
 
-// withdraw deletes a migration that the cluster has not begun with: it would otherwise run at some later
-// time, when nobody expects it.
+// withdraw deletes a migration that the cluster has not begun with: it would otherwise run at some
+// later time, when nobody expects it.
 func (m *migrator) withdraw(ctx context.Context, migration *svmv1.StorageVersionMigration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
 	defer cancel()

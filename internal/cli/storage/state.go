@@ -40,16 +40,16 @@ type State struct {
 	// Versions are those of the CRD.
 	Versions []VersionState `json:"versions"`
 
-	// UnservedManagedFields is how many objects have managedFields about versions that are not served.
+	// UnservedManagedFields counts the objects with managedFields about versions not served.
 	UnservedManagedFields int `json:"unservedManagedFields"`
 
 	// Migration is the cluster's newest StorageVersionMigration of them; nil for none.
 	Migration *MigrationState `json:"migration,omitempty"`
 }
 
-// VersionState is how much is stored as a version. No API tells how an object is stored; but it can't be
-// in a version that status.storedVersions does not list, and it is in the storage version if it was
-// written since the CRD was last changed.
+// VersionState is how much is stored as a version. No API tells how an object is stored; but it
+// can't be in a version that status.storedVersions does not list, and it is in the storage version
+// if it was written since the CRD was last changed.
 type VersionState struct {
 	Name    string `json:"name"`
 	Served  bool   `json:"served"`
@@ -141,7 +141,7 @@ func readState(ctx context.Context, c client.Client) (*State, error) {
 	return state, err
 }
 
-// hasUnservedFields reports whether an object has managedFields about a version that the CRD does not serve.
+// hasUnservedFields reports whether an object has managedFields about a version that is not served.
 func hasUnservedFields(object *metav1.PartialObjectMetadata, crd *apiextensionsv1.CustomResourceDefinition) bool {
 	return slices.ContainsFunc(object.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
 		version, isOurs := strings.CutPrefix(entry.APIVersion, resource.Group+"/")
@@ -151,8 +151,8 @@ func hasUnservedFields(object *metav1.PartialObjectMetadata, crd *apiextensionsv
 	})
 }
 
-// bounds says how many objects are stored as each version, of which so many were written since the CRD
-// was changed.
+// bounds says how many objects are stored as each version, of which so many were written since the
+// CRD was changed.
 func bounds(crd *apiextensionsv1.CustomResourceDefinition, objects, since int) []VersionState {
 	stored := crd.Status.StoredVersions
 	versions := make([]VersionState, 0, len(crd.Spec.Versions))
@@ -174,7 +174,7 @@ func bounds(crd *apiextensionsv1.CustomResourceDefinition, objects, since int) [
 	return versions
 }
 
-// changedAt is when the spec of the CRD was changed last, as far as its managedFields tell; zero if they don't.
+// changedAt is when the spec of the CRD was changed last, by its managedFields; zero if unknown.
 func changedAt(crd *apiextensionsv1.CustomResourceDefinition) time.Time {
 	last := time.Time{}
 	for _, entry := range crd.ManagedFields {
@@ -185,8 +185,8 @@ func changedAt(crd *apiextensionsv1.CustomResourceDefinition) time.Time {
 	return last
 }
 
-// writtenAt is when an object was written last, as far as is known. Every write stores all of it, those
-// of the status as well.
+// writtenAt is when an object was written last, as far as is known. Every write stores all of it,
+// those of the status as well.
 func writtenAt(object *metav1.PartialObjectMetadata) time.Time {
 	last := object.CreationTimestamp.Time
 	for _, entry := range object.ManagedFields {
@@ -197,8 +197,8 @@ func writtenAt(object *metav1.PartialObjectMetadata) time.Time {
 	return last
 }
 
-// newestMigration is the cluster's newest migration of our objects; nil if there is none, or the cluster
-// does not know of migrations.
+// newestMigration is the cluster's newest migration of our objects; nil if there is none, or the
+// cluster does not know of migrations.
 func newestMigration(ctx context.Context, c client.Client) (*MigrationState, error) {
 	list := &svmv1.StorageVersionMigrationList{}
 	switch err := c.List(ctx, list); {

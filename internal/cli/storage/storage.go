@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storage is the commands storage and storage migrate: in which version CronJobs are stored, and
-// how to have the cluster store all of them in the present one.
+// Package storage is the commands storage and storage migrate: in which version CronJobs are
+// stored, and how to have the cluster store all of them in the present one.
 package storage
 
 import (

@@ -154,7 +154,7 @@ func (c *command) run(ctx context.Context, args []string) error {
 	return cronjobs.Fail(c.Env, errs)
 }
 
-// warn says so if what is to be resumed is suspended because the built-in CronJob runs in its place.
+// warn warns before resuming what is suspended because the built-in CronJob runs in its place.
 func (c *command) warn(object client.Object) {
 	if _, handedOver := object.GetAnnotations()[handover.SuspendBeforeAnnotation]; handedOver && !c.suspend {
 		fmt.Fprintf(c.ErrOut, "Warning: CronJob %[1]s was suspended in favour of the built-in CronJob of its name. "+
