@@ -153,19 +153,15 @@ func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 		FailedJobsHistoryLimit:     spec.FailedJobsHistoryLimit,
 	}
 	if isInterval(spec.Schedule) {
-		found.exportInterval(spec.Schedule)
+		found.add("spec.schedule", "the interval is counted anew, from the creation")
+		if every, err := time.ParseDuration(strings.TrimPrefix(spec.Schedule, "@every ")); err == nil && every < time.Minute {
+			found.add("spec.schedule", "the built-in starts no more than one Job a minute")
+		}
 	} else if spec.TimeZone == nil {
 		original.Spec.TimeZone = new(utc)
 	}
 	trimTemplate(&original.Spec.JobTemplate)
 	return original, found
-}
-
-func (n *notes) exportInterval(text string) {
-	n.add("spec.schedule", "the interval is counted anew, from the creation")
-	if every, err := time.ParseDuration(strings.TrimPrefix(text, "@every ")); err == nil && every < time.Minute {
-		n.add("spec.schedule", "the built-in starts no more than one Job a minute")
-	}
 }
 
 // ownedBy are the labels and annotations by which a tool says that an object is its own. A copy of

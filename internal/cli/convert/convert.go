@@ -175,7 +175,7 @@ func (c *command) run(ctx context.Context, options manifest.Options) error {
 	if err != nil {
 		return trouble(err)
 	}
-	if c.inPlace && slices.ContainsFunc(files, func(f file) bool { return f.isStdin }) {
+	if c.inPlace && slices.ContainsFunc(files, func(f file) bool { return f.path == stdinName }) {
 		return trouble(errors.New("--in-place can't write the standard input: leave it out, or name files"))
 	}
 	report := newReport(c)

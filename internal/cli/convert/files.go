@@ -25,8 +25,6 @@ type file struct {
 	// path is the file itself, where name is a symbolic link.
 	path string
 
-	isStdin bool
-
 	// err is why it can't be read.
 	err error
 }
@@ -53,7 +51,7 @@ func expand(names []string, recursive bool) ([]file, error) {
 func expandOne(name string, recursive bool) ([]file, error) {
 	switch {
 	case name == stdinName:
-		return []file{{name: "<stdin>", path: stdinName, isStdin: true}}, nil
+		return []file{{name: "<stdin>", path: stdinName}}, nil
 	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
 		return nil, fmt.Errorf("-f %s: URLs are not read: download it, and pipe it into -f -", name)
 	}

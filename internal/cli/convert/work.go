@@ -63,7 +63,7 @@ func (c *command) convertOne(f file, options manifest.Options) outcome {
 
 // read returns what is in a file.
 func (c *command) read(f file) ([]byte, error) {
-	if f.isStdin {
+	if f.path == stdinName {
 		return io.ReadAll(c.In)
 	}
 	text, err := os.ReadFile(f.path)
@@ -85,7 +85,7 @@ func replace(f file, text []byte) error {
 // unified is the difference as patch -p1 and git apply read it.
 func unified(f file, before, after []byte) string {
 	name := "stdin"
-	if !f.isStdin {
+	if f.path != stdinName {
 		name = strings.TrimPrefix(filepath.ToSlash(filepath.Clean(f.name)), "/")
 	}
 	return udiff.Unified(path.Join("a", name), path.Join("b", name), string(before), string(after))

@@ -49,18 +49,8 @@ func ParseName(arg string) (string, error) {
 	return name, nil
 }
 
-// Get reads a CronJob. It asks for v1, which is always served.
-func Get(ctx context.Context, c client.Reader, namespace, name string) (*v1.CronJob, error) {
-	cronJob := &v1.CronJob{}
-	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, cronJob); err != nil {
-		return nil, Explain(err)
-	}
-	cronJob.SetGroupVersionKind(v1.GroupVersion.WithKind("CronJob"))
-	return cronJob, nil
-}
-
-// Named reads the CronJob that an argument names, in the namespace of the flags, and returns it
-// with the client that it was read with.
+// Named reads the CronJob that an argument names, in the namespace of the flags, and returns it with
+// the client that it was read with. It asks for v1, which is always served.
 func Named(ctx context.Context, e *env.Env, arg string) (client.WithWatch, *v1.CronJob, error) {
 	name, err := ParseName(arg)
 	if err != nil {
@@ -74,7 +64,8 @@ func Named(ctx context.Context, e *env.Env, arg string) (client.WithWatch, *v1.C
 	if err != nil {
 		return nil, nil, err
 	}
-	cronJob, err := Get(ctx, cluster, namespace, name)
+	cronJob := &v1.CronJob{}
+	err = Explain(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, cronJob))
 	return cluster, cronJob, err
 }
 

@@ -64,7 +64,6 @@ func (e *Env) RESTConfig() (*rest.Config, error) {
 	if err := e.checkNamed(config); err != nil {
 		return nil, err
 	}
-	config = rest.CopyConfig(config)
 	config.QPS = -1
 	return config, nil
 }

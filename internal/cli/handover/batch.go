@@ -17,6 +17,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
@@ -153,13 +154,17 @@ func (b *Batch) Find(ctx context.Context, other client.Object) (bool, error) {
 // strict has the API server refuse fields that it would drop.
 var strict = client.FieldValidation(metav1.FieldValidationStrict)
 
-// Check finds out, before anything is done, whether an object could be created.
+// Check finds out whether an object could be created: in a dry run on the client, as far as that is
+// known here.
 func (b *Batch) Check(ctx context.Context, object client.Object) error {
-	if b.DryRun == cronjobs.DryRunClient {
-		return nil
+	var err error
+	if ours, ok := object.(*v1.CronJob); ok && b.DryRun == cronjobs.DryRunClient {
+		err = cronjobs.CheckNew(ours)
+	} else if b.DryRun != cronjobs.DryRunClient {
+		tried := object.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy of the same type
+		err = b.Client.Create(ctx, tried, strict, client.DryRunAll)
 	}
-	tried := object.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy of the same type
-	if err := b.Client.Create(ctx, tried, strict, client.DryRunAll); err != nil {
+	if err != nil {
 		return fmt.Errorf("creating %s: %w", participantOf(object), err)
 	}
 	return nil

@@ -23,8 +23,9 @@ type conversion struct {
 	isJSON  bool
 	aliased map[*yaml.Node]bool
 
-	edits   []udiff.Edit
-	remarks []remark
+	edits     []udiff.Edit
+	converted int
+	remarks   []remark
 }
 
 // note tells something worth knowing.
@@ -39,40 +40,40 @@ func convertPart(p part, options Options) ([]byte, int, []remark) {
 		return p.body, 0, nil
 	}
 	c := &conversion{source: newSource(p.body), options: options, isJSON: p.isJSON}
-	converted, count, err := c.convert()
+	converted, err := c.convert()
 	if err != nil {
 		r := remark{trouble: true, message: err.Error()}
 		errors.As(err, &r)
 		return p.body, 0, append(c.remarks, r)
 	}
-	return converted, count, c.remarks
+	return converted, c.converted, c.remarks
 }
 
 // convert returns the document converted and verified.
-func (c *conversion) convert() ([]byte, int, error) {
+func (c *conversion) convert() ([]byte, error) {
 	root, err := c.parse(c.isJSON)
 	if err != nil {
-		return c.text, 0, c.unreadable(err)
+		return c.text, c.unreadable(err)
 	}
 	if root == nil {
-		return c.text, 0, nil
+		return c.text, nil
 	}
 	objects, err := c.find(root)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if len(objects) == 0 {
 		c.noteMentions(root)
-		return c.text, 0, nil
+		return c.text, nil
 	}
 	converted, err := c.splice(objects)
-	if err != nil {
-		return nil, 0, err
+	if err == nil {
+		err = c.verify(converted)
 	}
-	if err := c.verify(converted); err != nil {
-		return nil, 0, troublef(c.offset(objects[0].node), "it can't be converted safely: %v", err)
+	if trouble := (remark{}); err != nil && !errors.As(err, &trouble) {
+		err = troublef(c.offset(objects[0].node), "it can't be converted safely: %v", err)
 	}
-	return converted, countCronJobs(objects), nil
+	return converted, err
 }
 
 // find returns the objects to convert. With --check it checks those that are of the version
@@ -108,11 +109,7 @@ func (c *conversion) splice(objects []object) ([]byte, error) {
 			return nil, err
 		}
 	}
-	converted, err := udiff.ApplyBytes(c.text, c.edits)
-	if err != nil {
-		return nil, troublef(c.offset(objects[0].node), "it can't be converted safely: %v", err)
-	}
-	return converted, nil
+	return udiff.ApplyBytes(c.text, c.edits)
 }
 
 // replace has a stretch of the text replaced.
@@ -122,17 +119,6 @@ func (c *conversion) replace(from, to int, text string) {
 
 // insert has a text inserted.
 func (c *conversion) insert(at int, text string) { c.replace(at, at, text) }
-
-// countCronJobs counts the objects that are no lists.
-func countCronJobs(objects []object) int {
-	count := 0
-	for _, o := range objects {
-		if o.kind == cronJobKind {
-			count++
-		}
-	}
-	return count
-}
 
 var (
 	// templateAction starts an action of a Go template, as in Helm's charts, or of Jinja.

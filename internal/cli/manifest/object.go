@@ -29,6 +29,7 @@ func (c *conversion) convertObject(o object) error {
 	if err := c.replaceAPIVersion(o); err != nil || o.kind != cronJobKind {
 		return err
 	}
+	c.converted++
 	job := cronJob{object: o}
 	var err error
 	if job.annotations, err = c.dropCarriers(o); err != nil {

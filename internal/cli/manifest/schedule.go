@@ -156,7 +156,11 @@ func (c *conversion) scheduleToFields(job cronJob, e entry) error {
 	}
 	if isPartial(job.spec) {
 		fields = writtenOut(fields)
-		c.note(c.offset(e.value), "without jobTemplate this is a patch: "+patchAdvice(fields))
+		advice := "all five fields are written out, so that it says the same whatever it is merged with"
+		if fields.Every != "" {
+			advice = "if what it patches sets other fields than every, set them to null here"
+		}
+		c.note(c.offset(e.value), "without jobTemplate this is a patch: "+advice)
 	}
 	return c.spliceFields(job, e, fieldsOf(fields), zone)
 }
@@ -224,14 +228,6 @@ func (c *conversion) noteWarnings(at int, text string, inFields bool) {
 	for _, warning := range schedule.Warnings(text) {
 		c.note(at, warning.At("spec.schedule", inFields))
 	}
-}
-
-// patchAdvice says what to know about a schedule in a patch, whose fields are merged with others.
-func patchAdvice(fields v2.CronSchedule) string {
-	if fields.Every != "" {
-		return "if what it patches sets other fields than every, set them to null here"
-	}
-	return "all five fields are written out, so that it says the same whatever it is merged with"
 }
 
 // errNoFields is the error for a v2 schedule that is no mapping.

@@ -242,8 +242,19 @@ func (s *State) print(out io.Writer) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	for _, remark := range s.remarks() {
-		_, _ = fmt.Fprintln(out, remark)
+	for _, version := range s.Versions {
+		if version.Stored && !version.Storage {
+			_, _ = fmt.Fprintf(out, "status.storedVersions of %s lists %s: kubectl cronjob storage migrate "+
+				"rewrites what is stored as it, and takes it off the list\n", s.CRD, version.Name)
+		}
+	}
+	if s.UnservedManagedFields > 0 {
+		_, _ = fmt.Fprintf(out, "objects with managedFields about versions that are not served: %d; "+
+			"once the CRD drops these versions, server-side apply to such an object fails. Reset them, and apply with --force-conflicts once: "+
+			`kubectl patch %s NAME --type=merge -p '{"metadata":{"managedFields":[{}]}}'`+"\n", s.UnservedManagedFields, s.CRD)
+	}
+	if m := s.Migration; m != nil {
+		_, _ = fmt.Fprintln(out, "storageversionmigration.storagemigration.k8s.io/"+m.Name, m)
 	}
 	return nil
 }
@@ -254,24 +265,4 @@ func (v VersionState) objects() string {
 		return fmt.Sprint(v.AtLeast)
 	}
 	return fmt.Sprintf("%d to %d", v.AtLeast, v.AtMost)
-}
-
-// remarks say what the table does not.
-func (s *State) remarks() []string {
-	var remarks []string
-	for _, version := range s.Versions {
-		if version.Stored && !version.Storage {
-			remarks = append(remarks, "status.storedVersions of "+s.CRD+" lists "+version.Name+
-				": kubectl cronjob storage migrate rewrites what is stored as it, and takes it off the list")
-		}
-	}
-	if s.UnservedManagedFields > 0 {
-		remarks = append(remarks, fmt.Sprintf("objects with managedFields about versions that are not served: %d; "+
-			"once the CRD drops these versions, server-side apply to such an object fails. Reset them, and apply with --force-conflicts once: "+
-			`kubectl patch %s NAME --type=merge -p '{"metadata":{"managedFields":[{}]}}'`, s.UnservedManagedFields, s.CRD))
-	}
-	if m := s.Migration; m != nil {
-		remarks = append(remarks, "storageversionmigration.storagemigration.k8s.io/"+m.Name+" "+m.String())
-	}
-	return remarks
 }
