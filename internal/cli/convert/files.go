@@ -120,7 +120,7 @@ func newFile(name string) file {
 	return file{name: name, path: path}
 }
 
-// unwrapPath is the error without the path, which is told already.
+// unwrapPath is the error without the path, which the message has already.
 func unwrapPath(err error) error {
 	if pathErr, ok := err.(*fs.PathError); ok { //nolint:errorlint // only the outermost one is taken off
 		return pathErr.Err

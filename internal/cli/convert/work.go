@@ -21,7 +21,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
-// outcome is what became of a file.
+// outcome is the result of one file.
 type outcome struct {
 	file   file
 	result manifest.Result
@@ -91,7 +91,7 @@ func unified(f file, before, after []byte) string {
 	return udiff.Unified(path.Join("a", name), path.Join("b", name), string(before), string(after))
 }
 
-// report tells what became of the files.
+// report prints the results of all files.
 type report struct {
 	*command
 
@@ -104,7 +104,7 @@ type report struct {
 
 func newReport(c *command) *report { return &report{command: c, out: bufio.NewWriter(c.Out)} }
 
-// add tells of one file.
+// add prints the result of one file.
 func (r *report) add(o outcome) {
 	r.files++
 	for _, finding := range o.result.Findings {
@@ -137,7 +137,7 @@ func (r *report) print(o outcome) {
 	}
 }
 
-// end returns the error that tells the exit code.
+// end returns the error that has the exit code.
 func (r *report) end() error {
 	if err := r.out.Flush(); err != nil {
 		return trouble(fmt.Errorf("writing the output: %w", err))

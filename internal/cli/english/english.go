@@ -62,18 +62,18 @@ func expression(s *cron.SpecSchedule) string {
 func timesOfDay(minutes, hours values) (text string, isPart bool) {
 	const few, several = 3, 6
 	allDay, count := len(hours) == 24, len(minutes)*len(hours)
-	every, isRhythm := minutes.rhythm(60)
+	every, isEven := minutes.evenStep(60)
 	switch {
 	case count <= few:
 		return "at " + and(times(minutes, hours)), true
-	case isRhythm && allDay:
+	case isEven && allDay:
 		return "every " + counted(every, "minute"), false
-	case isRhythm && hours.isRange():
+	case isEven && hours.isRange():
 		return fmt.Sprintf("every %s from %s to %s", counted(every, "minute"),
 			clockTime(hours[0], minutes[0]), clockTime(hours.last(), minutes.last())), true
 	case count <= several && len(minutes) > 1:
 		return "at " + and(times(minutes, hours)), true
-	case isRhythm:
+	case isEven:
 		return fmt.Sprintf("every %s of %s", counted(every, "minute"), hourList(hours)), true
 	case len(minutes) == 1 && allDay && minutes[0] == 0:
 		return "every hour", false
@@ -238,8 +238,8 @@ func (v values) steps(unit string) string {
 // isRange reports whether no number is left out between the first and the last.
 func (v values) isRange() bool { return v.last()-v[0] == len(v)-1 }
 
-// rhythm returns the step of a progression that starts with 0 and goes on evenly in the next cycle.
-func (v values) rhythm(cycle int) (int, bool) {
+// evenStep returns the step of a progression that starts with 0 and goes on evenly in the next cycle.
+func (v values) evenStep(cycle int) (int, bool) {
 	step, ok := v.progression()
 	return step, ok && v[0] == 0 && v.last()+step == cycle
 }

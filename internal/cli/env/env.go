@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package env is what the commands of the plugin share: streams, a clock, the cluster that
-// kubectl's flags name, and how a command tells its exit code.
+// kubectl's flags name, and how a command returns its exit code.
 package env
 
 import (
@@ -107,7 +107,7 @@ type ExitError struct {
 	// Code is the exit code.
 	Code int
 
-	// Err is what to print; nil if what there is to say has been said.
+	// Err is what to print; nil if all has been printed.
 	Err error
 }
 

@@ -230,7 +230,7 @@ func isRefusal(err error) bool {
 	}
 }
 
-// refuseJobs is an error when Jobs run that the policy minds.
+// refuseJobs is an error when Jobs run that the concurrency policy does not let overlap.
 func (h *Handover) refuseJobs(ctx context.Context, from *Participant) error {
 	running, err := h.runningJobs(ctx, from)
 	if err != nil || running == "" {
@@ -240,7 +240,7 @@ func (h *Handover) refuseJobs(ctx context.Context, from *Participant) error {
 		running, from.view.Spec.ConcurrencyPolicy)
 }
 
-// awaitJobs waits until no Jobs run that the policy minds.
+// awaitJobs waits until no Jobs run that the concurrency policy does not let overlap.
 func (h *Handover) awaitJobs(ctx context.Context, from *Participant) error {
 	if !h.Wait {
 		return h.refuseJobs(ctx, from)
@@ -263,9 +263,9 @@ func (h *Handover) awaitJobs(ctx context.Context, from *Participant) error {
 	}
 }
 
-// runningJobs names the Jobs of a participant that have not ended, if its policy minds them.
+// runningJobs names the Jobs that have not ended, if the policy does not let them overlap.
 func (h *Handover) runningJobs(ctx context.Context, from *Participant) (string, error) {
-	if !from.mindsOverlap() {
+	if !from.forbidsOverlap() {
 		return "", nil
 	}
 	jobs, err := cronjobs.JobsOf(ctx, h.Client, from)

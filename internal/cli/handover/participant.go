@@ -140,8 +140,8 @@ func ArePair(original *batchv1.CronJob, ours *v1.CronJob) bool {
 		ours.Annotations[ImportedFromAnnotation] == string(original.UID)
 }
 
-// mindsOverlap reports whether the concurrency policy minds a Job that still runs.
-func (p *Participant) mindsOverlap() bool {
+// forbidsOverlap reports whether the concurrency policy lets no two Jobs run at once.
+func (p *Participant) forbidsOverlap() bool {
 	policy := p.view.Spec.ConcurrencyPolicy
 	return policy == v1.ForbidConcurrent || policy == v1.ReplaceConcurrent
 }

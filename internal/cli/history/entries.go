@@ -147,7 +147,7 @@ func tickEntry(state State, tick time.Time, message string) Entry {
 	return Entry{State: state, Tick: tick.Format(time.RFC3339), Message: message, at: tick}
 }
 
-// entryOf tells of a Job, in the zone of now.
+// entryOf returns the entry of a Job, in the zone of now.
 func entryOf(job *batchv1.Job, now time.Time) Entry {
 	start := job.CreationTimestamp.In(now.Location())
 	if job.Status.StartTime != nil {

@@ -113,7 +113,7 @@ func (c *command) print(out io.Writer, h History) error {
 func printTable(out io.Writer, h History, headers bool) error {
 	w := printers.GetNewTabWriter(out)
 	if headers {
-		_, _ = io.WriteString(w, "TICK\tJOB\tRESULT\tSTART\tDELAY\tDURATION\tMESSAGE\n") // Flush tells of errors
+		_, _ = io.WriteString(w, "TICK\tJOB\tRESULT\tSTART\tDELAY\tDURATION\tMESSAGE\n") // Flush returns errors
 	}
 	for _, e := range h.Entries {
 		cells := []string{e.Tick, e.Job, string(e.State), e.Start, "", "", e.Message}

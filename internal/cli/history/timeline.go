@@ -23,7 +23,7 @@ const (
 	// minBar is the least room for a bar that says something, maxBar the most that is looked at.
 	minBar, maxBar = 10, 60
 
-	// defaultWidth is for terminals that don't tell theirs.
+	// defaultWidth is for terminals whose width is unknown.
 	defaultWidth = 80
 )
 
@@ -189,7 +189,7 @@ func aligned(cells []string, widths []int) string {
 	return row.String()
 }
 
-// bar shows a delay and a duration: all of width is scale. There is none where there is no room.
+// bar shows a delay and a duration: all of width is scale. It is empty if there is no room.
 func bar(e Entry, width int, scale time.Duration) string {
 	if width < minBar || scale <= 0 {
 		return ""

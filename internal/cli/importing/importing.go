@@ -125,7 +125,7 @@ func (i *importer) create(ctx context.Context, original *handover.Participant, o
 	return nil
 }
 
-// start creates ours, and hands over to it if it shall run.
+// start creates ours, and hands over to it if handsOver says so.
 func (i *importer) start(ctx context.Context, original *handover.Participant, ours *v1.CronJob, handsOver bool) (missed time.Time, err error) {
 	if handsOver {
 		return i.HandOver(ctx, original, func(ctx context.Context, _ time.Time, suspended bool) (*handover.Participant, error) {

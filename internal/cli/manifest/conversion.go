@@ -28,7 +28,7 @@ type conversion struct {
 	remarks   []remark
 }
 
-// note tells something worth knowing.
+// note adds a note, which leaves the file to be converted.
 func (c *conversion) note(at int, message string) {
 	c.remarks = append(c.remarks, remark{at: at, message: message})
 }

@@ -70,7 +70,7 @@ type Options struct {
 	Check bool
 }
 
-// Finding is something to tell the user about a file.
+// Finding is a message to the user about a file.
 type Finding struct {
 	// Line is where, counted from 1.
 	Line int
@@ -160,7 +160,7 @@ type remark struct {
 	message string
 }
 
-// finding tells the line in the file that the document is part of.
+// finding returns the finding with its line in the file that the document is part of.
 func (r remark) finding(file []byte, start int) Finding {
 	at := min(start+r.at, len(file))
 	return Finding{Line: 1 + bytes.Count(file[:at], []byte("\n")), Trouble: r.trouble, Message: r.message}

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// scalarEnd is where a scalar ends. The parser tells only where it starts.
+// scalarEnd is where a scalar ends. The parser gives only its start.
 func (s *source) scalarEnd(n *yaml.Node) (int, error) {
 	start := s.offset(n)
 	if n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 {

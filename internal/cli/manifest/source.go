@@ -57,7 +57,7 @@ func (s *source) parse(isJSON bool) (*yaml.Node, error) {
 	if len(document.Content) == 0 {
 		return nil, nil //nolint:nilnil // as above
 	}
-	// Decode finds what the nodes do not tell: a key that is there twice, an alias of itself.
+	// Decode finds what the nodes do not show: a key that is there twice, an alias of itself.
 	var values any
 	return document.Content[0], document.Decode(&values)
 }

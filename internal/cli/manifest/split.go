@@ -16,7 +16,7 @@ type part struct {
 	// start is where the head starts in the file.
 	start int
 
-	// head is what comes before the document and is none of its business: a byte order mark.
+	// head is what comes before the document: a byte order mark, or nothing.
 	head []byte
 
 	// body is the document, with the line "---" that starts it or the line "..." that ends it.

@@ -46,7 +46,7 @@ type Tick struct {
 	// Job is the name of the Job that starts then.
 	Job string `json:"job,omitempty"`
 
-	// Notes tell of clocks that shift, in words.
+	// Notes say in words where clocks shift.
 	Notes []string `json:"notes,omitempty"`
 
 	// at and here are the same instant in the two zones.
@@ -91,7 +91,7 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 	return f, nil
 }
 
-// wall tells how the ticks of a schedule stand to the clock on the wall of its zone.
+// wall compares the ticks of a schedule with the civil time of its zone.
 type wall struct {
 	zone *time.Location
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package next is the command that tells when a schedule fires next.
+// Package next is the command that shows when a schedule fires next.
 package next
 
 import (
@@ -126,7 +126,7 @@ func (c *command) check(args []string) error {
 	return nil
 }
 
-// isExpression tells a cron expression from the name of a CronJob.
+// isExpression reports whether an argument is a cron expression rather than a name.
 func isExpression(arg string) bool {
 	return arg == "" || strings.HasPrefix(arg, "@") || strings.ContainsAny(arg, " \t\n")
 }
@@ -147,8 +147,8 @@ func parseFrom(text string, zone *time.Location) (time.Time, error) {
 	return from, nil
 }
 
-// run tells the times of each CronJob that the command line names. One that has none is an error,
-// and does not keep the others from being told.
+// run prints the times of each CronJob that the command line names. One that has none is an error,
+// and the others are printed all the same.
 func (c *command) run(ctx context.Context, args []string) error {
 	now := c.Clock.Now()
 	targets, errs := c.targets(ctx, args)
@@ -170,7 +170,7 @@ func (c *command) run(ctx context.Context, args []string) error {
 	return cronjobs.Fail(c.Env, errs)
 }
 
-// forecast tells the times of one CronJob.
+// forecast finds the times of one CronJob.
 func (c *command) forecast(t target, now time.Time) (Forecast, error) {
 	cronJob := t.cronJob.DeepCopy()
 	if c.zone != "" {
@@ -200,7 +200,7 @@ func (c *command) forecast(t target, now time.Time) (Forecast, error) {
 	return f, nil
 }
 
-// waiting returns the tick that is due and has not started, if the status tells of one.
+// waiting returns the tick that is due and has not started, if the status has one.
 func waiting(c *v1.CronJob, now time.Time) string {
 	tick := c.Status.NextScheduleTime
 	if tick == nil || tick.After(now) || ptr.Deref(c.Spec.Suspend, false) {

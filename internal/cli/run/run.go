@@ -218,7 +218,7 @@ const (
 	maxJobName = 63
 )
 
-// newJob makes a Job from the template that is not one of a tick. Its Pods are told the time of its
+// newJob makes a Job from the template that is not one of a tick. Its Pods get the time of its
 // creation as their scheduled time, so that programs that read it work. The Job itself is not: by
 // that annotation the controller knows the Job of a tick, and this one must change neither
 // lastScheduleTime nor what is missed.

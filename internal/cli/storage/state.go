@@ -217,7 +217,7 @@ func newestMigration(ctx context.Context, c client.Client) (*MigrationState, err
 	return migrationState(&newest), nil
 }
 
-// pending is the state of a migration that nobody has begun with.
+// pending is the state of a migration that the cluster has not begun with.
 const pending = "Pending"
 
 // migrationState reads the conditions of a migration.
