@@ -22,7 +22,9 @@ import (
 
 // Each calls visit with each object of a list. It reads the list in pages, as the API server sends
 // all objects of a page to the conversion webhook at once.
-func Each(ctx context.Context, c client.Reader, list client.ObjectList, visit func(runtime.Object) error, options ...client.ListOption) error {
+func Each(ctx context.Context, c client.Reader, list client.ObjectList, visit func(runtime.Object) error,
+	options ...client.ListOption,
+) error {
 	pages := pager.New(func(ctx context.Context, page metav1.ListOptions) (runtime.Object, error) {
 		list := list.DeepCopyObject().(client.ObjectList) //nolint:forcetypeassert // a copy of the same type
 		options := append(slices.Clone(options), client.Limit(page.Limit), client.Continue(page.Continue))
@@ -52,7 +54,9 @@ func (s *Selection) Check() error {
 }
 
 // List returns the CronJobs of a kind that the flags select.
-func (s *Selection) List(ctx context.Context, e *env.Env, c client.Reader, kind schema.GroupVersionKind) ([]*unstructured.Unstructured, error) {
+func (s *Selection) List(ctx context.Context, e *env.Env, c client.Reader, kind schema.GroupVersionKind) (
+	[]*unstructured.Unstructured, error,
+) {
 	namespace, err := e.Namespace()
 	if err != nil {
 		return nil, err

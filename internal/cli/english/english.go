@@ -40,7 +40,8 @@ func Describe(text string) (string, error) {
 	case cron.ConstantDelaySchedule:
 		return "Every " + interval(s.Delay) + ", counted from the last run", nil
 	case *cron.SpecSchedule:
-		return capitalise(expression(s)), nil
+		sentence := expression(s)
+		return strings.ToUpper(sentence[:1]) + sentence[1:], nil
 	}
 	return text, nil
 }
@@ -324,5 +325,3 @@ func and(words []string) string {
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
-
-func capitalise(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -60,7 +60,7 @@ func (o *Options) check(names []string) error {
 	case o.Timeout < 0:
 		return fmt.Errorf("--timeout=%s: use 0 or more", o.Timeout)
 	}
-	return errors.Join(o.Selection.Check(), o.DryRun.Check())
+	return errors.Join(o.Check(), o.DryRun.Check())
 }
 
 // Batch handles some CronJobs, each whatever happens to the others.

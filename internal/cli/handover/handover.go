@@ -313,7 +313,9 @@ func writtenAt(object client.Object) time.Time {
 // patch sets whether a participant is suspended, and what SuspendBeforeAnnotation says; "" removes
 // it. It fails if the spec is not as we know it any more. A status that has changed does not
 // matter.
-func (h *Handover) patch(ctx context.Context, p *Participant, suspend bool, before string, options ...client.PatchOption) (*Participant, error) {
+func (h *Handover) patch(ctx context.Context, p *Participant, suspend bool, before string, options ...client.PatchOption) (
+	*Participant, error,
+) {
 	annotations := map[string]any{SuspendBeforeAnnotation: nil}
 	if before != "" {
 		annotations[SuspendBeforeAnnotation] = before

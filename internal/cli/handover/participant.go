@@ -23,11 +23,10 @@ import (
 )
 
 const (
-	// ImportedFromAnnotation, on one of ours, is the UID of the built-in CronJob it was made from.
+	// ImportedFromAnnotation is on one of ours the UID of the built-in CronJob it was made from.
 	ImportedFromAnnotation = "batch.tutorial.kubebuilder.io/imported-from"
 
-	// ExportedFromAnnotation, on a built-in CronJob, is the UID of the one of ours it was made
-	// from.
+	// ExportedFromAnnotation is on a built-in CronJob the UID of the one of ours it was made from.
 	ExportedFromAnnotation = "batch.tutorial.kubebuilder.io/exported-from"
 
 	// SuspendBeforeAnnotation is on a CronJob of either kind while it is suspended in favour of the

@@ -126,7 +126,7 @@ func (i *importer) create(ctx context.Context, original *handover.Participant, o
 }
 
 // start creates ours, and hands over to it if handsOver says so.
-func (i *importer) start(ctx context.Context, original *handover.Participant, ours *v1.CronJob, handsOver bool) (missed time.Time, err error) {
+func (i *importer) start(ctx context.Context, original *handover.Participant, ours *v1.CronJob, handsOver bool) (time.Time, error) {
 	if handsOver {
 		return i.HandOver(ctx, original, func(ctx context.Context, _ time.Time, suspended bool) (*handover.Participant, error) {
 			ours.Spec.Suspend = &suspended
@@ -140,7 +140,7 @@ func (i *importer) start(ctx context.Context, original *handover.Participant, ou
 	if !original.SuspendedByOthers() { // the import has it suspended, and nobody else
 		metav1.SetMetaDataAnnotation(&ours.ObjectMeta, handover.SuspendBeforeAnnotation, "false")
 	}
-	_, err = i.Create(ctx, ours)
+	_, err := i.Create(ctx, ours)
 	return time.Time{}, err
 }
 

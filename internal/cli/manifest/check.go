@@ -59,7 +59,7 @@ func (c *conversion) checkFields(spec, mapping *yaml.Node) error {
 	if isPart && len(fieldsOf(fields)) == 0 {
 		return nil
 	}
-	if err := CheckFields(fields); err != nil && !(isPart && errors.Is(err, schedule.ErrNeverFires)) {
+	if err := CheckFields(fields); err != nil && (!isPart || !errors.Is(err, schedule.ErrNeverFires)) {
 		return c.refused(mapping, err.Error())
 	}
 	text, err := toText(fields, nil)
