@@ -27,15 +27,13 @@ func (c *conversion) verify(converted []byte) error {
 	if err != nil {
 		return fmt.Errorf("the converted text could not be read: %w", err)
 	}
-	convertVersion := func(object map[string]any, meta typeMeta) error {
+	visitCronJobs(want, typeMeta{}, func(object map[string]any, meta typeMeta) {
 		if wanted, _ := c.options.wants(meta); wanted && object["apiVersion"] != nil {
 			object["apiVersion"] = c.options.To.apiVersion()
 		}
-		return normalize(object, meta)
-	}
-	if err := errors.Join(visitCronJobs(want, typeMeta{}, convertVersion), visitCronJobs(got, typeMeta{}, normalize)); err != nil {
-		return err
-	}
+		normalize(object, meta)
+	})
+	visitCronJobs(got, typeMeta{}, normalize)
 	if !reflect.DeepEqual(want, got) {
 		return errors.New("the converted text would not say the same")
 	}
@@ -54,10 +52,10 @@ func (c *conversion) values(text []byte) (value any, err error) {
 
 // visitCronJobs calls a function for each CronJob at or below a value, and each list of CronJobs,
 // of whatever version.
-func visitCronJobs(value any, inherited typeMeta, visit func(map[string]any, typeMeta) error) error {
+func visitCronJobs(value any, inherited typeMeta, visit func(map[string]any, typeMeta)) {
 	object, ok := value.(map[string]any)
 	if !ok {
-		return nil
+		return
 	}
 	var meta typeMeta
 	meta.apiVersion, _ = object["apiVersion"].(string)
@@ -65,24 +63,23 @@ func visitCronJobs(value any, inherited typeMeta, visit func(map[string]any, typ
 	meta = meta.orElse(inherited)
 	if items, ok := object["items"].([]any); ok && meta.isList() {
 		for _, item := range items {
-			if err := visitCronJobs(item, meta.items(), visit); err != nil {
-				return err
-			}
+			visitCronJobs(item, meta.items(), visit)
 		}
 	}
-	if !meta.isCronJob() {
-		return nil
+	if meta.isCronJob() {
+		visit(object, meta)
 	}
-	return visit(object, meta)
 }
 
 // normalize gives a CronJob the spelling that those of both versions and the built-in one have in
 // common: the schedule is the text that the typed conversion makes of its fields, without
-// annotations that carry another spelling, and without a time zone in it.
-func normalize(object map[string]any, _ typeMeta) error {
+// annotations that carry another spelling, and without a time zone in it. A schedule that can't be
+// read stays as it is.
+func normalize(object map[string]any, _ typeMeta) {
 	spec, _ := object["spec"].(map[string]any)
 	metadata, _ := object["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
+	var fields v2.CronSchedule
 	var err error
 	switch schedule := spec["schedule"].(type) {
 	case string:
@@ -91,15 +88,14 @@ func normalize(object map[string]any, _ typeMeta) error {
 			spec["timeZone"] = zone
 		}
 		carried, _ := annotations[v2.ScheduleV2Annotation].(string)
-		var fields v2.CronSchedule
-		if fields, err = toFields(text, map[string]string{v2.ScheduleV2Annotation: carried}); err == nil {
-			spec["schedule"], err = toText(fields, nil)
-		}
+		fields, err = toFields(text, map[string]string{v2.ScheduleV2Annotation: carried})
 	case map[string]any:
-		var fields v2.CronSchedule
-		if err = decodeValue(schedule, &fields); err == nil {
-			spec["schedule"], err = toText(fields, nil)
-		}
+		fields, err = decodeFields(schedule)
+	default:
+		err = errNoFields
+	}
+	if text, textErr := toText(fields, nil); err == nil && textErr == nil {
+		spec["schedule"] = text
 	}
 	delete(annotations, v2.ScheduleV1Annotation)
 	delete(annotations, v2.ScheduleV2Annotation)
@@ -109,14 +105,13 @@ func normalize(object map[string]any, _ typeMeta) error {
 	if len(metadata) == 0 {
 		delete(object, "metadata")
 	}
-	return err
 }
 
-// decodeValue decodes a value that was read into any.
-func decodeValue(value, into any) error {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return err
+// decodeFields decodes a v2 schedule that was read into a map.
+func decodeFields(schedule map[string]any) (fields v2.CronSchedule, err error) {
+	raw, err := json.Marshal(schedule)
+	if err == nil {
+		err = json.Unmarshal(raw, &fields)
 	}
-	return json.Unmarshal(raw, into)
+	return fields, err
 }
