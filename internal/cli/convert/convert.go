@@ -36,8 +36,8 @@ are not touched.
 
 What was converted is read again, and compared with what the API server would make of the object, before
 it is written. A file that can't be converted safely is left alone as a whole, and named with the line
-and the reason: one that is a template, one with an alias or a merge key in the place of a schedule, one
-with a schedule that is none. The others are converted.
+and the reason: one that is a template, one with an alias, a merge key or a block scalar in the place of
+a schedule, one with a schedule that is not valid. The others are converted.
 
 Manifests carry their schedule in the fields of their version alone. What v2 can't spell, such as @hourly,
 is converted to what means the same, and a note tells what converting back would give.
