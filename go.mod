@@ -15,7 +15,6 @@ require (
 	github.com/prometheus/common v0.72.0 // test/plane: parses metrics
 	github.com/prometheus/procfs v0.22.0 // test/bench, test/chaos: reads /proc
 	github.com/robfig/cron/v3 v3.0.1 // internal/schedule: the parser
-	github.com/schollz/progressbar/v3 v3.19.1 // plugin: progress of storage
 	github.com/spf13/cobra v1.10.2 // plugin: commands
 	github.com/spf13/pflag v1.0.10 // plugin: flags
 	github.com/stretchr/testify v1.12.1 // tests
@@ -35,7 +34,6 @@ require (
 	sigs.k8s.io/controller-runtime v0.25.2 // manager; hack/localcluster: envtest
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // apis/batch/v2, internal/informer: strict JSON
 	sigs.k8s.io/randfill v1.0.0 // fuzz tests
-	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // plugin: storage
 	sigs.k8s.io/yaml v1.6.0 // plugin, hack, tests: manifests
 )
 
@@ -80,7 +78,6 @@ require (
 	github.com/liggitt/tabwriter v0.0.0-20181228230101-89fcab3d43de // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.22 // indirect
-	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/moby/term v0.5.2 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
@@ -88,7 +85,6 @@ require (
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/peterbourgon/diskv v2.0.1+incompatible // indirect
 	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
-	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/sergi/go-diff v1.4.0 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	github.com/xlab/treeprint v1.2.0 // indirect
@@ -128,6 +124,7 @@ require (
 	sigs.k8s.io/kustomize/cmd/config v0.21.2 // indirect
 	sigs.k8s.io/kustomize/kustomize/v5 v5.8.2 // indirect
 	sigs.k8s.io/kustomize/kyaml v0.21.2 // indirect
+	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
 
 tool (

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// newOptionsCommand returns the command that lists kubectl's flags, which all commands take and whose help
-// would drown in them.
+// newOptionsCommand returns the command that lists kubectl's flags, which all commands take and
+// whose help would drown in them.
 func newOptionsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "options",
@@ -25,8 +25,9 @@ func newOptionsCommand() *cobra.Command {
 	}
 }
 
-// leaveOutGlobalFlags has the help of all commands name the command options in the place of the flags of root
-// that all take. They are hidden only while the help is written: completion offers them still.
+// leaveOutGlobalFlags has the help of all commands name the command options in the place of the
+// flags of root that all take. They are hidden only while the help is written: completion offers
+// them still.
 func leaveOutGlobalFlags(root *cobra.Command) {
 	usage := root.UsageFunc()
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
@@ -43,8 +44,8 @@ func leaveOutGlobalFlags(root *cobra.Command) {
 	})
 }
 
-// pointToHelp has a mistake on the command line of a command, or of one below it, be followed by where to
-// read what is right.
+// pointToHelp has a mistake on the command line of a command, or of one below it, be followed by
+// where to read what is right.
 func pointToHelp(cmd *cobra.Command) {
 	// Those below first: they would inherit, and point twice.
 	for _, below := range cmd.Commands() {

@@ -23,8 +23,8 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/hack/localcluster"
-	"tutorial.kubebuilder.io/project/internal/builtin"
 	"tutorial.kubebuilder.io/project/internal/cli"
+	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/handover"
 )

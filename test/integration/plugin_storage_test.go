@@ -5,7 +5,6 @@ package integration
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -141,7 +140,7 @@ func (s *space) createSettled(name, schedule string) {
 	s.awaitReady(name, metav1.ConditionTrue, v1.ReasonScheduled)
 }
 
-func TestStorageIsShownMigratedAndTrimmed(t *testing.T) {
+func TestStorageIsShownAndKubectlMigratesWhereTheClusterCanNot(t *testing.T) {
 	t.Parallel()
 	s := newStoragePlane(t)
 	for i := range 7 {
@@ -166,49 +165,16 @@ func TestStorageIsShownMigratedAndTrimmed(t *testing.T) {
 		require.Equal(t, strings.HasPrefix(name, "new"), strings.HasSuffix(s.storedVersion(name), "/v2"), name)
 	}
 
-	out := s.migrates("--method=client", "--page-size=3", "--qps=1000")
-	assert.Regexp(t, `^7 written as v2, 3 were so already, managedFields of 0 cleaned\nstatus.storedVersions is \[v2\], it was \[v1, v2\]\n$`, out)
-	assert.Equal(t, []string{"v2"}, s.crd().Status.StoredVersions)
+	// These are the commands that storage migrate prints.
+	objects := s.kubectl(t, "get", cronJobsIn("v2"), "-A", "-o", "json")
+	s.kubectlWithInput(t, objects, "replace", "-f", "-")
+	s.kubectl(t, "patch", "crd", crdName, "--subresource=status", "--type=merge", "-p", `{"status":{"storedVersions":["v2"]}}`)
 	for name, generation := range before {
 		assert.Equal(t, "batch.tutorial.kubebuilder.io/v2", s.storedVersion(name))
 		assert.Equal(t, generation, s.get(name).Generation, "%s is as it was", name)
 	}
 	text, _ = s.storageState()
 	assert.Regexp(t, `v1 +true +false +false +0\nv2 +true +true +true +10\n$`, text)
-	assert.Regexp(t, `^0 written as v2, 10 were so already, .*\nstatus.storedVersions is \[v2\]\n$`, s.migrates("--method=client", "--qps=1000"))
-	s.comesBackAfterAnInterruption()
-}
-
-// comesBackAfterAnInterruption goes on with the migration of ten objects.
-func (s *space) comesBackAfterAnInterruption() {
-	s.t.Helper()
-	s.storeAs("v1")
-	ctx, cancel := context.WithCancel(s.t.Context())
-	var out, errOut lockedBuffer
-	done := make(chan error, 1)
-	go func() {
-		done <- s.runPlugin(ctx, &out, &errOut, "storage", "migrate", "--method=client", "--page-size=2", "--qps=2")
-	}()
-	s.eventually(func() bool { return strings.Contains(errOut.String(), "4 of 10 done") }, "it does not come to the third page")
-	cancel()
-	err := <-done
-	require.ErrorContains(s.t, err, "interrupted")
-	assert.ElementsMatch(s.t, []string{"v1", "v2"}, s.crd().Status.StoredVersions, "not trimmed: not all is written")
-	token := regexp.MustCompile(`--continue=\S+$`).FindString(err.Error())
-	require.NotEmpty(s.t, token, "%v", err)
-
-	said := s.migrates("--method=client", "--qps=1000", token)
-	written := 0
-	_, scanErr := fmt.Sscanf(said, "%d written as v1", &written)
-	require.NoError(s.t, scanErr, said)
-	assert.Less(s.t, written, 7, "it goes on where it stopped: %s", said)
-	assert.Equal(s.t, []string{"v1"}, s.crd().Status.StoredVersions)
-	for name := range s.all() {
-		assert.Equal(s.t, "batch.tutorial.kubebuilder.io/v1", s.storedVersion(name))
-	}
-	s.storeAs("v2")
-	_, _, err = s.migrate(s.t.Context(), "storage", "migrate", token)
-	assert.ErrorContains(s.t, err, "--continue: the CRD was changed since")
 }
 
 // all are the CronJobs of the namespace by name.
@@ -221,7 +187,7 @@ func (s *space) all() map[string]bool {
 	return names
 }
 
-func TestManagedFieldsOfAVersionThatIsNotServedAreMoved(t *testing.T) {
+func TestManagedFieldsOfAVersionThatIsNotServedAreCountedAndCanBeReset(t *testing.T) {
 	t.Parallel()
 	s := newStoragePlane(t)
 	manifest := func(version, schedule, more string) string {
@@ -243,11 +209,9 @@ func TestManagedFieldsOfAVersionThatIsNotServedAreMoved(t *testing.T) {
 	text, _ := s.storageState()
 	assert.Contains(t, text, "objects with managedFields about versions that are not served: 1;")
 
-	out := s.migrates("--method=client")
-	assert.Contains(t, out, "managedFields of 1 cleaned")
-	s.kubectlWithInput(t, changed, apply...)
+	s.kubectl(t, "patch", "-n", s.ns, crdName, "c", "--type=merge", "-p", `{"metadata":{"managedFields":[{}]}}`)
+	s.kubectlWithInput(t, changed, append(apply, "--force-conflicts")...)
 	assert.Equal(t, "0 0 2 1 *", s.get("c").Spec.Schedule)
-	assert.Nil(t, s.get("c").Spec.TimeZone, "who owned what was kept: what is no longer applied goes")
 	text, _ = s.storageState()
 	assert.NotContains(t, text, "managedFields")
 }

@@ -8,12 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"tutorial.kubebuilder.io/project/internal/cli/env"
-	"tutorial.kubebuilder.io/project/internal/manifest"
+	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
 // The exit codes are those of kubectl diff.
@@ -35,8 +36,8 @@ are not touched.
 
 What was converted is read again, and compared with what the API server would make of the object, before
 it is written. A file that can't be converted safely is left alone as a whole, and named with the line
-and the reason: one that is a template, one with an alias or a merge key in the place of a schedule, one
-with a schedule that is none. The others are converted.
+and the reason: one that is a template, one with an alias, a merge key or a block scalar in the place of
+a schedule, one with a schedule that is not valid. The others are converted.
 
 Manifests carry their schedule in the fields of their version alone. What v2 can't spell, such as @hourly,
 is converted to what means the same, and a note tells what converting back would give.
@@ -46,9 +47,9 @@ patch gets all five fields, and one that has only some of them is not converted 
 lists of operations on paths, do not name what they change: look for /spec/schedule in them yourself.
 
 The built-in CronJobs of batch/v1 are left as they are, but with --from batch/v1, which converts them and
-nothing else, or with --import, which converts both kinds. An apiVersion that changes its group makes
-another object: applied, it runs beside the built-in one. To take over CronJobs of a cluster without a
-tick lost or run twice, see kubectl cronjob import.
+nothing else. An apiVersion that changes its group makes another object: applied, it runs beside the
+built-in one. To take over CronJobs of a cluster without a tick lost or run twice, see kubectl cronjob
+import.
 
 With --check, files that have nothing to convert are looked at too: one whose schedule the API server
 would refuse is named with the line and the reason.
@@ -79,9 +80,8 @@ type command struct {
 	filenames []string
 	recursive bool
 
-	to        string
-	from      string
-	importing bool
+	to   string
+	from string
 
 	inPlace bool
 	diff    bool
@@ -129,7 +129,6 @@ func (c *command) addFlags(cmd *cobra.Command) {
 	flags.Lookup("recursive").Usage = "Go into the directories below those that -f names, but for .git and its like."
 	flags.StringVar(&c.to, "to", "", "The version to convert to: v1 or v2.")
 	flags.StringVar(&c.from, "from", "", "batch/v1 converts the built-in CronJobs, and nothing else.")
-	flags.BoolVar(&c.importing, "import", false, "Convert the built-in CronJobs of batch/v1 as well as ours.")
 	flags.BoolVarP(&c.inPlace, "in-place", "i", false, "Write the files rather than the standard output.")
 	flags.BoolVar(&c.diff, "diff", false, "Print what changes, as a unified diff that patch -p1 and git apply take, and not the files.")
 	flags.BoolVar(&c.check, "check", false, "Print the names of the files that have something to convert, and not the files. "+
@@ -150,7 +149,7 @@ func (c *command) options() (manifest.Options, error) {
 	switch c.from {
 	case "":
 	case builtIn:
-		options.From = manifest.BuiltIn
+		options.BuiltIn = true
 	default:
 		return options, fmt.Errorf("--from %s: want %s; which of our versions is converted follows from --to", c.from, builtIn)
 	}
@@ -161,13 +160,8 @@ func (c *command) options() (manifest.Options, error) {
 		return options, errors.New("--to is missing: want v1 or v2")
 	case options.To != manifest.V1 && options.To != manifest.V2:
 		return options, fmt.Errorf("--to %s: want v1 or v2", c.to)
-	case c.importing && c.from != "":
-		return options, errors.New("give --from batch/v1 to convert the built-in CronJobs alone, or --import to convert ours as well, not both")
 	case c.inPlace && c.check:
 		return options, errors.New("--check writes nothing: leave out --in-place")
-	}
-	if c.importing {
-		options.From = manifest.Both
 	}
 	return options, nil
 }
@@ -175,26 +169,21 @@ func (c *command) options() (manifest.Options, error) {
 // trouble ends the program with the code that says so.
 func trouble(err error) error { return &env.ExitError{Code: exitTrouble, Err: err} }
 
-// run converts the files, several at a time, and tells what became of them in their order.
+// run converts the files one after the other.
 func (c *command) run(ctx context.Context, options manifest.Options) error {
 	files, err := expand(c.filenames, c.recursive)
 	if err != nil {
 		return trouble(err)
 	}
-	if c.inPlace {
-		for _, f := range files {
-			if f.isStdin {
-				return trouble(errors.New("--in-place can't write the standard input: leave it out, or name files"))
-			}
-		}
+	if c.inPlace && slices.ContainsFunc(files, func(f file) bool { return f.path == stdinName }) {
+		return trouble(errors.New("--in-place can't write the standard input: leave it out, or name files"))
 	}
 	report := newReport(c)
-	for outcome := range c.convertAll(ctx, files, options) {
-		report.add(outcome)
+	for _, f := range files {
+		if ctx.Err() != nil {
+			return trouble(errors.Join(ctx.Err(), report.out.Flush()))
+		}
+		report.add(c.convertOne(f, options))
 	}
-	err = report.end()
-	if ctx.Err() != nil {
-		return trouble(ctx.Err())
-	}
-	return err
+	return report.end()
 }

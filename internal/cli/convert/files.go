@@ -25,8 +25,6 @@ type file struct {
 	// path is the file itself, where name is a symbolic link.
 	path string
 
-	isStdin bool
-
 	// err is why it can't be read.
 	err error
 }
@@ -53,34 +51,27 @@ func expand(names []string, recursive bool) ([]file, error) {
 func expandOne(name string, recursive bool) ([]file, error) {
 	switch {
 	case name == stdinName:
-		return []file{{name: "<stdin>", path: stdinName, isStdin: true}}, nil
+		return []file{{name: "<stdin>", path: stdinName}}, nil
 	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
 		return nil, fmt.Errorf("-f %s: URLs are not read: download it, and pipe it into -f -", name)
 	}
-	info, err := os.Stat(name)
+	names := []string{name}
+	_, err := os.Stat(name)
+	if matches, _ := filepath.Glob(name); err != nil && len(matches) > 0 { // a pattern that the shell has left as it is
+		names, err = matches, nil
+	}
 	if err != nil {
-		// A pattern that the shell has left as it is.
-		matches, globErr := filepath.Glob(name)
-		if globErr != nil || len(matches) == 0 {
-			return nil, fmt.Errorf("-f %s: %w", name, unwrapPath(err))
-		}
-		var files []file
-		for _, match := range matches {
-			if match == name {
-				return nil, fmt.Errorf("-f %s: %w", name, unwrapPath(err))
-			}
-			found, err := expandOne(match, recursive)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, found...)
-		}
-		return files, nil
+		return nil, fmt.Errorf("-f %s: %w", name, unwrapPath(err))
 	}
-	if info.IsDir() {
-		return walk(name, recursive), nil
+	var files []file
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			files = append(files, walk(name, recursive)...)
+		} else {
+			files = append(files, newFile(name))
+		}
 	}
-	return []file{newFile(name)}, nil
+	return files, nil
 }
 
 // walk returns the manifests in a directory.
@@ -129,7 +120,7 @@ func newFile(name string) file {
 	return file{name: name, path: path}
 }
 
-// unwrapPath is the error without the path, which is told already.
+// unwrapPath is the error without the path, which the message has already.
 func unwrapPath(err error) error {
 	if pathErr, ok := err.(*fs.PathError); ok { //nolint:errorlint // only the outermost one is taken off
 		return pathErr.Err

@@ -4,24 +4,24 @@
 package convert
 
 import (
+	"bufio"
 	"bytes"
-	"context"
 	"errors"
+	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/google/renameio/v2/maybe"
 
-	"tutorial.kubebuilder.io/project/internal/manifest"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
-// outcome is what became of a file.
+// outcome is the result of one file.
 type outcome struct {
 	file   file
 	result manifest.Result
@@ -34,34 +34,6 @@ type outcome struct {
 
 	// err is why the file was not read or written.
 	err error
-}
-
-// convertAll converts files, several at a time, and yields what became of them in their order.
-func (c *command) convertAll(ctx context.Context, files []file, options manifest.Options) iter.Seq[outcome] {
-	return func(yield func(outcome) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		// Each file has a slot for its outcome; the queue of slots has them in their order. Its length
-		// bounds how far the work is ahead of the output, and thereby the memory.
-		queue := make(chan chan outcome, 8*runtime.GOMAXPROCS(0))
-		go func() {
-			defer close(queue)
-			for _, f := range files {
-				slot := make(chan outcome, 1)
-				select {
-				case queue <- slot:
-					go func() { slot <- c.convertOne(f, options) }()
-				case <-ctx.Done():
-					return
-				}
-			}
-		}()
-		for slot := range queue {
-			if !yield(<-slot) {
-				return
-			}
-		}
-	}
 }
 
 // convertOne reads a file, converts it and writes it, as far as that was asked for.
@@ -84,14 +56,14 @@ func (c *command) convertOne(f file, options manifest.Options) outcome {
 		o.diff = unified(f, before, o.result.Text)
 	}
 	if c.inPlace {
-		o.err = replace(f, before, o.result.Text)
+		o.err = replace(f, o.result.Text)
 	}
 	return o
 }
 
 // read returns what is in a file.
 func (c *command) read(f file) ([]byte, error) {
-	if f.isStdin {
+	if f.path == stdinName {
 		return io.ReadAll(c.In)
 	}
 	text, err := os.ReadFile(f.path)
@@ -99,7 +71,7 @@ func (c *command) read(f file) ([]byte, error) {
 }
 
 // replace writes a file anew, as a whole or not at all, with the mode that it has.
-func replace(f file, before, after []byte) error {
+func replace(f file, text []byte) error {
 	info, err := os.Stat(f.path)
 	if err != nil {
 		return unwrapPath(err)
@@ -107,21 +79,98 @@ func replace(f file, before, after []byte) error {
 	if !info.Mode().IsRegular() {
 		return errors.New("is not a regular file, and not written in place")
 	}
-	now, err := os.ReadFile(f.path)
-	if err != nil {
-		return unwrapPath(err)
-	}
-	if !bytes.Equal(now, before) {
-		return errors.New("was changed by somebody else meanwhile, and is not written")
-	}
-	return maybe.WriteFile(f.path, after, info.Mode().Perm())
+	return maybe.WriteFile(f.path, text, info.Mode().Perm())
 }
 
 // unified is the difference as patch -p1 and git apply read it.
 func unified(f file, before, after []byte) string {
 	name := "stdin"
-	if !f.isStdin {
+	if f.path != stdinName {
 		name = strings.TrimPrefix(filepath.ToSlash(filepath.Clean(f.name)), "/")
 	}
 	return udiff.Unified(path.Join("a", name), path.Join("b", name), string(before), string(after))
+}
+
+// report prints the results of all files.
+type report struct {
+	*command
+
+	// out is the standard output, and last the last byte of the documents in it; 0 for none.
+	out  *bufio.Writer
+	last byte
+
+	files, changed, failed int
+}
+
+func newReport(c *command) *report { return &report{command: c, out: bufio.NewWriter(c.Out)} }
+
+// add prints the result of one file.
+func (r *report) add(o outcome) {
+	r.files++
+	for _, finding := range o.result.Findings {
+		fmt.Fprintf(r.ErrOut, "%s:%s\n", o.file.name, finding)
+	}
+	if o.err != nil {
+		fmt.Fprintf(r.ErrOut, "%s: %v\n", o.file.name, o.err)
+	}
+	switch {
+	case o.err != nil || o.result.LeftAlone():
+		r.failed++
+	case o.changed:
+		r.changed++
+	}
+	r.print(o)
+}
+
+// print writes to the standard output what was asked for. Errors of it are kept until the end.
+func (r *report) print(o outcome) {
+	switch {
+	case r.diff:
+		_, _ = r.out.WriteString(o.diff)
+	case r.check && o.changed:
+		_, _ = fmt.Fprintln(r.out, o.file.name)
+	case r.inPlace && o.changed && o.err == nil:
+		_, _ = fmt.Fprintf(r.out, "%s converted to %s\n", o.file.name, r.to)
+	case !r.check && !r.inPlace:
+		// Also what has nothing to convert, or could not be: nothing gets lost in a pipe.
+		r.join(o.result.Text)
+	}
+}
+
+// end returns the error that has the exit code.
+func (r *report) end() error {
+	if err := r.out.Flush(); err != nil {
+		return trouble(fmt.Errorf("writing the output: %w", err))
+	}
+	switch {
+	case r.failed == 1 && r.files == 1:
+		return trouble(errors.New("the file was not converted"))
+	case r.failed > 0:
+		return trouble(fmt.Errorf("%d of %d files were not converted", r.failed, r.files))
+	case r.changed > 0 && !r.inPlace && (r.check || r.diff):
+		return &env.ExitError{Code: exitChanges}
+	}
+	return nil
+}
+
+// join writes a file behind the others, so that their documents stay apart.
+func (r *report) join(text []byte) {
+	if r.last != 0 {
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	}
+	if len(text) == 0 {
+		return
+	}
+	if r.last != 0 && r.last != '\n' {
+		_ = r.out.WriteByte('\n')
+	}
+	switch {
+	case r.last == 0, bytes.HasPrefix(text, []byte("---")):
+	case bytes.HasPrefix(text, []byte("%")): // a directive, which has to follow the end of a document
+		_, _ = r.out.WriteString("...\n")
+	default:
+		_, _ = r.out.WriteString("---\n")
+	}
+	_, _ = r.out.Write(text)
+	r.last = text[len(text)-1]
 }

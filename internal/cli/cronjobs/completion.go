@@ -5,8 +5,6 @@ package cronjobs
 
 import (
 	"context"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -25,69 +23,60 @@ import (
 // completionTimeout is how long a shell waits for the names that complete a word.
 const completionTimeout = 3 * time.Second
 
+// maxCompletions is how many names a shell is offered.
+const maxCompletions = 500
+
 // CompleteNames completes the first limit arguments with the names of the namespace's CronJobs that
 // are not given yet; all arguments if limit is 0. Where no cluster answers it completes nothing.
 func CompleteNames(e *env.Env, limit int) cobra.CompletionFunc {
-	return completeNames(e, v1.GroupVersion.WithKind("CronJobList"), limit)
+	return complete(e, v1.GroupVersion.WithKind("CronJobList"), limit)
 }
 
-// CompleteBuiltinNames completes all arguments with the names of built-in CronJobs, as CompleteNames
-// does with those of ours.
+// CompleteBuiltinNames completes all arguments with the names of built-in CronJobs.
 func CompleteBuiltinNames(e *env.Env) cobra.CompletionFunc {
-	return completeNames(e, batchv1.SchemeGroupVersion.WithKind("CronJobList"), 0)
+	return complete(e, batchv1.SchemeGroupVersion.WithKind("CronJobList"), 0)
 }
 
-func completeNames(e *env.Env, kind schema.GroupVersionKind, limit int) cobra.CompletionFunc {
+// CompleteNamespaces completes the value of a flag with the names of namespaces.
+func CompleteNamespaces(e *env.Env) cobra.CompletionFunc {
+	completeNames := complete(e, corev1.SchemeGroupVersion.WithKind("NamespaceList"), 0)
+	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return completeNames(cmd, nil, begun)
+	}
+}
+
+// complete completes the first limit arguments with names of objects; all if limit is 0.
+func complete(e *env.Env, kind schema.GroupVersionKind, limit int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if limit > 0 && len(args) >= limit {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		namespace, err := e.Namespace()
+		names, err := namesOf(cmd.Context(), e, kind)
 		if err != nil {
-			return completeNothing(err)
+			cobra.CompErrorln(err.Error())
+			return nil, cobra.ShellCompDirectiveError
 		}
-		return completeObjects(cmd.Context(), e, kind, namespace, begun, args)
+		return slices.DeleteFunc(names, func(name string) bool {
+			return !strings.HasPrefix(name, begun) || slices.Contains(args, name)
+		}), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// CompleteNamespaces completes a flag with the names of the cluster's namespaces. Where no cluster
-// answers, or it does not list them for the user, it completes nothing.
-func CompleteNamespaces(e *env.Env) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return completeObjects(cmd.Context(), e, corev1.SchemeGroupVersion.WithKind("NamespaceList"), "", begun, nil)
-	}
-}
-
-// completeObjects completes a word with the names of objects that are not given yet.
-func completeObjects(ctx context.Context, e *env.Env, kind schema.GroupVersionKind, namespace, begun string, given []string) (
-	[]cobra.Completion, cobra.ShellCompDirective,
-) {
-	names, err := namesOf(ctx, e, kind, namespace)
-	if err != nil {
-		return completeNothing(err)
-	}
-	return slices.DeleteFunc(names, func(name string) bool {
-		return !strings.HasPrefix(name, begun) || slices.Contains(given, name)
-	}), cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeNothing completes nothing, because of an error.
-func completeNothing(err error) ([]cobra.Completion, cobra.ShellCompDirective) {
-	cobra.CompErrorln(err.Error())
-	return nil, cobra.ShellCompDirectiveError
-}
-
-// namesOf returns the names of the objects in a list of this kind.
-func namesOf(ctx context.Context, e *env.Env, kind schema.GroupVersionKind, namespace string) ([]string, error) {
+// namesOf returns the names of the objects in a list of this kind, in the namespace of the flags.
+func namesOf(ctx context.Context, e *env.Env, kind schema.GroupVersionKind) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
+	namespace, err := e.Namespace()
+	if err != nil {
+		return nil, err
+	}
 	c, err := e.Client()
 	if err != nil {
 		return nil, err
 	}
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kind)
-	if err := c.List(ctx, list, client.InNamespace(namespace), client.Limit(PageSize)); err != nil {
+	if err := c.List(ctx, list, client.InNamespace(namespace), client.Limit(maxCompletions)); err != nil {
 		return nil, err
 	}
 	names := make([]string, len(list.Items))
@@ -95,35 +84,4 @@ func namesOf(ctx context.Context, e *env.Env, kind schema.GroupVersionKind, name
 		names[i] = list.Items[i].Name
 	}
 	return names, nil
-}
-
-// zoneDir is where most systems keep the IANA database. The copy in the binary can't be listed.
-const zoneDir = "/usr/share/zoneinfo"
-
-// CompleteZones completes the name of a time zone, where the system has a list of them.
-func CompleteZones(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return zonesOf(os.DirFS(zoneDir), begun), cobra.ShellCompDirectiveNoFileComp
-}
-
-// zonesOf returns the names in a directory of zones that begin so. One that can't be read has none.
-func zonesOf(dir fs.FS, begun string) []string {
-	var zones []string
-	_ = fs.WalkDir(dir, ".", func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return fs.SkipDir
-		case entry.IsDir() && (path == "posix" || path == "right"):
-			return fs.SkipDir
-		case !entry.IsDir() && strings.HasPrefix(path, begun) && isZoneName(path):
-			zones = append(zones, path)
-		}
-		return nil
-	})
-	return zones
-}
-
-// isZoneName tells names such as Europe/Paris from the directory's other files, which have lower case
-// names, or a dot in them.
-func isZoneName(path string) bool {
-	return path[0] >= 'A' && path[0] <= 'Z' && !strings.Contains(path, ".")
 }

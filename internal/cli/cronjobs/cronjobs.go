@@ -17,6 +17,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,9 +27,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
-
-// PageSize is how many objects a list asks for at a time.
-const PageSize = 500
 
 // Resource is the resource as kubectl names it.
 const Resource = "cronjobs.batch.tutorial.kubebuilder.io"
@@ -51,18 +49,8 @@ func ParseName(arg string) (string, error) {
 	return name, nil
 }
 
-// Get reads a CronJob. It asks for v1, which is always served.
-func Get(ctx context.Context, c client.Reader, namespace, name string) (*v1.CronJob, error) {
-	cronJob := &v1.CronJob{}
-	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, cronJob); err != nil {
-		return nil, Explain(err)
-	}
-	cronJob.SetGroupVersionKind(v1.GroupVersion.WithKind("CronJob"))
-	return cronJob, nil
-}
-
-// Named reads the CronJob that an argument names, in the namespace of the flags, and returns it with the
-// client that it was read with.
+// Named reads the CronJob that an argument names, in the namespace of the flags, and returns it with
+// the client that it was read with. It asks for v1, which is always served.
 func Named(ctx context.Context, e *env.Env, arg string) (client.WithWatch, *v1.CronJob, error) {
 	name, err := ParseName(arg)
 	if err != nil {
@@ -76,7 +64,8 @@ func Named(ctx context.Context, e *env.Env, arg string) (client.WithWatch, *v1.C
 	if err != nil {
 		return nil, nil, err
 	}
-	cronJob, err := Get(ctx, cluster, namespace, name)
+	cronJob := &v1.CronJob{}
+	err = Explain(cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, cronJob))
 	return cluster, cronJob, err
 }
 
@@ -88,26 +77,28 @@ func Explain(err error) error {
 	return err
 }
 
-// JobsOf returns the Jobs that a CronJob controls, by UID as the controller counts them, oldest first:
-// by their tick, or by their creation if they have none.
-func JobsOf(ctx context.Context, c client.Reader, cronJob *v1.CronJob) ([]*batchv1.Job, error) {
+// JobsOf returns the Jobs that a CronJob of either kind controls, by UID as the controller counts
+// them, oldest first: by their tick, or by their creation if they have none.
+func JobsOf(ctx context.Context, c client.Reader, cronJob client.Object) ([]*batchv1.Job, error) {
 	var jobs []*batchv1.Job
-	list := &batchv1.JobList{}
-	for more := true; more; more = list.Continue != "" {
-		err := c.List(ctx, list, client.InNamespace(cronJob.Namespace), client.Limit(PageSize), client.Continue(list.Continue))
-		if err != nil {
-			return nil, fmt.Errorf("listing the Jobs of %s: %w", cronJob.Name, err)
+	err := Each(ctx, c, &batchv1.JobList{}, func(object runtime.Object) error {
+		if job, ok := object.(*batchv1.Job); ok && metav1.IsControlledBy(job, cronJob) {
+			jobs = append(jobs, job)
 		}
-		for i := range list.Items {
-			if metav1.IsControlledBy(&list.Items[i], cronJob) {
-				jobs = append(jobs, list.Items[i].DeepCopy())
-			}
-		}
+		return nil
+	}, client.InNamespace(cronJob.GetNamespace()))
+	if err != nil {
+		return nil, fmt.Errorf("listing the Jobs of %s: %w", cronJob.GetName(), err)
 	}
 	slices.SortStableFunc(jobs, func(a, b *batchv1.Job) int {
 		return cmp.Or(plan.AgeFrom(a).Compare(plan.AgeFrom(b)), cmp.Compare(a.Name, b.Name))
 	})
 	return jobs, nil
+}
+
+// Active returns the Jobs that run, as the controller counts them.
+func Active(jobs []*batchv1.Job) []*batchv1.Job {
+	return slices.DeleteFunc(slices.Clone(jobs), func(job *batchv1.Job) bool { return plan.ResultOf(job) != "" })
 }
 
 // Schedule returns when a CronJob fires; intervals are anchored as the controller does it, to the
@@ -145,4 +136,19 @@ func Zone(c *v1.CronJob) *time.Location {
 		return time.UTC
 	}
 	return zone
+}
+
+// Fail returns one error for what went wrong with several objects. One is returned as it is; of
+// more, each is printed on a line of its own, and the program is to end with 1.
+func Fail(e *env.Env, errs []error) error {
+	switch len(errs) {
+	case 0:
+		return nil
+	case 1:
+		return errs[0]
+	}
+	for _, err := range errs {
+		fmt.Fprintln(e.ErrOut, "error:", err)
+	}
+	return &env.ExitError{Code: 1}
 }

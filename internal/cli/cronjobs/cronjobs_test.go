@@ -6,7 +6,6 @@ package cronjobs
 import (
 	"errors"
 	"testing"
-	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -60,16 +59,6 @@ func TestSeveralErrorsAreALineEach(t *testing.T) {
 	assert.Equal(t, 1, env.ExitCode(err))
 	assert.Empty(t, err.Error(), "nothing is left to print")
 	assert.Equal(t, "error: one\nerror: two\n", errOut.String())
-}
-
-func TestZonesAreCompletedFromTheSystemsList(t *testing.T) {
-	files := fstest.MapFS{}
-	for _, path := range []string{"Europe/Paris", "Europe/Prague", "UTC", "posix/Europe/Paris", "zone1970.tab", "leapseconds", "Europe.txt"} {
-		files[path] = &fstest.MapFile{}
-	}
-	assert.Equal(t, []string{"Europe/Paris", "Europe/Prague"}, zonesOf(files, "Eu"))
-	assert.Equal(t, []string{"Europe/Paris", "Europe/Prague", "UTC"}, zonesOf(files, ""))
-	assert.Empty(t, zonesOf(fstest.MapFS{}, ""))
 }
 
 func TestAMissingCRDIsSaidToBeMissing(t *testing.T) {

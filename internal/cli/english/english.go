@@ -4,12 +4,13 @@
 // Package english says in plain English when a schedule fires.
 //
 // The libraries there are for this describe the text of an expression, as other cron dialects read
-// it: they join day of month and day of week by "and", and take */7 for every seven minutes. Here it
-// is the parsed sets that are put into words, the same ones that decide when a Job starts, so that
-// two schedules have the same description if and only if they fire at the same times.
+// it: they join day of month and day of week by "and", and take */7 for every seven minutes. Here
+// it is the parsed sets that are put into words, the same ones that decide when a Job starts, so
+// that two schedules have the same description if and only if they fire at the same times.
 package english
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -39,7 +40,8 @@ func Describe(text string) (string, error) {
 	case cron.ConstantDelaySchedule:
 		return "Every " + interval(s.Delay) + ", counted from the last run", nil
 	case *cron.SpecSchedule:
-		return capitalise(expression(s)), nil
+		sentence := expression(s)
+		return strings.ToUpper(sentence[:1]) + sentence[1:], nil
 	}
 	return text, nil
 }
@@ -57,22 +59,22 @@ func expression(s *cron.SpecSchedule) string {
 	return times
 }
 
-// timesOfDay describes at which times of a day, and reports whether these are in some of its hours only.
+// timesOfDay describes times of a day, and reports whether they are in some of its hours only.
 func timesOfDay(minutes, hours values) (text string, isPart bool) {
 	const few, several = 3, 6
 	allDay, count := len(hours) == 24, len(minutes)*len(hours)
-	every, isRhythm := minutes.rhythm(60)
+	every, isEven := minutes.evenStep(60)
 	switch {
 	case count <= few:
 		return "at " + and(times(minutes, hours)), true
-	case isRhythm && allDay:
+	case isEven && allDay:
 		return "every " + counted(every, "minute"), false
-	case isRhythm && hours.isRange():
+	case isEven && hours.isRange():
 		return fmt.Sprintf("every %s from %s to %s", counted(every, "minute"),
 			clockTime(hours[0], minutes[0]), clockTime(hours.last(), minutes.last())), true
 	case count <= several && len(minutes) > 1:
 		return "at " + and(times(minutes, hours)), true
-	case isRhythm:
+	case isEven:
 		return fmt.Sprintf("every %s of %s", counted(every, "minute"), hourList(hours)), true
 	case len(minutes) == 1 && allDay && minutes[0] == 0:
 		return "every hour", false
@@ -105,24 +107,18 @@ func times(minutes, hours values) []string {
 
 // minuteList names minutes of an hour.
 func minuteList(minutes values) string {
-	if step, ok := minutes.progression(); ok && step > 1 && len(minutes) > 3 {
-		return fmt.Sprintf("every %s minute from %d to %d", ordinal(step), minutes[0], minutes.last())
-	}
-	return plural(len(minutes), "minute") + " " + and(minutes.runs(strconv.Itoa))
+	return cmp.Or(minutes.steps("minute"), plural(len(minutes), "minute")+" "+and(minutes.runs(strconv.Itoa)))
 }
 
 // hourList names hours of a day.
 func hourList(hours values) string {
-	if step, ok := hours.progression(); ok && step > 1 && len(hours) > 3 {
-		return fmt.Sprintf("every %s hour from %d to %d", ordinal(step), hours[0], hours.last())
-	}
-	return "the " + plural(len(hours), "hour") + " " + and(hours.runs(strconv.Itoa))
+	return cmp.Or(hours.steps("hour"), "the "+plural(len(hours), "hour")+" "+and(hours.runs(strconv.Itoa)))
 }
 
 // days describes on which days; "" for every day.
 //
-// Where neither day of month nor day of week is "*", a day has to match one of them, not both. Either may then be
-// a list of nothing, ",".
+// Where neither day of month nor day of week is "*", a day has to match one of them, not both.
+// Either may then be a list of nothing, ",".
 func days(s *cron.SpecSchedule) string {
 	monthDays, weekdays, months := valuesOf(s.Dom), valuesOf(s.Dow), valuesOf(s.Month)
 	either := (s.Dom|s.Dow)&star == 0
@@ -230,17 +226,27 @@ func (v values) progression() (int, bool) {
 	return step, true
 }
 
+// steps names more than three numbers that are more than one apart: "every 7th minute from 0 to
+// 56"; "" if they are not.
+func (v values) steps(unit string) string {
+	step, ok := v.progression()
+	if !ok || step == 1 || len(v) <= 3 {
+		return ""
+	}
+	return fmt.Sprintf("every %s %s from %d to %d", ordinal(step), unit, v[0], v.last())
+}
+
 // isRange reports whether no number is left out between the first and the last.
 func (v values) isRange() bool { return v.last()-v[0] == len(v)-1 }
 
-// rhythm returns the step of a progression that starts with 0 and goes on evenly in the next cycle.
-func (v values) rhythm(cycle int) (int, bool) {
+// evenStep returns the step of a progression that starts with 0 and goes on evenly in the next cycle.
+func (v values) evenStep(cycle int) (int, bool) {
 	step, ok := v.progression()
 	return step, ok && v[0] == 0 && v.last()+step == cycle
 }
 
-// weekRange returns the first of at least three weekdays that follow each other, over the end of the
-// week if need be; not of all seven.
+// weekRange returns the first of at least three weekdays that follow each other, over the end of
+// the week if need be; not of all seven.
 func (v values) weekRange() (int, bool) {
 	if len(v) < 3 || len(v) == 7 {
 		return 0, false
@@ -319,5 +325,3 @@ func and(words []string) string {
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
-
-func capitalise(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -1,12 +1,15 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package env is what the commands of the plugin share: streams, a clock, the cluster that kubectl's
-// flags name, and how a command tells its exit code.
+// Package env is what the commands of the plugin share: streams, a clock, the cluster that
+// kubectl's flags name, and how a command returns its exit code.
 package env
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -51,8 +54,8 @@ func (e *Env) Namespace() (string, error) {
 	return namespace, e.nameFlag(err)
 }
 
-// RESTConfig says where the cluster is; that nothing names one is an error. Requests are not limited but by
-// the API server's priority and fairness.
+// RESTConfig says where the cluster is; that nothing names one is an error. Requests are not
+// limited but by the API server's priority and fairness.
 func (e *Env) RESTConfig() (*rest.Config, error) {
 	config, err := e.Flags.ToRESTConfig()
 	if err != nil {
@@ -61,7 +64,6 @@ func (e *Env) RESTConfig() (*rest.Config, error) {
 	if err := e.checkNamed(config); err != nil {
 		return nil, err
 	}
-	config = rest.CopyConfig(config)
 	config.QPS = -1
 	return config, nil
 }
@@ -80,6 +82,16 @@ func (e *Env) Client() (client.WithWatch, error) {
 	return c, nil
 }
 
+// Sleep waits, and returns an error if the context ends before.
+func (e *Env) Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-e.Clock.After(d):
+		return nil
+	}
+}
+
 // newScheme has the types that the commands work with.
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
@@ -88,4 +100,37 @@ func newScheme() *runtime.Scheme {
 	utilruntime.Must(v1.AddToScheme(scheme))
 	utilruntime.Must(v2.AddToScheme(scheme))
 	return scheme
+}
+
+// ExitError ends the program with a code other than 1.
+type ExitError struct {
+	// Code is the exit code.
+	Code int
+
+	// Err is what to print; nil if all has been printed.
+	Err error
+}
+
+// Error is the message to print, which may be empty.
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return ""
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns what is wrapped.
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// ExitCode is the code to exit with after an error: 0 for none, 1 if it does not say otherwise.
+func ExitCode(err error) int {
+	var exit *ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.Code
+	default:
+		return 1
+	}
 }

@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// unnamedCluster is the address that client-go takes when nothing names one. Hardly ever is a cluster there.
+// unnamedCluster is the address that client-go takes when nothing names one.
 const unnamedCluster = "http://localhost:8080"
 
 // checkNamed returns an error if nothing has named the cluster that config leads to.

@@ -16,7 +16,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// writeKubeconfig writes a kubeconfig with one context, named proxy, to a cluster at localhost:8080.
+// writeKubeconfig writes a kubeconfig with one context, named proxy, to a cluster at
+// localhost:8080.
 func writeKubeconfig(t *testing.T, currentContext string) string {
 	t.Helper()
 	kubeconfig := clientcmdapi.NewConfig()

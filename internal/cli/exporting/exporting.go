@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package exporting is the command export: it makes built-in CronJobs from ours, and undoes an import.
+// Package exporting is the command export, which makes built-in CronJobs from ours.
 package exporting
 
 import (
@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/internal/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/handover"
@@ -96,8 +96,8 @@ func (x *exporter) run(ctx context.Context, object *unstructured.Unstructured) e
 	}
 	exported, notes := builtin.Export(ours)
 	metav1.SetMetaDataAnnotation(&exported.ObjectMeta, handover.ExportedFromAnnotation, string(ours.UID))
-	if x.PrintsManifests() {
-		return x.PrintManifest(exported)
+	if x.Printer != nil {
+		return x.Printer.PrintObj(exported, x.Env.Out)
 	}
 	existing := &batchv1.CronJob{}
 	found, err := x.Find(ctx, existing)
@@ -114,37 +114,33 @@ func (x *exporter) run(ctx context.Context, object *unstructured.Unstructured) e
 }
 
 // create exports one that has no counterpart yet.
-func (x *exporter) create(ctx context.Context, ours *handover.Side, exported *batchv1.CronJob, notes []builtin.Note) error {
+func (x *exporter) create(ctx context.Context, ours *handover.Participant, exported *batchv1.CronJob, notes []string) error {
 	if err := ours.RefuseKeeper(); err != nil {
 		return err
 	}
 	if err := x.Check(ctx, exported); err != nil {
 		return err
 	}
-	missed, err := x.HandOver(ctx, ours, func(ctx context.Context, _ time.Time, suspended bool) (*handover.Side, error) {
+	missed, err := x.HandOver(ctx, ours, func(ctx context.Context, _ time.Time, suspended bool) (*handover.Participant, error) {
 		exported.Spec.Suspend = &suspended
 		return x.Create(ctx, exported)
 	})
 	if err != nil {
 		return err
 	}
+	done := "exported and running, ours is suspended"
 	if ours.SuspendedByOthers() {
-		x.Done("exported, suspended as ours is")
-	} else {
-		x.Done("exported and running, ours is suspended")
+		done = "exported, suspended as ours is"
 	}
-	for _, note := range notes {
-		x.Note(note.String())
-	}
-	x.NoteMissed(missed)
+	x.Done(done, missed, notes...)
 	return nil
 }
 
 // goBack hands over to one that is there.
 func (x *exporter) goBack(ctx context.Context, c *v1.CronJob, original *batchv1.CronJob) error {
 	ours, to := handover.Ours(c), handover.BuiltIn(original)
-	if ours.Suspended() && !to.Held() {
-		x.Done("already exported, ours is suspended")
+	if ours.Suspended() && !to.SuspendedByUs() {
+		x.Done("already exported, ours is suspended", time.Time{})
 		return nil
 	}
 	if err := ours.RefuseKeeper(); err != nil {
@@ -155,29 +151,29 @@ func (x *exporter) goBack(ctx context.Context, c *v1.CronJob, original *batchv1.
 		return err
 	}
 	suspended := ours.SuspendedByOthers() || to.SuspendedByOthers()
-	resume := func(ctx context.Context, stoppedAt time.Time, suspended bool) (*handover.Side, error) {
+	missed, err := x.HandOver(ctx, ours, func(ctx context.Context, stoppedAt time.Time, suspended bool) (*handover.Participant, error) {
 		return x.resume(ctx, original, wanted, stoppedAt, suspended)
-	}
-	missed, err := x.HandOver(ctx, ours, resume)
+	})
 	if err != nil {
 		return err
 	}
+	done := "handed back, the built-in runs and ours is suspended"
 	if suspended {
-		x.Done("handed back; the built-in stays suspended, as it was before or as ours is")
-	} else {
-		x.Done("handed back, the built-in runs and ours is suspended")
+		done = "handed back; the built-in stays suspended, as it was before or as ours is"
 	}
+	var notes []string
 	if len(changed) > 0 {
-		x.Note(fmt.Sprintf("%s: as of %s", strings.Join(changed, ", "), x.spec))
+		notes = append(notes, fmt.Sprintf("%s: as of %s", strings.Join(changed, ", "), x.spec))
 	}
-	x.NoteMissed(missed)
+	x.Done(done, missed, notes...)
 	return nil
 }
 
-// specFor returns the original with the spec that it shall have, and the fields in which that of ours differs.
+// specFor returns the original with the spec that it is to get, and the fields in which ours
+// differs.
 func (x *exporter) specFor(ctx context.Context, ours *v1.CronJob, original *batchv1.CronJob) (*batchv1.CronJob, []string, error) {
 	wanted := builtin.Onto(original, ours)
-	if !x.OnClient() {
+	if x.DryRun != cronjobs.DryRunClient {
 		// The API server fills in defaults, which are no difference.
 		if err := x.Client.Patch(ctx, wanted, client.MergeFrom(original.DeepCopy()), client.DryRunAll); err != nil {
 			return nil, nil, fmt.Errorf("updating %s: %w", handover.BuiltIn(original), err)
@@ -194,12 +190,12 @@ func (x *exporter) specFor(ctx context.Context, ours *v1.CronJob, original *batc
 	return wanted, changed, nil
 }
 
-// resume has the built-in take over: with the wanted spec, and with all ticks behind it that were ours.
-// It would run the newest of them otherwise.
+// resume has the built-in take over, with the wanted spec and with all ticks marked as run that
+// were ours. It would run the newest of them otherwise.
 func (x *exporter) resume(ctx context.Context, original, wanted *batchv1.CronJob, stoppedAt time.Time, suspended bool,
-) (*handover.Side, error) {
+) (*handover.Participant, error) {
 	to := handover.BuiltIn(original)
-	if !to.Held() {
+	if !to.SuspendedByUs() {
 		return to, nil
 	}
 	if len(builtin.ChangedFields(&original.Spec, &wanted.Spec)) > 0 {
@@ -219,5 +215,5 @@ func (x *exporter) resume(ctx context.Context, original, wanted *batchv1.CronJob
 		}
 		original = changed
 	}
-	return x.Switch().Resume(handover.BuiltIn(original))(ctx, stoppedAt, suspended)
+	return x.Resume(handover.BuiltIn(original))(ctx, stoppedAt, suspended)
 }

@@ -12,34 +12,34 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
 // Options are the flags that import and export share.
 type Options struct {
-	AllNamespaces bool
-	Selector      string
-	DryRun        cronjobs.DryRun
-	Output        string
-	Wait          bool
-	Timeout       time.Duration
-	Grace         time.Duration
+	cronjobs.Selection
+	DryRun  cronjobs.DryRun
+	Output  string
+	Wait    bool
+	Timeout time.Duration
+
+	// Grace is how long after its suspension a CronJob may still start a Job, as its controller has
+	// not heard of it yet.
+	Grace time.Duration
 }
 
 // AddFlags has a command take the options. The verb is what it does to CronJobs.
 func (o *Options) AddFlags(command *cobra.Command, verb string) {
-	flags := command.Flags()
-	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, verb+" those of all namespaces.")
-	flags.StringVarP(&o.Selector, "selector", "l", "", verb+" those with these labels, such as app=shop,tier!=cache.")
+	o.Selection.AddFlags(command, verb)
 	o.DryRun.AddFlag(command)
+	flags := command.Flags()
 	flags.StringVarP(&o.Output, "output", "o", "", "Print the manifests, and touch nothing. One of: (json, yaml).")
 	flags.BoolVar(&o.Wait, "wait", false,
 		"Wait for Jobs that run when the concurrency policy is Forbid or Replace; ticks that pass meanwhile are missed.")
@@ -48,8 +48,8 @@ func (o *Options) AddFlags(command *cobra.Command, verb string) {
 		"How long after its suspension a controller may not have heard of it yet; nothing is handed over so soon before a tick.")
 }
 
-// validate says what is wrong with the options.
-func (o *Options) validate(names []string) error {
+// check says what is wrong with the options.
+func (o *Options) check(names []string) error {
 	switch {
 	case o.AllNamespaces && len(names) > 0:
 		return errors.New("--all-namespaces goes without names: use --namespace")
@@ -60,28 +60,29 @@ func (o *Options) validate(names []string) error {
 	case o.Timeout < 0:
 		return fmt.Errorf("--timeout=%s: use 0 or more", o.Timeout)
 	}
-	return o.DryRun.Check()
+	return errors.Join(o.Check(), o.DryRun.Check())
 }
 
-// Batch is a run over some CronJobs, of which each is handled whatever happens to the others.
+// Batch handles some CronJobs, each whatever happens to the others.
 type Batch struct {
-	*Options
-	Env    *env.Env
-	Client client.Client
+	*Handover
 
-	printer printers.ResourcePrinter
+	// Printer prints manifests, if these are asked for.
+	Printer printers.ResourcePrinter
+
 	current client.ObjectKey
 }
 
 // NewBatch prepares a run.
 func NewBatch(e *env.Env, o *Options, names []string) (*Batch, error) {
-	if err := o.validate(names); err != nil {
+	if err := o.check(names); err != nil {
 		return nil, err
 	}
-	b := &Batch{Options: o, Env: e}
+	b := &Batch{Handover: &Handover{Options: o, Env: e}}
+	b.Say = func(text string) { _, _ = fmt.Fprintf(e.ErrOut, "%s: %s\n", b.name(b.current), text) }
 	var err error
 	if o.Output != "" {
-		if b.printer, err = genericclioptions.NewJSONYamlPrintFlags().ToPrinter(o.Output); err != nil {
+		if b.Printer, err = genericclioptions.NewJSONYamlPrintFlags().ToPrinter(o.Output); err != nil {
 			return nil, fmt.Errorf("--output=%s: use yaml or json", o.Output)
 		}
 	}
@@ -89,8 +90,8 @@ func NewBatch(e *env.Env, o *Options, names []string) (*Batch, error) {
 	return b, err
 }
 
-// Each calls back for each CronJob of a kind: those with the names, or all of the namespace that the
-// options ask for. Errors are printed, and counted in the error that it returns.
+// Each calls back for each CronJob of a kind: those with the names, or all that the options select.
+// It prints errors, and returns one that counts them.
 func (b *Batch) Each(ctx context.Context, gvk schema.GroupVersionKind, names []string,
 	handle func(context.Context, *unstructured.Unstructured) error,
 ) error {
@@ -126,33 +127,19 @@ func (b *Batch) Each(ctx context.Context, gvk schema.GroupVersionKind, names []s
 
 // find returns the keys of the CronJobs to handle.
 func (b *Batch) find(ctx context.Context, gvk schema.GroupVersionKind, names []string) ([]client.ObjectKey, error) {
-	namespace, err := b.Env.Namespace()
-	if err != nil {
-		return nil, err
-	}
 	var keys []client.ObjectKey
-	if len(names) > 0 {
-		for _, name := range names {
-			keys = append(keys, client.ObjectKey{Namespace: namespace, Name: name})
+	if len(names) == 0 {
+		objects, err := b.List(ctx, b.Env, b.Client, gvk)
+		for _, object := range objects {
+			keys = append(keys, client.ObjectKeyFromObject(object))
 		}
-		return keys, nil
+		return keys, err
 	}
-	if b.AllNamespaces {
-		namespace = ""
+	namespace, err := b.Env.Namespace()
+	for _, name := range names {
+		keys = append(keys, client.ObjectKey{Namespace: namespace, Name: name})
 	}
-	selector, err := labels.Parse(b.Selector)
-	if err != nil {
-		return nil, fmt.Errorf("--selector: %w", err)
-	}
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(gvk)
-	if err := b.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
-		return nil, fmt.Errorf("listing CronJobs of %s: %w", gvk.GroupVersion(), cronjobs.Explain(err))
-	}
-	for i := range list.Items {
-		keys = append(keys, client.ObjectKeyFromObject(&list.Items[i]))
-	}
-	return keys, nil
+	return keys, err
 }
 
 // Find gets the other CronJob of the same name and reports whether it is there.
@@ -167,88 +154,59 @@ func (b *Batch) Find(ctx context.Context, other client.Object) (bool, error) {
 // strict has the API server refuse fields that it would drop.
 var strict = client.FieldValidation(metav1.FieldValidationStrict)
 
-// Check finds out, before anything is done, whether an object could be created.
+// Check finds out whether an object could be created: in a dry run on the client, as far as that is
+// known here.
 func (b *Batch) Check(ctx context.Context, object client.Object) error {
-	if b.OnClient() {
-		return nil
+	var err error
+	if ours, ok := object.(*v1.CronJob); ok && b.DryRun == cronjobs.DryRunClient {
+		err = cronjobs.CheckNew(ours)
+	} else if b.DryRun != cronjobs.DryRunClient {
+		tried := object.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy of the same type
+		err = b.Client.Create(ctx, tried, strict, client.DryRunAll)
 	}
-	tried := object.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy of the same type
-	if err := b.Client.Create(ctx, tried, strict, client.DryRunAll); err != nil {
-		return fmt.Errorf("creating %s: %w", sideOf(object), err)
+	if err != nil {
+		return fmt.Errorf("creating %s: %w", participantOf(object), err)
 	}
 	return nil
 }
 
 // Create creates a CronJob of either kind.
-func (b *Batch) Create(ctx context.Context, object client.Object) (*Side, error) {
+func (b *Batch) Create(ctx context.Context, object client.Object) (*Participant, error) {
 	if err := b.Client.Create(ctx, object, strict); err != nil {
-		return nil, fmt.Errorf("creating %s: %w", sideOf(object), err)
+		return nil, fmt.Errorf("creating %s: %w", participantOf(object), err)
 	}
-	return sideOf(object), nil
+	return participantOf(object), nil
 }
 
 // HandOver hands over. In a dry run it only says why that would be refused.
-func (b *Batch) HandOver(ctx context.Context, from *Side, start Start) (missed time.Time, err error) {
-	if b.Dry() {
-		return time.Time{}, b.tryHandOver(ctx, from)
-	}
-	return b.Switch().HandOver(ctx, from, start)
-}
-
-// tryHandOver says why a hand-over would be refused, as far as that is known before, and changes
-// nothing.
-func (b *Batch) tryHandOver(ctx context.Context, from *Side) error {
-	if from.Suspended() && !from.Held() {
-		return nil
-	}
-	s := b.Switch()
-	if !b.OnClient() {
-		if _, err := s.clockAhead(ctx, from); err != nil {
-			return err
+func (b *Batch) HandOver(ctx context.Context, from *Participant, start Start) (missed time.Time, err error) {
+	switch {
+	case b.DryRun == cronjobs.DryRunNone:
+		return b.Handover.HandOver(ctx, from, start)
+	case from.Suspended() && !from.SuspendedByUs():
+		return time.Time{}, nil
+	case b.DryRun == cronjobs.DryRunServer:
+		if _, err := b.clockAhead(ctx, from); err != nil {
+			return time.Time{}, err
 		}
 	}
-	if s.Wait {
-		return nil
+	if b.Wait {
+		return time.Time{}, nil
 	}
-	return s.refuseJobs(ctx, from)
+	return time.Time{}, b.refuseJobs(ctx, from)
 }
 
-// NoteMissed says which tick nobody runs, if there is one.
-func (b *Batch) NoteMissed(tick time.Time) {
-	if !tick.IsZero() {
-		b.Note(fmt.Sprintf("the tick of %s is missed: it came during the hand-over", tick.Format(time.RFC3339)))
-	}
-}
-
-// Switch returns what hands over.
-func (b *Batch) Switch() *Switch {
-	return &Switch{
-		Client: b.Client, Clock: b.Env.Clock, Grace: b.Grace, Wait: b.Wait, Timeout: b.Timeout,
-		Say: func(text string) { _, _ = fmt.Fprintf(b.Env.ErrOut, "%s: %s\n", b.name(b.current), text) },
-	}
-}
-
-// OnClient reports whether the API server is not to be asked.
-func (b *Batch) OnClient() bool { return b.DryRun == cronjobs.DryRunClient }
-
-// Dry reports whether nothing is to be changed.
-func (b *Batch) Dry() bool { return b.DryRun != cronjobs.DryRunNone }
-
-// PrintsManifests reports whether manifests are asked for.
-func (b *Batch) PrintsManifests() bool { return b.printer != nil }
-
-// PrintManifest prints an object.
-func (b *Batch) PrintManifest(object runtime.Object) error {
-	return b.printer.PrintObj(object, b.Env.Out)
-}
-
-// Done says what was done to the present CronJob, or would be.
-func (b *Batch) Done(text string) {
+// Done prints what was done to the present CronJob, or would be, with notes and the tick that
+// nobody runs, if there is one.
+func (b *Batch) Done(text string, missed time.Time, notes ...string) {
 	b.print(b.name(b.current) + ": " + b.DryRun.Done(text))
+	if !missed.IsZero() {
+		notes = append(notes, fmt.Sprintf("the tick of %s is missed: it came during the hand-over", missed.Format(time.RFC3339)))
+	}
+	for _, note := range notes {
+		b.print("  " + note)
+	}
 }
-
-// Note says more about the present CronJob.
-func (b *Batch) Note(text string) { b.print("  " + text) }
 
 func (b *Batch) print(text string) { _, _ = fmt.Fprintln(b.Env.Out, text) }
 

@@ -4,18 +4,20 @@
 // Package handover lets one CronJob take over from another, the built-in from ours or the other way
 // round, so that no tick runs twice.
 //
-// The two never run at the same time: the one is suspended, it is made sure that this is known where its
-// Jobs are started, and then the other starts. Each remembers in an annotation whether it was suspended
-// before, so that the way back leaves it as it was, and a repeat after an interruption goes on where that stopped.
+// The two never run at the same time: the one is suspended, it is made sure that the controller
+// that starts its Jobs knows, and then the other starts. An annotation on each says whether it was
+// suspended before, so that the way back leaves it as it was, and a repeat after an interruption
+// goes on where that stopped.
 //
-//	suspend ──► stopped? ──► its Jobs? ──► the other starts ──► which tick was lost?
+//	suspend ──► stopped? ──► its Jobs? ──► the other starts ──► which tick was missed?
 //	   │                                        │
 //	   └────────────── resume ◄──── refused ────┘
 //
-// Ours says in its status which spec its manager follows, so that one that says it is suspended has
-// stopped. The built-in says nothing of the kind. Its controller hears of the suspension within
-// milliseconds; to be safe, it is given a grace: until it is over, nobody runs a tick. A moment is chosen
-// at which no tick falls into it, so that none is lost either, unless the schedule is too dense for that.
+// The status of ours says which spec the manager has observed, so that one that has observed the
+// suspension has stopped. The status of the built-in does not say that. Its controller hears of a
+// suspension within milliseconds; to be safe, it gets a grace, and until that is over nobody runs a
+// tick. The hand-over waits for a moment at which no tick falls into the grace, unless the schedule
+// is too dense.
 package handover
 
 import (
@@ -27,206 +29,185 @@ import (
 	"strings"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
 const (
-	// glance is how often it is looked whether what is waited for has come.
-	glance = 200 * time.Millisecond
+	// pollInterval is the time between two looks at what is waited for.
+	pollInterval = 200 * time.Millisecond
 
 	// undoTimeout is how long undoing may take, after an interruption too.
 	undoTimeout = 10 * time.Second
 )
 
-// Switch hands over. Its fields don't change while it does.
-type Switch struct {
+// Handover hands over.
+type Handover struct {
+	*Options
+	Env    *env.Env
 	Client client.Client
-	Clock  clock.Clock
 
-	// Grace is how long after its suspension a CronJob may still start a Job, as its controller has not
-	// heard of it yet.
-	Grace time.Duration
-
-	// Wait has it wait, for no longer than Timeout, for Jobs that run when the concurrency policy minds them.
-	Wait    bool
-	Timeout time.Duration
-
-	// Say is told what takes time.
+	// Say prints what takes time.
 	Say func(text string)
 }
 
-// Start creates or resumes the side that takes over. The other has stopped; up to the instant all ticks
-// were its to run. When suspended, the one that takes over shall be suspended as well.
-type Start func(ctx context.Context, stoppedAt time.Time, suspended bool) (*Side, error)
+// Start creates or resumes the participant that takes over. The other has stopped; up to the
+// instant all ticks were its to run. If suspended is true, the one that takes over is to be
+// suspended as well.
+type Start func(ctx context.Context, stoppedAt time.Time, suspended bool) (*Participant, error)
 
-// HandOver stops one side and then starts the other. It returns the newest tick that neither has run and
-// neither will; zero for none. On an error the first runs again, unless the other may have been started.
-func (s *Switch) HandOver(ctx context.Context, from *Side, start Start) (missed time.Time, err error) {
+// HandOver stops one participant and then starts the other. It returns the newest tick that neither
+// has run and neither will; zero for none. On an error the first runs again, unless the other may
+// have been started.
+func (h *Handover) HandOver(ctx context.Context, from *Participant, start Start) (missed time.Time, err error) {
 	suspended := from.SuspendedByOthers()
-	if from.Suspended() && !from.Held() {
-		_, err := start(ctx, s.Clock.Now(), suspended)
+	if from.Suspended() && !from.SuspendedByUs() {
+		_, err := start(ctx, h.Env.Clock.Now(), suspended)
 		return time.Time{}, err
 	}
-	stopped, stoppedAt, err := s.stop(ctx, from)
+	stopped, stoppedAt, err := h.stop(ctx, from)
 	if err != nil {
-		return time.Time{}, s.undo(ctx, stopped, notStarted{err})
+		return time.Time{}, h.undo(ctx, stopped, err)
 	}
 	started, err := start(ctx, stoppedAt, suspended)
-	if err != nil {
-		return time.Time{}, s.undo(ctx, stopped, err)
-	}
-	if suspended {
+	switch {
+	case err != nil && isRefusal(err):
+		return time.Time{}, h.undo(ctx, stopped, err)
+	case err != nil:
+		return time.Time{}, fmt.Errorf("%w; %s stays suspended, as the other may run: repeat the command to go on", err, stopped)
+	case suspended:
 		return time.Time{}, nil
 	}
-	// What it ran at the last moment, its status says only now.
-	if last, err := s.read(ctx, stopped); err == nil {
+	// The status may show only now what it ran at the last moment.
+	if last, err := h.read(ctx, stopped); err == nil {
 		stopped = last
 	}
 	return stopped.unrun(startOf(started, stoppedAt), stoppedAt), nil
 }
 
-// startOf is the instant up to which ticks are not those of the side that has been started.
-func startOf(started *Side, stoppedAt time.Time) time.Time {
+// startOf is the instant up to which ticks are not those of the participant that has been started.
+func startOf(started *Participant, stoppedAt time.Time) time.Time {
 	if started.isBuiltIn() && started.GetGeneration() > 1 {
 		return stoppedAt // it was resumed, and makes up for what it has not run
 	}
-	return newest(started.GetCreationTimestamp().Time, written(started), stoppedAt)
+	return newest(started.GetCreationTimestamp().Time, writtenAt(started), stoppedAt)
 }
 
-// stop suspends a side and returns when it starts nothing any more, and since when. On an error the side
-// may be suspended or not.
-func (s *Switch) stop(ctx context.Context, from *Side) (*Side, time.Time, error) {
-	ahead, err := s.clockAhead(ctx, from)
+// stop suspends a participant and returns when it starts nothing any more, and since when. On an
+// error it may be suspended or not.
+func (h *Handover) stop(ctx context.Context, from *Participant) (*Participant, time.Time, error) {
+	ahead, err := h.clockAhead(ctx, from)
 	if err != nil {
 		return from, time.Time{}, err
 	}
-	now := func() time.Time { return s.Clock.Now().Add(ahead) }
+	now := func() time.Time { return h.Env.Clock.Now().Add(ahead) }
 	if from.isBuiltIn() {
-		if from, err = s.awaitQuiet(ctx, from, now); err != nil {
+		if from, err = h.awaitQuiet(ctx, from, now); err != nil {
 			return from, time.Time{}, err
 		}
 	}
-	if !s.Wait {
-		if err := s.refuseJobs(ctx, from); err != nil {
+	if !h.Wait {
+		if err := h.refuseJobs(ctx, from); err != nil {
 			return from, time.Time{}, err
 		}
 	}
 	stoppedAt := now()
-	if !from.Held() {
-		if from, err = s.hold(ctx, from); err != nil {
+	if !from.SuspendedByUs() {
+		if from, err = h.suspend(ctx, from); err != nil {
 			return from, time.Time{}, err
 		}
 	}
-	if from, err = s.awaitStopped(ctx, from, now); err != nil {
+	if from, err = h.awaitStopped(ctx, from, now); err != nil {
 		return from, time.Time{}, err
 	}
-	if from.followed { // so that its status has all that it has run
-		stoppedAt = newest(stoppedAt, from.lastRun)
+	if from.observed { // so that its status has all that it has run
+		stoppedAt = newest(stoppedAt, from.lastRun())
 	} else {
 		stoppedAt = now()
 	}
-	return from, stoppedAt, s.awaitJobs(ctx, from)
+	return from, stoppedAt, h.awaitJobs(ctx, from)
 }
 
-// awaitQuiet waits until no tick will come during the grace. A tick that is about to come is left to run.
-func (s *Switch) awaitQuiet(ctx context.Context, from *Side, now func() time.Time) (*Side, error) {
+// awaitQuiet waits until no tick will come during the grace.
+func (h *Handover) awaitQuiet(ctx context.Context, from *Participant, now func() time.Time) (*Participant, error) {
 	tick := from.next(now())
-	if tick.IsZero() || tick.Sub(now()) > s.Grace {
+	if tick.IsZero() || tick.Sub(now()) > h.Grace {
 		return from, nil
 	}
-	s.Say(fmt.Sprintf("waiting for the tick of %s to have run", tick.Format(time.RFC3339)))
-	for now().Before(tick.Add(s.Grace)) && from.lastRun.Before(tick) {
-		if err := s.sleep(ctx, glance); err != nil {
-			return from, err
-		}
-		last, err := s.read(ctx, from)
-		if err != nil {
-			return from, err
-		}
-		from = last
-	}
-	return from, nil
+	h.Say(fmt.Sprintf("waiting for the tick of %s to have run", tick.Format(time.RFC3339)))
+	return h.poll(ctx, from, func(p *Participant) bool {
+		return !now().Before(tick.Add(h.Grace)) || !p.lastRun().Before(tick)
+	})
 }
 
-// awaitStopped waits until the controller of a side is known to follow the suspension, or must have heard of it.
-func (s *Switch) awaitStopped(ctx context.Context, from *Side, now func() time.Time) (*Side, error) {
-	end := now().Add(s.Grace)
-	if from.isBuiltIn() && !from.unsettled(now(), s.Grace) {
+// awaitStopped waits until the controller of a participant says that it has observed the
+// suspension, or must have heard of it.
+func (h *Handover) awaitStopped(ctx context.Context, from *Participant, now func() time.Time) (*Participant, error) {
+	end := now().Add(h.Grace)
+	if from.isBuiltIn() && !from.startsWithin(h.Grace, now()) {
 		return from, nil
 	}
-	for now().Before(end) && !from.followed {
-		if err := s.sleep(ctx, glance); err != nil {
-			return from, err
+	return h.poll(ctx, from, func(p *Participant) bool { return !now().Before(end) || p.observed })
+}
+
+// poll reads a participant again and again until it is done. It returns it as it was read last.
+func (h *Handover) poll(ctx context.Context, p *Participant, done func(*Participant) bool) (*Participant, error) {
+	for !done(p) {
+		if err := h.Env.Sleep(ctx, pollInterval); err != nil {
+			return p, err
 		}
-		last, err := s.read(ctx, from)
+		last, err := h.read(ctx, p)
 		if err != nil {
-			return from, err
+			return p, err
 		}
-		from = last
+		p = last
 	}
-	return from, nil
+	return p, nil
 }
 
-// unsettled reports whether a controller that has not heard of the suspension yet would start a Job
-// during the grace.
-func (s *Side) unsettled(now time.Time, grace time.Duration) bool {
-	if !s.unrun(now, now).IsZero() {
-		return true
-	}
-	tick := s.next(now)
-	return !tick.IsZero() && !tick.After(now.Add(grace))
-}
-
-// hold suspends a side and has it remember whether it was suspended before.
-func (s *Switch) hold(ctx context.Context, from *Side) (*Side, error) {
-	held, err := s.patch(ctx, from, change{suspend: true, before: fmt.Sprint(from.Suspended())})
+// suspend suspends a participant and notes on it whether it was suspended before.
+func (h *Handover) suspend(ctx context.Context, from *Participant) (*Participant, error) {
+	suspended, err := h.patch(ctx, from, true, fmt.Sprint(from.Suspended()))
 	if err != nil {
 		return from, fmt.Errorf("suspending %s: %w", from, err)
 	}
-	if !held.Held() {
-		return held, fmt.Errorf("suspending %s: it is not suspended after that, something else has changed it back", from)
+	if !suspended.SuspendedByUs() {
+		return suspended, fmt.Errorf("suspending %s: it is not suspended after that, something else has changed it back", from)
 	}
-	return held, nil
+	return suspended, nil
 }
 
-// Resume is the Start for a side that is there already.
-func (s *Switch) Resume(to *Side) Start {
-	return func(ctx context.Context, _ time.Time, suspended bool) (*Side, error) {
-		if !to.Held() {
+// Resume is the Start for a participant that is there already.
+func (h *Handover) Resume(to *Participant) Start {
+	return func(ctx context.Context, _ time.Time, suspended bool) (*Participant, error) {
+		if !to.SuspendedByUs() {
 			return to, nil
 		}
-		return s.Release(ctx, to, suspended || to.SuspendedByOthers())
+		return h.release(ctx, to, suspended || to.SuspendedByOthers())
 	}
 }
 
-// Release ends the hold on a side. It is suspended afterwards only if it shall be.
-func (s *Switch) Release(ctx context.Context, side *Side, suspended bool) (*Side, error) {
-	released, err := s.patch(ctx, side, change{suspend: suspended})
+// release ends our suspension of a participant. It stays suspended only if it is to be.
+func (h *Handover) release(ctx context.Context, p *Participant, suspended bool) (*Participant, error) {
+	released, err := h.patch(ctx, p, suspended, "")
 	if err != nil {
-		return nil, fmt.Errorf("resuming %s: %w", side, err)
+		return nil, fmt.Errorf("resuming %s: %w", p, err)
 	}
 	return released, nil
 }
 
-// undo resumes a side that was suspended for nothing, and returns the error that made it so. It leaves
-// the side alone when the other may have been started after all: they must not both run.
-func (s *Switch) undo(ctx context.Context, stopped *Side, cause error) error {
-	if !isFinal(cause) {
-		return fmt.Errorf("%w; %s stays suspended, as the other may run: repeat the command to go on", cause, stopped)
-	}
+// undo resumes a participant that was suspended for nothing, and returns the error that made it so.
+func (h *Handover) undo(ctx context.Context, stopped *Participant, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
-	last, err := s.read(ctx, stopped)
-	if err == nil && last.Held() {
-		_, err = s.Release(ctx, last, last.SuspendedByOthers())
+	last, err := h.read(ctx, stopped)
+	if err == nil && last.SuspendedByUs() {
+		_, err = h.release(ctx, last, last.SuspendedByOthers())
 	}
 	if err != nil {
 		return fmt.Errorf("%w; and %s may have stayed suspended: %w", cause, stopped, err)
@@ -234,15 +215,9 @@ func (s *Switch) undo(ctx context.Context, stopped *Side, cause error) error {
 	return fmt.Errorf("%w; %s is as it was", cause, stopped)
 }
 
-// errNothingStarted is in the chain of errors after which the other side is known not to run.
-var errNothingStarted = errors.New("nothing was started")
-
-// isFinal reports whether an error says that nothing was started: the API server has refused it. After a
-// timeout or a lost connection, nobody knows.
-func isFinal(err error) bool {
-	if errors.Is(err, errNothingStarted) {
-		return true
-	}
+// isRefusal reports whether an error says that the API server has refused, so that nothing was
+// started. After a timeout or a lost connection, nobody knows.
+func isRefusal(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
 		return false
@@ -255,80 +230,65 @@ func isFinal(err error) bool {
 	}
 }
 
-// notStarted marks an error from before the other side could be started.
-type notStarted struct{ error }
-
-func (e notStarted) Unwrap() []error { return []error{e.error, errNothingStarted} }
-
-// refuseJobs is an error when Jobs run that the policy minds.
-func (s *Switch) refuseJobs(ctx context.Context, from *Side) error {
-	running, err := s.runningJobs(ctx, from)
-	if err != nil || len(running) == 0 {
+// refuseJobs is an error when Jobs run that the concurrency policy does not let overlap.
+func (h *Handover) refuseJobs(ctx context.Context, from *Participant) error {
+	running, err := h.runningJobs(ctx, from)
+	if err != nil || running == "" {
 		return err
 	}
 	return fmt.Errorf("%s runs, and spec.concurrencyPolicy is %s: the next Job would run beside it; --wait waits for it to end",
-		strings.Join(running, ", "), from.spec.ConcurrencyPolicy)
+		running, from.view.Spec.ConcurrencyPolicy)
 }
 
-// awaitJobs waits until no Jobs run that the policy minds.
-func (s *Switch) awaitJobs(ctx context.Context, from *Side) error {
-	if !s.Wait {
-		return s.refuseJobs(ctx, from)
+// awaitJobs waits until no Jobs run that the concurrency policy does not let overlap.
+func (h *Handover) awaitJobs(ctx context.Context, from *Participant) error {
+	if !h.Wait {
+		return h.refuseJobs(ctx, from)
 	}
-	end := s.Clock.Now().Add(s.Timeout)
+	end := h.Env.Clock.Now().Add(h.Timeout)
 	for said := false; ; said = true {
-		running, err := s.runningJobs(ctx, from)
-		if err != nil || len(running) == 0 {
+		running, err := h.runningJobs(ctx, from)
+		if err != nil || running == "" {
 			return err
 		}
-		if s.Timeout > 0 && s.Clock.Now().After(end) {
-			return fmt.Errorf("%s still runs after %s: --timeout allows for more", strings.Join(running, ", "), s.Timeout)
+		if h.Timeout > 0 && h.Env.Clock.Now().After(end) {
+			return fmt.Errorf("%s still runs after %s: --timeout allows for more", running, h.Timeout)
 		}
 		if !said {
-			s.Say("waiting for " + strings.Join(running, ", ") + " to end")
+			h.Say("waiting for " + running + " to end")
 		}
-		if err := s.sleep(ctx, glance); err != nil {
+		if err := h.Env.Sleep(ctx, pollInterval); err != nil {
 			return err
 		}
 	}
 }
 
-// runningJobs names the Jobs of a side that have not ended, if its policy minds them.
-func (s *Switch) runningJobs(ctx context.Context, from *Side) ([]string, error) {
-	if !from.overlaps() {
-		return nil, nil
+// runningJobs names the Jobs that have not ended, if the policy does not let them overlap.
+func (h *Handover) runningJobs(ctx context.Context, from *Participant) (string, error) {
+	if !from.forbidsOverlap() {
+		return "", nil
 	}
-	jobs := &batchv1.JobList{}
-	if err := s.Client.List(ctx, jobs, client.InNamespace(from.GetNamespace())); err != nil {
-		return nil, fmt.Errorf("listing the Jobs of %s: %w", from, err)
+	jobs, err := cronjobs.JobsOf(ctx, h.Client, from)
+	if err != nil {
+		return "", err
 	}
 	var running []string
-	for i := range jobs.Items {
-		if job := &jobs.Items[i]; metav1.IsControlledBy(job, from) && !hasEnded(job) {
-			running = append(running, "job.batch/"+job.Name)
-		}
+	for _, job := range cronjobs.Active(jobs) {
+		running = append(running, "job.batch/"+job.Name)
 	}
-	return running, nil
+	return strings.Join(running, ", "), nil
 }
 
-func hasEnded(job *batchv1.Job) bool {
-	for _, condition := range job.Status.Conditions {
-		if condition.Status == "True" && (condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed) {
-			return true
-		}
-	}
-	return false
-}
-
-// clockAhead is how far the API server's clock is ahead of ours, if by more than the second to which it
-// tells it. It asks for the suspension without having it done, so that it is known as well that it will be allowed.
-func (s *Switch) clockAhead(ctx context.Context, from *Side) (time.Duration, error) {
-	asked := s.Clock.Now()
-	tried, err := s.patch(ctx, from, change{suspend: true, before: "asked at " + asked.String()}, client.DryRunAll)
+// clockAhead is how far the API server's clock is ahead of ours, if by more than the second to
+// which it tells it. It asks for the suspension in a dry run, which also shows that it will be
+// allowed.
+func (h *Handover) clockAhead(ctx context.Context, from *Participant) (time.Duration, error) {
+	asked := h.Env.Clock.Now()
+	tried, err := h.patch(ctx, from, true, "asked at "+asked.String(), client.DryRunAll)
 	if err != nil {
 		return 0, fmt.Errorf("suspending %s: %w", from, err)
 	}
-	answered, at := s.Clock.Now(), written(tried)
+	answered, at := h.Env.Clock.Now(), writtenAt(tried)
 	switch {
 	case at.After(answered):
 		return at.Sub(answered), nil
@@ -339,8 +299,8 @@ func (s *Switch) clockAhead(ctx context.Context, from *Side) (time.Duration, err
 	}
 }
 
-// written is when this program wrote an object last, by the API server's clock, in whole seconds rounded down.
-func written(object client.Object) time.Time {
+// writtenAt is when this program wrote an object last, by the API server's clock, in whole seconds.
+func writtenAt(object client.Object) time.Time {
 	last := time.Time{}
 	for _, entry := range object.GetManagedFields() {
 		if entry.Manager == env.FieldManager && entry.Subresource == "" {
@@ -350,80 +310,59 @@ func written(object client.Object) time.Time {
 	return last
 }
 
-// change is what is written to a side. An empty annotation is removed.
-type change struct {
-	suspend bool
-	before  string
-}
-
-// patch writes to a side, if its spec is still as we know it. That its status changes is nobody's business.
-func (s *Switch) patch(ctx context.Context, side *Side, to change, options ...client.PatchOption) (*Side, error) {
-	var patched *Side
+// patch sets whether a participant is suspended, and what SuspendBeforeAnnotation says; "" removes
+// it. It fails if the spec is not as we know it any more. A status that has changed does not
+// matter.
+func (h *Handover) patch(ctx context.Context, p *Participant, suspend bool, before string, options ...client.PatchOption) (
+	*Participant, error,
+) {
+	annotations := map[string]any{SuspendBeforeAnnotation: nil}
+	if before != "" {
+		annotations[SuspendBeforeAnnotation] = before
+	}
+	var patched *Participant
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		var err error
-		if patched, err = s.tryPatch(ctx, side, to, options...); !apierrors.IsConflict(err) {
+		patch, err := json.Marshal(map[string]any{
+			"metadata": map[string]any{"resourceVersion": p.GetResourceVersion(), "annotations": annotations},
+			"spec":     map[string]any{"suspend": suspend},
+		})
+		if err != nil {
 			return err
 		}
-		last, readErr := s.read(ctx, side)
+		object := p.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy of the same type
+		err = h.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), options...)
+		if !apierrors.IsConflict(err) {
+			patched = participantOf(object).since(p)
+			return err
+		}
+		last, readErr := h.read(ctx, p)
 		if readErr != nil {
 			return readErr
 		}
-		if last.GetGeneration() != side.GetGeneration() || last.before() != side.before() {
+		if last.GetGeneration() != p.GetGeneration() || last.suspendBefore() != p.suspendBefore() {
 			return fmt.Errorf("it was changed meanwhile: %s", err) //nolint:errorlint // not to be repeated
 		}
-		side = last
+		p = last
 		return err
 	})
 	return patched, err
 }
 
-func (s *Switch) tryPatch(ctx context.Context, side *Side, to change, options ...client.PatchOption) (*Side, error) {
-	annotations := map[string]any{SuspendBeforeAnnotation: nil}
-	if to.before != "" {
-		annotations[SuspendBeforeAnnotation] = to.before
+// read reads a participant again.
+func (h *Handover) read(ctx context.Context, p *Participant) (*Participant, error) {
+	object := p.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy of the same type
+	if err := h.Client.Get(ctx, client.ObjectKeyFromObject(p), object); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", p, err)
 	}
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"resourceVersion": side.GetResourceVersion(), "annotations": annotations},
-		"spec":     map[string]any{"suspend": to.suspend},
-	})
-	if err != nil {
-		return nil, err
+	if object.GetUID() != p.GetUID() {
+		return nil, fmt.Errorf("reading %s: it was deleted and created again", p)
 	}
-	object := side.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy of the same type
-	if err := s.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), options...); err != nil {
-		return nil, err
-	}
-	return sideOf(object).since(side), nil
+	return participantOf(object).since(p), nil
 }
 
-// read reads a side again.
-func (s *Switch) read(ctx context.Context, side *Side) (*Side, error) {
-	object := side.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy of the same type
-	if err := s.Client.Get(ctx, client.ObjectKeyFromObject(side), object); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", side, err)
-	}
-	if object.GetUID() != side.GetUID() {
-		return nil, fmt.Errorf("reading %s: it was deleted and created again", side)
-	}
-	return sideOf(object).since(side), nil
-}
-
-// sleep waits.
-func (s *Switch) sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-s.Clock.After(d):
-		return nil
-	}
-}
-
-func newest(times ...time.Time) time.Time {
-	last := time.Time{}
-	for _, t := range times {
-		if t.After(last) {
-			last = t
-		}
-	}
-	return last
+// since returns the participant as it is now, with what an older state says of it: the status of
+// one of ours that is suspended no longer says up to when its ticks were handled.
+func (p *Participant) since(older *Participant) *Participant {
+	p.handledUntil = newest(p.handledUntil, older.handledUntil)
+	return p
 }

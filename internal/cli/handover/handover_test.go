@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/internal/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/test/builders"
@@ -48,7 +48,7 @@ func (c *jumpingClock) After(d time.Duration) <-chan time.Time {
 
 // scene is a cluster in which nobody but the test acts, at a time of day.
 type scene struct {
-	*Switch
+	*Handover
 	clock *jumpingClock
 	said  []string
 }
@@ -61,9 +61,9 @@ func newScene(t *testing.T, now string, objects ...client.Object) *scene {
 	scheme := runtime.NewScheme()
 	require.NoError(t, errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)))
 	s := &scene{clock: &jumpingClock{FakeClock: clocktesting.NewFakeClock(at)}}
-	s.Switch = &Switch{
-		Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&batchv1.CronJob{}).Build(),
-		Clock:  s.clock, Grace: 5 * time.Second, Say: func(text string) { s.said = append(s.said, text) },
+	s.Handover = &Handover{
+		Client:  fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&batchv1.CronJob{}).Build(),
+		Options: &Options{Grace: 5 * time.Second}, Env: &env.Env{Clock: s.clock}, Say: func(text string) { s.said = append(s.said, text) },
 	}
 	return s
 }
@@ -83,7 +83,7 @@ func originalAt(schedule, lastRun string) *batchv1.CronJob {
 func (s *scene) handOver(t *testing.T, original *batchv1.CronJob, fail error) (time.Time, *time.Time, error) {
 	t.Helper()
 	var startedAt *time.Time
-	missed, err := s.HandOver(t.Context(), s.side(t, original), func(_ context.Context, _ time.Time, suspended bool) (*Side, error) {
+	missed, err := s.HandOver(t.Context(), s.side(t, original), func(_ context.Context, _ time.Time, suspended bool) (*Participant, error) {
 		assert.True(t, s.side(t, original).Suspended(), "ours is started, and the original runs")
 		if fail != nil {
 			return nil, fail
@@ -95,7 +95,7 @@ func (s *scene) handOver(t *testing.T, original *batchv1.CronJob, fail error) (t
 }
 
 // side reads the original.
-func (s *scene) side(t *testing.T, original *batchv1.CronJob) *Side {
+func (s *scene) side(t *testing.T, original *batchv1.CronJob) *Participant {
 	t.Helper()
 	last := &batchv1.CronJob{}
 	require.NoError(t, s.Client.Get(t.Context(), client.ObjectKeyFromObject(original), last))
@@ -146,7 +146,7 @@ func TestAMomentIsChosenAtWhichNoTickIsLost(t *testing.T) {
 				missed = missedAt.Format(time.TimeOnly)
 			}
 			assert.Equal(t, test.wantMissed, missed)
-			assert.True(t, s.side(t, original).Held())
+			assert.True(t, s.side(t, original).SuspendedByUs())
 		})
 	}
 }
@@ -159,7 +159,7 @@ func TestADryRunPromisesNoMoreThanTheHandOverDoes(t *testing.T) {
 	}}
 	s := newScene(t, "12:00:00", original, running)
 	for _, dryRun := range []cronjobs.DryRun{cronjobs.DryRunClient, cronjobs.DryRunServer} {
-		b := &Batch{Options: &Options{DryRun: dryRun}, Env: &env.Env{Clock: s.clock}, Client: s.Client}
+		b := &Batch{Handover: &Handover{Options: &Options{DryRun: dryRun}, Env: &env.Env{Clock: s.clock}, Client: s.Client}}
 		_, err := b.HandOver(t.Context(), s.side(t, original), nil)
 		require.ErrorContains(t, err, "job.batch/c-1 runs, and spec.concurrencyPolicy is Forbid", dryRun)
 		b.Wait = true
@@ -191,7 +191,7 @@ func TestAfterAFailureNeverBothRun(t *testing.T) {
 			require.ErrorContains(t, err, test.want)
 			last := s.side(t, original)
 			assert.Equal(t, test.wantResumed, !last.Suspended())
-			assert.Equal(t, test.wantResumed, last.before() == "")
+			assert.Equal(t, test.wantResumed, last.suspendBefore() == "")
 
 			// Either way a repeat gets there.
 			_, started, err := s.handOver(t, original, nil)
@@ -212,7 +212,7 @@ func TestAnInterruptionWhileWaitingLeavesTheOriginalAsItWas(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s.Say = func(text string) {
 		assert.Equal(t, "waiting for job.batch/j to end", text)
-		assert.True(t, s.side(t, original).Held())
+		assert.True(t, s.side(t, original).SuspendedByUs())
 		cancel()
 	}
 	_, err := s.HandOver(ctx, s.side(t, original), nil)
@@ -238,7 +238,7 @@ func TestWhetherItIsSuspendedIsOnesOwn(t *testing.T) {
 			if test.annotation != "" {
 				c.Annotations = map[string]string{SuspendBeforeAnnotation: test.annotation}
 			}
-			assert.Equal(t, test.wantHeld, Ours(c).Held())
+			assert.Equal(t, test.wantHeld, Ours(c).SuspendedByUs())
 			assert.Equal(t, test.wantSuspended, Ours(c).SuspendedByOthers())
 		})
 	}

@@ -4,12 +4,13 @@
 package history
 
 import (
-	"regexp"
 	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -93,7 +94,7 @@ func (e Entry) duration() time.Duration {
 }
 
 // makeHistory puts together what is known of a CronJob at an instant, and so many ticks to come.
-func makeHistory(c *v1.CronJob, jobs []*batchv1.Job, missed []corev1.Event, now time.Time, coming int) History {
+func makeHistory(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) History {
 	zone := cronjobs.Zone(c)
 	h := History{
 		Namespace: c.Namespace, Name: c.Name, Schedule: c.Spec.Schedule, TimeZone: zone.String(),
@@ -102,16 +103,16 @@ func makeHistory(c *v1.CronJob, jobs []*batchv1.Job, missed []corev1.Event, now 
 	for _, job := range jobs {
 		h.Entries = append(h.Entries, entryOf(job, h.now))
 	}
-	for i := range missed {
-		h.Entries = append(h.Entries, missedEntry(&missed[i], zone))
+	for _, row := range c.Status.Missed {
+		h.Entries = append(h.Entries, tickEntry(Missed, row.First.In(zone), plan.MissedRow(row).Event().Note))
 	}
-	h.look(c, coming)
+	h.addTicks(c, coming)
 	slices.SortStableFunc(h.Entries, func(a, b Entry) int { return a.at.Compare(b.at) })
 	return h
 }
 
-// look appends the tick that waits, if there is one, and those to come.
-func (h *History) look(c *v1.CronJob, coming int) {
+// addTicks appends the tick that waits, if there is one, and those to come.
+func (h *History) addTicks(c *v1.CronJob, coming int) {
 	ticks, err := cronjobs.Schedule(c)
 	if err != nil {
 		h.Problem = err.Error()
@@ -122,7 +123,8 @@ func (h *History) look(c *v1.CronJob, coming int) {
 		return
 	}
 	if waiting := c.Status.NextScheduleTime; waiting != nil && !waiting.After(h.now) && !h.has(waiting.Time) {
-		h.Entries = append(h.Entries, tickEntry(Waiting, waiting.In(h.now.Location()), whyWaiting(c)))
+		ready := ptr.Deref(meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady), metav1.Condition{})
+		h.Entries = append(h.Entries, tickEntry(Waiting, waiting.In(h.now.Location()), ready.Message))
 	}
 	after := h.now
 	for range coming {
@@ -140,22 +142,12 @@ func (h *History) has(tick time.Time) bool {
 	return slices.ContainsFunc(h.Entries, func(e Entry) bool { return e.Tick != "" && e.at.Equal(tick) })
 }
 
-// whyWaiting returns what the Ready condition says.
-func whyWaiting(c *v1.CronJob) string {
-	for _, condition := range c.Status.Conditions {
-		if condition.Type == v1.ConditionReady {
-			return condition.Message
-		}
-	}
-	return ""
-}
-
 // tickEntry is of a tick without a Job.
 func tickEntry(state State, tick time.Time, message string) Entry {
 	return Entry{State: state, Tick: tick.Format(time.RFC3339), Message: message, at: tick}
 }
 
-// entryOf tells of a Job, in the zone of now.
+// entryOf returns the entry of a Job, in the zone of now.
 func entryOf(job *batchv1.Job, now time.Time) Entry {
 	start := job.CreationTimestamp.In(now.Location())
 	if job.Status.StartTime != nil {
@@ -201,18 +193,3 @@ func endOf(job *batchv1.Job) (time.Time, batchv1.JobCondition) {
 }
 
 func seconds(d time.Duration) *int64 { return new(int64(d / time.Second)) }
-
-// timeInNote is the first tick in the note of an event.
-var timeInNote = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
-
-// missedEntry tells of missed ticks. Where the note names none, it is the time of the event.
-func missedEntry(event *corev1.Event, zone *time.Location) Entry {
-	tick, err := time.Parse(time.RFC3339, timeInNote.FindString(event.Message))
-	if err != nil {
-		tick = event.EventTime.Time
-	}
-	if tick.IsZero() {
-		tick = event.CreationTimestamp.Time
-	}
-	return tickEntry(Missed, tick.In(zone), event.Message)
-}

@@ -8,13 +8,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/cli-runtime/pkg/printers"
 
-	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
@@ -25,7 +23,7 @@ missed, and those to come. Of each run it tells the result, how long after its t
 how long it took.
 
 Runs that are over are shown as long as their Jobs exist (see successfulJobsHistoryLimit and
-failedJobsHistoryLimit), missed ticks as long as their events do, most often an hour.
+failedJobsHistoryLimit), missed ticks as long as status.missed has them: the newest five rows.
 
 When the output is no terminal it is a table aligned as kubectl's are, with times as in RFC 3339 and
 "-" for what there is not. Colours are left away if NO_COLOR is set.`
@@ -41,9 +39,6 @@ When the output is no terminal it is a table aligned as kubectl's are, with time
 
 	defaultComing = 3
 	maxComing     = 10_000
-
-	// missSchedule is the reason of the controller's events about missed ticks.
-	missSchedule = "MissSchedule"
 )
 
 // command is the command line.
@@ -98,20 +93,7 @@ func (c *command) run(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	events, err := missEvents(ctx, cluster, cronJob)
-	if err != nil {
-		// They are an extra, which not all who may read CronJobs may read.
-		fmt.Fprintln(c.ErrOut, "warning: missed ticks are not shown:", err)
-	}
-	return c.print(c.Out, makeHistory(cronJob, jobs, events, c.Clock.Now(), c.coming))
-}
-
-// missEvents returns the events of missed ticks.
-func missEvents(ctx context.Context, cluster client.Reader, cronJob *v1.CronJob) ([]corev1.Event, error) {
-	list := &corev1.EventList{}
-	ofMissedTicks := fields.Set{"involvedObject.uid": string(cronJob.UID), "reason": missSchedule}
-	err := cluster.List(ctx, list, client.InNamespace(cronJob.Namespace), client.MatchingFieldsSelector{Selector: ofMissedTicks.AsSelector()})
-	return list.Items, err
+	return c.print(c.Out, makeHistory(cronJob, jobs, c.Clock.Now(), c.coming))
 }
 
 // print prints a history in the format that is asked for, or that suits the output.
@@ -124,4 +106,29 @@ func (c *command) print(out io.Writer, h History) error {
 		return err
 	}
 	return printTable(out, h, !c.noHeaders)
+}
+
+// printTable prints the history for programs: columns aligned as kubectl does it, "-" where there
+// is nothing. No cell but the last has a blank in it.
+func printTable(out io.Writer, h History, headers bool) error {
+	w := printers.GetNewTabWriter(out)
+	if headers {
+		_, _ = io.WriteString(w, "TICK\tJOB\tRESULT\tSTART\tDELAY\tDURATION\tMESSAGE\n") // Flush returns errors
+	}
+	for _, e := range h.Entries {
+		cells := []string{e.Tick, e.Job, string(e.State), e.Start, "", "", e.Message}
+		if e.DelaySeconds != nil {
+			cells[4] = e.delay().String()
+		}
+		if e.DurationSeconds != nil {
+			cells[5] = e.duration().String()
+		}
+		for i, cell := range cells {
+			if cells[i] = strings.Join(strings.Fields(strings.Map(printable, cell)), " "); cells[i] == "" {
+				cells[i] = "-"
+			}
+		}
+		_, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n")
+	}
+	return w.Flush()
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -37,7 +37,7 @@ func started(job *batchv1.Job, start time.Time) *batchv1.Job {
 }
 
 // aDay is a CronJob in the middle of a day on which a lot has happened.
-func aDay() (c *v1.CronJob, jobs []*batchv1.Job, missed []corev1.Event) {
+func aDay() (c *v1.CronJob, jobs []*batchv1.Job) {
 	c = builders.MakeCronJob("c").Schedule("0 * * * *").TimeZone("Asia/Tokyo").Created(at("00:00:00")).Obj()
 	failed := builders.MakeJob(c, at("02:00:00")).Failed(at("02:02:00")).Obj()
 	failed.Status.Conditions[0].Reason, failed.Status.Conditions[0].Message = "BackoffLimitExceeded", "Job has\treached it\x1b"
@@ -49,20 +49,21 @@ func aDay() (c *v1.CronJob, jobs []*batchv1.Job, missed []corev1.Event) {
 		started(manual, at("03:30:00")),
 		started(builders.MakeJob(c, at("05:00:00")).Obj(), at("05:00:00")),
 	}
-	missed = []corev1.Event{{Message: "Missed scheduled time 2027-03-28T04:00:00Z: they could not start"}}
-	return c, jobs, missed
+	four := metav1.NewTime(at("04:00:00"))
+	c.Status.Missed = []v1.MissedTicks{{Reason: string(plan.MissedForbidden), First: four, Last: four, Count: 1}}
+	return c, jobs
 }
 
 func TestTheTimelineShowsWhatWasIsAndComes(t *testing.T) {
-	c, jobs, missed := aDay()
-	h := makeHistory(c, jobs, missed, at("05:05:00"), 2)
+	c, jobs := aDay()
+	h := makeHistory(c, jobs, at("05:05:00"), 2)
 	assert.Equal(t, strings.TrimPrefix(`
 CronJob c: Every hour (Asia/Tokyo)
 ✔ 2027-03-28 10:00  c-1806195600  Succeeded  1s       9m59s  ██████████████████
 ✘ 2027-03-28 11:00  c-1806199200  Failed     60s      60s    ··██
   BackoffLimitExceeded: Job has reached it
 ✔ 2027-03-28 12:30  c-manual-x    Succeeded  by hand  60s    ██
-! 2027-03-28 13:00  Missed scheduled time 2027-03-28T04:00:00Z: they could not…
+! 2027-03-28 13:00  Missed scheduled time 2027-03-28T04:00:00Z: they waited fo…
 ▶ 2027-03-28 14:00  c-1806210000  Running    0s       5m     ▒▒▒▒▒▒▒▒▒
 ── now, 2027-03-28 14:05 ──
 ○ 2027-03-28 15:00  in 55m
@@ -71,8 +72,8 @@ CronJob c: Every hour (Asia/Tokyo)
 }
 
 func TestTheTimelineFitsTheTerminal(t *testing.T) {
-	c, jobs, missed := aDay()
-	h := makeHistory(c, jobs, missed, at("05:05:00"), 2)
+	c, jobs := aDay()
+	h := makeHistory(c, jobs, at("05:05:00"), 2)
 	for _, width := range []int{1, 20, 40, 80, 200} {
 		for row := range strings.Lines(screen{width: width}.timeline(h)) {
 			assert.LessOrEqual(t, len([]rune(row)), width+1, "width %d: %q", width, row)
@@ -82,8 +83,8 @@ func TestTheTimelineFitsTheTerminal(t *testing.T) {
 }
 
 func TestColoursAreOnlyForTerminalsThatShowThem(t *testing.T) {
-	c, jobs, _ := aDay()
-	h := makeHistory(c, jobs, nil, at("05:05:00"), 1)
+	c, jobs := aDay()
+	h := makeHistory(c, jobs, at("05:05:00"), 1)
 	assert.NotContains(t, screen{width: 80}.timeline(h), "\x1b")
 	colored := screen{width: 80, colored: true}.timeline(h)
 	assert.Contains(t, colored, "\x1b[32m✔", "green")
@@ -131,14 +132,14 @@ func TestWhatIsNoTerminalGetsATableAlignedAsKubectls(t *testing.T) {
 	_, ok = screenOf(&strings.Builder{})
 	assert.False(t, ok, "no file")
 
-	c, jobs, missed := aDay()
-	h := makeHistory(c, jobs, missed, at("05:05:00"), 1)
+	c, jobs := aDay()
+	h := makeHistory(c, jobs, at("05:05:00"), 1)
 	assert.Equal(t, strings.TrimPrefix(`
 TICK                        JOB            RESULT      START                       DELAY   DURATION   MESSAGE
 2027-03-28T10:00:00+09:00   c-1806195600   Succeeded   2027-03-28T10:00:01+09:00   1s      9m59s      -
 2027-03-28T11:00:00+09:00   c-1806199200   Failed      2027-03-28T11:01:00+09:00   1m0s    1m0s       BackoffLimitExceeded: Job has reached it
 -                           c-manual-x     Succeeded   2027-03-28T12:30:00+09:00   -       1m0s       -
-2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          Missed scheduled time 2027-03-28T04:00:00Z: they could not start
+2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          Missed scheduled time 2027-03-28T04:00:00Z: they waited for a Job to end until a newer one was due
 2027-03-28T14:00:00+09:00   c-1806210000   Running     2027-03-28T14:00:00+09:00   0s      5m0s       -
 2027-03-28T15:00:00+09:00   -              Coming      -                           -       -          -
 `, "\n"), tableOf(t, h, true))
@@ -171,7 +172,7 @@ func TestTheHistorySaysWhyNothingComes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := makeHistory(tc.cronJob, nil, nil, at("05:05:00"), 1)
+			h := makeHistory(tc.cronJob, nil, at("05:05:00"), 1)
 			assert.Equal(t, tc.want, screen{width: 200}.timeline(h))
 		})
 	}
@@ -181,7 +182,7 @@ func TestATickThatHasItsJobDoesNotWait(t *testing.T) {
 	c := builders.MakeCronJob("c").Schedule("0 * * * *").Obj()
 	c.Status.NextScheduleTime = &metav1.Time{Time: at("05:00:00")} // the status is not written yet
 	job := started(builders.MakeJob(c, at("05:00:00")).Obj(), at("05:00:00"))
-	h := makeHistory(c, []*batchv1.Job{job}, nil, at("05:00:00"), 0)
+	h := makeHistory(c, []*batchv1.Job{job}, at("05:00:00"), 0)
 	require.Len(t, h.Entries, 1)
 	assert.Equal(t, Running, h.Entries[0].State)
 }
@@ -191,8 +192,9 @@ func TestWhatIsOddIsShownAllTheSame(t *testing.T) {
 	never := builders.MakeJob(c, at("01:00:00")).Obj() // has not started
 	before := started(builders.MakeJob(c, at("02:00:30")).Succeeded(at("02:00:00")).Obj(), at("02:00:10"))
 	deleting := builders.MakeJob(c, at("03:00:00")).Deleting(at("03:00:01")).Obj()
-	event := corev1.Event{Message: "no time in it", EventTime: metav1.NewMicroTime(at("02:30:00"))}
-	h := makeHistory(c, []*batchv1.Job{never, before, deleting}, []corev1.Event{event}, at("05:05:00"), 3)
+	half := metav1.NewTime(at("02:30:00"))
+	c.Status.Missed = []v1.MissedTicks{{Reason: "New", First: half, Last: half, Count: 1}}
+	h := makeHistory(c, []*batchv1.Job{never, before, deleting}, at("05:05:00"), 3)
 	var states []State
 	for _, e := range h.Entries {
 		states = append(states, e.State)

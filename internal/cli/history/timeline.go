@@ -23,7 +23,7 @@ const (
 	// minBar is the least room for a bar that says something, maxBar the most that is looked at.
 	minBar, maxBar = 10, 60
 
-	// defaultWidth is for terminals that don't tell theirs.
+	// defaultWidth is for terminals whose width is unknown.
 	defaultWidth = 80
 )
 
@@ -64,17 +64,8 @@ var looks = map[State]look{
 	Coming:    {"○", color.Faint},
 }
 
-// line is an entry as it is shown: a run in cells that stand one below the other, a tick without one
-// in words.
-type line struct {
-	Entry
-	when  string
-	cells []string
-	words string
-}
-
-// timeline is the history for people. Time goes down the lines; the bars show, at one scale, how long
-// after its tick each run has started, and how long it took:
+// timeline is the history for people. Time goes down the lines; the bars show, at one scale, how
+// long after its tick each run has started, and how long it took:
 //
 //	✔ 2027-03-27 02:30  backup-1806111000  Succeeded  2s       4m10s  ·██████
 //	✘ 2027-03-28 02:30  backup-1806197400  Failed     1s       10m    ·██████████████
@@ -83,22 +74,46 @@ type line struct {
 func (s screen) timeline(h History) string {
 	text := &strings.Builder{}
 	s.head(text, h)
-	lines := linesOf(h)
-	widths := make([]int, 4)
-	for _, l := range lines {
-		for i, cell := range l.cells {
+	widths, scale := make([]int, 4), time.Duration(0)
+	for _, e := range h.Entries {
+		scale = max(scale, e.delay()+e.duration())
+		for i, cell := range e.cells() {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	ahead := false
-	for _, l := range lines {
-		if !ahead && l.at.After(h.now) {
-			ahead = true
-			s.write(text, color.Faint, "── now, "+h.now.Format(timeFormat(h))+" ──")
+	format, isPast := timeFormat(h), true
+	for _, e := range h.Entries {
+		if isPast && e.at.After(h.now) {
+			isPast = false
+			s.write(text, color.Faint, "── now, "+h.now.Format(format)+" ──")
 		}
-		s.writeLine(text, l, widths, longest(lines))
+		row := looks[e.State].symbol + " " + e.at.Format(format)
+		switch {
+		case e.Job != "":
+			row += aligned(e.cells(), widths) + "  "
+			row += bar(e, min(s.width-utf8.RuneCountInString(row), maxBar), scale)
+		case e.State == Coming:
+			row += "  in " + human(e.at.Sub(h.now))
+		default:
+			row += "  " + cmp.Or(e.Message, string(e.State))
+		}
+		s.write(text, looks[e.State].color, row)
+		if e.Job != "" && e.Message != "" {
+			s.write(text, looks[e.State].color, "  "+e.Message)
+		}
 	}
 	return text.String()
+}
+
+// cells are what is shown of a run; nil for a tick without one.
+func (e Entry) cells() []string {
+	switch {
+	case e.Job == "":
+		return nil
+	case e.DelaySeconds == nil:
+		return []string{e.Job, string(e.State), "by hand", human(e.duration())}
+	}
+	return []string{e.Job, string(e.State), human(e.delay()), human(e.duration())}
 }
 
 // head writes what comes before the entries.
@@ -147,29 +162,6 @@ func (s screen) paint(attribute color.Attribute, line string) string {
 	return painter.Sprint(line)
 }
 
-// linesOf makes the lines of the entries.
-func linesOf(h History) []line {
-	format := timeFormat(h)
-	lines := make([]line, 0, len(h.Entries))
-	for _, e := range h.Entries {
-		l := line{Entry: e, when: e.at.Format(format)}
-		switch {
-		case e.Job != "":
-			delay := "by hand"
-			if e.DelaySeconds != nil {
-				delay = human(e.delay())
-			}
-			l.cells = []string{e.Job, string(e.State), delay, human(e.duration())}
-		case e.State == Coming:
-			l.words = "in " + human(e.at.Sub(h.now))
-		default:
-			l.words = cmp.Or(e.Message, string(e.State))
-		}
-		lines = append(lines, l)
-	}
-	return lines
-}
-
 // timeFormat shows seconds only where there are some.
 func timeFormat(h History) string {
 	for _, e := range h.Entries {
@@ -188,29 +180,6 @@ func human(d time.Duration) string {
 	return duration.HumanDuration(d)
 }
 
-// longest returns the longest time from a tick to the end of its run.
-func longest(lines []line) time.Duration {
-	most := time.Duration(0)
-	for _, l := range lines {
-		most = max(most, l.delay()+l.duration())
-	}
-	return most
-}
-
-// writeLine writes a line, its cells as wide as widths, with a bar if there is room for one.
-func (s screen) writeLine(text *strings.Builder, l line, widths []int, scale time.Duration) {
-	look := looks[l.State]
-	row := look.symbol + " " + l.when + aligned(l.cells, widths)
-	if l.Job == "" {
-		s.write(text, look.color, row+"  "+l.words)
-		return
-	}
-	s.write(text, look.color, row+"  "+bar(l, min(s.width-utf8.RuneCountInString(row)-2, maxBar), scale))
-	if l.Message != "" {
-		s.write(text, look.color, "  "+l.Message)
-	}
-}
-
 // aligned sets cells as wide as widths, each after two blanks.
 func aligned(cells []string, widths []int) string {
 	row := &strings.Builder{}
@@ -220,8 +189,8 @@ func aligned(cells []string, widths []int) string {
 	return row.String()
 }
 
-// bar shows a delay and a duration: all of width is scale. There is none where there is no room.
-func bar(l line, width int, scale time.Duration) string {
+// bar shows a delay and a duration: all of width is scale. It is empty if there is no room.
+func bar(e Entry, width int, scale time.Duration) string {
 	if width < minBar || scale <= 0 {
 		return ""
 	}
@@ -229,10 +198,10 @@ func bar(l line, width int, scale time.Duration) string {
 		return int(math.Round(float64(width) * float64(max(0, d)) / float64(scale)))
 	}
 	block := "█"
-	if l.State == Running {
+	if e.State == Running {
 		block = "▒"
 	}
-	start, end := columns(l.delay()), columns(l.delay()+l.duration())
+	start, end := columns(e.delay()), columns(e.delay()+e.duration())
 	if end <= start {
 		start, end = max(0, end-1), max(1, end) // not nothing
 	}

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/internal/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/handover"
@@ -81,8 +81,8 @@ func (i *importer) run(ctx context.Context, object *unstructured.Unstructured) e
 	ours, notes := builtin.Import(original)
 	notes = append(lost, notes...)
 	metav1.SetMetaDataAnnotation(&ours.ObjectMeta, handover.ImportedFromAnnotation, string(original.UID))
-	if i.PrintsManifests() {
-		return i.PrintManifest(ours)
+	if i.Printer != nil {
+		return i.Printer.PrintObj(ours, i.Env.Out)
 	}
 	existing := &v1.CronJob{}
 	found, err := i.Find(ctx, existing)
@@ -99,92 +99,75 @@ func (i *importer) run(ctx context.Context, object *unstructured.Unstructured) e
 }
 
 // create imports one that has no counterpart yet.
-func (i *importer) create(ctx context.Context, original *handover.Side, ours *v1.CronJob, notes []builtin.Note) error {
+func (i *importer) create(ctx context.Context, original *handover.Participant, ours *v1.CronJob, notes []string) error {
 	// An interrupted hand-over goes on, with the flag or without.
-	handsOver := !original.SuspendedByOthers() && (i.suspendOriginal || original.Held())
+	handsOver := !original.SuspendedByOthers() && (i.suspendOriginal || original.SuspendedByUs())
 	if handsOver {
 		if err := original.RefuseKeeper(); err != nil {
 			return err
 		}
 	}
-	if err := i.checkNew(ctx, ours); err != nil {
+	if err := i.Check(ctx, ours); err != nil {
 		return err
 	}
 	missed, err := i.start(ctx, original, ours, handsOver)
 	if err != nil {
 		return err
 	}
+	done := "imported, suspended while the original goes on; --suspend-original hands over"
 	switch {
 	case original.SuspendedByOthers():
-		i.Done("imported, suspended as the original is; kubectl cronjob resume starts it")
+		done = "imported, suspended as the original is; kubectl cronjob resume starts it"
 	case handsOver:
-		i.Done("imported and running, the original is suspended")
-	default:
-		i.Done("imported, suspended while the original goes on; --suspend-original hands over")
+		done = "imported and running, the original is suspended"
 	}
-	for _, note := range notes {
-		i.Note(note.String())
-	}
-	i.NoteMissed(missed)
+	i.Done(done, missed, notes...)
 	return nil
 }
 
-// checkNew finds out whether ours can be created: where the API server is not to be asked, as far as
-// that is known here.
-func (i *importer) checkNew(ctx context.Context, ours *v1.CronJob) error {
-	if !i.OnClient() {
-		return i.Check(ctx, ours)
-	}
-	if err := cronjobs.CheckNew(ours); err != nil {
-		return fmt.Errorf("creating %s: %w", handover.Ours(ours), err)
-	}
-	return nil
-}
-
-// start creates ours, and hands over to it if it shall run.
-func (i *importer) start(ctx context.Context, original *handover.Side, ours *v1.CronJob, handsOver bool) (missed time.Time, err error) {
+// start creates ours, and hands over to it if handsOver says so.
+func (i *importer) start(ctx context.Context, original *handover.Participant, ours *v1.CronJob, handsOver bool) (time.Time, error) {
 	if handsOver {
-		return i.HandOver(ctx, original, func(ctx context.Context, _ time.Time, suspended bool) (*handover.Side, error) {
+		return i.HandOver(ctx, original, func(ctx context.Context, _ time.Time, suspended bool) (*handover.Participant, error) {
 			ours.Spec.Suspend = &suspended
 			return i.Create(ctx, ours)
 		})
 	}
-	if i.Dry() {
+	if i.DryRun != cronjobs.DryRunNone {
 		return time.Time{}, nil
 	}
 	ours.Spec.Suspend = new(true)
 	if !original.SuspendedByOthers() { // the import has it suspended, and nobody else
 		metav1.SetMetaDataAnnotation(&ours.ObjectMeta, handover.SuspendBeforeAnnotation, "false")
 	}
-	_, err = i.Create(ctx, ours)
+	_, err := i.Create(ctx, ours)
 	return time.Time{}, err
 }
 
 // goOn is for one that was imported before.
-func (i *importer) goOn(ctx context.Context, original, ours *handover.Side) error {
+func (i *importer) goOn(ctx context.Context, original, ours *handover.Participant) error {
 	switch {
-	case original.Suspended() && !ours.Held():
-		i.Done("already imported, the original is suspended")
+	case original.Suspended() && !ours.SuspendedByUs():
+		i.Done("already imported, the original is suspended", time.Time{})
 		return nil
-	case !i.suspendOriginal && !original.Held() && ours.Suspended():
-		i.Done("already imported, suspended while the original goes on; --suspend-original hands over")
+	case !i.suspendOriginal && !original.SuspendedByUs() && ours.Suspended():
+		i.Done("already imported, suspended while the original goes on; --suspend-original hands over", time.Time{})
 		return nil
-	case !i.suspendOriginal && !original.Held():
+	case !i.suspendOriginal && !original.SuspendedByUs():
 		return errors.New("already imported, but both run: --suspend-original suspends the original")
 	}
 	if err := original.RefuseKeeper(); err != nil {
 		return err
 	}
 	suspended := original.SuspendedByOthers() || ours.SuspendedByOthers()
-	missed, err := i.HandOver(ctx, original, i.Switch().Resume(ours))
+	missed, err := i.HandOver(ctx, original, i.Resume(ours))
 	if err != nil {
 		return err
 	}
+	done := "handed over, it runs and the original is suspended"
 	if suspended {
-		i.Done("handed over, both are suspended as one was; kubectl cronjob resume starts ours")
-	} else {
-		i.Done("handed over, it runs and the original is suspended")
+		done = "handed over, both are suspended as one was; kubectl cronjob resume starts ours"
 	}
-	i.NoteMissed(missed)
+	i.Done(done, missed)
 	return nil
 }

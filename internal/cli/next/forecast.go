@@ -17,7 +17,7 @@ import (
 
 // Forecast says when a CronJob fires. It is what -o json and yaml print.
 type Forecast struct {
-	// Source is the file that the CronJob is from; Namespace and Name are its own. An expression has none.
+	// Source is the file that the CronJob is from. An expression has no source and no name.
 	Source    string `json:"source,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
@@ -46,14 +46,14 @@ type Tick struct {
 	// Job is the name of the Job that starts then.
 	Job string `json:"job,omitempty"`
 
-	// Notes tell of clocks that shift, in words.
+	// Notes say in words where clocks shift.
 	Notes []string `json:"notes,omitempty"`
 
 	// at and here are the same instant in the two zones.
 	at, here time.Time
 }
 
-// makeForecast tells the ticks of a CronJob from an instant on. An error names the field that is wrong.
+// makeForecast finds the ticks of a CronJob from an instant on. An error names the wrong field.
 func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int) (Forecast, error) {
 	ticks, err := cronjobs.Schedule(c)
 	if err != nil {
@@ -91,7 +91,7 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 	return f, nil
 }
 
-// wall tells how the ticks of a schedule stand to the clock on the wall of its zone.
+// wall compares the ticks of a schedule with the civil time of its zone.
 type wall struct {
 	zone *time.Location
 
@@ -111,17 +111,17 @@ func (w wall) notes(before, at time.Time, here *time.Location) []string {
 	var notes []string
 	if skipped, ok := w.skipped(at); ok {
 		notes = append(notes, fmt.Sprintf("instead of %s, which the clocks skip: %s", skipped.Format("15:04"), shift(at.In(w.zone))))
-	} else if isShifted(before, at, w.zone) {
+	} else if offset(before, w.zone) != offset(at, w.zone) {
 		notes = append(notes, "first after the clocks went "+shift(at.In(w.zone)))
 	}
-	if !sameOffset(at, w.zone, here) && isShifted(before, at, here) {
+	if offset(at, here) != offset(at, w.zone) && offset(at, here) != offset(before, here) {
 		notes = append(notes, "first after your clocks went "+shift(at.In(here)))
 	}
 	return notes
 }
 
-// skipped returns the civil time, as UTC, in place of which a tick fires after a gap; false if the tick
-// fires at a time that the expression names.
+// skipped returns the civil time, as UTC, in place of which a tick fires after a gap; false if the
+// tick fires at a time that the expression names.
 func (w wall) skipped(at time.Time) (time.Time, bool) {
 	if w.fields == nil {
 		return time.Time{}, false
@@ -143,15 +143,8 @@ func offset(at time.Time, zone *time.Location) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// isShifted reports whether the clocks of a zone stand otherwise at the one instant than at the other.
-func isShifted(before, at time.Time, zone *time.Location) bool {
-	return offset(before, zone) != offset(at, zone)
-}
-
-func sameOffset(at time.Time, a, b *time.Location) bool { return offset(at, a) == offset(at, b) }
-
-// shift describes the last shift of the clocks before an instant, in its zone: "forward from 02:00 to
-// 03:00", and on which day, if that is another.
+// shift describes the last shift of the clocks before an instant, in its zone: "forward from 02:00
+// to 03:00", and on which day, if that is another.
 func shift(at time.Time) string {
 	start, _ := at.ZoneBounds()
 	from := civilOf(start.Add(-time.Second), at.Location()).Add(time.Second)

@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package next is the command that tells when a schedule fires next.
+// Package next is the command that shows when a schedule fires next.
 package next
 
 import (
@@ -93,7 +93,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 	flags.StringVar(&c.from, "from", "", "Tell the times from then on, rather than from now: "+
 		"2027-03-28T01:00:00+01:00 (RFC 3339), or a date such as 2027-03-28 for midnight in the schedule's time zone.")
 	c.output.AddFlag(cmd, "json", "yaml", "name")
-	err := errors.Join(cmd.RegisterFlagCompletionFunc("tz", cronjobs.CompleteZones), cmd.MarkFlagFilename("filename", "json", "yaml", "yml"))
+	err := errors.Join(cmd.RegisterFlagCompletionFunc("tz", cobra.NoFileCompletions), cmd.MarkFlagFilename("filename", "json", "yaml", "yml"))
 	if err != nil {
 		panic(err) // the flags are there
 	}
@@ -126,7 +126,7 @@ func (c *command) check(args []string) error {
 	return nil
 }
 
-// isExpression tells a cron expression from the name of a CronJob.
+// isExpression reports whether an argument is a cron expression rather than a name.
 func isExpression(arg string) bool {
 	return arg == "" || strings.HasPrefix(arg, "@") || strings.ContainsAny(arg, " \t\n")
 }
@@ -147,20 +147,20 @@ func parseFrom(text string, zone *time.Location) (time.Time, error) {
 	return from, nil
 }
 
-// run tells the times of each CronJob that the command line names. One that has none is an error, and
-// does not keep the others from being told.
+// run prints the times of each CronJob that the command line names. One that has none is an error,
+// and the others are printed all the same.
 func (c *command) run(ctx context.Context, args []string) error {
 	now := c.Clock.Now()
-	subjects, errs := c.subjects(ctx, args)
+	targets, errs := c.targets(ctx, args)
 	var forecasts []Forecast
-	for _, subject := range subjects {
-		forecast, err := c.forecast(subject, now)
+	for _, target := range targets {
+		forecast, err := c.forecast(target, now)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		forecasts = append(forecasts, forecast)
-		for _, warning := range subject.warnings() {
+		for _, warning := range target.warnings() {
 			fmt.Fprintln(c.ErrOut, "Warning:", warning)
 		}
 	}
@@ -170,9 +170,9 @@ func (c *command) run(ctx context.Context, args []string) error {
 	return cronjobs.Fail(c.Env, errs)
 }
 
-// forecast tells the times of one CronJob.
-func (c *command) forecast(s subject, now time.Time) (Forecast, error) {
-	cronJob := s.cronJob.DeepCopy()
+// forecast finds the times of one CronJob.
+func (c *command) forecast(t target, now time.Time) (Forecast, error) {
+	cronJob := t.cronJob.DeepCopy()
 	if c.zone != "" {
 		cronJob.Spec.TimeZone = &c.zone
 	}
@@ -186,21 +186,21 @@ func (c *command) forecast(s subject, now time.Time) (Forecast, error) {
 	if cronJob.CreationTimestamp.IsZero() {
 		cronJob.CreationTimestamp.Time = from // an interval counts from somewhere
 	}
-	if !s.isStored() {
+	if !t.isStored() {
 		if err := cronjobs.CheckNew(cronJob); err != nil {
-			return Forecast{}, s.explain(err)
+			return Forecast{}, t.explain(err)
 		}
 	}
 	f, err := makeForecast(cronJob, from, now.Location(), c.count)
 	if err != nil {
-		return f, s.explain(err)
+		return f, t.explain(err)
 	}
-	f.Source = s.source
-	f.Waiting = waiting(s.cronJob, now)
+	f.Source = t.source
+	f.Waiting = waiting(t.cronJob, now)
 	return f, nil
 }
 
-// waiting returns the tick that is due and has not started, if the status tells of one.
+// waiting returns the tick that is due and has not started, if the status has one.
 func waiting(c *v1.CronJob, now time.Time) string {
 	tick := c.Status.NextScheduleTime
 	if tick == nil || tick.After(now) || ptr.Deref(c.Spec.Suspend, false) {

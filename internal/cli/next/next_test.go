@@ -385,7 +385,7 @@ spec: {schedule: "@daily"}
 		`CronJob number: spec.schedule.minute: want a string: put the value in quotes`,
 		`CronJob fields: spec.schedule: can't be of type object`,
 		`CronJob backward: spec.schedule.hour: Invalid value: "17-9": the range 17-9 ends before it begins: write 17-23,0-9`,
-		`CronJob both: spec.schedule: Invalid value: "minute": every and minute can't be set together`,
+		`CronJob both: spec.schedule: every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek`,
 		`CronJob every: spec.schedule.every: Invalid value: "often": must be a duration such as 45s, 90m or 1h30m`,
 		`CronJob backwards: spec.schedule.every: Invalid value: "-5m": must be an interval above 0`,
 		`CronJob zero: spec.schedule: Invalid value: "@every 0s": must be an interval above 0`,
@@ -492,7 +492,7 @@ func TestWhatIsStoredIsToldWhateverAdmissionWouldSayToday(t *testing.T) {
 	tt := newTerminal(t, "UTC", "")
 	now := time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)
 	cmd := &command{Env: tt.env, count: 1}
-	f, err := cmd.forecast(subject{cronJob: builders.MakeCronJob("c").Schedule("@every 0s").Created(now).Obj()}, now)
+	f, err := cmd.forecast(target{cronJob: builders.MakeCronJob("c").Schedule("@every 0s").Created(now).Obj()}, now)
 	require.NoError(t, err)
 	assert.Equal(t, "2027-01-15T12:00:01Z", f.Ticks[0].Time, "it runs every second")
 }

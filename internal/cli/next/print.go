@@ -20,7 +20,12 @@ const dayFormat = "Mon 2006-01-02"
 func (c *command) print(forecasts []Forecast, now time.Time) error {
 	switch {
 	case c.output.Format == "name":
-		return printNames(c.Out, forecasts)
+		for _, f := range forecasts {
+			for _, tick := range f.Ticks {
+				fmt.Fprintln(c.Out, "job.batch/"+tick.Job)
+			}
+		}
+		return nil
 	case c.output.Format != "" && len(c.files) > 0:
 		return c.output.Write(c.Out, struct {
 			Items []Forecast `json:"items"`
@@ -37,18 +42,6 @@ func (c *command) print(forecasts []Forecast, now time.Time) error {
 		}
 		if err := printForecast(c.Out, f, now); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// printNames prints the Jobs that start.
-func printNames(out io.Writer, forecasts []Forecast) error {
-	for _, f := range forecasts {
-		for _, tick := range f.Ticks {
-			if _, err := fmt.Fprintf(out, "job.batch/%s\n", tick.Job); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -78,7 +71,7 @@ func printForecast(out io.Writer, f Forecast, now time.Time) error {
 func rows(f Forecast, now time.Time) [][]string {
 	inBothZones, withSeconds, withNotes := false, false, false
 	for _, tick := range f.Ticks {
-		inBothZones = inBothZones || !sameOffset(tick.at, tick.at.Location(), tick.here.Location())
+		inBothZones = inBothZones || offset(tick.at, tick.at.Location()) != offset(tick.at, tick.here.Location())
 		withSeconds = withSeconds || tick.at.Second() != 0
 		withNotes = withNotes || len(tick.Notes) > 0
 	}

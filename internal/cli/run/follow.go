@@ -25,8 +25,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// lastWords is how long the Pods of a Job that has ended may take to say the rest.
-const lastWords = 10 * time.Second
+// drainTimeout is how long the logs of a Job that has ended may take to end.
+const drainTimeout = 10 * time.Second
 
 // follower prints what the Pods of a Job log.
 //
@@ -91,13 +91,13 @@ func (f *follower) watch(ctx, streaming context.Context) {
 	}
 }
 
-// finish prints the rest of what the Pods have logged, if the context has not ended, and returns when
-// nothing more is printed.
+// finish prints the rest of what the Pods have logged, if the context has not ended, and returns
+// when nothing more is printed.
 func (f *follower) finish(ctx context.Context) {
 	f.stopWatching()
 	<-f.watched
 	defer f.stopStreams()
-	ending, cancel := context.WithTimeout(ctx, lastWords)
+	ending, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
 	defer context.AfterFunc(ending, f.stopStreams)()
 	// Pods that ended together with the Job may not have been seen yet.
@@ -161,24 +161,19 @@ func (f *follower) stream(ctx context.Context, pod *corev1.Pod, container string
 	request := f.cluster.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, Follow: true})
 	log, err := request.Stream(ctx)
 	if err == nil {
-		err = errors.Join(f.copy(log, pod, container), log.Close())
+		err = errors.Join(f.copy(log, nameOf(pod, container)), log.Close())
 	}
 	if err != nil && ctx.Err() == nil {
 		f.say("error: the log of %s: %v", nameOf(pod, container), err)
 	}
 }
 
-// copy prints lines as they come.
-func (f *follower) copy(log io.Reader, pod *corev1.Pod, container string) error {
-	prefix := ""
-	if f.prefixed {
-		prefix = "[" + nameOf(pod, container) + "] "
-	}
-	lines := bufio.NewReader(log)
-	for {
+// copy prints lines as they come, with the name of their container if several may log at once.
+func (f *follower) copy(log io.Reader, name string) error {
+	for lines := bufio.NewReader(log); ; {
 		line, err := lines.ReadString('\n')
 		if line != "" {
-			f.printLine(prefix + line)
+			f.printLine(line, name)
 		}
 		switch {
 		case errors.Is(err, io.EOF):
@@ -189,13 +184,13 @@ func (f *follower) copy(log io.Reader, pod *corev1.Pod, container string) error 
 	}
 }
 
-func (f *follower) printLine(line string) {
+func (f *follower) printLine(line, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.prefixed && !strings.HasSuffix(line, "\n") {
-		line += "\n" // so that the next container's line begins a new one
+	if f.prefixed {
+		line = "[" + name + "] " + strings.TrimSuffix(line, "\n") + "\n"
 	}
-	_, _ = io.WriteString(f.out, line) // if nobody reads any more, the Job's end is told all the same
+	_, _ = io.WriteString(f.out, line) // when nobody reads any more, the Job is still waited for
 }
 
 // nameOf names a container as kubectl logs --prefix does; a Pod, if container is "".

@@ -9,14 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -113,7 +114,8 @@ func (c *command) check() error {
 
 // run starts the Job.
 func (c *command) run(ctx context.Context, arg string) error {
-	printer, err := c.printer()
+	c.print.NamePrintFlags.Operation = c.dryRun.Done("created")
+	printer, err := c.print.ToPrinter()
 	if err != nil {
 		return err
 	}
@@ -125,7 +127,11 @@ func (c *command) run(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	if err := printer.PrintObj(job, c.objects()); err != nil {
+	out := c.Out
+	if c.follow { // the standard output is for what the Job logs
+		out = c.ErrOut
+	}
+	if err := printer.PrintObj(job, out); err != nil {
 		return err
 	}
 	if c.wait || c.follow {
@@ -134,21 +140,7 @@ func (c *command) run(ctx context.Context, arg string) error {
 	return nil
 }
 
-// printer prints the Job that was started.
-func (c *command) printer() (printers.ResourcePrinter, error) {
-	c.print.NamePrintFlags.Operation = c.dryRun.Done("created")
-	return c.print.ToPrinter()
-}
-
-// objects is where the Job goes that was started: not among what it logs.
-func (c *command) objects() io.Writer {
-	if c.follow {
-		return c.ErrOut
-	}
-	return c.Out
-}
-
-// messages is where it is said what became of other Jobs, and of this one: not among what is asked for.
+// messages is where the results of Jobs are printed: not among what the user has asked for.
 func (c *command) messages() io.Writer {
 	if c.follow || *c.print.OutputFormat != "" {
 		return c.ErrOut
@@ -165,7 +157,7 @@ func (c *command) start(ctx context.Context, cluster client.Client, cronJob *v1.
 	if err != nil {
 		return nil, err
 	}
-	active := activeOf(jobs)
+	active := cronjobs.Active(jobs)
 	job := newJob(cronJob, c.Clock.Now())
 	if len(active) > 0 {
 		switch cronJob.Spec.ConcurrencyPolicy {
@@ -189,19 +181,8 @@ func (c *command) start(ctx context.Context, cluster client.Client, cronJob *v1.
 	return job, nil
 }
 
-// activeOf returns the Jobs that run, as the controller counts them.
-func activeOf(jobs []*batchv1.Job) []*batchv1.Job {
-	var active []*batchv1.Job
-	for _, job := range jobs {
-		if plan.ResultOf(job) == "" {
-			active = append(active, job)
-		}
-	}
-	return active
-}
-
-// replace deletes the Jobs that run, and their Pods in the background, as the controller does. If one
-// can't be deleted, or the new one would be refused, the new one is not started.
+// replace deletes the Jobs that run, and their Pods in the background, as the controller does. If
+// one can't be deleted, or the new one would be refused, the new one is not started.
 func (c *command) replace(ctx context.Context, cluster client.Client, active []*batchv1.Job, job *batchv1.Job) error {
 	if c.dryRun == cronjobs.DryRunNone {
 		if err := cluster.Create(ctx, job.DeepCopy(), client.DryRunAll); err != nil {
@@ -226,4 +207,36 @@ func (c *command) replace(ctx context.Context, cluster client.Client, active []*
 		fmt.Fprintf(c.messages(), "job.batch/%s %s\n", old.Name, c.dryRun.Done("deleted"))
 	}
 	return nil
+}
+
+const (
+	// instantiateAnnotation marks Jobs started by hand, as kubectl create job --from does.
+	instantiateAnnotation = "cronjob.kubernetes.io/instantiate"
+	manually              = "manual"
+
+	// maxJobName is how long a Job's name may be, as it labels the Job's Pods.
+	maxJobName = 63
+)
+
+// newJob makes a Job from the template that is not one of a tick. Its Pods get the time of its
+// creation as their scheduled time, so that programs that read it work. The Job itself is not: by
+// that annotation the controller knows the Job of a tick, and this one must change neither
+// lastScheduleTime nor what is missed.
+func newJob(c *v1.CronJob, now time.Time) *batchv1.Job {
+	job := plan.NewJob(c, now)
+	job.TypeMeta = metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"}
+	job.Name = jobName(c.Name)
+	delete(job.Annotations, v1.ScheduledAtAnnotation)
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, instantiateAnnotation, manually)
+	// To block the owner's deletion takes the right to update its finalizers, on clusters that
+	// enforce it, which who may create Jobs need not have.
+	job.OwnerReferences[0].BlockOwnerDeletion = nil
+	return job
+}
+
+// jobName makes a name that no tick's Job has: those end with a number of ten digits.
+func jobName(owner string) string {
+	suffix := "-" + manually + "-" + rand.String(5)
+	owner = owner[:min(len(owner), maxJobName-len(suffix))]
+	return strings.TrimRight(owner, "-.") + suffix
 }

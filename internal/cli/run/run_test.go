@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -121,7 +120,6 @@ func TestTheExitCodeTellsWhatBecameOfTheJob(t *testing.T) {
 }
 
 func TestLogsOfSeveralContainersSayWhoseTheyAre(t *testing.T) {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
 	for name, tc := range map[string]struct {
 		prefixed bool
 		want     string
@@ -132,7 +130,7 @@ func TestLogsOfSeveralContainersSayWhoseTheyAre(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := &bytes.Buffer{}
 			f := &follower{prefixed: tc.prefixed, out: out}
-			assert.NoError(t, f.copy(strings.NewReader("one\ntwo"), pod, "main"))
+			assert.NoError(t, f.copy(strings.NewReader("one\ntwo"), "pod/p/main"))
 			assert.Equal(t, tc.want, out.String())
 		})
 	}

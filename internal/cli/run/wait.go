@@ -23,7 +23,7 @@ import (
 // errGone is for a Job that was deleted while it was waited for.
 var errGone = errors.New("was deleted")
 
-// await waits until the Job has ended, and prints meanwhile what its Pods log, if that is asked for.
+// await waits until the Job has ended. With --follow it prints what its Pods log.
 // It fails if the Job did.
 func (c *command) await(ctx context.Context, job *batchv1.Job) error {
 	config, err := c.RESTConfig()

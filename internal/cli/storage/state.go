@@ -8,23 +8,24 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	svmv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 )
 
 // resource is what is stored.
 var resource = metav1.GroupResource{Group: v1.GroupVersion.Group, Resource: "cronjobs"}
-
-// crdName is the name of the CRD.
-const crdName = "cronjobs.batch.tutorial.kubebuilder.io"
 
 // lag is how long after a change of the CRD some API server may still store as before.
 const lag = 10 * time.Second
@@ -39,16 +40,16 @@ type State struct {
 	// Versions are those of the CRD.
 	Versions []VersionState `json:"versions"`
 
-	// UnservedManagedFields is how many objects have managedFields about versions that are not served.
+	// UnservedManagedFields counts the objects with managedFields about versions not served.
 	UnservedManagedFields int `json:"unservedManagedFields"`
 
 	// Migration is the cluster's newest StorageVersionMigration of them; nil for none.
 	Migration *MigrationState `json:"migration,omitempty"`
 }
 
-// VersionState is how much is stored as a version. No API tells how an object is stored; but it can't be
-// in a version that status.storedVersions does not list, and it is in the storage version if it was
-// written since the CRD was last changed.
+// VersionState is how much is stored as a version. No API tells how an object is stored; but it
+// can't be in a version that status.storedVersions does not list, and it is in the storage version
+// if it was written since the CRD was last changed.
 type VersionState struct {
 	Name    string `json:"name"`
 	Served  bool   `json:"served"`
@@ -77,10 +78,15 @@ func (m *MigrationState) String() string {
 	return m.State + ": " + m.Detail
 }
 
+// hasEnded reports whether the cluster does nothing more about it.
+func (m *MigrationState) hasEnded() bool {
+	return m.State == string(svmv1.MigrationSucceeded) || m.State == string(svmv1.MigrationFailed)
+}
+
 // getCRD reads the CRD.
 func getCRD(ctx context.Context, c client.Client) (*apiextensionsv1.CustomResourceDefinition, error) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := c.Get(ctx, client.ObjectKey{Name: crdName}, crd); err != nil {
+	if err := c.Get(ctx, client.ObjectKey{Name: cronjobs.Resource}, crd); err != nil {
 		return nil, fmt.Errorf("reading the CRD: %w", err)
 	}
 	return crd, nil
@@ -100,19 +106,8 @@ func storageVersion(crd *apiextensionsv1.CustomResourceDefinition) (string, erro
 	return "", fmt.Errorf("the CRD %s stores no version", crd.Name)
 }
 
-// servedVersions are those that clients can use.
-func servedVersions(crd *apiextensionsv1.CustomResourceDefinition) []string {
-	var served []string
-	for i := range crd.Spec.Versions {
-		if crd.Spec.Versions[i].Served {
-			served = append(served, crd.Spec.Versions[i].Name)
-		}
-	}
-	return served
-}
-
-// gather finds out what can be known.
-func gather(ctx context.Context, c client.Client) (*State, error) {
+// readState finds out how objects are stored, as far as can be known.
+func readState(ctx context.Context, c client.Client) (*State, error) {
 	crd, err := getCRD(ctx, c)
 	if err != nil {
 		return nil, err
@@ -121,29 +116,43 @@ func gather(ctx context.Context, c client.Client) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, since, served := &State{CRD: crd.Name}, 0, servedVersions(crd)
-	changed := changedAt(crd)
-	pages := &pages{client: c, version: storage, limit: defaultPage}
-	err = pages.each(ctx, func(object *metav1.PartialObjectMetadata) error {
+	state, since, changed := &State{CRD: crd.Name}, 0, changedAt(crd)
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(schema.GroupVersionKind{Group: resource.Group, Version: storage, Kind: "CronJobList"})
+	err = cronjobs.Each(ctx, c, list, func(item runtime.Object) error {
+		object, ok := item.(*metav1.PartialObjectMetadata)
+		if !ok {
+			return fmt.Errorf("got a %T, want metadata", item)
+		}
 		state.Objects++
 		if !changed.IsZero() && writtenAt(object).After(changed.Add(lag)) {
 			since++
 		}
-		if _, n := cleanManagedFields(object.ManagedFields, served, storage); n > 0 {
+		if hasUnservedFields(object, crd) {
 			state.UnservedManagedFields++
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("listing CronJobs: %w", err)
 	}
 	state.Versions = bounds(crd, state.Objects, since)
 	state.Migration, err = newestMigration(ctx, c)
 	return state, err
 }
 
-// bounds says how many objects are stored as each version, of which so many were written since the CRD
-// was changed.
+// hasUnservedFields reports whether an object has managedFields about a version that is not served.
+func hasUnservedFields(object *metav1.PartialObjectMetadata, crd *apiextensionsv1.CustomResourceDefinition) bool {
+	return slices.ContainsFunc(object.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+		version, isOurs := strings.CutPrefix(entry.APIVersion, resource.Group+"/")
+		return isOurs && !slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+			return v.Name == version && v.Served
+		})
+	})
+}
+
+// bounds says how many objects are stored as each version, of which so many were written since the
+// CRD was changed.
 func bounds(crd *apiextensionsv1.CustomResourceDefinition, objects, since int) []VersionState {
 	stored := crd.Status.StoredVersions
 	versions := make([]VersionState, 0, len(crd.Spec.Versions))
@@ -165,7 +174,7 @@ func bounds(crd *apiextensionsv1.CustomResourceDefinition, objects, since int) [
 	return versions
 }
 
-// changedAt is when the spec of the CRD was changed last, as far as its managedFields tell; zero if they don't.
+// changedAt is when the spec of the CRD was changed last, by its managedFields; zero if unknown.
 func changedAt(crd *apiextensionsv1.CustomResourceDefinition) time.Time {
 	last := time.Time{}
 	for _, entry := range crd.ManagedFields {
@@ -176,8 +185,8 @@ func changedAt(crd *apiextensionsv1.CustomResourceDefinition) time.Time {
 	return last
 }
 
-// writtenAt is when an object was written last, as far as is known. Every write stores all of it, those
-// of the status as well.
+// writtenAt is when an object was written last, as far as is known. Every write stores all of it,
+// those of the status as well.
 func writtenAt(object *metav1.PartialObjectMetadata) time.Time {
 	last := object.CreationTimestamp.Time
 	for _, entry := range object.ManagedFields {
@@ -188,8 +197,8 @@ func writtenAt(object *metav1.PartialObjectMetadata) time.Time {
 	return last
 }
 
-// newestMigration is the cluster's newest migration of our objects; nil if there is none, or the cluster
-// does not know of migrations.
+// newestMigration is the cluster's newest migration of our objects; nil if there is none, or the
+// cluster does not know of migrations.
 func newestMigration(ctx context.Context, c client.Client) (*MigrationState, error) {
 	list := &svmv1.StorageVersionMigrationList{}
 	switch err := c.List(ctx, list); {
@@ -198,20 +207,17 @@ func newestMigration(ctx context.Context, c client.Client) (*MigrationState, err
 	case err != nil:
 		return nil, fmt.Errorf("listing StorageVersionMigrations: %w", err)
 	}
-	var newest *svmv1.StorageVersionMigration
-	for i := range list.Items {
-		m := &list.Items[i]
-		if m.Spec.Resource == resource && (newest == nil || newest.CreationTimestamp.Before(&m.CreationTimestamp)) {
-			newest = m
-		}
-	}
-	if newest == nil {
+	ours := slices.DeleteFunc(list.Items, func(m svmv1.StorageVersionMigration) bool { return m.Spec.Resource != resource })
+	if len(ours) == 0 {
 		return nil, nil
 	}
-	return migrationState(newest), nil
+	newest := slices.MaxFunc(ours, func(a, b svmv1.StorageVersionMigration) int {
+		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+	})
+	return migrationState(&newest), nil
 }
 
-// pending is the state of a migration that nobody has begun with.
+// pending is the state of a migration that the cluster has not begun with.
 const pending = "Pending"
 
 // migrationState reads the conditions of a migration.
@@ -236,8 +242,19 @@ func (s *State) print(out io.Writer) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	for _, remark := range s.remarks() {
-		_, _ = fmt.Fprintln(out, remark)
+	for _, version := range s.Versions {
+		if version.Stored && !version.Storage {
+			_, _ = fmt.Fprintf(out, "status.storedVersions of %s lists %s: kubectl cronjob storage migrate "+
+				"rewrites what is stored as it, and takes it off the list\n", s.CRD, version.Name)
+		}
+	}
+	if s.UnservedManagedFields > 0 {
+		_, _ = fmt.Fprintf(out, "objects with managedFields about versions that are not served: %d; "+
+			"once the CRD drops these versions, server-side apply to such an object fails. Reset them, and apply with --force-conflicts once: "+
+			`kubectl patch %s NAME --type=merge -p '{"metadata":{"managedFields":[{}]}}'`+"\n", s.UnservedManagedFields, s.CRD)
+	}
+	if m := s.Migration; m != nil {
+		_, _ = fmt.Fprintln(out, "storageversionmigration.storagemigration.k8s.io/"+m.Name, m)
 	}
 	return nil
 }
@@ -248,23 +265,4 @@ func (v VersionState) objects() string {
 		return fmt.Sprint(v.AtLeast)
 	}
 	return fmt.Sprintf("%d to %d", v.AtLeast, v.AtMost)
-}
-
-// remarks say what the table does not.
-func (s *State) remarks() []string {
-	var remarks []string
-	for _, version := range s.Versions {
-		if version.Stored && !version.Storage {
-			remarks = append(remarks, "status.storedVersions of "+s.CRD+" lists "+version.Name+
-				": kubectl cronjob storage migrate rewrites what is stored as it, and takes it off the list")
-		}
-	}
-	if s.UnservedManagedFields > 0 {
-		remarks = append(remarks, fmt.Sprintf("objects with managedFields about versions that are not served: %d; "+
-			"once the CRD drops these versions, server-side apply fails: kubectl cronjob storage migrate cleans them", s.UnservedManagedFields))
-	}
-	if m := s.Migration; m != nil {
-		remarks = append(remarks, "storageversionmigration.storagemigration.k8s.io/"+m.Name+" "+m.String())
-	}
-	return remarks
 }

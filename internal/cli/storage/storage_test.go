@@ -12,78 +12,31 @@ import (
 	"github.com/stretchr/testify/require"
 	svmv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-const group = "batch.tutorial.kubebuilder.io/"
-
-// owns is an entry of managedFields.
-func owns(manager, version, fields string) metav1.ManagedFieldsEntry {
-	return metav1.ManagedFieldsEntry{
-		Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: group + version,
-		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
-	}
-}
-
-func TestManagedFieldsAreMovedToAVersionThatIsServed(t *testing.T) {
-	const v2Fields = `{"f:spec":{"f:suspend":{},"f:schedule":{"f:minute":{}}}}`
-	for name, test := range map[string]struct {
-		entries     []metav1.ManagedFieldsEntry
-		served      []string
-		to          string
-		want        []metav1.ManagedFieldsEntry
-		wantCleaned int
-	}{
-		"what is served stays": {
-			entries: []metav1.ManagedFieldsEntry{owns("m", "v2", v2Fields)}, served: []string{"v1", "v2"}, to: "v1",
-			want: []metav1.ManagedFieldsEntry{owns("m", "v2", v2Fields)},
-		},
-		"a part of the schedule in v2 is all of it in v1": {
-			entries: []metav1.ManagedFieldsEntry{owns("m", "v2", v2Fields)}, served: []string{"v1"}, to: "v1", wantCleaned: 1,
-			want: []metav1.ManagedFieldsEntry{owns("m", "v1", `{"f:spec":{"f:schedule":{},"f:suspend":{}}}`)},
-		},
-		"the schedule of v1 is none of the fields of v2": {
-			entries: []metav1.ManagedFieldsEntry{owns("m", "v1", `{"f:spec":{"f:schedule":{},"f:suspend":{}}}`)}, served: []string{"v2"}, to: "v2",
-			wantCleaned: 1,
-			want:        []metav1.ManagedFieldsEntry{owns("m", "v2", `{"f:spec":{"f:suspend":{}}}`)},
-		},
-		"what the same manager owns is put together": {
-			entries: []metav1.ManagedFieldsEntry{owns("m", "v2", v2Fields), owns("m", "v1", `{"f:spec":{"f:timeZone":{}}}`)},
-			served:  []string{"v1"}, to: "v1", wantCleaned: 1,
-			want: []metav1.ManagedFieldsEntry{owns("m", "v1", `{"f:spec":{"f:schedule":{},"f:suspend":{},"f:timeZone":{}}}`)},
-		},
-		"other managers are others": {
-			entries: []metav1.ManagedFieldsEntry{owns("m", "v2", v2Fields), owns("n", "v1", `{"f:spec":{"f:timeZone":{}}}`)},
-			served:  []string{"v1"}, to: "v1", wantCleaned: 1,
-			want: []metav1.ManagedFieldsEntry{
-				owns("n", "v1", `{"f:spec":{"f:timeZone":{}}}`), owns("m", "v1", `{"f:spec":{"f:schedule":{},"f:suspend":{}}}`),
-			},
-		},
-		"a version that nobody knows is dropped": {
-			entries: []metav1.ManagedFieldsEntry{owns("m", "v3", v2Fields)}, served: []string{"v1"}, to: "v1", wantCleaned: 1,
-		},
-		"what can't be read is dropped": {
-			entries: []metav1.ManagedFieldsEntry{owns("m", "v2", `nonsense`), {APIVersion: group + "v2"}}, served: []string{"v1"}, to: "v1",
-			wantCleaned: 2,
-		},
-		"other groups are not ours": {
-			entries: []metav1.ManagedFieldsEntry{{Manager: "m", APIVersion: "example.com/v9"}}, served: []string{"v1"}, to: "v1",
-			want: []metav1.ManagedFieldsEntry{{Manager: "m", APIVersion: "example.com/v9"}},
-		},
+func TestManagedFieldsAboutAVersionThatIsNotServedAreCounted(t *testing.T) {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true}, {Name: "v2"}}
+	for apiVersion, want := range map[string]bool{
+		"batch.tutorial.kubebuilder.io/v1": false,
+		"batch.tutorial.kubebuilder.io/v2": true,
+		"batch.tutorial.kubebuilder.io/v3": true,
+		"example.com/v9":                   false,
 	} {
-		t.Run(name, func(t *testing.T) {
-			got, cleaned := cleanManagedFields(test.entries, test.served, test.to)
-			assert.Equal(t, test.wantCleaned, cleaned)
-			assert.Equal(t, test.want, got)
-		})
+		object := &metav1.PartialObjectMetadata{}
+		object.ManagedFields = []metav1.ManagedFieldsEntry{{APIVersion: apiVersion}}
+		assert.Equal(t, want, hasUnservedFields(object, crd), apiVersion)
 	}
 }
 
@@ -120,22 +73,6 @@ func TestWhenTheCRDWasChangedIsNotWhenItsStatusWas(t *testing.T) {
 	assert.Equal(t, spec, changedAt(crd))
 }
 
-func TestATokenIsForTheCRDAsItWas(t *testing.T) {
-	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{UID: "u", Generation: 3}}
-	m := &migrator{crd: crd, last: "ns/c"}
-	m.goOn = m.token()
-	after, err := m.readToken()
-	require.NoError(t, err)
-	assert.Equal(t, "ns/c", after)
-
-	crd.Generation++
-	_, err = m.readToken()
-	require.ErrorContains(t, err, "the CRD was changed since")
-	m.goOn = "nonsense!"
-	_, err = m.readToken()
-	assert.ErrorContains(t, err, "--continue: not what an interrupted run has printed")
-}
-
 // skippingClock is there already when it is waited for, and calls back.
 type skippingClock struct {
 	*clocktesting.FakeClock
@@ -150,10 +87,23 @@ func (c *skippingClock) After(d time.Duration) <-chan time.Time {
 	return there
 }
 
-func TestARequestThatNobodyBeginsWithIsNotLeftBehind(t *testing.T) {
+// newScheme has the types that a migration is about.
+func newScheme(t *testing.T) *runtime.Scheme {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	require.NoError(t, svmv1.AddToScheme(scheme))
-	require.NoError(t, v1.AddToScheme(scheme))
+	require.NoError(t, apiextensionsv1.AddToScheme(scheme))
+	return scheme
+}
+
+// storedCRD is a CRD whose objects are stored as v1.
+func storedCRD() *apiextensionsv1.CustomResourceDefinition {
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: cronjobs.Resource}}
+	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true}}
+	return crd
+}
+
+func TestARequestThatNobodyBeginsWithIsNotLeftBehind(t *testing.T) {
 	request := func(c client.Client) *svmv1.StorageVersionMigration {
 		list := &svmv1.StorageVersionMigrationList{}
 		require.NoError(t, c.List(t.Context(), list))
@@ -172,8 +122,8 @@ func TestARequestThatNobodyBeginsWithIsNotLeftBehind(t *testing.T) {
 		want     string
 		wantLeft bool
 	}{
-		"nobody begins":                  {want: "nobody has begun with it for 1m1s"},
-		"nobody begins before --timeout": {deadline: 10 * time.Second, want: "nobody has begun with it for 11s"},
+		"nobody begins":                  {want: "the cluster has not begun with it for 1m1s"},
+		"nobody begins before --timeout": {deadline: 10 * time.Second, want: "the cluster has not begun with it for 11s"},
 		"it is interrupted before":       {onWait: func(_ client.Client, interrupt func()) { interrupt() }, want: "interrupted"},
 		"the cluster has begun, and goes on": {
 			deadline: 10 * time.Second, want: "the cluster goes on", wantLeft: true,
@@ -183,10 +133,10 @@ func TestARequestThatNobodyBeginsWithIsNotLeftBehind(t *testing.T) {
 				assert.NoError(t, c.Update(t.Context(), running))
 			},
 		},
-		"it is another's": {objects: []client.Object{others}, want: "nobody has begun with it", wantLeft: true},
+		"it is another's": {objects: []client.Object{others}, want: "the cluster has not begun with it", wantLeft: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(tc.objects...).Build()
+			c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(storedCRD()).WithObjects(tc.objects...).Build()
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
 			e := env.New(genericiooptions.NewTestIOStreamsDiscard())
@@ -195,26 +145,29 @@ func TestARequestThatNobodyBeginsWithIsNotLeftBehind(t *testing.T) {
 					tc.onWait(c, interrupt)
 				}
 			}}
-			m := newMigrator(e, c, options{qps: 1, page: 1, deadline: tc.deadline})
-			m.crd, m.storage = &apiextensionsv1.CustomResourceDefinition{}, "v1"
-			require.ErrorContains(t, m.runInCluster(ctx), tc.want)
+			m := &migrator{Env: e, client: c, timeout: tc.deadline}
+			require.ErrorContains(t, m.run(ctx), tc.want)
 			assert.Equal(t, tc.wantLeft, request(c) != nil)
 		})
 	}
 }
 
-func TestWrongFlagsAreNamed(t *testing.T) {
-	good := options{method: methodAuto, qps: 1, page: 1}
-	require.NoError(t, good.validate())
-	for want, change := range map[string]func(*options){
-		"--method=x":    func(o *options) { o.method = "x" },
-		"--qps=0":       func(o *options) { o.qps = 0 },
-		"--page-size=0": func(o *options) { o.page = 0 },
-		"--timeout=-1s": func(o *options) { o.deadline = -time.Second },
-		"--continue":    func(o *options) { o.goOn, o.method = "x", methodCluster },
-	} {
-		o := good
-		change(&o)
-		assert.ErrorContains(t, o.validate(), want)
-	}
+func TestAClusterWithoutStorageVersionMigrationIsSaidToHaveNoneAndWhatToDoInstead(t *testing.T) {
+	c := interceptor.NewClient(fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(storedCRD()).Build(), interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return &meta.NoKindMatchError{GroupKind: svmv1.SchemeGroupVersion.WithKind("StorageVersionMigration").GroupKind()}
+		},
+	})
+	m := &migrator{Env: env.New(genericiooptions.NewTestIOStreamsDiscard()), client: c}
+	err := m.run(t.Context())
+	require.ErrorContains(t, err, "the cluster has no StorageVersionMigration")
+	assert.ErrorContains(t, err, "kubectl get cronjobs.v1.batch.tutorial.kubebuilder.io -A -o json | kubectl replace -f -\n")
+	assert.ErrorContains(t, err, `{"status":{"storedVersions":["v1"]}}`)
+}
+
+func TestATimeoutBelowZeroIsRefused(t *testing.T) {
+	command := newMigrateCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()))
+	command.SilenceErrors, command.SilenceUsage = true, true
+	command.SetArgs([]string{"--timeout=-1s"})
+	assert.EqualError(t, command.ExecuteContext(t.Context()), "--timeout=-1s: use 0 or more")
 }

@@ -9,11 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -68,11 +67,10 @@ type command struct {
 	// suspend is the value to set.
 	suspend bool
 
-	selector      string
-	all           bool
-	allNamespaces bool
-	dryRun        cronjobs.DryRun
-	print         *genericclioptions.PrintFlags
+	selection cronjobs.Selection
+	all       bool
+	dryRun    cronjobs.DryRun
+	print     *genericclioptions.PrintFlags
 }
 
 // NewSuspendCommand returns the command suspend.
@@ -102,10 +100,8 @@ func newCommand(c *command) *cobra.Command {
 			return c.run(cmd.Context(), args)
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringVarP(&c.selector, "selector", "l", "", "Those whose labels match, such as team=data,tier!=test.")
-	flags.BoolVar(&c.all, "all", false, "All of the namespace.")
-	flags.BoolVarP(&c.allNamespaces, "all-namespaces", "A", false, "Those of all namespaces, together with -l or --all.")
+	c.selection.AddFlags(cmd, strings.ToUpper(c.verb[:1])+c.verb[1:])
+	cmd.Flags().BoolVar(&c.all, "all", false, "All of the namespace.")
 	c.dryRun.AddFlag(cmd)
 	c.print.AddFlags(cmd)
 	return cmd
@@ -114,7 +110,7 @@ func newCommand(c *command) *cobra.Command {
 // check says what is wrong with the command line.
 func (c *command) check(args []string) error {
 	ways := 0
-	for _, chosen := range []bool{len(args) > 0, c.selector != "", c.all} {
+	for _, chosen := range []bool{len(args) > 0, c.selection.Selector != "", c.all} {
 		if chosen {
 			ways++
 		}
@@ -124,13 +120,10 @@ func (c *command) check(args []string) error {
 		return errors.New("say which CronJobs: NAME..., -l SELECTOR or --all")
 	case ways > 1:
 		return errors.New("give NAMEs, -l SELECTOR or --all, not two of them")
-	case c.allNamespaces && len(args) > 0:
+	case c.selection.AllNamespaces && len(args) > 0:
 		return errors.New("-A goes with -l or --all: a NAME is of one namespace, see -n")
 	}
-	if _, err := labels.Parse(c.selector); err != nil {
-		return fmt.Errorf("-l %q: %w", c.selector, err)
-	}
-	return c.dryRun.Check()
+	return errors.Join(c.selection.Check(), c.dryRun.Check())
 }
 
 // run changes all that are named, and fails in the end if one could not be changed.
@@ -144,24 +137,24 @@ func (c *command) run(ctx context.Context, args []string) error {
 		return err
 	}
 	found, errs := c.find(ctx, writer, args)
-	for i := range found {
-		c.warn(&found[i])
-		changed, err := c.set(ctx, writer, &found[i])
+	for _, object := range found {
+		c.warn(object)
+		changed, err := c.set(ctx, writer, object)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("CronJob %s: %w", client.ObjectKeyFromObject(&found[i]), err))
+			errs = append(errs, fmt.Errorf("CronJob %s: %w", client.ObjectKeyFromObject(object), err))
 			continue
 		}
 		if name, ok := printer.(*printers.NamePrinter); ok {
-			name.Operation = c.operation(&found[i], changed)
+			name.Operation = c.operation(object, changed)
 		}
-		if err := printer.PrintObj(&found[i], c.Out); err != nil {
+		if err := printer.PrintObj(object, c.Out); err != nil {
 			return err
 		}
 	}
 	return cronjobs.Fail(c.Env, errs)
 }
 
-// warn says so if what is to be resumed is suspended because the built-in CronJob runs in its place.
+// warn warns before resuming what is suspended because the built-in CronJob runs in its place.
 func (c *command) warn(object client.Object) {
 	if _, handedOver := object.GetAnnotations()[handover.SuspendBeforeAnnotation]; handedOver && !c.suspend {
 		fmt.Fprintf(c.ErrOut, "Warning: CronJob %[1]s was suspended in favour of the built-in CronJob of its name. "+
@@ -175,7 +168,7 @@ func (c *command) operation(object client.Object, changed bool) string {
 	if changed {
 		operation = c.dryRun.Done(c.done)
 	}
-	if c.allNamespaces {
+	if c.selection.AllNamespaces {
 		operation += " in namespace " + object.GetNamespace()
 	}
 	return operation
@@ -183,23 +176,31 @@ func (c *command) operation(object client.Object, changed bool) string {
 
 // find reads the CronJobs that the command line names. They are read as they are stored, in v1,
 // which is always served.
-func (c *command) find(ctx context.Context, reader client.Reader, args []string) ([]unstructured.Unstructured, []error) {
+func (c *command) find(ctx context.Context, reader client.Reader, args []string) ([]*unstructured.Unstructured, []error) {
+	kind := v1.GroupVersion.WithKind("CronJob")
+	if len(args) == 0 {
+		found, err := c.selection.List(ctx, c.Env, reader, kind)
+		if err != nil {
+			return nil, []error{err}
+		}
+		if len(found) == 0 {
+			fmt.Fprintln(c.ErrOut, "No resources found")
+		}
+		return found, nil
+	}
 	namespace, err := c.Namespace()
 	if err != nil {
 		return nil, []error{err}
 	}
-	if len(args) == 0 {
-		return c.list(ctx, reader, namespace)
-	}
-	var found []unstructured.Unstructured
+	var found []*unstructured.Unstructured
 	var errs []error
 	seen := sets.New[string]()
 	for _, arg := range args {
-		object := unstructured.Unstructured{}
-		object.SetGroupVersionKind(v1.GroupVersion.WithKind("CronJob"))
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(kind)
 		name, err := cronjobs.ParseName(arg)
 		if err == nil {
-			err = cronjobs.Explain(reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &object))
+			err = cronjobs.Explain(reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object))
 		}
 		switch {
 		case err != nil:
@@ -210,32 +211,6 @@ func (c *command) find(ctx context.Context, reader client.Reader, args []string)
 		}
 	}
 	return found, errs
-}
-
-// list reads the CronJobs of a namespace, or of all, that the selector selects.
-func (c *command) list(ctx context.Context, reader client.Reader, namespace string) ([]unstructured.Unstructured, []error) {
-	selector, err := labels.Parse(c.selector)
-	if err != nil {
-		return nil, []error{err}
-	}
-	if c.allNamespaces {
-		namespace = metav1.NamespaceAll
-	}
-	var found []unstructured.Unstructured
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(v1.GroupVersion.WithKind("CronJobList"))
-	for more := true; more; more = list.GetContinue() != "" {
-		err := reader.List(ctx, list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector},
-			client.Limit(cronjobs.PageSize), client.Continue(list.GetContinue()))
-		if err != nil {
-			return nil, []error{cronjobs.Explain(err)}
-		}
-		found = append(found, list.Items...)
-	}
-	if len(found) == 0 {
-		fmt.Fprintln(c.ErrOut, "No resources found")
-	}
-	return found, nil
 }
 
 // set sets spec.suspend, and reports whether it was otherwise before.

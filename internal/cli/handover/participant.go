@@ -1,0 +1,200 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package handover
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+const (
+	// ImportedFromAnnotation is on one of ours the UID of the built-in CronJob it was made from.
+	ImportedFromAnnotation = "batch.tutorial.kubebuilder.io/imported-from"
+
+	// ExportedFromAnnotation is on a built-in CronJob the UID of the one of ours it was made from.
+	ExportedFromAnnotation = "batch.tutorial.kubebuilder.io/exported-from"
+
+	// SuspendBeforeAnnotation is on a CronJob of either kind while it is suspended in favour of the
+	// other: whether it was suspended before, "true" or "false".
+	SuspendBeforeAnnotation = "batch.tutorial.kubebuilder.io/suspend-before"
+)
+
+// Participant is one of the two CronJobs of a hand-over: the built-in or ours.
+type Participant struct {
+	client.Object
+
+	// view is the CronJob as one of ours would say it.
+	view *v1.CronJob
+
+	// handledUntil is the instant up to which all ticks were run, or will not be by this one.
+	handledUntil time.Time
+
+	// observed reports whether its status says that its controller has seen the present spec.
+	observed bool
+}
+
+// BuiltIn is the participant that a built-in CronJob is.
+func BuiltIn(c *batchv1.CronJob) *Participant {
+	p := &Participant{Object: c, view: builtin.View(c)}
+	p.handledUntil = plan.Anchor(p.view, p.view.Status)
+	return p
+}
+
+// Ours is the participant that one of ours is.
+func Ours(c *v1.CronJob) *Participant {
+	ready := meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady)
+	p := &Participant{
+		Object: c, view: c, handledUntil: plan.Anchor(c, c.Status),
+		observed: c.Status.ObservedGeneration == c.Generation && ready != nil && ready.ObservedGeneration == c.Generation,
+	}
+	switch next := c.Status.NextScheduleTime; {
+	case next != nil:
+		p.handledUntil = newest(p.handledUntil, next.Add(-time.Second))
+	case !p.observed: // it may just have been resumed, and runs nothing from before that
+		p.handledUntil = newest(p.handledUntil, writtenAt(c))
+	}
+	return p
+}
+
+// participantOf is the participant that a CronJob of either kind is.
+func participantOf(object client.Object) *Participant {
+	switch c := object.(type) {
+	case *batchv1.CronJob:
+		return BuiltIn(c)
+	case *v1.CronJob:
+		return Ours(c)
+	default:
+		panic(fmt.Sprintf("a %T is no CronJob", object))
+	}
+}
+
+// String names the participant as kubectl does.
+func (p *Participant) String() string {
+	if p.isBuiltIn() {
+		return "cronjob.batch/" + p.GetName()
+	}
+	return "cronjob.batch.tutorial.kubebuilder.io/" + p.GetName()
+}
+
+func (p *Participant) isBuiltIn() bool {
+	_, ok := p.Object.(*batchv1.CronJob)
+	return ok
+}
+
+// Suspended reports whether it starts nothing.
+func (p *Participant) Suspended() bool { return ptr.Deref(p.view.Spec.Suspend, false) }
+
+// SuspendedByUs reports whether a hand-over has suspended it in favour of the other.
+func (p *Participant) SuspendedByUs() bool {
+	_, ok := p.GetAnnotations()[SuspendBeforeAnnotation]
+	return ok && p.Suspended()
+}
+
+// SuspendedByOthers reports whether it is suspended, or was before a hand-over has suspended it.
+func (p *Participant) SuspendedByOthers() bool {
+	if p.SuspendedByUs() {
+		before, err := strconv.ParseBool(p.suspendBefore())
+		return err != nil || before // what can't be read is not resumed
+	}
+	return p.Suspended()
+}
+
+func (p *Participant) suspendBefore() string { return p.GetAnnotations()[SuspendBeforeAnnotation] }
+
+// RefuseKeeper is an error when an owner or a tool would resume the CronJob.
+func (p *Participant) RefuseKeeper() error {
+	keeper := ""
+	for _, keys := range []map[string]string{p.GetAnnotations(), p.GetLabels()} {
+		for key := range keys {
+			keeper = cmp.Or(keeper, builtin.Owner(key))
+		}
+	}
+	if owner := metav1.GetControllerOf(p); owner != nil {
+		keeper = owner.Kind + " " + owner.Name
+	}
+	if keeper != "" && !p.Suspended() {
+		return fmt.Errorf("%s keeps %s as it wants it, and would resume it: suspend it there", keeper, p)
+	}
+	return nil
+}
+
+// ArePair reports whether one of the two was made from the other.
+func ArePair(original *batchv1.CronJob, ours *v1.CronJob) bool {
+	return original.Annotations[ExportedFromAnnotation] == string(ours.UID) ||
+		ours.Annotations[ImportedFromAnnotation] == string(original.UID)
+}
+
+// forbidsOverlap reports whether the concurrency policy lets no two Jobs run at once.
+func (p *Participant) forbidsOverlap() bool {
+	policy := p.view.Spec.ConcurrencyPolicy
+	return policy == v1.ForbidConcurrent || policy == v1.ReplaceConcurrent
+}
+
+// lastRun is the last tick that it has run; zero for none.
+func (p *Participant) lastRun() time.Time { return timeOf(p.view.Status.LastScheduleTime) }
+
+// next is the first tick after an instant; zero if there is none.
+func (p *Participant) next(after time.Time) time.Time {
+	ticks, err := cronjobs.Schedule(p.view)
+	if err != nil {
+		return time.Time{}
+	}
+	tick, _ := ticks.Next(after)
+	return tick
+}
+
+// last is the newest tick after one instant and not later than another; zero if there is none.
+func (p *Participant) last(after, until time.Time) time.Time {
+	ticks, err := cronjobs.Schedule(p.view)
+	if err != nil {
+		return time.Time{}
+	}
+	tick, ok := ticks.Last(after, until)
+	if !ok {
+		return time.Time{}
+	}
+	return tick
+}
+
+// LastTick is the newest tick, not later than an instant, since the last that it has run, or since
+// its creation; zero if there is none.
+func (p *Participant) LastTick(until time.Time) time.Time {
+	return p.last(plan.Anchor(p.view, p.view.Status), until)
+}
+
+// unrun is the newest tick, not later than an instant, that it has not run but was still to run at
+// another; zero if there is none.
+func (p *Participant) unrun(until, stoppedAt time.Time) time.Time {
+	tick := p.last(p.handledUntil, until)
+	deadline := p.view.Spec.StartingDeadlineSeconds
+	if deadline != nil && tick.Add(time.Duration(*deadline)*time.Second).Before(stoppedAt) {
+		return time.Time{} // it has missed that one itself
+	}
+	return tick
+}
+
+// startsWithin reports whether a controller that has not heard of a suspension would start a Job
+// now or during the grace.
+func (p *Participant) startsWithin(grace time.Duration, now time.Time) bool {
+	next := p.next(now)
+	return !p.unrun(now, now).IsZero() || !next.IsZero() && !next.After(now.Add(grace))
+}
+
+func timeOf(t *metav1.Time) time.Time { return ptr.Deref(t, metav1.Time{}).Time }
+
+func newest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }

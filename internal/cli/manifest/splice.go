@@ -1,0 +1,265 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// place is where a schedule is in the text.
+type place struct {
+	// key and value are where each starts, afterColon and end what is behind the colon and the
+	// value.
+	key, afterColon, value, end int
+
+	// flow says that the spec is written with braces, as in JSON.
+	flow bool
+
+	// onKeyLine says that the value starts on the line of its key.
+	onKeyLine bool
+
+	// quotes are the value's, or those of its first field; keyQuotes those of the key.
+	quotes, keyQuotes quote
+
+	// indent is what is before the key on its line, where it is the first there, and step what a
+	// further level adds to it.
+	indent, step string
+}
+
+// placeOf finds a schedule in the text.
+func (c *conversion) placeOf(job cronJob, e entry) (place, error) {
+	p := place{
+		key: c.offset(e.key), value: c.offset(e.value),
+		flow:   job.spec.Style&yaml.FlowStyle != 0,
+		quotes: quoteOf(e.value), keyQuotes: quoteOf(e.key),
+	}
+	var err error
+	if p.afterColon, err = c.afterColon(e.key); err != nil {
+		return p, err
+	}
+	if p.end, err = c.valueEnd(e.value); err != nil {
+		return p, err
+	}
+	if !p.flow && !c.isFirst(p.key) {
+		return p, troublef(p.key, "schedule is not on a line of its own")
+	}
+	p.onKeyLine = c.lineStart(p.key) == c.lineStart(p.value)
+	p.indent, p.step = c.indent(p.key), c.stepOf(job, e, p.flow)
+	if !p.flow && p.step == "" {
+		return p, troublef(p.key, "schedule is not indented below spec")
+	}
+	return p, nil
+}
+
+// stepOf is what a level of indentation adds, from spec to schedule; "" if that is not known.
+func (c *conversion) stepOf(job cronJob, e entry, flow bool) string {
+	specKey, key := c.offset(job.specKey), c.offset(e.key)
+	if c.lineStart(specKey) == c.lineStart(key) || !c.isFirst(key) {
+		return ""
+	}
+	if !flow {
+		return strings.Repeat(" ", max(0, e.key.Column-job.specKey.Column))
+	}
+	step, ok := strings.CutPrefix(c.indent(key), c.indent(specKey))
+	if !ok {
+		return ""
+	}
+	return step
+}
+
+// spliceText puts another text in the place of a text.
+func (c *conversion) spliceText(job cronJob, e entry, text, zone string) error {
+	p, err := c.placeOf(job, e)
+	if err != nil {
+		return err
+	}
+	c.replace(p.value, p.end, write(text, p.quotes, p.flow))
+	c.insertZone(p, zone)
+	return nil
+}
+
+// spliceFields puts fields in the place of a text.
+func (c *conversion) spliceFields(job cronJob, e entry, fields []field, zone string) error {
+	p, err := c.placeOf(job, e)
+	if err != nil {
+		return err
+	}
+	if p.flow {
+		c.replace(p.value, p.end, c.flowMapping(p, fields))
+		c.insertZone(p, zone)
+		return nil
+	}
+	lines := c.blockLines(p, fields)
+	if p.onKeyLine {
+		// schedule: "0 9 * * *"  # comment     schedule:  # comment
+		//                               ──►      minute: "0"
+		//                                        hour: "9"
+		c.replace(p.afterColon, p.end, "")
+		c.insert(c.lineEnd(p.end), c.newline()+lines)
+	} else {
+		// schedule:  # comment           schedule:  # comment
+		//   # comment                      # comment
+		//   "0 9 * * *"             ──►    minute: "0"
+		//                                  hour: "9"
+		c.replace(c.lineStart(p.value), p.end, lines)
+	}
+	c.insertZone(p, zone)
+	return nil
+}
+
+// blockLines writes fields one to a line, below their key.
+func (c *conversion) blockLines(p place, fields []field) string {
+	lines := make([]string, 0, len(fields))
+	for _, f := range fields {
+		lines = append(lines, p.indent+p.step+f.name+": "+write(f.text, p.quotes, false))
+	}
+	return strings.Join(lines, c.newline())
+}
+
+// flowMapping writes fields between braces, one to a line if the JSON around them is written so.
+func (c *conversion) flowMapping(p place, fields []field) string {
+	open, comma, end := "{", ","+c.gap(p), "}"
+	if p.onKeyLine && p.step != "" && p.keyQuotes == double {
+		inner := c.newline() + p.indent + p.step
+		open, comma, end = open+inner, ","+inner, c.newline()+p.indent+end
+	}
+	members := make([]string, 0, len(fields))
+	for _, f := range fields {
+		members = append(members, c.member(p, f.name, f.text))
+	}
+	return open + strings.Join(members, comma) + end
+}
+
+// member writes a key and a value between braces.
+func (c *conversion) member(p place, name, text string) string {
+	key, quotes := name, p.quotes
+	if p.keyQuotes == double {
+		key, quotes = write(name, double, true), double
+	}
+	return key + ":" + c.gap(p) + write(text, quotes, true)
+}
+
+// gap is what is between a colon and a value: nothing in compact JSON.
+func (c *conversion) gap(p place) string {
+	if p.afterColon == p.value && p.keyQuotes == double {
+		return ""
+	}
+	return " "
+}
+
+// insertZone adds timeZone behind the schedule.
+func (c *conversion) insertZone(p place, zone string) {
+	switch {
+	case zone == "":
+	case !p.flow:
+		c.insert(c.lineEnd(p.end), c.newline()+p.indent+"timeZone: "+write(zone, p.quotes, false))
+	case p.step != "" && p.keyQuotes == double:
+		c.insert(p.end, ","+c.newline()+p.indent+c.member(p, "timeZone", zone))
+	default:
+		c.insert(p.end, ","+c.gap(p)+c.member(p, "timeZone", zone))
+	}
+}
+
+// joinFields puts a text in the place of fields.
+func (c *conversion) joinFields(job cronJob, e entry, text string) error {
+	p, err := c.placeOf(job, e)
+	if err != nil {
+		return err
+	}
+	p.quotes = fieldQuotes(e.value)
+	scalar := write(text, p.quotes, p.flow)
+	if e.value.Style&yaml.FlowStyle != 0 {
+		return c.joinFlow(p, e, scalar)
+	}
+	return c.joinBlock(p, e, scalar)
+}
+
+// fieldQuotes are the quotes to write the text in that fields are joined to: none if one of them
+// had none, as those that look like numbers have to have some.
+func fieldQuotes(mapping *yaml.Node) quote {
+	for i := 1; i < len(mapping.Content); i += 2 {
+		if quoteOf(mapping.Content[i]) == plain {
+			return plain
+		}
+	}
+	return quoteOf(mapping.Content[1])
+}
+
+// joinFlow replaces fields between braces by a text. Comments among them go above the schedule.
+func (c *conversion) joinFlow(p place, e entry, scalar string) error {
+	comments, err := c.commentsAround(e, p.value, p.end)
+	if err != nil {
+		return err
+	}
+	if len(comments) > 0 && p.flow {
+		return troublef(comments[0].at, "this comment is among the fields of the schedule: move it")
+	}
+	c.insertAbove(p, comments)
+	c.replace(p.value, p.end, scalar)
+	return nil
+}
+
+// joinBlock puts a text in the place of fields one to a line. Comments among them go above the
+// schedule, or behind the text if there is but one, at the end of a line.
+//
+//	schedule:  # comment                     # the fields' comments
+//	  # the fields' comments          ──►    schedule: "0 9 * * *"  # comment
+//	  minute: "0"
+//	  hour: "9"
+func (c *conversion) joinBlock(p place, e entry, scalar string) error {
+	p.end = c.endOfFields(p)
+	keyLineEnd := c.lineEnd(p.key)
+	comments, err := c.commentsAround(e, keyLineEnd, p.end)
+	if err != nil {
+		return err
+	}
+	onKey := strings.TrimSpace(string(c.text[p.afterColon:keyLineEnd])) != ""
+	tail := ""
+	if len(comments) == 1 && !comments[0].ownLine && !onKey {
+		at := comments[0].at
+		blanks := at - len(strings.TrimRight(string(c.text[:at]), " \t"))
+		tail = string(c.text[at-blanks:at]) + comments[0].text
+		comments = nil
+	}
+	c.insertAbove(p, comments)
+	c.insert(p.afterColon, " "+scalar+tail)
+	c.replace(keyLineEnd, p.end, "")
+	return nil
+}
+
+// endOfFields is the end of the line of the last field, or of the last comment right below that is
+// indented like the fields.
+func (c *conversion) endOfFields(p place) int {
+	end := c.lineEnd(p.end)
+	for at := c.nextLine(end); at < len(c.text); at = c.nextLine(at) {
+		text := c.skipBlanks(at)
+		if text == len(c.text) || c.text[text] != '#' || text-at <= len(p.indent) {
+			break
+		}
+		end = c.lineEnd(at)
+	}
+	return end
+}
+
+// insertAbove writes comments above the schedule, each on a line.
+func (c *conversion) insertAbove(p place, comments []comment) {
+	for _, comment := range comments {
+		c.insert(c.lineStart(p.key), p.indent+comment.text+c.newline())
+	}
+}
+
+// commentsAround returns the comments between the keys and values of a mapping.
+func (c *conversion) commentsAround(e entry, from, to int) ([]comment, error) {
+	var found []comment
+	for _, n := range e.value.Content {
+		found = append(found, c.comments(from, c.offset(n))...)
+		var err error
+		if from, err = c.scalarEnd(n); err != nil {
+			return nil, err
+		}
+	}
+	return append(found, c.comments(from, to)...), nil
+}

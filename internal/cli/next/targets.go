@@ -1,0 +1,188 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package next
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/cli-runtime/pkg/resource"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/internal/cli/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/manifest"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+)
+
+// target is a CronJob whose times are asked for.
+type target struct {
+	// source is the file it is from; "" for none.
+	source string
+
+	// cronJob is the CronJob as v1. That of an expression has no name.
+	cronJob *v1.CronJob
+
+	// fields is its schedule if it was written as v2.
+	fields *v2.CronSchedule
+}
+
+// isStored reports whether it is a CronJob of the cluster, which runs whatever admission would say
+// today.
+func (t target) isStored() bool { return t.source == "" && t.cronJob.Name != "" }
+
+// isExpression reports whether it is a mere expression.
+func (t target) isExpression() bool { return t.source == "" && t.cronJob.Name == "" }
+
+// targets returns the CronJobs that the command line names, and what could not be read.
+func (c *command) targets(ctx context.Context, args []string) ([]target, []error) {
+	switch {
+	case len(args) == 0:
+		return c.fromFiles()
+	case isExpression(args[0]):
+		return []target{{cronJob: &v1.CronJob{Spec: v1.CronJobSpec{Schedule: args[0]}}}}, nil
+	}
+	_, cronJob, err := cronjobs.Named(ctx, c.Env, args[0])
+	if err != nil {
+		return nil, []error{err}
+	}
+	return []target{{cronJob: cronJob}}, nil
+}
+
+// fromFiles reads the CronJobs of manifests. Objects of other kinds are passed over.
+func (c *command) fromFiles() ([]target, []error) {
+	builder := resource.NewLocalBuilder().Unstructured().ContinueOnError().Flatten()
+	files := slices.DeleteFunc(slices.Clone(c.files), func(name string) bool { return name == "-" })
+	if len(files) < len(c.files) {
+		builder = builder.Stream(io.NopCloser(c.In), "standard input")
+	}
+	if len(files) > 0 {
+		builder = builder.FilenameParam(false, &resource.FilenameOptions{Filenames: files, Recursive: c.recursive})
+	}
+	var targets []target
+	err := builder.Do().Visit(func(info *resource.Info, err error) error {
+		if err != nil {
+			return err
+		}
+		t := target{source: info.Source, cronJob: &v1.CronJob{}}
+		isCronJob, err := t.read(info)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: CronJob %s: %w", info.Source, info.Name, err)
+		case isCronJob:
+			targets = append(targets, t)
+		}
+		return nil
+	})
+	errs := flatten(err)
+	for i := range errs {
+		errs[i] = manifest.ExplainYAML(errs[i])
+	}
+	if len(targets) == 0 && len(errs) == 0 {
+		errs = append(errs, fmt.Errorf("-f %v: no CronJob in it, of %s or of batch/v1", c.files, v1.GroupVersion.Group))
+	}
+	return targets, errs
+}
+
+// flatten returns the errors that are in one.
+func flatten(err error) []error {
+	switch e := err.(type) { //nolint:errorlint // the list itself is meant, not one in the chain
+	case nil:
+		return nil
+	case utilerrors.Aggregate:
+		return utilerrors.Flatten(e).Errors()
+	}
+	return []error{err}
+}
+
+// read reads an object of a file, and reports whether it is a CronJob.
+func (t *target) read(info *resource.Info) (bool, error) {
+	object, ok := info.Object.(*unstructured.Unstructured)
+	if !ok || object.GetKind() != "CronJob" {
+		return false, nil
+	}
+	switch object.GetAPIVersion() {
+	case v1.GroupVersion.String():
+		return true, decode(object, t.cronJob)
+	case v2.GroupVersion.String():
+		spoke := &v2.CronJob{}
+		t.fields = &spoke.Spec.Schedule
+		return true, cmp.Or(decode(object, spoke), spoke.ConvertTo(t.cronJob))
+	case batchv1.SchemeGroupVersion.String():
+		original := &batchv1.CronJob{}
+		err := decode(object, original)
+		t.cronJob = builtin.View(original)
+		return true, err
+	}
+	return false, nil
+}
+
+// decode decodes an object into its type.
+func decode(object *unstructured.Unstructured, into runtime.Object) error {
+	raw, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	err = json.Unmarshal(raw, into)
+	wrong := &json.UnmarshalTypeError{}
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	if wrong.Type.Kind() == reflect.String && (wrong.Value == "bool" || strings.HasPrefix(wrong.Value, "number")) {
+		return fmt.Errorf("%s: want a string: put the value in quotes", wrong.Field)
+	}
+	return fmt.Errorf("%s: can't be of type %s", wrong.Field, wrong.Value)
+}
+
+// explain says where an invalid schedule is: in which file, in which object, and if it was written
+// as v2, in which of its fields.
+func (t target) explain(err error) error {
+	invalid := &field.Error{}
+	switch {
+	case t.fields != nil:
+		if wrong := manifest.CheckFields(*t.fields); wrong != nil && !errors.Is(wrong, schedule.ErrNeverFires) {
+			err = wrong
+		}
+	case t.isExpression() && errors.As(err, &invalid):
+		err = errors.New(invalid.Detail)
+	}
+	return fmt.Errorf("%s: %w", t, err)
+}
+
+// String says where the schedule is from.
+func (t target) String() string {
+	switch {
+	case t.isExpression():
+		return fmt.Sprintf("the expression %q", t.cronJob.Spec.Schedule)
+	case t.source == "":
+		return "CronJob " + t.cronJob.Name
+	}
+	return t.source + ": CronJob " + t.cronJob.Name
+}
+
+// warnings returns what admission warns of in the schedule.
+func (t target) warnings() []string {
+	var found []string
+	for _, warning := range schedule.Warnings(t.cronJob.Spec.Schedule) {
+		text := warning.At("spec.schedule", t.fields != nil)
+		if t.isExpression() {
+			text = warning.String()
+		}
+		found = append(found, t.String()+": "+text)
+	}
+	return found
+}
