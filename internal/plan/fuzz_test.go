@@ -217,6 +217,10 @@ func assertStatusCanBeStored(t *testing.T, status v1.CronJobStatus) {
 			require.True(t, utf8.ValidString(condition.Message))
 		}
 	}
+	require.LessOrEqual(t, len(status.RecentRuns), MaxRecentRuns)
+	require.True(t, slices.IsSortedFunc(status.RecentRuns, func(a, b v1.Run) int {
+		return b.ScheduledTime.Compare(a.ScheduledTime.Time)
+	}), "the newest run is first")
 	raw, err := json.Marshal(status)
 	require.NoError(t, err)
 	require.Less(t, len(raw), maxStatusSize)

@@ -116,25 +116,25 @@ func sortJobs(in Input) sortedJobs {
 
 // ResultOf returns how a Job ended, or "" while it runs.
 func ResultOf(job *batchv1.Job) JobResult {
-	result, _ := endOf(job)
-	return result
+	switch condition := endCondition(job); {
+	case condition == nil:
+		return ""
+	case condition.Type == batchv1.JobComplete:
+		return Succeeded
+	}
+	return Failed
 }
 
-// endOf returns how a Job ended, and when; "" while it runs.
-func endOf(job *batchv1.Job) (JobResult, time.Time) {
+// endCondition returns the condition that says how a Job ended; nil while it runs.
+func endCondition(job *batchv1.Job) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		condition := &job.Status.Conditions[i]
-		if condition.Status != corev1.ConditionTrue {
-			continue
-		}
-		switch condition.Type {
-		case batchv1.JobComplete:
-			return Succeeded, condition.LastTransitionTime.Time
-		case batchv1.JobFailed:
-			return Failed, condition.LastTransitionTime.Time
+		isEnd := condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed
+		if isEnd && condition.Status == corev1.ConditionTrue {
+			return condition
 		}
 	}
-	return "", time.Time{}
+	return nil
 }
 
 // TickOf returns the tick that a Job was started for, and false for a Job that was not started by
@@ -198,8 +198,10 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		switch {
 		case listed.Has(job.UID):
 			listed.Delete(job.UID)
+			p.newlyEnded = append(p.newlyEnded, job.Job)
 		case !job.accounted:
 			p.unrecorded = append(p.unrecorded, job.Job)
+			p.newlyEnded = append(p.newlyEnded, job.Job)
 		case hidesSome && job.hasEndedSince(in.Now.Add(-retellEnds)):
 			unlisted--
 		default:
@@ -220,6 +222,7 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		p.noteSuccess(job.Job)
 	}
 	p.setActive(jobs.active)
+	p.newest = newestOf(jobs)
 }
 
 // observeGone brings the status up to date with the Jobs that are there no more, given those of the
@@ -231,7 +234,9 @@ func (p *Plan) observeGone(in Input, unseen sets.Set[types.UID]) int {
 		switch ResultOf(job) {
 		case Succeeded:
 			p.noteSuccess(job)
+			p.newlyEnded = append(p.newlyEnded, job)
 		case Failed:
+			p.newlyEnded = append(p.newlyEnded, job)
 		default:
 			unseen = unseen.Union(sets.New(job.UID))
 		}
@@ -292,8 +297,7 @@ func listedUIDs(refs []corev1.ObjectReference) sets.Set[types.UID] {
 
 // hasEndedSince reports whether a Job that has ended did so after an instant.
 func (job jobState) hasEndedSince(since time.Time) bool {
-	_, end := endOf(job.Job)
-	return end.After(since)
+	return endCondition(job.Job).LastTransitionTime.After(since)
 }
 
 // noteSuccess takes the completion of a Job that succeeded as the last one, if it is.

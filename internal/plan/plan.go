@@ -140,6 +140,12 @@ type Plan struct {
 	running    []jobState
 	unobserved int
 
+	// newest has the Jobs that may be among the newest runs.
+	newest []*batchv1.Job
+
+	// newlyEnded has the Jobs whose end the stored status does not say, each of them once.
+	newlyEnded []*batchv1.Job
+
 	// unrecorded has Jobs of ticks that the stored status does not tell of.
 	unrecorded []*batchv1.Job
 }
