@@ -90,6 +90,10 @@ func (in *CronJobSpec) DeepCopyInto(out *CronJobSpec) {
 		*out = new(bool)
 		**out = **in
 	}
+	if in.SuspendUntil != nil {
+		in, out := &in.SuspendUntil, &out.SuspendUntil
+		*out = (*in).DeepCopy()
+	}
 	in.JobTemplate.DeepCopyInto(&out.JobTemplate)
 	if in.SuccessfulJobsHistoryLimit != nil {
 		in, out := &in.SuccessfulJobsHistoryLimit, &out.SuccessfulJobsHistoryLimit

@@ -43,6 +43,11 @@ type CronJobSpec struct {
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 
+	// Scheduling is suspended until this time, as by suspend, and then goes on by itself. Ticks
+	// before it never run.
+	// +optional
+	SuspendUntil *metav1.Time `json:"suspendUntil,omitempty"`
+
 	// The template of the Jobs that are started. `kubectl explain job.spec` describes its spec.
 	// +required
 	JobTemplate batchv1.JobTemplateSpec `json:"jobTemplate,omitzero"`
