@@ -39,8 +39,11 @@ type jobState struct {
 	result JobResult
 	age    time.Time
 
-	// tick is the tick that the Job has run; zero for a Job that was not started by schedule. It
-	// may lie ahead, as a clock may have been set back.
+	// manual says that the Job was not started by schedule.
+	manual bool
+
+	// tick is the tick that the Job has run; zero for a manual run. It may lie ahead, as a clock
+	// may have been set back.
 	tick time.Time
 
 	// accounted says that the stored status knows of the tick, so that it would not run again if
@@ -53,9 +56,9 @@ const aheadMost = time.Hour
 
 // stateOf returns the state of a Job.
 func stateOf(in Input, job *batchv1.Job) jobState {
-	state := jobState{Job: job, result: ResultOf(job), age: job.CreationTimestamp.Time}
+	state := jobState{Job: job, result: ResultOf(job), age: job.CreationTimestamp.Time, manual: true}
 	if tick, ok := TickOf(job); ok {
-		state.age = tick
+		state.age, state.manual = tick, false
 		if !tick.After(in.Now.Add(aheadMost)) {
 			state.tick = tick // a tick further ahead was started by no leader, and must not stop the schedule
 		}
