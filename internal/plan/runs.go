@@ -123,7 +123,7 @@ func (l *runList) put(run v1.Run) {
 	switch {
 	case i >= 0 && l.runs[i].Result == v1.RunRunning:
 		l.runs[i] = run
-	case i < 0 && run.ScheduledTime.Time.After(l.after):
+	case i < 0 && run.ScheduledTime.After(l.after):
 		l.runs = append(l.runs, run)
 	}
 }
