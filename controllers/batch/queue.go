@@ -55,6 +55,8 @@ func (h *enqueueByTick) foundPriority(c *v1.CronJob) int {
 		return handler.LowPriority
 	case c.Status.ObservedGeneration != c.Generation:
 		return tickPriority
+	case next == nil && c.Spec.SuspendUntil != nil:
+		next = c.Spec.SuspendUntil
 	case next == nil:
 		return handler.LowPriority
 	}

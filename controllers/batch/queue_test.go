@@ -42,6 +42,9 @@ func TestS14WhatANewLeaderFindsIsEnqueuedByItsNextTick(t *testing.T) {
 		"due now":            {due(0), 0},
 		"due in ten seconds": {due(11 * time.Second), -11},
 		"due tomorrow":       {due(24 * time.Hour), handler.LowPriority},
+		"due since its suspension ended": {with(due(0), func(c *v1.CronJob) {
+			c.Status.NextScheduleTime, c.Spec.SuspendUntil = nil, new(metav1.NewTime(now.Add(-time.Minute)))
+		}), 60},
 		"due and suspended":  {with(due(-time.Minute), func(c *v1.CronJob) { c.Spec.Suspend = new(true) }), handler.LowPriority},
 		"never observed":     {with(due(0), func(c *v1.CronJob) { c.Status = v1.CronJobStatus{} }), 0},
 		"edited since":       {with(due(24*time.Hour), func(c *v1.CronJob) { c.Generation = 4 }), 0},

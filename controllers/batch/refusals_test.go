@@ -286,6 +286,26 @@ func TestS5ARunThatWasSeenIsNotForgottenWhenItsJobIsDeletedBeforeTheStatusIsWrit
 	assert.Empty(t, s.jobs(), "S4")
 }
 
+func TestS14ASuspensionThatEndsWhileTheStatusIsRefusedCostsNoTickAfterIt(t *testing.T) {
+	s := newStage(t, every().History(100, 100))
+	first := s.stored().Status.NextScheduleTime.Time
+	c := s.stored()
+	c.Spec.SuspendUntil = new(metav1.NewTime(first.Add(5 * time.Minute)))
+	require.NoError(t, mgr.GetClient().Update(t.Context(), c))
+	s.awaitCached()
+	s.interfere(statusFails(denied))
+	s.live(first.Add(7*time.Minute+time.Second).Sub(s.clock.Now()), true)
+	want := []string{}
+	for minute := range 3 {
+		want = append(want, fmt.Sprintf("c-%d", first.Add(time.Duration(5+minute)*time.Minute).Unix()))
+	}
+	assert.ElementsMatch(t, want, s.jobs())
+
+	s.stopInterfering()
+	s.live(time.Minute, true)
+	assert.NotContains(t, strings.Join(s.events(), "\n"), "MissSchedule")
+}
+
 func TestS14ACreationThatIsRefusedForLongCostsOnlyItsOwnTicks(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"by a policy":                    denied,

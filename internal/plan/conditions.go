@@ -25,15 +25,17 @@ const (
 // another message, or the same of another generation. What the plan has said before is not stored,
 // and so neither new nor a transition.
 func (p *Plan) setReady(in Input, status metav1.ConditionStatus, reason, message string) bool {
-	p.Status.Conditions = slices.Clone(in.CronJob.Status.Conditions)
-	return meta.SetStatusCondition(&p.Status.Conditions, metav1.Condition{
-		Type:               v1.ConditionReady,
-		Status:             status,
-		ObservedGeneration: in.CronJob.Generation,
-		LastTransitionTime: metav1.NewTime(in.Now),
-		Reason:             reason,
-		Message:            strings.ToValidUTF8(message[:min(len(message), maxMessageLength)], ""),
-	})
+	p.Status.Conditions = in.CronJob.Status.Conditions
+	return p.setCondition(in, metav1.Condition{Type: v1.ConditionReady, Status: status, Reason: reason, Message: message})
+}
+
+// setCondition sets a condition, and reports whether it says something new.
+func (p *Plan) setCondition(in Input, condition metav1.Condition) bool {
+	condition.ObservedGeneration = in.CronJob.Generation
+	condition.LastTransitionTime = metav1.NewTime(in.Now)
+	condition.Message = strings.ToValidUTF8(condition.Message[:min(len(condition.Message), maxMessageLength)], "")
+	p.Status.Conditions = slices.Clone(p.Status.Conditions)
+	return meta.SetStatusCondition(&p.Status.Conditions, condition)
 }
 
 // isReadyReason reports whether the stored status gives this reason in its Ready condition.

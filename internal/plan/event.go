@@ -122,11 +122,11 @@ func (p *Plan) decisionEvents() []Event {
 
 // Event returns the event of a Job that has ended.
 func (e Ended) Event() Event {
-	condition := batchv1.JobComplete
+	condition, say := batchv1.JobComplete, normal
 	if e.Result == Failed {
-		condition = batchv1.JobFailed
+		condition, say = batchv1.JobFailed, warning
 	}
-	return normal(EventSawCompletedJob, actionObserve, e.Job, string(e.Job.UID),
+	return say(EventSawCompletedJob, actionObserve, e.Job, string(e.Job.UID),
 		fmt.Sprintf("Saw completed job: %s, condition: %v", e.Job.Name, condition))
 }
 

@@ -81,6 +81,9 @@ func (s *situation) cronJob(text, zone string, created time.Time, deadline int64
 		b = b.History(int32(s.take(2))-1, int32(s.take(2))-1)
 	}
 	c := b.Obj()
+	if s.take(3) == 1 {
+		c.Spec.SuspendUntil = new(metav1.NewTime(s.ago(deadline)))
+	}
 	c.Generation = 1 + int64(s.take(2))
 	if s.take(3) == 1 {
 		c.DeletionTimestamp = new(metav1.NewTime(s.now))
@@ -217,6 +220,10 @@ func assertStatusCanBeStored(t *testing.T, status v1.CronJobStatus) {
 			require.True(t, utf8.ValidString(condition.Message))
 		}
 	}
+	require.LessOrEqual(t, len(status.RecentRuns), MaxRecentRuns)
+	require.True(t, slices.IsSortedFunc(status.RecentRuns, func(a, b v1.Run) int {
+		return b.ScheduledTime.Compare(a.ScheduledTime.Time)
+	}), "the newest run is first")
 	raw, err := json.Marshal(status)
 	require.NoError(t, err)
 	require.Less(t, len(raw), maxStatusSize)

@@ -3,6 +3,8 @@
 
 package plan
 
+import "slices"
+
 // prune picks the ended Jobs that the history limits leave no room for, oldest first. Limits apply
 // whatever else becomes of the CronJob: while it is suspended, and while its Jobs can't be created.
 func (p *Plan) prune(in Input, jobs sortedJobs) {
@@ -10,8 +12,28 @@ func (p *Plan) prune(in Input, jobs sortedJobs) {
 		return // some of the newer ones may be gone; the watch tells when the cache is up to date
 	}
 	spec := in.CronJob.Spec
-	p.pruneTo(jobs.succeeded, int(*spec.SuccessfulJobsHistoryLimit))
-	p.pruneTo(jobs.failed, int(*spec.FailedJobsHistoryLimit))
+	succeeded, manual := splitManual(jobs.succeeded)
+	failed, manuallyFailed := splitManual(jobs.failed)
+	manual = append(manual, manuallyFailed...)
+	slices.SortFunc(manual, compareAge)
+	p.pruneTo(succeeded, int(*spec.SuccessfulJobsHistoryLimit))
+	p.pruneTo(failed, int(*spec.FailedJobsHistoryLimit))
+	p.pruneTo(manual, manualHistoryLimit)
+}
+
+// manualHistoryLimit is how many ended Jobs are kept that were not started by schedule.
+const manualHistoryLimit = 3
+
+// splitManual tells the Jobs of ticks from those that were not started by schedule.
+func splitManual(jobs []jobState) (scheduled, manual []jobState) {
+	for _, job := range jobs {
+		if job.manual {
+			manual = append(manual, job)
+		} else {
+			scheduled = append(scheduled, job)
+		}
+	}
+	return scheduled, manual
 }
 
 // pruneTo picks all but the newest of some Jobs, given oldest first.

@@ -39,8 +39,11 @@ type jobState struct {
 	result JobResult
 	age    time.Time
 
-	// tick is the tick that the Job has run; zero for a Job that was not started by schedule. It
-	// may lie ahead, as a clock may have been set back.
+	// manual says that the Job was not started by schedule.
+	manual bool
+
+	// tick is the tick that the Job has run; zero for a manual run. It may lie ahead, as a clock
+	// may have been set back.
 	tick time.Time
 
 	// accounted says that the stored status knows of the tick, so that it would not run again if
@@ -53,9 +56,9 @@ const aheadMost = time.Hour
 
 // stateOf returns the state of a Job.
 func stateOf(in Input, job *batchv1.Job) jobState {
-	state := jobState{Job: job, result: ResultOf(job), age: job.CreationTimestamp.Time}
+	state := jobState{Job: job, result: ResultOf(job), age: job.CreationTimestamp.Time, manual: true}
 	if tick, ok := TickOf(job); ok {
-		state.age = tick
+		state.age, state.manual = tick, false
 		if !tick.After(in.Now.Add(aheadMost)) {
 			state.tick = tick // a tick further ahead was started by no leader, and must not stop the schedule
 		}
@@ -116,25 +119,25 @@ func sortJobs(in Input) sortedJobs {
 
 // ResultOf returns how a Job ended, or "" while it runs.
 func ResultOf(job *batchv1.Job) JobResult {
-	result, _ := endOf(job)
-	return result
+	switch condition := endCondition(job); {
+	case condition == nil:
+		return ""
+	case condition.Type == batchv1.JobComplete:
+		return Succeeded
+	}
+	return Failed
 }
 
-// endOf returns how a Job ended, and when; "" while it runs.
-func endOf(job *batchv1.Job) (JobResult, time.Time) {
+// endCondition returns the condition that says how a Job ended; nil while it runs.
+func endCondition(job *batchv1.Job) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		condition := &job.Status.Conditions[i]
-		if condition.Status != corev1.ConditionTrue {
-			continue
-		}
-		switch condition.Type {
-		case batchv1.JobComplete:
-			return Succeeded, condition.LastTransitionTime.Time
-		case batchv1.JobFailed:
-			return Failed, condition.LastTransitionTime.Time
+		isEnd := condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed
+		if isEnd && condition.Status == corev1.ConditionTrue {
+			return condition
 		}
 	}
-	return "", time.Time{}
+	return nil
 }
 
 // TickOf returns the tick that a Job was started for, and false for a Job that was not started by
@@ -198,8 +201,10 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		switch {
 		case listed.Has(job.UID):
 			listed.Delete(job.UID)
+			p.newlyEnded = append(p.newlyEnded, job.Job)
 		case !job.accounted:
 			p.unrecorded = append(p.unrecorded, job.Job)
+			p.newlyEnded = append(p.newlyEnded, job.Job)
 		case hidesSome && job.hasEndedSince(in.Now.Add(-retellEnds)):
 			unlisted--
 		default:
@@ -220,6 +225,7 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		p.noteSuccess(job.Job)
 	}
 	p.setActive(jobs.active)
+	p.newest = newestOf(jobs)
 }
 
 // observeGone brings the status up to date with the Jobs that are there no more, given those of the
@@ -231,7 +237,9 @@ func (p *Plan) observeGone(in Input, unseen sets.Set[types.UID]) int {
 		switch ResultOf(job) {
 		case Succeeded:
 			p.noteSuccess(job)
+			p.newlyEnded = append(p.newlyEnded, job)
 		case Failed:
+			p.newlyEnded = append(p.newlyEnded, job)
 		default:
 			unseen = unseen.Union(sets.New(job.UID))
 		}
@@ -292,8 +300,7 @@ func listedUIDs(refs []corev1.ObjectReference) sets.Set[types.UID] {
 
 // hasEndedSince reports whether a Job that has ended did so after an instant.
 func (job jobState) hasEndedSince(since time.Time) bool {
-	_, end := endOf(job.Job)
-	return end.After(since)
+	return endCondition(job.Job).LastTransitionTime.After(since)
 }
 
 // noteSuccess takes the completion of a Job that succeeded as the last one, if it is.

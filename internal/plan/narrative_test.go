@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/test/builders"
@@ -244,6 +245,17 @@ func TestNarratives(t *testing.T) {
 				{at("11:15:00"), "suspended", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(true) })},
 				{at("11:25:00"), "resumed", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(false) })},
 				{at("11:28:00"), "the manager comes back", func(w *world) { w.down = false }},
+			},
+		},
+		"a-pause-that-ends-by-itself": {
+			build: builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).History(1, 1), takes: minutes(1), end: at("13:00:00"),
+			scenes: []scene{
+				{at("10:15:00"), "suspended until 10:40", edit(func(c *v1.CronJob) { c.Spec.SuspendUntil = new(metav1.NewTime(at("10:40:00"))) })},
+				{at("11:05:00"), "the manager goes down", func(w *world) { w.down = true }},
+				{at("11:08:00"), "suspended until 11:35", edit(func(c *v1.CronJob) { c.Spec.SuspendUntil = new(metav1.NewTime(at("11:35:00"))) })},
+				{at("11:52:00"), "the manager comes back", func(w *world) { w.down = false }},
+				{at("12:05:00"), "suspended until 12:55", edit(func(c *v1.CronJob) { c.Spec.SuspendUntil = new(metav1.NewTime(at("12:55:00"))) })},
+				{at("12:25:00"), "resumed", edit(func(c *v1.CronJob) { c.Spec.SuspendUntil = nil })},
 			},
 		},
 		"edits": {

@@ -87,6 +87,7 @@ func Conclude(in Input, p Plan, done Outcome) Result {
 			events, refused = append(events, event), done.Refused
 		}
 	}
+	p.rememberRuns(in, done)
 	return Result{
 		Status: p.Status, Events: append(events, p.decisionEvents()...), Unrecorded: p.unrecorded, Ended: p.Ended,
 		Missed: p.Missed, ReplacedCount: p.ReplacedCount, DeletedCount: p.DeletedCount,
@@ -117,6 +118,7 @@ func (p *Plan) started(in Input, job *batchv1.Job) {
 		running = slices.Insert(running, i, state)
 	} else if !slices.ContainsFunc(p.Ended, func(ended Ended) bool { return ended.Job.UID == job.UID }) {
 		p.Ended = append(slices.Clip(p.Ended), Ended{Job: job, Result: state.result})
+		p.newlyEnded = append(slices.Clip(p.newlyEnded), job)
 		p.noteSuccess(job)
 	}
 	p.setActive(running)

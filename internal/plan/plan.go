@@ -140,6 +140,12 @@ type Plan struct {
 	running    []jobState
 	unobserved int
 
+	// newest has the Jobs that may be among the newest runs.
+	newest []*batchv1.Job
+
+	// newlyEnded has the Jobs whose end the stored status does not say, each of them once.
+	newlyEnded []*batchv1.Job
+
 	// unrecorded has Jobs of ticks that the stored status does not tell of.
 	unrecorded []*batchv1.Job
 }
@@ -174,7 +180,7 @@ func Decide(in Input) Plan {
 	switch {
 	case in.ScheduleErr != nil:
 		p.reject(in)
-	case *in.CronJob.Spec.Suspend:
+	case isSuspended(in.CronJob, in.Now):
 		p.suspend(in)
 	default:
 		p.follow(in, jobs.active)
@@ -200,20 +206,12 @@ func (p *Plan) reject(in Input) {
 	}
 }
 
-// suspend lets ticks pass. One that was due and had not run when it was suspended is missed.
-func (p *Plan) suspend(in Input) {
-	p.missWaiting(in, timeOf(p.Status.LastScheduleTime))
-	p.Status.NextScheduleTime = nil
-	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
-	p.setReady(in, metav1.ConditionTrue, v1.ReasonSuspended, "No Job is started while spec.suspend is true.")
-}
-
 // follow finds the tick that is due, if any, and says what is to be done about it.
 func (p *Plan) follow(in Input, active []jobState) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
 	last := timeOf(p.Status.LastScheduleTime)
 	from := handledUntil(in, last)
-	if isReschedule(in.CronJob) {
+	if isReschedule(in.CronJob) || timeOf(in.CronJob.Status.NextScheduleTime).Before(suspendedUntil(in)) {
 		p.missWaiting(in, last)
 	}
 	if isEditedUnseen(in.CronJob) {

@@ -6,6 +6,7 @@ package plan
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -662,10 +663,15 @@ func TestS8HistoryLimits(t *testing.T) {
 		jobs := append(jobs[:1:1], job("10:00:00").Succeeded(end).Deleting(end).Obj(), job("10:10:00").Succeeded(end).Obj())
 		assert.Empty(t, pruned(Decide(inputOf(c, at("10:27:00"), jobs...))))
 	})
-	t.Run("count Jobs that were started by hand", func(t *testing.T) {
-		manual := job("10:07:00").Manual().Succeeded(end).Obj()
-		assert.Equal(t, []string{job("10:00:00").Obj().Name, manual.Name, job("10:05:00").Obj().Name},
-			pruned(Decide(inputOf(c, at("10:27:00"), append(jobs, manual)...))))
+	t.Run("do not count Jobs that were started by hand, of which three stay", func(t *testing.T) {
+		byHand := slices.Clone(jobs)
+		for _, clock := range []string{"10:06:00", "10:07:00", "10:08:00", "10:09:00"} {
+			byHand = append(byHand, job(clock).Manual().Succeeded(end).Obj())
+		}
+		byHand = append(byHand, job("10:09:30").Manual().Failed(end).Obj())
+		assert.Equal(t, slices.Concat(pruned(Decide(inputOf(c, at("10:27:00"), jobs...))),
+			[]string{job("10:06:00").Manual().Obj().Name, job("10:07:00").Manual().Obj().Name}),
+			pruned(Decide(inputOf(c, at("10:27:00"), byHand...))))
 	})
 	t.Run("wait until the status knows of the tick", func(t *testing.T) {
 		c := settle(t, cron().History(0, 0).Obj(), at("09:59:00"))

@@ -258,7 +258,7 @@ func (p *Plan) missWaiting(in Input, last time.Time) {
 // template.
 func handledUntil(in Input, last time.Time) time.Time {
 	c := in.CronJob
-	until := latest(c.CreationTimestamp.Time, last)
+	until := latest(c.CreationTimestamp.Time, last, suspendedUntil(in))
 	waiting := c.Status.NextScheduleTime
 	switch {
 	case c.Status.ObservedGeneration == 0: // nobody has looked yet

@@ -112,10 +112,10 @@ func (s *space) activeNames(name string) []string {
 	return names
 }
 
-func TestPluginRunStartsAJobThatIsCountedLikeAnyOther(t *testing.T) {
+func TestPluginRunStartsAJobThatTheStatusTellsOfAndTheHistoryLimitsDoNotCount(t *testing.T) {
 	t.Parallel()
 	eachWay(t, func(s *space) {
-		s.create(s.cronJob("c").Schedule(nextYear).History(1, 1).Obj())
+		s.create(s.cronJob("c").Schedule(nextYear).History(0, 0).Obj())
 		before := s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
 		first := s.runNow("c")
 		assert.True(s.t, metav1.IsControlledBy(first, before))
@@ -131,10 +131,15 @@ func TestPluginRunStartsAJobThatIsCountedLikeAnyOther(t *testing.T) {
 		s.eventually(func() bool { return time.Now().Unix() > first.CreationTimestamp.Unix() }, "time stands still")
 		second := s.runNow("cronjob.batch.tutorial.kubebuilder.io/c")
 		s.end(second, batchv1.JobComplete)
-		s.eventually(func() bool { return len(s.jobs("c")) == 1 }, "the history limit does not count it")
-		assert.Equal(s.t, second.Name, s.jobs("c")[0].Name, "the newest is kept")
+		s.eventually(func() bool {
+			runs := s.get("c").Status.RecentRuns
+			return len(runs) == 2 && runs[0].JobName == second.Name && runs[0].Result == v1.RunSucceeded
+		}, "the status does not tell of it")
+		s.audit.settle(s.t, s.ns)
+		assert.Len(s.t, s.jobs("c"), 2, "the history limits count it")
 
 		after := s.get("c").Status
+		assert.Equal(s.t, v1.TriggerManual, after.RecentRuns[0].Trigger)
 		assert.Nil(s.t, after.LastScheduleTime, "it was no tick")
 		assert.NotNil(s.t, after.LastSuccessfulTime)
 		assert.Equal(s.t, before.Status.NextScheduleTime, after.NextScheduleTime)

@@ -8,6 +8,13 @@ const (
 	// asks.
 	ConditionReady = "Ready"
 
+	// ConditionLastRunSucceeded is the type of the condition that says how the run ended that ended
+	// last. Its reasons are those of the conditions of Jobs.
+	ConditionLastRunSucceeded = "LastRunSucceeded"
+
+	// ReasonFirstRun is the reason of an unknown LastRunSucceeded condition: no run has ended yet.
+	ReasonFirstRun = "FirstRun"
+
 	// ReasonScheduled is the reason of a true Ready condition: the schedule is followed.
 	ReasonScheduled = "Scheduled"
 

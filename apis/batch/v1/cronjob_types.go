@@ -45,6 +45,11 @@ type CronJobSpec struct {
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 
+	// Scheduling is suspended until this time, as by suspend, and then goes on by itself. Ticks
+	// before it never run.
+	// +optional
+	SuspendUntil *metav1.Time `json:"suspendUntil,omitempty"`
+
 	// The template of the Jobs that are started. `kubectl explain job.spec` describes its spec.
 	// +required
 	JobTemplate batchv1.JobTemplateSpec `json:"jobTemplate,omitzero"`
@@ -94,6 +99,20 @@ type CronJobStatus struct {
 	// +optional
 	LastSuccessfulTime *metav1.Time `json:"lastSuccessfulTime,omitempty"`
 
+	// When the Job that failed last ended.
+	// +optional
+	LastFailureTime *metav1.Time `json:"lastFailureTime,omitempty"`
+
+	// How many runs have failed in a row, up to the newest that has ended.
+	// +optional
+	ConsecutiveFailures int32 `json:"consecutiveFailures,omitempty"`
+
+	// What became of the newest ticks and manual runs, newest first: at most 10. It outlives the Jobs.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	RecentRuns []Run `json:"recentRuns,omitempty"`
+
 	// The first tick that has neither run nor been missed. It lies in the past while that tick
 	// waits for a Job, as concurrencyPolicy asks, or its Job can't be created, and is not set
 	// while the CronJob is suspended or its schedule can't be followed.
@@ -125,6 +144,8 @@ type CronJobStatus struct {
 	// while a tick waits for a Job as concurrencyPolicy asks (Waiting) and while it is suspended as
 	// asked (Suspended), and false when it can't be scheduled (InvalidSchedule, InvalidTimeZone,
 	// InvalidObject) or when its Jobs can't be created (JobCreationFailed).
+	// "LastRunSucceeded" says how the run ended that ended last: true, or false with the reason and
+	// the message of the Job; unknown until the first has ended.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -155,6 +176,74 @@ type MissedTicks struct {
 	Time metav1.Time `json:"time"`
 }
 
+// Run is what became of one tick, of a gap of missed ticks, or of a manual run.
+type Run struct {
+	// The tick, of several missed ticks the first. For a manual run, when its Job was created.
+	// +required
+	ScheduledTime metav1.Time `json:"scheduledTime"`
+
+	// What came of it: "Running", "Succeeded", "Failed", "Deleted" (its Job was, while it ran) or
+	// "Missed" (it never ran and never will).
+	// +required
+	Result RunResult `json:"result"`
+
+	// Why it failed, in the word of the Job; why it was missed, as in status.missed; or "Replaced", if
+	// its Job was deleted as concurrencyPolicy asks.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+
+	// How many ticks were missed; 100 if there are 100 or more. 0 for a run.
+	// +optional
+	Count int32 `json:"count,omitempty"`
+
+	// What asked for it: "Schedule" or "Manual".
+	// +required
+	Trigger RunTrigger `json:"trigger"`
+
+	// The name of its Job, which may be gone. Not set if it was missed.
+	// +optional
+	JobName string `json:"jobName,omitempty"`
+
+	// When its Job was created.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// When its Job ended.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+}
+
+// RunResult says what became of a run.
+type RunResult string
+
+const (
+	// RunRunning is the result of a run whose Job has not ended.
+	RunRunning RunResult = "Running"
+
+	// RunSucceeded is the result of a run whose Job has the condition Complete.
+	RunSucceeded RunResult = "Succeeded"
+
+	// RunFailed is the result of a run whose Job has the condition Failed.
+	RunFailed RunResult = "Failed"
+
+	// RunDeleted is the result of a run whose Job was deleted before it ended.
+	RunDeleted RunResult = "Deleted"
+
+	// RunMissed is the result of ticks that never ran.
+	RunMissed RunResult = "Missed"
+)
+
+// RunTrigger says what asked for a run.
+type RunTrigger string
+
+const (
+	// TriggerSchedule is the trigger of a tick.
+	TriggerSchedule RunTrigger = "Schedule"
+
+	// TriggerManual is the trigger of a Job that somebody created for the CronJob.
+	TriggerManual RunTrigger = "Manual"
+)
+
 // CronJob starts Jobs on a schedule.
 //
 // +kubebuilder:object:root=true
@@ -166,11 +255,13 @@ type MissedTicks struct {
 // +kubebuilder:printcolumn:name="Suspend",type=boolean,JSONPath=`.spec.suspend`
 // +kubebuilder:printcolumn:name="Active",type=string,JSONPath=`.status.active[*].name`
 // +kubebuilder:printcolumn:name="Last Schedule",type=date,JSONPath=`.status.lastScheduleTime`
+// +kubebuilder:printcolumn:name="Last Run",type=string,JSONPath=`.status.recentRuns[0].result`
 // +kubebuilder:printcolumn:name="Next Schedule",type=string,JSONPath=`.status.nextScheduleTime`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Containers",type=string,priority=1,JSONPath=`.spec.jobTemplate.spec.template.spec.containers[*].name`
 // +kubebuilder:printcolumn:name="Images",type=string,priority=1,JSONPath=`.spec.jobTemplate.spec.template.spec.containers[*].image`
 // +kubebuilder:printcolumn:name="Last Success",type=date,priority=1,JSONPath=`.status.lastSuccessfulTime`
+// +kubebuilder:printcolumn:name="Last Failure",type=date,priority=1,JSONPath=`.status.lastFailureTime`
 type CronJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

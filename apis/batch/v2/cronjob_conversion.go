@@ -32,6 +32,7 @@ func (c *CronJob) ConvertTo(hub conversion.Hub) error {
 		StartingDeadlineSeconds:    src.Spec.StartingDeadlineSeconds,
 		ConcurrencyPolicy:          v1.ConcurrencyPolicy(src.Spec.ConcurrencyPolicy),
 		Suspend:                    src.Spec.Suspend,
+		SuspendUntil:               src.Spec.SuspendUntil,
 		JobTemplate:                src.Spec.JobTemplate,
 		SuccessfulJobsHistoryLimit: src.Spec.SuccessfulJobsHistoryLimit,
 		FailedJobsHistoryLimit:     src.Spec.FailedJobsHistoryLimit,
@@ -55,6 +56,7 @@ func (c *CronJob) ConvertFrom(hub conversion.Hub) error {
 		StartingDeadlineSeconds:    src.Spec.StartingDeadlineSeconds,
 		ConcurrencyPolicy:          ConcurrencyPolicy(src.Spec.ConcurrencyPolicy),
 		Suspend:                    src.Spec.Suspend,
+		SuspendUntil:               src.Spec.SuspendUntil,
 		JobTemplate:                src.Spec.JobTemplate,
 		SuccessfulJobsHistoryLimit: src.Spec.SuccessfulJobsHistoryLimit,
 		FailedJobsHistoryLimit:     src.Spec.FailedJobsHistoryLimit,
@@ -81,31 +83,37 @@ func DropStaleSchedule(hub *v1.CronJob) {
 // toHub returns the status in the hub version: all but the schedule, which follows the hub's spec.
 func (s *CronJobStatus) toHub() v1.CronJobStatus {
 	return v1.CronJobStatus{
-		Active:             s.Active,
-		ActiveCount:        s.ActiveCount,
-		LastScheduleTime:   s.LastScheduleTime,
-		LastSuccessfulTime: s.LastSuccessfulTime,
-		NextScheduleTime:   s.NextScheduleTime,
-		ObservedSchedule:   s.ObservedSchedule,
-		ObservedGeneration: s.ObservedGeneration,
-		ObservedEditTime:   s.ObservedEditTime,
-		Missed:             s.Missed,
-		Conditions:         s.Conditions,
+		Active:              s.Active,
+		ActiveCount:         s.ActiveCount,
+		LastScheduleTime:    s.LastScheduleTime,
+		LastSuccessfulTime:  s.LastSuccessfulTime,
+		LastFailureTime:     s.LastFailureTime,
+		ConsecutiveFailures: s.ConsecutiveFailures,
+		RecentRuns:          s.RecentRuns,
+		NextScheduleTime:    s.NextScheduleTime,
+		ObservedSchedule:    s.ObservedSchedule,
+		ObservedGeneration:  s.ObservedGeneration,
+		ObservedEditTime:    s.ObservedEditTime,
+		Missed:              s.Missed,
+		Conditions:          s.Conditions,
 	}
 }
 
 // statusFromHub returns a status of the hub version in this one. It has no schedule yet.
 func statusFromHub(s v1.CronJobStatus) CronJobStatus {
 	return CronJobStatus{
-		Active:             s.Active,
-		ActiveCount:        s.ActiveCount,
-		LastScheduleTime:   s.LastScheduleTime,
-		LastSuccessfulTime: s.LastSuccessfulTime,
-		NextScheduleTime:   s.NextScheduleTime,
-		ObservedSchedule:   s.ObservedSchedule,
-		ObservedGeneration: s.ObservedGeneration,
-		ObservedEditTime:   s.ObservedEditTime,
-		Missed:             s.Missed,
-		Conditions:         s.Conditions,
+		Active:              s.Active,
+		ActiveCount:         s.ActiveCount,
+		LastScheduleTime:    s.LastScheduleTime,
+		LastSuccessfulTime:  s.LastSuccessfulTime,
+		LastFailureTime:     s.LastFailureTime,
+		ConsecutiveFailures: s.ConsecutiveFailures,
+		RecentRuns:          s.RecentRuns,
+		NextScheduleTime:    s.NextScheduleTime,
+		ObservedSchedule:    s.ObservedSchedule,
+		ObservedGeneration:  s.ObservedGeneration,
+		ObservedEditTime:    s.ObservedEditTime,
+		Missed:              s.Missed,
+		Conditions:          s.Conditions,
 	}
 }

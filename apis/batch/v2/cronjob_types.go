@@ -43,6 +43,11 @@ type CronJobSpec struct {
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 
+	// Scheduling is suspended until this time, as by suspend, and then goes on by itself. Ticks
+	// before it never run.
+	// +optional
+	SuspendUntil *metav1.Time `json:"suspendUntil,omitempty"`
+
 	// The template of the Jobs that are started. `kubectl explain job.spec` describes its spec.
 	// +required
 	JobTemplate batchv1.JobTemplateSpec `json:"jobTemplate,omitzero"`
@@ -142,6 +147,20 @@ type CronJobStatus struct {
 	// +optional
 	LastSuccessfulTime *metav1.Time `json:"lastSuccessfulTime,omitempty"`
 
+	// When the Job that failed last ended.
+	// +optional
+	LastFailureTime *metav1.Time `json:"lastFailureTime,omitempty"`
+
+	// How many runs have failed in a row, up to the newest that has ended.
+	// +optional
+	ConsecutiveFailures int32 `json:"consecutiveFailures,omitempty"`
+
+	// What became of the newest ticks and manual runs, newest first: at most 10. It outlives the Jobs.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	RecentRuns []v1.Run `json:"recentRuns,omitempty"`
+
 	// The first tick that has neither run nor been missed. It lies in the past while that tick
 	// waits for a Job, as concurrencyPolicy asks, or its Job can't be created, and is not set
 	// while the CronJob is suspended or its schedule can't be followed.
@@ -173,6 +192,8 @@ type CronJobStatus struct {
 	// while a tick waits for a Job as concurrencyPolicy asks (Waiting) and while it is suspended as
 	// asked (Suspended), and false when it can't be scheduled (InvalidSchedule, InvalidTimeZone,
 	// InvalidObject) or when its Jobs can't be created (JobCreationFailed).
+	// "LastRunSucceeded" says how the run ended that ended last: true, or false with the reason and
+	// the message of the Job; unknown until the first has ended.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -189,11 +210,13 @@ type CronJobStatus struct {
 // +kubebuilder:printcolumn:name="Suspend",type=boolean,JSONPath=`.spec.suspend`
 // +kubebuilder:printcolumn:name="Active",type=string,JSONPath=`.status.active[*].name`
 // +kubebuilder:printcolumn:name="Last Schedule",type=date,JSONPath=`.status.lastScheduleTime`
+// +kubebuilder:printcolumn:name="Last Run",type=string,JSONPath=`.status.recentRuns[0].result`
 // +kubebuilder:printcolumn:name="Next Schedule",type=string,JSONPath=`.status.nextScheduleTime`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Containers",type=string,priority=1,JSONPath=`.spec.jobTemplate.spec.template.spec.containers[*].name`
 // +kubebuilder:printcolumn:name="Images",type=string,priority=1,JSONPath=`.spec.jobTemplate.spec.template.spec.containers[*].image`
 // +kubebuilder:printcolumn:name="Last Success",type=date,priority=1,JSONPath=`.status.lastSuccessfulTime`
+// +kubebuilder:printcolumn:name="Last Failure",type=date,priority=1,JSONPath=`.status.lastFailureTime`
 type CronJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

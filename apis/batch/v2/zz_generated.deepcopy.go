@@ -92,6 +92,10 @@ func (in *CronJobSpec) DeepCopyInto(out *CronJobSpec) {
 		*out = new(bool)
 		**out = **in
 	}
+	if in.SuspendUntil != nil {
+		in, out := &in.SuspendUntil, &out.SuspendUntil
+		*out = (*in).DeepCopy()
+	}
 	in.JobTemplate.DeepCopyInto(&out.JobTemplate)
 	if in.SuccessfulJobsHistoryLimit != nil {
 		in, out := &in.SuccessfulJobsHistoryLimit, &out.SuccessfulJobsHistoryLimit
@@ -130,6 +134,17 @@ func (in *CronJobStatus) DeepCopyInto(out *CronJobStatus) {
 	if in.LastSuccessfulTime != nil {
 		in, out := &in.LastSuccessfulTime, &out.LastSuccessfulTime
 		*out = (*in).DeepCopy()
+	}
+	if in.LastFailureTime != nil {
+		in, out := &in.LastFailureTime, &out.LastFailureTime
+		*out = (*in).DeepCopy()
+	}
+	if in.RecentRuns != nil {
+		in, out := &in.RecentRuns, &out.RecentRuns
+		*out = make([]batchv1.Run, len(*in))
+		for i := range *in {
+			(*in)[i].DeepCopyInto(&(*out)[i])
+		}
 	}
 	if in.NextScheduleTime != nil {
 		in, out := &in.NextScheduleTime, &out.NextScheduleTime

@@ -152,6 +152,9 @@ func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 		SuccessfulJobsHistoryLimit: spec.SuccessfulJobsHistoryLimit,
 		FailedJobsHistoryLimit:     spec.FailedJobsHistoryLimit,
 	}
+	if spec.SuspendUntil != nil {
+		found.add("spec.suspendUntil", "left out: a built-in CronJob that is suspended stays so until somebody resumes it")
+	}
 	if isInterval(spec.Schedule) {
 		found.add("spec.schedule", "the interval is counted anew, from the creation")
 		if every, err := time.ParseDuration(strings.TrimPrefix(spec.Schedule, "@every ")); err == nil && every < time.Minute {

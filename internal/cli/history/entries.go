@@ -127,6 +127,9 @@ func (h *History) addTicks(c *v1.CronJob, coming int) {
 		h.Entries = append(h.Entries, tickEntry(Waiting, waiting.In(h.now.Location()), ready.Message))
 	}
 	after := h.now
+	if until := c.Spec.SuspendUntil; until != nil && until.After(after) {
+		after = until.Add(-time.Nanosecond) // a tick at its end runs
+	}
 	for range coming {
 		tick, ok := ticks.Next(after)
 		if !ok {

@@ -71,6 +71,13 @@ CronJob c: Every hour (Asia/Tokyo)
 `, "\n"), screen{width: 79}.timeline(h))
 }
 
+func TestNoTickComesBeforeTheEndOfASuspension(t *testing.T) {
+	c, jobs := aDay()
+	c.Spec.SuspendUntil = new(metav1.NewTime(at("07:00:00")))
+	h := makeHistory(c, jobs, at("05:05:00"), 1)
+	assert.True(t, h.Entries[len(h.Entries)-1].at.Equal(at("07:00:00")))
+}
+
 func TestTheTimelineFitsTheTerminal(t *testing.T) {
 	c, jobs := aDay()
 	h := makeHistory(c, jobs, at("05:05:00"), 2)

@@ -71,6 +71,10 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 		Ticks:     make([]Tick, 0, count),
 	}
 	wall := newWall(c.Spec.Schedule, zone)
+	resumed := ""
+	if until := c.Spec.SuspendUntil; until != nil && until.After(from) {
+		from, resumed = until.Time, "first after the suspension"
+	}
 	before, after := from, from.Add(-time.Nanosecond) // a tick at that instant counts
 	for range count {
 		at, ok := ticks.Next(after)
@@ -81,6 +85,9 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 			Time: at.In(zone).Format(time.RFC3339), LocalTime: at.In(here).Format(time.RFC3339),
 			Notes: wall.notes(before, at, here),
 			at:    at.In(zone), here: at.In(here),
+		}
+		if resumed != "" {
+			tick.Notes, resumed = append(tick.Notes, resumed), ""
 		}
 		if c.Name != "" {
 			tick.Job = fmt.Sprintf("%s-%d", c.Name, at.Unix())

@@ -488,6 +488,17 @@ func TestAnIntervalCountsFromTheLastRun(t *testing.T) {
 	assert.Equal(t, "2027-01-15T13:29:00Z", f.Ticks[0].Time)
 }
 
+func TestTicksBeforeTheEndOfASuspensionAreNotAmongTheNext(t *testing.T) {
+	now := time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)
+	c := builders.MakeCronJob("c").Schedule("0 * * * *").Created(now).Obj()
+	c.Spec.SuspendUntil = new(metav1.NewTime(now.Add(3 * time.Hour)))
+	f, err := makeForecast(c, now, time.UTC, 2)
+	require.NoError(t, err)
+	assert.Equal(t, "2027-01-15T15:00:00Z", f.Ticks[0].Time)
+	assert.Equal(t, []string{"first after the suspension"}, f.Ticks[0].Notes)
+	assert.Empty(t, f.Ticks[1].Notes)
+}
+
 func TestWhatIsStoredIsToldWhateverAdmissionWouldSayToday(t *testing.T) {
 	tt := newTerminal(t, "UTC", "")
 	now := time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)

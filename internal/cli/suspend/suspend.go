@@ -8,12 +8,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
@@ -35,9 +35,12 @@ var suspending = words{
 	long: `Suspend CronJobs: nothing is started until they are resumed. Jobs that run go on, and ticks that pass
 in the meantime never run.
 
-Only spec.suspend is changed. One that can't be changed does not keep the others from it.`,
+Only spec.suspend is changed, or with --until spec.suspendUntil. One that can't be changed does not keep the others from it.`,
 	example: `  # Suspend the CronJob "backup"
   kubectl cronjob suspend backup
+
+  # Suspend it for the next six hours
+  kubectl cronjob suspend backup --until 6h
 
   # Suspend those of a team, in all namespaces
   kubectl cronjob suspend -l team=data -A
@@ -51,7 +54,7 @@ var resuming = words{
 	long: `Resume CronJobs that are suspended. Ticks that have passed while they were suspended never run: the
 next one does.
 
-Only spec.suspend is changed. One that can't be changed does not keep the others from it.`,
+Only spec.suspend and spec.suspendUntil are changed. One that can't be changed does not keep the others from it.`,
 	example: `  # Resume the CronJob "backup"
   kubectl cronjob resume backup
 
@@ -64,8 +67,9 @@ type command struct {
 	*env.Env
 	words
 
-	// suspend is the value to set.
+	// suspend says whether they are to be suspended, and until when; for good if until is zero.
 	suspend bool
+	until   instant
 
 	selection cronjobs.Selection
 	all       bool
@@ -102,6 +106,10 @@ func newCommand(c *command) *cobra.Command {
 	}
 	c.selection.AddFlags(cmd, strings.ToUpper(c.verb[:1])+c.verb[1:])
 	cmd.Flags().BoolVar(&c.all, "all", false, "All of the namespace.")
+	if c.suspend {
+		cmd.Flags().Var(&c.until, "until",
+			"When they go on by themselves: a time such as 2026-12-24T18:00:00Z, or a duration from now such as 6h.")
+	}
 	c.dryRun.AddFlag(cmd)
 	c.print.AddFlags(cmd)
 	return cmd
@@ -213,16 +221,71 @@ func (c *command) find(ctx context.Context, reader client.Reader, args []string)
 	return found, errs
 }
 
-// set sets spec.suspend, and reports whether it was otherwise before.
+// set changes an object, and reports whether it was otherwise before.
 func (c *command) set(ctx context.Context, writer client.Writer, object *unstructured.Unstructured) (bool, error) {
-	// What is neither true nor false counts as false: the schema lets nothing else be stored.
-	current, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
+	before := object.DeepCopy()
+	if err := c.change(object); err != nil {
+		return false, err
+	}
 	switch {
-	case current == c.suspend:
+	case equality.Semantic.DeepEqual(before, object):
 		return false, nil
 	case c.dryRun == cronjobs.DryRunClient:
-		return true, unstructured.SetNestedField(object.Object, c.suspend, "spec", "suspend")
+		return true, nil
 	}
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":`+strconv.FormatBool(c.suspend)+`}}`))
-	return true, writer.Patch(ctx, object, patch, &client.PatchOptions{DryRun: c.dryRun.Values()})
+	return true, writer.Patch(ctx, object, client.MergeFrom(before), &client.PatchOptions{DryRun: c.dryRun.Values()})
+}
+
+// change has an object be suspended or not. One that is suspended for good stays so with --until,
+// and one that is suspended for longer, too.
+func (c *command) change(object *unstructured.Unstructured) error {
+	// What is neither true nor false counts as false: the schema lets nothing else be stored.
+	forGood, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
+	text, _, _ := unstructured.NestedString(object.Object, "spec", "suspendUntil")
+	until, _ := time.Parse(time.RFC3339, text)
+	switch {
+	case !c.suspend:
+		unstructured.RemoveNestedField(object.Object, "spec", "suspendUntil")
+		if !forGood {
+			return nil
+		}
+		return unstructured.SetNestedField(object.Object, false, "spec", "suspend")
+	case c.until.IsZero():
+		return unstructured.SetNestedField(object.Object, true, "spec", "suspend")
+	case forGood || until.After(c.until.Time):
+		return nil
+	}
+	return unstructured.SetNestedField(object.Object, c.until.UTC().Format(time.RFC3339), "spec", "suspendUntil")
+}
+
+// instant is a flag: a time, or how long from now.
+type instant struct{ time.Time }
+
+// String returns the time; nothing if there is none.
+func (i *instant) String() string {
+	if i.IsZero() {
+		return ""
+	}
+	return i.Format(time.RFC3339)
+}
+
+// Type names the value in the help.
+func (*instant) Type() string { return "time" }
+
+// Set reads a time of RFC 3339, or a duration. It has to be in the future.
+func (i *instant) Set(text string) error {
+	now := time.Now()
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		after, durationErr := time.ParseDuration(text)
+		if durationErr != nil {
+			return errors.New("want a duration such as 6h, or a time such as 2026-12-24T18:00:00Z")
+		}
+		at = now.Add(after)
+	}
+	if !at.After(now) {
+		return errors.New("must be in the future")
+	}
+	i.Time = at
+	return nil
 }

@@ -6,10 +6,13 @@ package suspend
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -41,6 +44,51 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestASuspensionChangesWhatItHasToAndNoMore(t *testing.T) {
+	soon, later := "2099-01-01T00:00:00Z", "2099-01-02T00:00:00Z"
+	until := func(text string) instant {
+		var i instant
+		require.NoError(t, i.Set(text))
+		return i
+	}
+	for name, tc := range map[string]struct {
+		command    command
+		spec, want map[string]any
+	}{
+		"suspended":                         {command{suspend: true}, map[string]any{}, map[string]any{"suspend": true}},
+		"suspended, and is":                 {command{suspend: true}, map[string]any{"suspend": true}, map[string]any{"suspend": true}},
+		"until":                             {command{suspend: true, until: until(soon)}, map[string]any{}, map[string]any{"suspendUntil": soon}},
+		"until later":                       {command{suspend: true, until: until(later)}, map[string]any{"suspendUntil": soon}, map[string]any{"suspendUntil": later}},
+		"until, and is for longer":          {command{suspend: true, until: until(soon)}, map[string]any{"suspendUntil": later}, map[string]any{"suspendUntil": later}},
+		"until, and is for good":            {command{suspend: true, until: until(soon)}, map[string]any{"suspend": true}, map[string]any{"suspend": true}},
+		"for good, and is until":            {command{suspend: true}, map[string]any{"suspendUntil": soon}, map[string]any{"suspend": true, "suspendUntil": soon}},
+		"resumed":                           {command{}, map[string]any{"suspend": true}, map[string]any{"suspend": false}},
+		"resumed before its time":           {command{}, map[string]any{"suspendUntil": soon}, map[string]any{}},
+		"resumed, and is not suspended":     {command{}, map[string]any{"schedule": "@daily"}, map[string]any{"schedule": "@daily"}},
+		"resumed, and says it is not so":    {command{}, map[string]any{"suspend": false}, map[string]any{"suspend": false}},
+		"resumed, suspended in both ways":   {command{}, map[string]any{"suspend": true, "suspendUntil": soon}, map[string]any{"suspend": false}},
+		"resumed, with a garbage of a time": {command{}, map[string]any{"suspendUntil": int64(3)}, map[string]any{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := &unstructured.Unstructured{Object: map[string]any{"spec": tc.spec}}
+			require.NoError(t, tc.command.change(object))
+			assert.Equal(t, tc.want, object.Object["spec"])
+		})
+	}
+}
+
+func TestUntilIsATimeOrADurationFromNow(t *testing.T) {
+	for text, want := range map[string]string{
+		"tomorrow": "want a duration such as 6h", "": "want a duration", "-1h": "must be in the future", "2001-01-01T00:00:00Z": "must be in the future",
+	} {
+		var i instant
+		assert.ErrorContains(t, i.Set(text), want, text)
+	}
+	var i instant
+	require.NoError(t, i.Set("6h"))
+	assert.WithinDuration(t, time.Now().Add(6*time.Hour), i.Time, time.Minute)
 }
 
 func TestResumingWhatWasHandedOverToTheBuiltInCronJobWarns(t *testing.T) {

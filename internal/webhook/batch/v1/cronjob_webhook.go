@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -67,6 +68,9 @@ func (v validator) ValidateCreate(ctx context.Context, c *v1.CronJob) (admission
 	defer cancel()
 	inFields := isOfV2(ctx)
 	found, errs := v.warnings(c, inFields), append(validateName(c), validateSpec(&c.Spec, inFields)...)
+	if until := c.Spec.SuspendUntil; until != nil && until.Time.Before(time.Now()) {
+		found = append(found, "spec.suspendUntil: is in the past, so that nothing is suspended")
+	}
 	if v.asksAbout(c) {
 		tried, refused := v.templates.check(ctx, c)
 		found, errs = slices.Concat(found, v.builtinConflicts.warn(ctx, c), tried), append(errs, refused...)

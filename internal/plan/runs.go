@@ -1,0 +1,210 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// MaxRecentRuns is how many runs a status remembers.
+const MaxRecentRuns = 10
+
+// reasonReplaced is the reason of a run whose Job made room for the next.
+const reasonReplaced = "Replaced"
+
+// rememberRuns has the status say what became of the newest runs, and how the last one ended. It
+// changes nothing that would be the only change: a status is written when a run starts, ends or is
+// missed, and at no other time.
+func (p *Plan) rememberRuns(in Input, done Outcome) {
+	before := in.CronJob.Status
+	isSame := len(p.newlyEnded)+len(p.Missed)+len(p.unrecorded) == 0 && ActiveCount(p.Status) == ActiveCount(before) &&
+		slices.EqualFunc(p.Status.Active, before.Active, func(a, b corev1.ObjectReference) bool { return a.UID == b.UID })
+	if isSame {
+		return
+	}
+	runs := newRunList(before.RecentRuns)
+	for _, job := range slices.Concat(p.newest, p.newlyEnded, in.Gone) {
+		runs.put(runOf(job))
+	}
+	if done.Job != nil {
+		runs.put(runOf(done.Job))
+	}
+	for _, missed := range p.Missed {
+		runs.miss(missed)
+	}
+	runs.deleteMissing(p.isRunning(in), replacedNames(done))
+	p.Status.RecentRuns = runs.newest()
+	p.noteEnds(in)
+}
+
+// newestOf returns those Jobs that may be among the newest runs.
+func newestOf(jobs sortedJobs) []*batchv1.Job {
+	var newest []*batchv1.Job
+	for _, sorted := range [][]jobState{jobs.active, jobs.failed, jobs.succeeded} {
+		for _, job := range sorted[max(0, len(sorted)-MaxRecentRuns):] {
+			newest = append(newest, job.Job)
+		}
+	}
+	return newest
+}
+
+// isRunning returns what reports whether a run whose Job was not observed to have ended runs still.
+func (p *Plan) isRunning(in Input) func(v1.Run) bool {
+	names := make(map[string]bool, len(p.running))
+	for _, job := range p.running {
+		names[job.Name] = true
+	}
+	newest := timeOf(in.CronJob.Status.LastScheduleTime)
+	return func(run v1.Run) bool {
+		return names[run.JobName] || p.unobserved > 0 && run.ScheduledTime.Time.Equal(newest)
+	}
+}
+
+// replacedNames returns the names of the Jobs that made room for the next.
+func replacedNames(done Outcome) []string {
+	var names []string
+	for _, job := range slices.Concat(done.Deleted, done.Gone) {
+		names = append(names, job.Name)
+	}
+	return names
+}
+
+// runOf returns what became of a Job.
+func runOf(job *batchv1.Job) v1.Run {
+	run := v1.Run{
+		ScheduledTime: metav1.NewTime(AgeFrom(job)), Trigger: v1.TriggerManual, Result: v1.RunRunning,
+		JobName: job.Name, StartTime: &job.CreationTimestamp,
+	}
+	if _, ok := TickOf(job); ok {
+		run.Trigger = v1.TriggerSchedule
+	}
+	condition := endCondition(job)
+	if condition == nil {
+		return run
+	}
+	run.CompletionTime = &condition.LastTransitionTime
+	run.Result = v1.RunSucceeded
+	if condition.Type == batchv1.JobFailed {
+		run.Result, run.Reason = v1.RunFailed, condition.Reason
+	}
+	return run
+}
+
+// runList has runs, newest first.
+type runList struct {
+	runs []v1.Run
+
+	// after is the time before which runs were forgotten; zero if none was.
+	after time.Time
+}
+
+// newRunList makes a list of the runs of a status.
+func newRunList(runs []v1.Run) *runList {
+	l := &runList{runs: slices.Clone(runs)}
+	if len(runs) >= MaxRecentRuns {
+		l.after = runs[len(runs)-1].ScheduledTime.Time
+	}
+	return l
+}
+
+// put adds a run, or takes what is known of it now.
+func (l *runList) put(run v1.Run) {
+	i := slices.IndexFunc(l.runs, func(other v1.Run) bool { return other.JobName == run.JobName })
+	switch {
+	case i >= 0 && l.runs[i].Result == v1.RunRunning:
+		l.runs[i] = run
+	case i < 0 && run.ScheduledTime.After(l.after):
+		l.runs = append(l.runs, run)
+	}
+}
+
+// miss adds ticks that were missed. A gap that goes on for the same reason stays one run.
+func (l *runList) miss(missed Missed) {
+	run := v1.Run{
+		ScheduledTime: metav1.NewTime(missed.First), Trigger: v1.TriggerSchedule,
+		Result: v1.RunMissed, Reason: string(missed.Reason), Count: int32(missed.Count), //nolint:gosec // at most MaxMissedCount
+	}
+	l.sort()
+	if len(l.runs) > 0 {
+		newest := &l.runs[0]
+		if newest.Result == v1.RunMissed && newest.Reason == run.Reason && newest.ScheduledTime.Before(&run.ScheduledTime) {
+			newest.Count = min(newest.Count+run.Count, MaxMissedCount)
+			return
+		}
+	}
+	l.runs = append(l.runs, run)
+}
+
+// deleteMissing takes the runs whose Jobs are gone for deleted.
+func (l *runList) deleteMissing(isRunning func(v1.Run) bool, replaced []string) {
+	for i := range l.runs {
+		run := &l.runs[i]
+		if run.Result != v1.RunRunning || isRunning(*run) {
+			continue
+		}
+		run.Result = v1.RunDeleted
+		if slices.Contains(replaced, run.JobName) {
+			run.Reason = reasonReplaced
+		}
+	}
+}
+
+// sort puts the newest first. It keeps the order of those that are equally new.
+func (l *runList) sort() {
+	slices.SortStableFunc(l.runs, func(a, b v1.Run) int {
+		return cmp.Or(b.ScheduledTime.Compare(a.ScheduledTime.Time), cmp.Compare(b.JobName, a.JobName))
+	})
+}
+
+// newest returns those that a status has room for.
+func (l *runList) newest() []v1.Run {
+	l.sort()
+	return l.runs[:min(len(l.runs), MaxRecentRuns)]
+}
+
+// noteEnds notes how the runs have ended whose end the stored status does not say, in the order in
+// which they did.
+func (p *Plan) noteEnds(in Input) {
+	ends := slices.Clone(p.newlyEnded)
+	slices.SortStableFunc(ends, func(a, b *batchv1.Job) int {
+		return endCondition(a).LastTransitionTime.Compare(endCondition(b).LastTransitionTime.Time)
+	})
+	for _, job := range ends {
+		condition := endCondition(job)
+		if condition.Type == batchv1.JobComplete {
+			p.Status.ConsecutiveFailures = 0
+		} else {
+			p.Status.ConsecutiveFailures++
+			p.Status.LastFailureTime = maxTime(p.Status.LastFailureTime, condition.LastTransitionTime.Time)
+		}
+		p.setLastRun(in, condition)
+	}
+	if meta.FindStatusCondition(p.Status.Conditions, v1.ConditionLastRunSucceeded) == nil && len(p.running) > 0 {
+		p.setCondition(in, metav1.Condition{
+			Type: v1.ConditionLastRunSucceeded, Status: metav1.ConditionUnknown,
+			Reason: v1.ReasonFirstRun, Message: "No run has ended yet.",
+		})
+	}
+}
+
+// setLastRun has the condition LastRunSucceeded say what a Job says of its end.
+func (p *Plan) setLastRun(in Input, end *batchv1.JobCondition) {
+	status := metav1.ConditionTrue
+	if end.Type == batchv1.JobFailed {
+		status = metav1.ConditionFalse
+	}
+	p.setCondition(in, metav1.Condition{
+		Type: v1.ConditionLastRunSucceeded, Status: status,
+		Reason: cmp.Or(end.Reason, string(end.Type)), Message: end.Message,
+	})
+}

@@ -1,0 +1,174 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+// runsOf tells the runs of a status, newest first.
+func runsOf(status v1.CronJobStatus) []string {
+	var told []string
+	for _, run := range status.RecentRuns {
+		text := fmt.Sprintf("%s %s", run.ScheduledTime.UTC().Format("15:04"), run.Result)
+		if run.Reason != "" {
+			text += " " + run.Reason
+		}
+		if run.Count > 0 {
+			text += fmt.Sprintf(" %d", run.Count)
+		}
+		if run.Trigger == v1.TriggerManual {
+			text += " by hand"
+		}
+		told = append(told, text)
+	}
+	return told
+}
+
+// lastRun tells the condition LastRunSucceeded; nothing if there is none.
+func lastRun(status v1.CronJobStatus) string {
+	condition := meta.FindStatusCondition(status.Conditions, v1.ConditionLastRunSucceeded)
+	if condition == nil {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s", condition.Status, condition.Reason, condition.Message))
+}
+
+// A day in which Jobs fail, the manager is away, and Jobs succeed again.
+func TestAStatusTellsWhatBecameOfTheNewestRuns(t *testing.T) {
+	w := &world{
+		t: t, c: builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).History(1, 1).Obj(), now: at("09:55:00"),
+		takes: func(tick time.Time) (time.Duration, bool) { return 2 * time.Minute, tick.Before(at("10:30:00")) },
+		ends:  map[string]time.Time{},
+	}
+	w.reconcile()
+	assert.Empty(t, w.c.Status.RecentRuns)
+	assert.Empty(t, lastRun(w.c.Status))
+
+	w.play(at("10:01:00"))
+	assert.Equal(t, []string{"10:00 Running"}, runsOf(w.c.Status))
+	assert.Equal(t, "Unknown FirstRun No run has ended yet.", lastRun(w.c.Status))
+
+	w.play(at("10:25:00"))
+	assert.Equal(t, []string{"10:20 Failed", "10:10 Failed", "10:00 Failed"}, runsOf(w.c.Status))
+	assert.Equal(t, "False Failed", lastRun(w.c.Status))
+	assert.EqualValues(t, 3, w.c.Status.ConsecutiveFailures)
+	assert.True(t, w.c.Status.LastFailureTime.Time.Equal(at("10:22:00")))
+	require.Len(t, w.jobs, 1, "the history limit has deleted the Jobs of the others")
+
+	w.down = true
+	w.play(at("11:06:00"), scene{at("11:05:00"), "the manager comes back", func(w *world) { w.down = false }})
+	assert.Equal(t, []string{"11:00 Running", "10:30 Missed Superseded 3", "10:20 Failed", "10:10 Failed", "10:00 Failed"}, runsOf(w.c.Status))
+	assert.EqualValues(t, 3, w.c.Status.ConsecutiveFailures, "a tick that was missed has not failed")
+
+	w.play(at("12:35:00"))
+	assert.Equal(t, []string{
+		"12:30 Succeeded", "12:20 Succeeded", "12:10 Succeeded", "12:00 Succeeded", "11:50 Succeeded", "11:40 Succeeded",
+		"11:30 Succeeded", "11:20 Succeeded", "11:10 Succeeded", "11:00 Succeeded",
+	}, runsOf(w.c.Status))
+	assert.Equal(t, "True Complete", lastRun(w.c.Status))
+	assert.Zero(t, w.c.Status.ConsecutiveFailures)
+	assert.True(t, w.c.Status.LastFailureTime.Time.Equal(at("10:22:00")))
+}
+
+// ran has some Jobs be started at their ticks, and be as they are a minute later.
+func ran(t *testing.T, c *v1.CronJob, jobs ...*batchv1.Job) *v1.CronJob {
+	t.Helper()
+	for _, job := range jobs {
+		tick, _ := TickOf(job)
+		in := inputOf(c, tick.Add(time.Second))
+		started := builders.MakeJob(c, tick).Obj()
+		c.Status = Conclude(in, Decide(in), Outcome{Job: started}).Status
+		in = inputOf(c, tick.Add(time.Minute), job)
+		c.Status = Conclude(in, Decide(in), Outcome{}).Status
+	}
+	return c
+}
+
+func TestAStatusTellsWhatBecameOfARun(t *testing.T) {
+	five := func(policy v1.ConcurrencyPolicy) *v1.CronJob {
+		return settle(t, cron().Policy(policy).Obj(), at("09:59:00"))
+	}
+	failed := builders.MakeJob(five(v1.AllowConcurrent), at("10:00:00")).Failed(at("10:00:30")).Obj()
+	failed.Status.Conditions[len(failed.Status.Conditions)-1].Reason = "BackoffLimitExceeded"
+	failed.Status.Conditions[len(failed.Status.Conditions)-1].Message = "Job has reached the specified backoff limit"
+
+	t.Run("the reason is the Job's", func(t *testing.T) {
+		c := ran(t, five(v1.AllowConcurrent), failed)
+		assert.Equal(t, []string{"10:00 Failed BackoffLimitExceeded"}, runsOf(c.Status))
+		assert.Equal(t, "False BackoffLimitExceeded Job has reached the specified backoff limit", lastRun(c.Status))
+		run := c.Status.RecentRuns[0]
+		assert.True(t, run.CompletionTime.Time.Equal(at("10:00:30")))
+		assert.Equal(t, failed.Name, run.JobName)
+	})
+	t.Run("it outlives its Job", func(t *testing.T) {
+		c := ran(t, five(v1.AllowConcurrent), failed)
+		in := inputOf(c, at("10:05:01"))
+		c.Status = Conclude(in, Decide(in), Outcome{Job: builders.MakeJob(c, at("10:05:00")).Obj()}).Status
+		assert.Equal(t, []string{"10:05 Running", "10:00 Failed BackoffLimitExceeded"}, runsOf(c.Status))
+	})
+	t.Run("somebody deletes a Job that runs", func(t *testing.T) {
+		c := ran(t, five(v1.AllowConcurrent), builders.MakeJob(five(v1.AllowConcurrent), at("10:00:00")).Obj())
+		in := inputOf(c, at("10:02:00"))
+		in.Verified = true
+		c.Status = Conclude(in, Decide(in), Outcome{}).Status
+		assert.Equal(t, []string{"10:00 Deleted"}, runsOf(c.Status))
+		assert.Equal(t, "Unknown FirstRun No run has ended yet.", lastRun(c.Status))
+	})
+	t.Run("a Job makes room for the next", func(t *testing.T) {
+		c := five(v1.ReplaceConcurrent)
+		old := builders.MakeJob(c, at("10:00:00")).Obj()
+		c = ran(t, c, old)
+		in := inputOf(c, at("10:05:01"), old)
+		p := Decide(in)
+		c.Status = Conclude(in, p, Outcome{Deleted: p.Replace, Job: builders.MakeJob(c, at("10:05:00")).Obj()}).Status
+		assert.Equal(t, []string{"10:05 Running", "10:00 Deleted Replaced"}, runsOf(c.Status))
+	})
+	t.Run("a Job is started by hand", func(t *testing.T) {
+		c := five(v1.AllowConcurrent)
+		manual := builders.MakeJob(c, at("10:02:00")).Manual().Obj()
+		manual.CreationTimestamp = metav1.NewTime(at("10:02:00"))
+		in := inputOf(c, at("10:02:01"), manual)
+		c.Status = Conclude(in, Decide(in), Outcome{}).Status
+		assert.Equal(t, []string{"10:02 Running by hand"}, runsOf(c.Status))
+		assert.Nil(t, c.Status.LastScheduleTime)
+	})
+	t.Run("what waits under Forbid and is missed is one gap", func(t *testing.T) {
+		c := five(v1.ForbidConcurrent)
+		slow := builders.MakeJob(c, at("10:00:00")).Obj()
+		c = ran(t, c, slow)
+		for _, now := range []string{"10:05:01", "10:10:01", "10:15:01"} {
+			in := inputOf(c, at(now), slow)
+			c.Status = Conclude(in, Decide(in), Outcome{}).Status
+		}
+		assert.Equal(t, []string{"10:05 Missed Forbidden 2", "10:00 Running"}, runsOf(c.Status))
+		assert.Len(t, c.Status.Missed, 2)
+	})
+}
+
+// Nothing is written because of the runs alone: not after an upgrade, and not when Jobs go.
+func TestW1RecentRunsAddNoWrite(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	job := builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:30")).Obj()
+	c = ran(t, c, job)
+	c.Status.RecentRuns, c.Status.Conditions = nil, c.Status.Conditions[:1]
+	for name, jobs := range map[string][]*batchv1.Job{"as an older manager has left it": {job}, "and its Job is gone": nil} {
+		t.Run(name, func(t *testing.T) {
+			in := inputOf(c, at("10:02:00"), jobs...)
+			assert.Equal(t, c.Status, Conclude(in, Decide(in), Outcome{}).Status)
+		})
+	}
+}

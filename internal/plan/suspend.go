@@ -1,0 +1,42 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// isSuspended reports whether a CronJob with its defaults starts nothing at an instant.
+func isSuspended(c *v1.CronJob, now time.Time) bool {
+	return *c.Spec.Suspend || now.Before(timeOf(c.Spec.SuspendUntil))
+}
+
+// suspendedUntil returns the last instant of which ticks passed while the CronJob was suspended for
+// some time; zero if it was not. The tick at the end of that time runs.
+func suspendedUntil(in Input) time.Time {
+	until := timeOf(in.CronJob.Spec.SuspendUntil)
+	if until.IsZero() || in.Now.Before(until) {
+		return time.Time{}
+	}
+	return until.Add(-time.Nanosecond)
+}
+
+// suspend lets ticks pass. One that was due and had not run when it was suspended is missed.
+func (p *Plan) suspend(in Input) {
+	p.missWaiting(in, timeOf(p.Status.LastScheduleTime))
+	p.Status.NextScheduleTime = nil
+	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
+	message := "No Job is started while spec.suspend is true."
+	if !*in.CronJob.Spec.Suspend {
+		until := timeOf(in.CronJob.Spec.SuspendUntil)
+		message = fmt.Sprintf("No Job is started until %s, as spec.suspendUntil asks.", until.UTC().Format(time.RFC3339))
+		p.wakeBy(until)
+	}
+	p.setReady(in, metav1.ConditionTrue, v1.ReasonSuspended, message)
+}
