@@ -246,6 +246,21 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.runsTwice()
 			t.edit(125, suspended)
 		}},
+		"S2: nothing happens while nobody can lead": {tell: func(t *tale) {
+			t.runsTwice()
+			t.edit(95, suspended)
+			t.sends("a-2", 96, 201, t.event("another", "of another CronJob"))
+		}},
+		"S2: nothing happens for longer than faults can keep all from leading": {want: []Law{Stuck}, tell: func(t *tale) {
+			t.runsTwice()
+			t.edit(155, suspended)
+			t.sends("a-2", 156, 201, t.event("another", "of another CronJob"))
+		}},
+		"S2: nothing happens for a minute after somebody leads": {want: []Law{Stuck, Stuck, Stuck, Stuck}, tell: func(t *tale) {
+			t.runsTwice()
+			t.sends("a-2", 45, 201, t.event("another", "of another CronJob"))
+			t.edit(125, suspended)
+		}},
 		"S2: an edit comes before the tick has had its turn": {tell: func(t *tale) {
 			t.runsTwice()
 			t.edit(30.4, suspended)

@@ -152,9 +152,18 @@ func (c *check) unaccounted(s *timeline, span span, tick time.Time) {
 
 // statusBy returns by when the status has to have gone past a tick: later while it can't be
 // written, while reads are refused, as it may not be known what to write, or while its Job can't be
-// created and no newer tick is due.
+// created and no newer tick is due. Time in which nobody led does not count.
 func (c *check) statusBy(s *timeline, tick time.Time) time.Time {
 	by := tick.Add(c.patience(tick))
+	for _, pause := range c.leaderless {
+		from := pause.from
+		if tick.After(from) {
+			from = tick
+		}
+		if from.Before(by) && pause.to.After(from) {
+			by = by.Add(min(pause.to.Sub(from), longestLeaderless))
+		}
+	}
 	for _, r := range c.refusals {
 		if r.isOf(s, tick, by, history.Statuses, history.Reads, history.Creates) && r.to.Add(c.patience(tick)).After(by) {
 			by = r.to.Add(c.patience(tick))

@@ -68,24 +68,26 @@ type create struct {
 
 // index is a history, arranged by what it is about.
 type index struct {
-	timelines map[string]*timeline // by UID
-	runs      map[string]*run      // by UID
-	creates   map[string][]*create
-	stored    map[string]bool // the names of the events about missed ticks that etcd has
-	keeps     bool            // whether statuses tell of missed ticks
-	ends      []time.Time     // when processes ended or froze
-	clocks    []window
-	metrics   []scrape
-	acts      map[string]bool // the UIDs of Jobs that others than managers have deleted
-	phases    map[string]time.Time
-	faults    map[string]int
-	refusals  []*refusal
-	refused   int                    // requests, by refusals
-	tries     map[string][]try       // by the CronJob, as namespace/name
-	struck    map[string][]time.Time // when faults struck single requests, by the CronJob, as namespace/name
-	delivered []answered
-	told      []answered
-	end       time.Time
+	timelines  map[string]*timeline // by UID
+	runs       map[string]*run      // by UID
+	creates    map[string][]*create
+	stored     map[string]bool // the names of the events about missed ticks that etcd has
+	keeps      bool            // whether statuses tell of missed ticks
+	ends       []time.Time     // when processes ended or froze
+	asked      []time.Time     // when managers asked for something, in any order
+	leaderless []window        // times in which no manager asked for anything
+	clocks     []window
+	metrics    []scrape
+	acts       map[string]bool // the UIDs of Jobs that others than managers have deleted
+	phases     map[string]time.Time
+	faults     map[string]int
+	refusals   []*refusal
+	refused    int                    // requests, by refusals
+	tries      map[string][]try       // by the CronJob, as namespace/name
+	struck     map[string][]time.Time // when faults struck single requests, by the CronJob, as namespace/name
+	delivered  []answered
+	told       []answered
+	end        time.Time
 }
 
 // window is a time in which the clocks were stepped.
@@ -127,8 +129,10 @@ func gather(records []history.Record) *index {
 		case rec.Event != nil:
 			r.report(rec.Event, rec.At, true)
 		case rec.Create != nil:
+			r.asked = append(r.asked, rec.Create.Asked)
 			r.create(rec)
 		case rec.Report != nil:
+			r.asked = append(r.asked, rec.At)
 			r.report(&rec.Report.Event, rec.At, false)
 			if key := rec.Report.Manager + rec.Report.Event.Name; !told[key] && rec.Report.Event.UID != "" {
 				told[key] = true
@@ -148,7 +152,28 @@ func gather(records []history.Record) *index {
 	for _, s := range r.timelines {
 		s.arrange()
 	}
+	r.findLeaderless()
 	return r
+}
+
+const (
+	// longestPause is how long a leader at most asks for nothing: among hundreds of CronJobs, some
+	// are due each second. When nobody asked for anything for longer, faults kept both from the
+	// lease.
+	longestPause = 15 * time.Second
+
+	// longestLeaderless is how long faults can keep both managers from the lease.
+	longestLeaderless = time.Minute
+)
+
+// findLeaderless finds the times between two requests in which nobody led.
+func (r *index) findLeaderless() {
+	slices.SortFunc(r.asked, time.Time.Compare)
+	for i := 1; i < len(r.asked); i++ {
+		if from, to := r.asked[i-1], r.asked[i]; to.Sub(from) > longestPause {
+			r.leaderless = append(r.leaderless, window{from: from, to: to})
+		}
+	}
 }
 
 // cronJob takes a state of a CronJob.
