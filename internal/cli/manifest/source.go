@@ -6,11 +6,13 @@ package manifest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // source is the text of a document, in which the parser's nodes can be found again.
@@ -59,7 +61,42 @@ func (s *source) parse(isJSON bool) (*yaml.Node, error) {
 	}
 	// Decode finds what the nodes do not show: a key that is there twice, an alias of itself.
 	var values any
-	return document.Content[0], document.Decode(&values)
+	if err := document.Decode(&values); err != nil {
+		return nil, err
+	}
+	return document.Content[0], checkKeys(values)
+}
+
+// checkKeys returns an error if two keys of a mapping are the same as texts, such as 8 and 8.0: which
+// of them kubectl takes is chance.
+func checkKeys(values any) error {
+	switch values := values.(type) {
+	case map[any]any: // not all keys are texts
+		seen := sets.New[string]()
+		for key, value := range values {
+			text := fmt.Sprint(key)
+			if seen.Has(text) {
+				return fmt.Errorf("yaml: the key %.40q is there twice", text)
+			}
+			seen.Insert(text)
+			if err := checkKeys(value); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, value := range values {
+			if err := checkKeys(value); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, value := range values {
+			if err := checkKeys(value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // offset is where a node starts. Columns are counted in characters.
