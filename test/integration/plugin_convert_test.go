@@ -40,7 +40,7 @@ func TestAManifestThatIsConvertedIsNoChangeToItsObject(t *testing.T) {
 	const written = `"*/1 * * * *"`
 	require.Contains(t, string(sample), written)
 	for _, schedule := range []string{
-		`"*/5 9-17 * * 1-5"  # office hours`, `'@hourly'`, `"@every 90m"`, "0  9 * * MON-FRI", ">-\n    0 9\n    * * *",
+		`"*/5 9-17 * * 1-5"  # office hours`, `'@hourly'`, `"@every 90m"`, "0  9 * * MON-FRI",
 	} {
 		t.Run(schedule, func(t *testing.T) {
 			s := newSpace(t)
