@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -45,11 +46,21 @@ func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p plan.Pl
 // left to the next: where all are refused, they get more with each tick.
 const maxFailedPrunes = 3
 
-// prune deletes the Jobs beyond the history limits: after all else, which must not wait for it, and
-// in any order, so that a few that can't be deleted keep no others from it.
+// pruneTime is how long one reconcile deletes old Jobs: the next tick must not wait until many are
+// deleted slowly.
+const pruneTime = 5 * time.Second
+
+// prune deletes the Jobs beyond the history limits: after the status is written, which must not
+// wait for it, and in any order, so that a few that can't be deleted keep no others from it.
 func (r *CronJobReconciler) prune(ctx context.Context, seen *observed, p plan.Plan) {
+	bounded, cancel := context.WithTimeout(ctx, pruneTime)
+	defer cancel()
 	failed := 0
 	for _, i := range rand.Perm(len(p.Prune)) { //nolint:gosec // no secret
+		if bounded.Err() != nil {
+			seen.leftToPrune = true
+			return
+		}
 		switch r.delete(ctx, seen, p.Prune[i]) {
 		case deletedNow:
 			ctrl.LoggerFrom(ctx).V(1).Info("Deleted an old Job", "job", klog.KObj(p.Prune[i]))
@@ -104,8 +115,9 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *pl
 	if !known.attempt.tick.Equal(start.Tick) {
 		known.attempt = attempt{tick: start.Tick}
 	}
-	if known.attempt.invalid && known.attempt.generation == seen.stored.Generation {
-		return // it would be refused again
+	if known.attempt.invalid != nil && known.attempt.generation == seen.stored.Generation {
+		done.Refused = known.attempt.invalid // it would be refused again
+		return
 	}
 	bounded, cancel := context.WithTimeout(ctx, createTimeout)
 	defer cancel()
@@ -175,8 +187,8 @@ func refuse(seen *observed, done *plan.Outcome, err error) {
 	try := &seen.pending.attempt
 	try.failures++
 	done.Refused = err
-	if try.invalid = apierrors.IsInvalid(err); try.invalid {
-		try.generation = seen.stored.Generation
+	if apierrors.IsInvalid(err) {
+		try.invalid, try.generation = err, seen.stored.Generation
 		return
 	}
 	done.RetryAt = seen.Now.Add(backoff(firstRetry, try.failures))

@@ -37,7 +37,7 @@ const nearTick = 30 * time.Second
 // most, so that in a cluster too busy for its ticks the status does not fall behind for good, and
 // not when the next tick is near, which would wait with it.
 func shouldDeferStatus(seen *observed, result plan.Result) bool {
-	return result.CanDefer && !seen.failed && (result.WakeAt.IsZero() || result.WakeAt.Sub(seen.Now) >= nearTick)
+	return result.CanDefer && len(seen.failed) == 0 && (result.WakeAt.IsZero() || result.WakeAt.Sub(seen.Now) >= nearTick)
 }
 
 // requeueForStatus asks for the reconcile that writes a deferred status.

@@ -45,9 +45,13 @@ type observed struct {
 	// even an event.
 	isTerminating bool
 
-	// failed says that a request failed, and conflicted that it was the write of the status, as the
-	// CronJob was edited meanwhile.
-	failed, conflicted bool
+	// failed has the kinds of the requests that failed. conflicted says that the write of the status
+	// did, as the CronJob was edited meanwhile.
+	failed     []string
+	conflicted bool
+
+	// leftToPrune says that there was no time to delete all of the Jobs beyond the history limits.
+	leftToPrune bool
 }
 
 // observe gathers what a plan is made from, from the cache. Of a CronJob that is gone, stored is

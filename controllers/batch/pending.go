@@ -56,8 +56,9 @@ type pending struct {
 	// attempt is the latest creation that failed.
 	attempt attempt
 
-	// failures is how many reconciles in a row had a request that failed, creations aside.
-	failures int
+	// failures is how many reconciles in a row had a request of a kind that failed, creations aside.
+	// Each kind has a backoff of its own: one that is refused for long delays no other.
+	failures map[string]int
 }
 
 // unrecordedRun is a run that the stored status does not tell of yet: its Job as it was last seen,
@@ -85,9 +86,9 @@ type attempt struct {
 	tick     time.Time
 	failures int
 
-	// invalid says that the API server called the Job of this generation invalid: it is not tried
-	// again.
-	invalid    bool
+	// invalid is how the API server called the Job of this generation invalid; nil if it did not.
+	// Then it is not tried again.
+	invalid    error
 	generation int64
 }
 
@@ -115,7 +116,7 @@ func (p *pending) addSeen(jobs []*batchv1.Job) {
 // begin forgets what was about another CronJob of the name.
 func (p *pending) begin(owner types.UID) {
 	if p.owner != owner {
-		p.owner, p.isStale, p.statusFailed, p.runs, p.failures = owner, false, false, nil, 0
+		p.owner, p.isStale, p.statusFailed, p.runs, p.failures = owner, false, false, nil, nil
 		p.unconfirmed, p.attempt = unconfirmedJob{}, attempt{}
 		p.generation, p.seenAt = 0, time.Time{}
 	}
@@ -139,10 +140,23 @@ func (p *pending) statusWritten() {
 	p.generation, p.seenAt = 0, time.Time{}
 }
 
+// count counts the kinds of requests that failed in a reconcile, and forgets the others.
+func (p *pending) count(failed []string) {
+	if len(failed) == 0 {
+		p.failures = nil
+		return
+	}
+	counted := make(map[string]int, len(failed))
+	for _, request := range failed {
+		counted[request] = p.failures[request] + 1
+	}
+	p.failures = counted
+}
+
 // isEmpty reports whether nothing is left for the next reconcile.
 func (p *pending) isEmpty() bool {
 	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && !p.statusFailed && len(p.runs) == 0 &&
-		p.generation == 0 && p.unconfirmed == unconfirmedJob{} && p.attempt == attempt{} && p.failures == 0
+		p.generation == 0 && p.unconfirmed == unconfirmedJob{} && p.attempt == attempt{} && len(p.failures) == 0
 }
 
 // memory has what is pending, by CronJob. The zero value is ready for use.

@@ -29,7 +29,7 @@ var jobEvents = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*batchv1.Job)
 		after, okAfter := e.ObjectNew.(*batchv1.Job)
-		return ok && okAfter && (plan.ResultOf(before) != plan.ResultOf(after) ||
+		return ok && okAfter && (before.UID != after.UID || plan.ResultOf(before) != plan.ResultOf(after) ||
 			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 			len(before.OwnerReferences) != len(after.OwnerReferences))
 	},

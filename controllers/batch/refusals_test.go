@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -21,6 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
@@ -306,6 +308,70 @@ func TestS14ASuspensionThatEndsWhileTheStatusIsRefusedCostsNoTickAfterIt(t *test
 	assert.NotContains(t, strings.Join(s.events(), "\n"), "MissSchedule")
 }
 
+// Deletions have been refused for so long that they are tried once a minute.
+func TestS14WhatIsRefusedForLongDelaysNoOtherRetry(t *testing.T) {
+	s := newStage(t, every().History(0, 0).Policy(v1.ForbidConcurrent))
+	refuse := interceptor.Funcs{Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
+		return denied
+	}}
+	s.interfere(refuse)
+	s.live(12*time.Minute, true)
+	require.Greater(t, s.reconciler.memory.entries[s.key].failures[requestDelete], 8)
+
+	refuse.Create = func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+		return errTrouble
+	}
+	s.interfere(refuse)
+	live := s.reconciler.APIReader
+	s.reconciler.APIReader = away{live}
+	tick := s.toNextTick()
+	for s.clock.Since(tick) < 2*time.Second {
+		s.clock.SetTime(s.clock.Now().Add(s.reconcile().RequeueAfter))
+	}
+	refuse.Create = nil
+	s.interfere(refuse)
+	s.reconciler.APIReader = live
+	for range 3 {
+		s.clock.SetTime(s.clock.Now().Add(s.reconcile().RequeueAfter))
+	}
+	assert.Contains(t, s.jobs(), fmt.Sprintf("c-%d", tick.Unix()))
+	assert.Less(t, s.clock.Since(tick), 10*time.Second)
+}
+
+// The status could not be written, as somebody had edited a label: the generation stays.
+func TestS10WhatTheAPIServerCallsInvalidIsSaidThoughTheFirstStatusConflicts(t *testing.T) {
+	s := newStage(t, every())
+	invalid := apierrors.NewInvalid(batchv1.SchemeGroupVersion.WithKind("Job").GroupKind(), "c", nil)
+	refuse := createFails(invalid)
+	refuse.SubResourcePatch = statusFails(passedOn(http.StatusConflict, metav1.StatusReasonConflict)).SubResourcePatch
+	s.interfere(refuse)
+	s.toNextTick()
+	s.reconcile()
+	s.interfere(createFails(invalid))
+	s.live(time.Second, false)
+	ready := meta.FindStatusCondition(s.stored().Status.Conditions, v1.ConditionReady)
+	assert.Equal(t, v1.ReasonJobCreationFailed, ready.Reason)
+}
+
+func TestS14OldJobsThatAreDeletedSlowlyDoNotKeepTheNextTickWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := interceptor.NewClient(fake.NewClientBuilder().Build().(client.WithWatch), interceptor.Funcs{
+			Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
+				time.Sleep(2 * time.Second)
+				return nil
+			},
+		})
+		seen, old := &observed{pending: &pending{}}, plan.Plan{}
+		for i := range 500 {
+			old.Prune = append(old.Prune, builders.MakeJob(every().Obj(), time.Unix(int64(i), 0)).Obj())
+		}
+		begin := time.Now()
+		(&CronJobReconciler{Client: slow}).prune(t.Context(), seen, old)
+		assert.LessOrEqual(t, time.Since(begin), pruneTime+2*time.Second)
+		assert.True(t, seen.leftToPrune, "the others are deleted by the next reconcile")
+	})
+}
+
 func TestS14ACreationThatIsRefusedForLongCostsOnlyItsOwnTicks(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"by a policy":                    denied,
@@ -555,7 +621,7 @@ func TestMemoryEndsWithItsCronJob(t *testing.T) {
 		known := r.memory.acquire(key)
 		known.begin(c.UID)
 		known.addRun(builders.MakeJob(c, time.Unix(0, 0)).Obj())
-		known.failures, known.isStale = 1, true
+		known.failures, known.isStale = map[string]int{requestStatus: 1}, true
 		r.memory.keepWritten(key, c)
 		r.memory.unreported(key, c.UID, []v1.MissedTicks{{Reason: "Deadline"}})
 		r.memory.release(key, known)

@@ -63,7 +63,7 @@ func backoff(first time.Duration, failures int) time.Duration {
 // failed notes that a request of this reconcile failed. The first of a row of failures is an error
 // in the log.
 func (r *CronJobReconciler) failed(ctx context.Context, seen *observed, request string, err error) {
-	seen.failed = true
+	seen.failed = append(seen.failed, request)
 	if isShutdownError(ctx, err) {
 		return // nobody's mistake: the next leader goes on
 	}
@@ -72,7 +72,7 @@ func (r *CronJobReconciler) failed(ctx context.Context, seen *observed, request 
 	switch {
 	case apierrors.IsConflict(err):
 		log.V(1).Info("The CronJob was edited meanwhile: trying again", "error", err.Error())
-	case seen.pending.failures > 0:
+	case seen.pending.failures[request] > 0:
 		log.V(1).Info("A request failed again", "error", err.Error())
 	default:
 		log.Error(err, "A request failed: trying again until it works")
@@ -87,15 +87,16 @@ func (r *CronJobReconciler) requeue(seen *observed, result plan.Result, isWritte
 			wake = at
 		}
 	}
-	if seen.failed {
-		known.failures++
+	known.count(seen.failed)
+	for request, failures := range known.failures {
 		first := firstRetry
-		if seen.conflicted {
+		if request == requestStatus && seen.conflicted {
 			first = conflictRetry
 		}
-		wakeBy(backoff(first, known.failures))
-	} else {
-		known.failures = 0
+		wakeBy(backoff(first, failures))
+	}
+	if seen.leftToPrune {
+		wakeBy(firstRetry)
 	}
 	if seen.isJobNotCached {
 		wakeBy(missingJobRecheck)
@@ -106,13 +107,13 @@ func (r *CronJobReconciler) requeue(seen *observed, result plan.Result, isWritte
 	return r.sleepUntil(wake)
 }
 
-// maxConflicts is how many times in a row a tick waits for a status that conflicts.
+// maxConflicts is how many times in a row a tick waits for a status that could not be written.
 const maxConflicts = 3
 
 // shouldRetryConflict reports whether the status is to be made again from the edited CronJob before
 // anything else is done.
 func shouldRetryConflict(seen *observed) bool {
-	return seen.conflicted && seen.pending.failures < maxConflicts
+	return seen.conflicted && seen.pending.failures[requestStatus] < maxConflicts
 }
 
 // isOutcomeUnknown reports whether a request may have been carried out although it failed.

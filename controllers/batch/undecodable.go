@@ -22,11 +22,12 @@ import (
 // metric.
 
 // specEvents lets those events of CronJobs through after which there may be something to do:
-// another spec, or one that can be decoded now and could not before.
+// another spec, one that can be decoded now and could not before, or another CronJob: a list after
+// a broken watch shows one that was deleted and created again as an update.
 var specEvents = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*v1.CronJob)
 	after, okAfter := e.ObjectNew.(*v1.CronJob)
-	return ok && okAfter && informer.DecodingError(before) != informer.DecodingError(after)
+	return ok && okAfter && (before.UID != after.UID || informer.DecodingError(before) != informer.DecodingError(after))
 }})
 
 // reportUndecodable says in an event and in the status that a CronJob can't be decoded, and reports

@@ -114,5 +114,8 @@ func TestAnEventTellsThatACronJobCanBeDecodedAgainThoughItsSpecIsTheSame(t *test
 	assert.True(t, specEvents.Update(event.UpdateEvent{ObjectOld: broken, ObjectNew: good}))
 	assert.True(t, specEvents.Update(event.UpdateEvent{ObjectOld: good, ObjectNew: broken}))
 	assert.False(t, specEvents.Update(event.UpdateEvent{ObjectOld: good, ObjectNew: good}))
+	again := good.DeepCopy()
+	again.UID = "another"
+	assert.True(t, specEvents.Update(event.UpdateEvent{ObjectOld: good, ObjectNew: again}), "S13: deleted and created again, while the watch was broken")
 	assert.False(t, specEvents.Update(event.UpdateEvent{ObjectOld: broken, ObjectNew: broken}))
 }
