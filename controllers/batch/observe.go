@@ -73,6 +73,7 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	known.begin(cached.UID)
 	seen.stored, seen.undecodable = cached, informer.DecodingError(cached)
 	if seen.undecodable != "" {
+		known.isStale = false // a live read can't decode it either
 		seen.Now = now
 		return nil
 	}

@@ -28,7 +28,7 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, sta
 	case seen.Uncertain: // some Job may exist that it would not tell of
 		return false
 	case apiequality.Semantic.DeepEqual(seen.stored.Status, status):
-		seen.pending.statusWritten()
+		seen.statusWritten()
 		return true
 	}
 	answer, err := r.patchStatus(ctx, seen, status)
@@ -39,12 +39,20 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, sta
 		return false
 	}
 	seen.pending.isStale = false
-	seen.pending.statusWritten()
+	seen.statusWritten()
 	updated := *seen.stored // what it points to is shared, and nobody changes it
 	updated.ObjectMeta = *answer
 	updated.Status = status
 	r.keepWritten(ctx, seen.key, &updated)
 	return true
+}
+
+// statusWritten forgets what was kept until the status tells of it. That of a CronJob which can't be
+// decoded says nothing of runs.
+func (seen *observed) statusWritten() {
+	if seen.undecodable == "" {
+		seen.pending.statusWritten()
+	}
 }
 
 // patchStatus writes a status. Of the answer, the metadata is enough, and much less to read than

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -83,6 +84,47 @@ func TestS7NoTickFromBeforeItWasMendedByTakingTheFieldAwayRuns(t *testing.T) {
 	s.reconcile()
 	assert.Empty(t, s.jobs())
 	assert.True(t, s.stored().Status.NextScheduleTime.After(s.clock.Now()))
+}
+
+// A live read can't decode it either.
+func TestW2WhatCanNotBeDecodedIsNotReadAgainAndAgainAfterALostAnswer(t *testing.T) {
+	s := newStage(t, every())
+	s.toNextTick()
+	written := s.broken()
+	s.interfere(interceptor.Funcs{
+		Get: fromCache(written).Get,
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+			opts ...client.SubResourcePatchOption,
+		) error {
+			require.NoError(t, c.SubResource(sub).Patch(ctx, o, p, opts...))
+			return errTrouble // it was written all the same
+		},
+	})
+	s.reconcile()
+	s.reconciler.APIReader = away{s.reconciler.APIReader}
+	s.interfere(fromCache(s.broken()))
+	s.reconcile()
+	assert.Zero(t, s.reconcile(), "nothing is to be done until it is mended")
+}
+
+// The status of what can't be decoded says nothing of runs.
+func TestS5ARunWhoseStatusWasDeferredIsNotForgottenWhileTheCronJobCanNotBeDecoded(t *testing.T) {
+	s := newStage(t, every())
+	tick := s.toNextTick()
+	result, err := s.reconcileOnce()
+	require.NoError(t, err)
+	require.True(t, isStatusDeferred(result))
+	s.interfere(fromCache(s.broken()))
+	s.reconcile()
+	require.NoError(t, mgr.GetClient().DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(s.key.Namespace),
+		client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	s.stopInterfering()
+	s.awaitCached()
+	s.reconcile()
+	require.NotNil(t, s.stored().Status.LastScheduleTime)
+	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
+	assert.Empty(t, s.stored().Status.Missed)
+	assert.Empty(t, s.jobs(), "S4")
 }
 
 func TestS14AStatusOfWhatCanNotBeDecodedThatCanNotBeWrittenIsTriedAgain(t *testing.T) {
