@@ -92,7 +92,7 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 	p, result := r.act(ctx, seen)
 	switch {
 	case seen.isTerminating:
-		return r.requeue(seen, result, false), nil // quietly: the CronJob is about to be deleted, too
+		return r.requeue(seen, result, false), nil // the namespace is being deleted: no status, no events
 	case shouldDeferStatus(seen, result):
 		return requeueForStatus(), nil
 	}
@@ -101,6 +101,7 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 		known.addSeen(result.Unrecorded)
 	}
 	if p.RecordFirst && !written && !shouldRetryConflict(seen) {
+		// A tick waits for that status. As it can't be written, plan again without waiting.
 		seen.Unrecordable = true
 		p, result = r.act(ctx, seen)
 	}
@@ -115,7 +116,8 @@ func (r *CronJobReconciler) act(ctx context.Context, seen *observed) (plan.Plan,
 	return p, plan.Conclude(seen.Input, p, r.apply(ctx, seen, p))
 }
 
-// decide makes the plan. What the plan is not sure of is looked up, and then it is decided again.
+// decide makes the plan. If it names Jobs to verify, they are read from the API server, and it is
+// made again.
 func (r *CronJobReconciler) decide(ctx context.Context, seen *observed) plan.Plan {
 	p := plan.Decide(seen.Input)
 	if len(p.Verify) == 0 {

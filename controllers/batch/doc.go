@@ -2,22 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package batch reconciles CronJobs. It is written against the hub version alone; the other
-// versions reach it through conversion. The story of one reconcile:
+// versions reach it through conversion. The steps of a reconcile:
 //
 //  1. settle: ask the API server what became of a request that got no answer.
 //  2. observe: read the CronJob and the Jobs it controls, from the cache, and the clock, once.
-//  3. decide: plan.Decide makes a plan of it, as a pure function. All policy is there. If the plan
-//     asks for it, look up the Jobs that it names, and decide again.
-//  4. apply: delete the Jobs to be replaced, create the Job of the tick that is due. Its name is the
-//     tick's, so that it can't run twice. A Job that the status does not tell of is replaced once
-//     the status is written.
-//  5. conclude: plan.Conclude says what follows from what was done. If other CronJobs may be due,
-//     the rest is deferred to another reconcile.
+//  3. decide: plan.Decide computes the plan from that, as a pure function. All policy is there. If
+//     the plan names Jobs to verify, read them from the API server and decide again.
+//  4. apply: delete the Jobs to be replaced, create the Job of the tick that is due. The Job's name
+//     contains the tick, so that a second create fails. A Job whose tick the status does not record
+//     yet is replaced only after the status is written, or at once if it can't be written.
+//  5. conclude: plan.Conclude says what follows from what was done. If the only change is a Job that
+//     was started, and the next tick is 30 s away or more, the rest is deferred to a second
+//     reconcile of lower priority.
 //  6. write: write the status, once, if it changed. It also says which ticks were missed. Then
 //     delete finished Jobs beyond the history limits.
 //  7. report: events, metrics and one log line. An event's name is made of what it says, so that
 //     to record it again is harmless.
 //
-// Then it sleeps until the next tick, or until something happens. What failed is tried again before
-// that, and costs nothing else. What one reconcile leaves for the next is in pending.go.
+// Then it sleeps until the next tick, or until something happens. A failed request is retried with a
+// backoff of its own, and delays nothing else. What one reconcile leaves for the next is in
+// pending.go.
 package batch

@@ -16,8 +16,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// pending is all that the reconciles of one CronJob leave for the next one. None of it is needed
-// for good: a process that has lost it reads the same from the API server.
+// pending is all that the reconciles of one CronJob leave for the next one. It is kept until the
+// status tells of it. Another process reads the same from the API server, but not of runs whose Jobs
+// were deleted meanwhile.
 //
 // A CronJob is reconciled by one worker at a time, which alone uses the fields below owner. The
 // fields above it are used by the watch as well, under the lock of memory.
@@ -47,7 +48,8 @@ type pending struct {
 	// statusFailed says that the last write of the status failed.
 	statusFailed bool
 
-	// runs are those that the stored status does not tell of yet, oldest first.
+	// runs are those that the stored status does not tell of yet, in the order in which they were
+	// seen.
 	runs []unrecordedRun
 
 	// unconfirmed is the Job whose creation failed in a way that leaves open whether it exists.

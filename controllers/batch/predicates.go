@@ -15,7 +15,7 @@ import (
 )
 
 // jobEvents lets only those events of Jobs through that a plan can depend on: an end, a deletion,
-// another owner. Most events of a Job are about its Pods.
+// an owner that was added or removed. Most events of a Job are about its Pods.
 var jobEvents = predicate.Funcs{
 	CreateFunc: func(e event.CreateEvent) bool {
 		job, ok := e.Object.(*batchv1.Job)

@@ -51,15 +51,15 @@ type jobState struct {
 	accounted bool
 }
 
-// aheadMost is how far the clock of the leader that started a Job may have been ahead of ours.
-const aheadMost = time.Hour
+// maxClockSkew is how far the clock of the leader that started a Job may have been ahead of ours.
+const maxClockSkew = time.Hour
 
 // stateOf returns the state of a Job.
 func stateOf(in Input, job *batchv1.Job) jobState {
 	state := jobState{Job: job, result: ResultOf(job), age: job.CreationTimestamp.Time, manual: true}
 	if tick, ok := TickOf(job); ok {
 		state.age, state.manual = tick, false
-		if !tick.After(in.Now.Add(aheadMost)) {
+		if !tick.After(in.Now.Add(maxClockSkew)) {
 			state.tick = tick // a tick further ahead was started by no leader, and must not stop the schedule
 		}
 	}

@@ -9,8 +9,10 @@
 //	        ├─ history.go      which ended Jobs are one too many
 //	        ├─ tick.go         which tick is due, which ones were missed
 //	        ├─ concurrency.go  what a due tick does about Jobs that still run
+//	        ├─ suspend.go      whether ticks pass without a run
 //	        └─ conditions.go   what the Ready condition says
-//	Conclude ── outcome.go     what follows from what was done: the status, the events, the next look
+//	Conclude ┬─ outcome.go     what follows from what was done: the status, the events, the next look
+//	         └─ runs.go        what the status says about the newest runs
 package plan
 
 import (
