@@ -115,23 +115,29 @@ func finishSchema(path string, schema *apiextensionsv1.JSONSchemaProps) {
 	}
 }
 
-// addRules adds the rules of cron expressions to the fields of a schedule. v1's has none.
+// addRules adds the rules of cron expressions to the fields of a schedule. v1's has none. Each hint
+// is a rule of its own, of which one at most fails: a messageExpression could choose among them, but
+// the CA injector of cert-manager before 1.12 drops it from the CRD.
 func addRules(schedule *apiextensionsv1.JSONSchemaProps) {
 	for _, rule := range scheduling.Rules() {
 		field, ok := schedule.Properties[rule.Field]
 		if !ok {
 			continue
 		}
-		message := "'" + rule.Must + "'"
-		for _, hint := range slices.Backward(rule.Hints) {
-			message = fmt.Sprintf("self.matches('%s') ? '%s' : %s", hint.Pattern, hint.Reason, message)
+		passed := matches(rule.Pattern)
+		for _, hint := range rule.Hints {
+			field.XValidations = append(field.XValidations, apiextensionsv1.ValidationRule{
+				Rule: passed + " || !" + matches(hint.Pattern), Message: hint.Reason,
+			})
+			passed += " || " + matches(hint.Pattern)
 		}
-		field.XValidations = append(field.XValidations, apiextensionsv1.ValidationRule{
-			Rule: fmt.Sprintf("self.matches('%s')", rule.Pattern), MessageExpression: message,
-		})
+		field.XValidations = append(field.XValidations, apiextensionsv1.ValidationRule{Rule: passed, Message: rule.Must})
 		schedule.Properties[rule.Field] = field
 	}
 }
+
+// matches returns the CEL expression that a field matches a pattern.
+func matches(pattern string) string { return "self.matches('" + pattern + "')" }
 
 // narrow makes the schema admit only what its Go type can decode.
 func narrow(schema *apiextensionsv1.JSONSchemaProps) {

@@ -87,8 +87,7 @@ type part struct {
 	hints []hint
 }
 
-// hint is what to write instead of syntax that other kinds of cron have. No reason may have an
-// apostrophe, which would end a string in CEL: see Rules.
+// hint is what to write instead of syntax that other kinds of cron have.
 type hint struct {
 	pattern *regexp.Regexp
 	reason  string
