@@ -355,7 +355,7 @@ func TestS10WhatTheAPIServerCallsInvalidIsSaidThoughTheFirstStatusConflicts(t *t
 
 func TestS14OldJobsThatAreDeletedSlowlyDoNotKeepTheNextTickWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := interceptor.NewClient(fake.NewClientBuilder().Build().(client.WithWatch), interceptor.Funcs{
+		slow := interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
 			Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
 				time.Sleep(2 * time.Second)
 				return nil
