@@ -225,7 +225,7 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		p.noteSuccess(job.Job)
 	}
 	p.setActive(jobs.active)
-	p.newest = newestOf(jobs)
+	p.jobs = jobs
 }
 
 // observeGone brings the status up to date with the Jobs that are there no more, given those of the

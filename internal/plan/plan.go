@@ -142,8 +142,8 @@ type Plan struct {
 	running    []jobState
 	unobserved int
 
-	// newest has the Jobs that may be among the newest runs.
-	newest []*batchv1.Job
+	// jobs has the Jobs that were observed.
+	jobs sortedJobs
 
 	// newlyEnded has the Jobs whose end the stored status does not say, each of them once.
 	newlyEnded []*batchv1.Job

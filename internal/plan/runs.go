@@ -33,7 +33,7 @@ func (p *Plan) rememberRuns(in Input, done Outcome) {
 		return
 	}
 	runs := newRunList(before.RecentRuns)
-	for _, job := range slices.Concat(p.newest, p.newlyEnded, in.Gone) {
+	for _, job := range slices.Concat(newestOf(p.jobs), p.newlyEnded, in.Gone) {
 		runs.put(runOf(job))
 	}
 	if done.Job != nil {
@@ -42,7 +42,7 @@ func (p *Plan) rememberRuns(in Input, done Outcome) {
 	for _, missed := range p.Missed {
 		runs.miss(missed)
 	}
-	runs.deleteMissing(p.isRunning(in), replacedNames(done))
+	runs.deleteMissing(p.isRunning(in), slices.Concat(done.Deleted, done.Gone))
 	p.Status.RecentRuns = runs.newest()
 	p.noteEnds(in)
 }
@@ -68,15 +68,6 @@ func (p *Plan) isRunning(in Input) func(v1.Run) bool {
 	return func(run v1.Run) bool {
 		return names[run.JobName] || p.unobserved > 0 && run.ScheduledTime.Time.Equal(newest)
 	}
-}
-
-// replacedNames returns the names of the Jobs that made room for the next.
-func replacedNames(done Outcome) []string {
-	var names []string
-	for _, job := range slices.Concat(done.Deleted, done.Gone) {
-		names = append(names, job.Name)
-	}
-	return names
 }
 
 // runOf returns what became of a Job.
@@ -145,15 +136,16 @@ func (l *runList) miss(missed Missed) {
 	l.runs = append(l.runs, run)
 }
 
-// deleteMissing takes the runs whose Jobs are gone for deleted.
-func (l *runList) deleteMissing(isRunning func(v1.Run) bool, replaced []string) {
+// deleteMissing takes the runs whose Jobs are gone for deleted. The replaced Jobs made room for the
+// next.
+func (l *runList) deleteMissing(isRunning func(v1.Run) bool, replaced []*batchv1.Job) {
 	for i := range l.runs {
 		run := &l.runs[i]
 		if run.Result != v1.RunRunning || isRunning(*run) {
 			continue
 		}
 		run.Result = v1.RunDeleted
-		if slices.Contains(replaced, run.JobName) {
+		if slices.ContainsFunc(replaced, func(job *batchv1.Job) bool { return job.Name == run.JobName }) {
 			run.Reason = reasonReplaced
 		}
 	}
