@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -70,6 +72,7 @@ func (s *source) parse(isJSON bool) (*yaml.Node, error) {
 // checkKeys returns an error if two keys of a mapping are the same as texts, such as 8 and 8.0: which
 // of them kubectl takes is chance.
 func checkKeys(values any) error {
+	var below []any
 	switch values := values.(type) {
 	case map[any]any: // not all keys are texts
 		seen := sets.New[string]()
@@ -79,21 +82,16 @@ func checkKeys(values any) error {
 				return fmt.Errorf("yaml: the key %.40q is there twice", text)
 			}
 			seen.Insert(text)
-			if err := checkKeys(value); err != nil {
-				return err
-			}
+			below = append(below, value)
 		}
 	case map[string]any:
-		for _, value := range values {
-			if err := checkKeys(value); err != nil {
-				return err
-			}
-		}
+		below = slices.Collect(maps.Values(values))
 	case []any:
-		for _, value := range values {
-			if err := checkKeys(value); err != nil {
-				return err
-			}
+		below = values
+	}
+	for _, value := range below {
+		if err := checkKeys(value); err != nil {
+			return err
 		}
 	}
 	return nil
