@@ -136,31 +136,29 @@ func (p *process) isReady(ctx context.Context) bool {
 // readiness returns what the process says of each check of its readiness; nothing if it does not
 // answer.
 func (p *process) readiness(ctx context.Context) string {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.health+"/readyz?verbose=true", http.NoBody)
-	if err != nil {
-		return ""
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = response.Body.Close() }()
-	answer, _ := io.ReadAll(response.Body)
-	return string(answer)
+	_, said := ask(ctx, p.health+"/readyz?verbose=true")
+	return said
 }
 
 // answersOK reports whether a URL answers with status 200.
 func answersOK(ctx context.Context, url string) bool {
+	status, _ := ask(ctx, url)
+	return status == http.StatusOK
+}
+
+// ask returns what a URL answers; zero if it does not.
+func ask(ctx context.Context, url string) (status int, said string) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
-		return false
+		return 0, ""
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return false
+		return 0, ""
 	}
-	_ = response.Body.Close()
-	return response.StatusCode == http.StatusOK
+	defer func() { _ = response.Body.Close() }()
+	answer, _ := io.ReadAll(response.Body)
+	return response.StatusCode, string(answer)
 }
 
 // hasEnded reports whether the process has ended.
