@@ -33,11 +33,11 @@ func ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind := text(parts.top["kind"]); kind != "CronJob" {
+	if kind := textOf(parts.top["kind"]); kind != "CronJob" {
 		return nil, fmt.Errorf("converting kind %.60q: want CronJob", kind)
 	}
 	hub, spoke := v1.GroupVersion.String(), GroupVersion.String()
-	switch from := text(parts.top["apiVersion"]); {
+	switch from := textOf(parts.top["apiVersion"]); {
 	case from == apiVersion && (from == hub || from == spoke):
 		return object, nil
 	case from == hub && apiVersion == spoke:
@@ -61,8 +61,8 @@ func readObject(value json.RawMessage) (jsonObject, bool) {
 	return object, err == nil && object != nil
 }
 
-// text returns a value that is a string; "" if it is not.
-func text(value json.RawMessage) string {
+// textOf returns a value that is a string; "" if it is not.
+func textOf(value json.RawMessage) string {
 	text := ""
 	if json.Unmarshal(value, &text) != nil {
 		return ""

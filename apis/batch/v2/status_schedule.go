@@ -30,7 +30,7 @@ func shownSchedule(text string) string {
 func (o *rawObject) showSchedule(schedule string) {
 	status, ok := readObject(o.top["status"])
 	hasNoMembers := ok && len(status) == 0 || !ok && o.top["status"] != nil
-	if schedule == "" || text(o.metadata["uid"]) == "" || hasNoMembers {
+	if schedule == "" || textOf(o.metadata["uid"]) == "" || hasNoMembers {
 		return
 	}
 	if !ok {
