@@ -80,7 +80,6 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	seen.stored = r.memory.newest(seen.key, cached)
 	seen.Input = plan.NewInput(seen.stored, now, specEditedAt(seen.stored))
 	seen.SeenAt, seen.LeadingSince = known.see(seen.stored, now), r.leadingSince
-	seen.StatusAt = statusWrittenAt(seen.stored)
 	seen.Uncertain = known.unconfirmed.name != ""
 	return r.observeJobs(ctx, seen)
 }

@@ -93,8 +93,8 @@ func (r *CronJobReconciler) settleRun(ctx context.Context, seen *observed, run *
 func (r *CronJobReconciler) verify(ctx context.Context, seen *observed, names []string) {
 	seen.Verified = true
 	since := seen.LeadingSince
-	if seen.StatusAt.After(since) {
-		since = seen.StatusAt
+	if written := statusWrittenAt(seen.stored); written.After(since) {
+		since = written
 	}
 	for _, name := range names {
 		job, isCertain := r.find(ctx, seen, name, since)

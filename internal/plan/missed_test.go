@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -114,16 +115,17 @@ func TestS7NothingRunsFromBeforeTwoEditsWereSeen(t *testing.T) {
 	assert.Equal(t, at("10:03:00"), p.Start.Tick)
 }
 
-func TestS7AnEditIsNoEarlierThanTheStatusThatHasNotObservedIt(t *testing.T) {
-	c := settle(t, cron().Obj(), at("09:59:00"))
+func TestS7AnEditIsNotTakenForTheEditOfALabelBeforeIt(t *testing.T) {
 	// The tick of 10:00 could not be created. A label is edited at 09:59:30, the status written at
 	// 10:00:02, and the time zone removed at 10:01, of which the managed fields do not tell.
-	c.Status.ObservedEditTime = &metav1.Time{Time: at("09:58:30")}
-	c = edited(c, func(c *v1.CronJob) { c.Spec.Schedule = "*/5 * * * ?" })
-	in := inputOf(c, at("10:01:30"))
+	c := settle(t, cron().TimeZone("Europe/Paris").Obj(), at("09:59:00"))
+	in := inputOf(c, at("10:00:02"))
 	in.EditedAt = at("09:59:30")
-	assert.NotNil(t, Decide(in).Start, "as far as the label goes")
-	in.StatusAt = at("10:00:02")
+	c.Status = Conclude(in, Decide(in), Outcome{Refused: errors.New("quota")}).Status
+	require.Equal(t, at("10:00:00"), c.Status.NextScheduleTime.UTC(), "it waits")
+
+	in = inputOf(edited(c, func(c *v1.CronJob) { c.Spec.TimeZone = nil }), at("10:01:30"))
+	in.EditedAt = at("09:59:30")
 	p := Decide(in)
 	assert.Nil(t, p.Start)
 	assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}}, p.Missed)

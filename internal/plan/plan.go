@@ -62,10 +62,6 @@ type Input struct {
 	// down. Zero when unknown. They do not say it of an edit that only removes fields.
 	EditedAt time.Time
 
-	// StatusAt is when the status was last written as the managed fields say, in whole seconds
-	// rounded down. Zero when unknown. What it has not observed was edited after that.
-	StatusAt time.Time
-
 	// SeenAt is when this manager first saw this generation. It stands in for an EditedAt that is
 	// not known, so that ticks after it run even while no status can be written.
 	SeenAt time.Time
@@ -178,7 +174,6 @@ func Decide(in Input) Plan {
 	jobs := sortJobs(in)
 	p.observe(in, jobs)
 	p.missOvertaken(in)
-	p.observeEdit(in)
 	switch {
 	case in.ScheduleErr != nil:
 		p.reject(in)
@@ -188,6 +183,7 @@ func Decide(in Input) Plan {
 		p.follow(in, jobs.active)
 	}
 	p.prune(in, jobs)
+	p.observeEdit(in)
 	if !in.Verified {
 		p.verify(in)
 	}

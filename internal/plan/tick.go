@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -289,14 +290,10 @@ func isEditedUnseen(c *v1.CronJob) bool {
 // editedAt returns when the spec was last edited. When that is not known, or said to be yet to
 // come, it is when it was first seen: a tick too few is better than one that nobody expects.
 //
-// The managed fields may tell of the edit of a label that came before, and not of one that only
-// removes a field. But a status is written only if the generation is the one that it observes.
+// The managed fields may tell of the edit of a label, and not of one that only removes a field.
 func editedAt(in Input) time.Time {
-	switch {
-	case in.EditedAt.IsZero() || in.EditedAt.After(in.Now) || isUnstamped(in):
+	if in.EditedAt.IsZero() || in.EditedAt.After(in.Now) || isUnstamped(in) {
 		return in.SeenAt
-	case in.CronJob.Status.ObservedGeneration != in.CronJob.Generation && in.StatusAt.Before(in.Now):
-		return latest(in.EditedAt, in.StatusAt)
 	}
 	return in.EditedAt
 }
@@ -311,13 +308,12 @@ func isUnstamped(in Input) bool {
 		!in.EditedAt.After(status.ObservedEditTime.Time)
 }
 
-// observeEdit notes of which spec the status is made.
+// observeEdit notes of which spec the status is made. The time of the edit is noted in each status
+// that is written, so that the edit of a label, which moves it, is not taken for a later one; but no
+// status is written for that alone.
 func (p *Plan) observeEdit(in Input) {
-	if p.Status.ObservedGeneration == in.CronJob.Generation {
-		return
-	}
 	p.Status.ObservedGeneration = in.CronJob.Generation
-	if !in.EditedAt.IsZero() {
+	if !in.EditedAt.IsZero() && !apiequality.Semantic.DeepEqual(p.Status, in.CronJob.Status) {
 		p.Status.ObservedEditTime = &metav1.Time{Time: in.EditedAt}
 	}
 }
