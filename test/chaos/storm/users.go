@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tutorial.kubebuilder.io/project/test/chaos/history"
@@ -55,20 +56,21 @@ func (u *Users) Run(ctx context.Context, begin time.Time, plan []CronJob) error 
 	return context.Cause(ctx)
 }
 
+// suspendAtOnce is how many CronJobs are suspended or resumed at once. Each edit calls the webhooks:
+// all at once would keep the API server busy for longer than the checker lets ticks wait.
+const suspendAtOnce = 4
+
 // SuspendAll suspends or resumes all CronJobs there are.
 func (u *Users) SuspendAll(ctx context.Context, suspend bool, plan []CronJob) error {
-	var wait sync.WaitGroup
-	for i := range plan {
-		verb := Resume
-		if suspend {
-			verb = Suspend
-		}
-		if !plan[i].exists() {
-			continue
-		}
-		wait.Go(func() { u.insist(ctx, &plan[i], Act{Verb: verb, V2: i%2 == 0, Spec: Spec{Suspend: suspend}}) })
+	verb := Resume
+	if suspend {
+		verb = Suspend
 	}
-	wait.Wait()
+	workqueue.ParallelizeUntil(ctx, suspendAtOnce, len(plan), func(i int) {
+		if plan[i].exists() {
+			u.insist(ctx, &plan[i], Act{Verb: verb, V2: i%2 == 0, Spec: Spec{Suspend: suspend}})
+		}
+	})
 	return context.Cause(ctx)
 }
 
