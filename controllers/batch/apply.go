@@ -24,15 +24,15 @@ import (
 // apply deletes the Jobs to be replaced and creates that of the tick.
 func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p plan.Plan) plan.Outcome {
 	done := plan.Outcome{}
-	for _, job := range p.Replace {
-		switch r.delete(ctx, seen, job) {
+	r.deleteJobs(ctx, seen, p.Replace, func(job *batchv1.Job, became deletion) {
+		switch became {
 		case deletedNow:
 			done.Deleted = append(done.Deleted, job)
 		case wasGone:
 			done.Gone = append(done.Gone, job)
 		case notDeleted:
 		}
-	}
+	})
 	if p.Start != nil && len(done.Deleted)+len(done.Gone) == len(p.Replace) {
 		r.start(ctx, seen, p.Start, &done)
 	}
@@ -42,34 +42,44 @@ func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p plan.Pl
 	return done
 }
 
-// maxFailedPrunes is how many deletions of old Jobs may fail in one reconcile before the rest is
-// left to the next: where all are refused, they get more with each tick.
-const maxFailedPrunes = 3
-
-// pruneTime is how long one reconcile deletes old Jobs: the next tick must not wait until many are
-// deleted slowly.
-const pruneTime = 5 * time.Second
-
 // prune deletes the Jobs beyond the history limits: after the status is written, which must not
-// wait for it, and in any order, so that a few that can't be deleted keep no others from it.
+// wait for it.
 func (r *CronJobReconciler) prune(ctx context.Context, seen *observed, p plan.Plan) {
-	bounded, cancel := context.WithTimeout(ctx, pruneTime)
+	r.deleteJobs(ctx, seen, p.Prune, func(job *batchv1.Job, became deletion) {
+		if became == deletedNow {
+			ctrl.LoggerFrom(ctx).V(1).Info("Deleted an old Job", "job", klog.KObj(job))
+		}
+	})
+}
+
+const (
+	// maxFailedDeletions is how many deletions may fail in one reconcile before the rest is left to
+	// the next: where all are refused, the Jobs get more with each tick.
+	maxFailedDeletions = 3
+
+	// deletionTime is how long one reconcile deletes Jobs: the next tick must not wait until many
+	// are deleted slowly.
+	deletionTime = 5 * time.Second
+)
+
+// deleteJobs deletes Jobs, as many as its bounds allow, and tells what became of each. It takes them
+// in any order, so that a few that can't be deleted keep no others from it.
+func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs []*batchv1.Job, tell func(*batchv1.Job, deletion)) {
+	bounded, cancel := context.WithTimeout(ctx, deletionTime)
 	defer cancel()
 	failed := 0
-	for _, i := range rand.Perm(len(p.Prune)) { //nolint:gosec // no secret
+	for _, i := range rand.Perm(len(jobs)) { //nolint:gosec // no secret
 		if bounded.Err() != nil {
-			seen.leftToPrune = true
+			seen.leftToDelete = true
 			return
 		}
-		switch r.delete(ctx, seen, p.Prune[i]) {
-		case deletedNow:
-			ctrl.LoggerFrom(ctx).V(1).Info("Deleted an old Job", "job", klog.KObj(p.Prune[i]))
-		case notDeleted:
+		became := r.delete(ctx, seen, jobs[i])
+		tell(jobs[i], became)
+		if became == notDeleted {
 			failed++
-			if failed == maxFailedPrunes {
-				return
-			}
-		case wasGone:
+		}
+		if failed == maxFailedDeletions {
+			return
 		}
 	}
 }
@@ -109,11 +119,19 @@ func (r *CronJobReconciler) isGone(ctx context.Context, seen *observed, job *bat
 	return err == nil && (found == nil || found.UID != job.UID)
 }
 
+// maxPlanAge is how old a plan may be when it is carried out. A process that was frozen, or that has
+// waited for answers, decides again: a newer tick may be due, and the CronJob edited.
+const maxPlanAge = 3 * time.Second
+
 // start creates the Job of the tick.
 func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome) {
 	job, known := start.Job, seen.pending
 	if !known.attempt.tick.Equal(start.Tick) {
 		known.attempt = attempt{tick: start.Tick}
+	}
+	if r.Clock.Since(seen.Now) > maxPlanAge {
+		done.RetryAt = r.Clock.Now()
+		return
 	}
 	if known.attempt.invalid != nil && known.attempt.generation == seen.stored.Generation {
 		done.Refused = known.attempt.invalid // it would be refused again
@@ -128,7 +146,7 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *pl
 	case apierrors.IsAlreadyExists(err):
 		r.adopt(ctx, seen, start, done)
 	case isShutdownError(ctx, err):
-		known.unconfirmed = unconfirmedJob{job.Name, seen.Now}
+		known.addUnconfirmed(job.Name, seen.Now)
 		r.failed(ctx, seen, requestCreate, err)
 	case isTerminating(err, job.Namespace):
 		seen.isTerminating = true
@@ -156,7 +174,7 @@ func (r *CronJobReconciler) adopt(ctx context.Context, seen *observed, start *pl
 	job, isCertain := r.find(ctx, seen, start.Job.Name, seen.Now)
 	switch {
 	case !isCertain:
-		seen.pending.unconfirmed = unconfirmedJob{start.Job.Name, seen.Now}
+		seen.pending.addUnconfirmed(start.Job.Name, seen.Now)
 	case job == nil:
 		done.NameTaken = true
 	default:
@@ -174,7 +192,7 @@ func (r *CronJobReconciler) confirmCreate(ctx context.Context, seen *observed, s
 		return
 	}
 	if err != nil {
-		seen.pending.unconfirmed = unconfirmedJob{start.Job.Name, seen.Now}
+		seen.pending.addUnconfirmed(start.Job.Name, seen.Now)
 	}
 	refuse(seen, done, failure)
 }

@@ -105,8 +105,8 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 		seen.Unrecordable = true
 		p, result = r.act(ctx, seen)
 	}
-	r.prune(ctx, seen, p)
 	r.report(ctx, seen, result, written)
+	r.prune(ctx, seen, p)
 	return r.requeue(seen, result, written), nil
 }
 

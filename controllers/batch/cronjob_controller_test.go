@@ -242,17 +242,17 @@ func every() *builders.CronJob { return builders.MakeCronJob("c").Schedule("@eve
 
 var errTrouble = apierrors.NewInternalError(errors.New("trouble"))
 
-// racingClock is a clock on which an hour passes between any two looks at it.
+// racingClock is a clock on which two seconds pass between any two looks at it.
 type racingClock struct{ *clocktesting.FakePassiveClock }
 
 func (c racingClock) Now() time.Time {
 	now := c.FakePassiveClock.Now()
-	c.SetTime(now.Add(time.Hour))
+	c.SetTime(now.Add(2 * time.Second))
 	return now
 }
 
 func TestS1AReconcileDecidesFromOneInstant(t *testing.T) {
-	s := newStage(t, every())
+	s := newStage(t, every().Schedule("@every 1s"))
 	tick := s.toNextTick()
 	s.reconciler.Clock = racingClock{s.clock}
 	_, err := s.reconcileOnce()
@@ -263,7 +263,25 @@ func TestS1AReconcileDecidesFromOneInstant(t *testing.T) {
 	assert.Equal(t, []string{fmt.Sprintf("c-%d", tick.Unix())}, s.jobs())
 	status := s.stored().Status
 	assert.True(t, status.LastScheduleTime.Time.Equal(tick))
-	assert.True(t, status.NextScheduleTime.Time.Equal(tick.Add(time.Minute)), "as it was at the first look")
+	assert.True(t, status.NextScheduleTime.Time.Equal(tick.Add(time.Second)), "as it was at the first look")
+}
+
+// Such as of a process that was frozen.
+func TestS2APlanThatIsOldIsMadeAgainBeforeItsJobIsCreated(t *testing.T) {
+	s := newStage(t, every().Policy(v1.ReplaceConcurrent))
+	s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	newer := s.toNextTick().Add(time.Minute)
+	s.interfere(interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+		s.clock.SetTime(newer.Add(time.Second)) // it takes that long
+		return c.Delete(ctx, o, opts...)
+	}})
+	assert.Equal(t, time.Millisecond, s.reconcile().RequeueAfter)
+	assert.Empty(t, s.jobs())
+	s.awaitCached()
+	s.reconcile()
+	assert.Equal(t, []string{fmt.Sprintf("c-%d", newer.Unix())}, s.jobs())
 }
 
 func TestS4ACreationWhoseAnswerIsLostIsNotRepeated(t *testing.T) {

@@ -50,8 +50,8 @@ type observed struct {
 	failed     []string
 	conflicted bool
 
-	// leftToPrune says that there was no time to delete all of the Jobs beyond the history limits.
-	leftToPrune bool
+	// leftToDelete says that there was no time to delete all Jobs that are to be deleted.
+	leftToDelete bool
 }
 
 // observe gathers what a plan is made from, from the cache. Of a CronJob that is gone, stored is
@@ -80,7 +80,7 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	seen.stored = r.memory.newest(seen.key, cached)
 	seen.Input = plan.NewInput(seen.stored, now, specEditedAt(seen.stored))
 	seen.SeenAt, seen.LeadingSince = known.see(seen.stored, now), r.leadingSince
-	seen.Uncertain = known.unconfirmed.name != ""
+	seen.Uncertain, seen.ForgottenUntil = len(known.unconfirmed) > 0, known.forgottenUntil
 	return r.observeJobs(ctx, seen)
 }
 

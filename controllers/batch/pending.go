@@ -52,8 +52,12 @@ type pending struct {
 	// seen.
 	runs []unrecordedRun
 
-	// unconfirmed is the Job whose creation failed in a way that leaves open whether it exists.
-	unconfirmed unconfirmedJob
+	// forgottenUntil is the newest tick of the runs that there were too many to remember, and whose
+	// Jobs are gone.
+	forgottenUntil time.Time
+
+	// unconfirmed has the Jobs whose creation failed in a way that leaves open whether they exist.
+	unconfirmed []unconfirmedJob
 
 	// attempt is the latest creation that failed.
 	attempt attempt
@@ -77,7 +81,7 @@ func (run *unrecordedRun) see(job *batchv1.Job) {
 	}
 }
 
-// unconfirmedJob is a Job whose create request got no answer, or a 5xx. Its zero value is none.
+// unconfirmedJob is a Job whose create request got no answer, or a 5xx.
 type unconfirmedJob struct {
 	name string
 	at   time.Time
@@ -95,7 +99,7 @@ type attempt struct {
 }
 
 // maxRuns is how many runs are remembered while a status can't be written. Of older ones the cache
-// has the Jobs.
+// has the Jobs, unless they are gone.
 const maxRuns = 100
 
 // addRun remembers a run until the status tells of it.
@@ -104,7 +108,18 @@ func (p *pending) addRun(job *batchv1.Job) {
 		return
 	}
 	p.runs = append(p.runs, unrecordedRun{job: job})
-	p.runs = p.runs[max(0, len(p.runs)-maxRuns):]
+	for len(p.runs) > maxRuns {
+		if tick, ok := plan.TickOf(p.runs[0].job); ok && p.runs[0].isGone && tick.After(p.forgottenUntil) {
+			p.forgottenUntil = tick
+		}
+		p.runs = p.runs[1:]
+	}
+}
+
+// addUnconfirmed remembers a Job until it is known whether it exists.
+func (p *pending) addUnconfirmed(name string, at time.Time) {
+	p.unconfirmed = append(p.unconfirmed, unconfirmedJob{name, at})
+	p.unconfirmed = p.unconfirmed[max(0, len(p.unconfirmed)-maxRuns):]
 }
 
 // addSeen remembers runs whose Jobs were observed: somebody may delete them before the status is
@@ -119,8 +134,8 @@ func (p *pending) addSeen(jobs []*batchv1.Job) {
 func (p *pending) begin(owner types.UID) {
 	if p.owner != owner {
 		p.owner, p.isStale, p.statusFailed, p.runs, p.failures = owner, false, false, nil, nil
-		p.unconfirmed, p.attempt = unconfirmedJob{}, attempt{}
-		p.generation, p.seenAt = 0, time.Time{}
+		p.unconfirmed, p.attempt = nil, attempt{}
+		p.generation, p.seenAt, p.forgottenUntil = 0, time.Time{}, time.Time{}
 	}
 }
 
@@ -138,7 +153,7 @@ func (p *pending) see(c *v1.CronJob, now time.Time) time.Time {
 
 // statusWritten forgets what was kept until the status tells of it.
 func (p *pending) statusWritten() {
-	p.statusFailed, p.runs = false, nil
+	p.statusFailed, p.runs, p.forgottenUntil = false, nil, time.Time{}
 	p.generation, p.seenAt = 0, time.Time{}
 }
 
@@ -158,7 +173,7 @@ func (p *pending) count(failed []string) {
 // isEmpty reports whether nothing is left for the next reconcile.
 func (p *pending) isEmpty() bool {
 	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && !p.statusFailed && len(p.runs) == 0 &&
-		p.generation == 0 && p.unconfirmed == unconfirmedJob{} && p.attempt == attempt{} && len(p.failures) == 0
+		p.generation == 0 && len(p.unconfirmed) == 0 && p.attempt == attempt{} && len(p.failures) == 0
 }
 
 // memory has what is pending, by CronJob. The zero value is ready for use.

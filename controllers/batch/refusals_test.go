@@ -213,6 +213,8 @@ func TestS14ATickDoesNotWaitForTheDeletionOfOldJobs(t *testing.T) {
 	})
 	s.toNextTick()
 	s.reconcile()
+	s.awaitCached()
+	s.reconcile()
 	assert.Equal(t, []string{"create", "delete"}, requests)
 }
 
@@ -353,23 +355,60 @@ func TestS10WhatTheAPIServerCallsInvalidIsSaidThoughTheFirstStatusConflicts(t *t
 	assert.Equal(t, v1.ReasonJobCreationFailed, ready.Reason)
 }
 
-func TestS14OldJobsThatAreDeletedSlowlyDoNotKeepTheNextTickWaiting(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		slow := interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
-			Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
-				time.Sleep(2 * time.Second)
-				return nil
-			},
+func TestS14JobsThatAreDeletedSlowlyDoNotKeepTheNextTickWaiting(t *testing.T) {
+	var jobs []*batchv1.Job
+	for i := range 500 {
+		jobs = append(jobs, builders.MakeJob(every().Obj(), time.Unix(int64(i), 0)).Obj())
+	}
+	for name, deleteThem := range map[string]func(context.Context, *CronJobReconciler, *observed){
+		"beyond the history limits": func(ctx context.Context, r *CronJobReconciler, seen *observed) {
+			r.prune(ctx, seen, plan.Plan{Prune: jobs})
+		},
+		"to be replaced": func(ctx context.Context, r *CronJobReconciler, seen *observed) {
+			assert.Less(t, len(r.apply(ctx, seen, plan.Plan{Replace: jobs, Start: &plan.Start{}}).Deleted), len(jobs))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				slow := interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
+					Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
+						time.Sleep(2 * time.Second)
+						return nil
+					},
+				})
+				seen, begin := &observed{pending: &pending{}}, time.Now()
+				deleteThem(t.Context(), &CronJobReconciler{Client: slow}, seen)
+				assert.LessOrEqual(t, time.Since(begin), deletionTime+2*time.Second)
+				assert.True(t, seen.leftToDelete, "the others are deleted by the next reconcile")
+			})
 		})
-		seen, old := &observed{pending: &pending{}}, plan.Plan{}
-		for i := range 500 {
-			old.Prune = append(old.Prune, builders.MakeJob(every().Obj(), time.Unix(int64(i), 0)).Obj())
-		}
-		begin := time.Now()
-		(&CronJobReconciler{Client: slow}).prune(t.Context(), seen, old)
-		assert.LessOrEqual(t, time.Since(begin), pruneTime+2*time.Second)
-		assert.True(t, seen.leftToPrune, "the others are deleted by the next reconcile")
-	})
+	}
+}
+
+// The API server carries out two creations, and answers neither them nor any read. When it is back,
+// the watch is not yet.
+func TestS4TwoCreationsThatAreNotAnsweredAreBothRuns(t *testing.T) {
+	s := newStage(t, every().Schedule("@every 10s"))
+	tick := s.toNextTick()
+	unanswered := interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			require.NoError(t, client.IgnoreAlreadyExists(c.Create(ctx, o, opts...)))
+			return errTrouble
+		},
+		List: noJobs, Get: noJob,
+	}
+	s.interfere(unanswered)
+	s.reconciler.APIReader = away{mgr.GetAPIReader()}
+	s.reconcile()
+	s.clock.SetTime(tick.Add(11 * time.Second))
+	s.reconcile()
+
+	s.reconciler.APIReader = mgr.GetAPIReader()
+	s.interfere(interceptor.Funcs{List: noJobs, Get: noJob})
+	s.reconcile()
+	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick.Add(10*time.Second)))
+	assert.Empty(t, s.stored().Status.Missed)
+	assert.Len(t, s.stored().Status.Active, 2)
 }
 
 func TestS14ACreationThatIsRefusedForLongCostsOnlyItsOwnTicks(t *testing.T) {

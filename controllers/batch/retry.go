@@ -95,7 +95,7 @@ func (r *CronJobReconciler) requeue(seen *observed, result plan.Result, isWritte
 		}
 		wakeBy(backoff(first, failures))
 	}
-	if seen.leftToPrune {
+	if seen.leftToDelete {
 		wakeBy(firstRetry)
 	}
 	if seen.isJobNotCached {

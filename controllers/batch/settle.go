@@ -26,8 +26,8 @@ func (r *CronJobReconciler) settle(ctx context.Context, seen *observed) {
 	if known.isStale {
 		r.settleStatus(ctx, seen)
 	}
-	if known.unconfirmed.name != "" {
-		r.settleCreate(ctx, seen)
+	for len(known.unconfirmed) > 0 && r.settleCreate(ctx, seen, known.unconfirmed[0]) {
+		known.unconfirmed = known.unconfirmed[1:]
 	}
 	if known.statusFailed {
 		for i := range known.runs {
@@ -54,17 +54,14 @@ func (r *CronJobReconciler) settleStatus(ctx context.Context, seen *observed) {
 	}
 }
 
-// settleCreate finds out what became of a creation whose outcome was unknown. Its Job is a run of
-// which the status does not tell yet.
-func (r *CronJobReconciler) settleCreate(ctx context.Context, seen *observed) {
-	start := seen.pending.unconfirmed
+// settleCreate finds out what became of a creation whose outcome was unknown, and reports whether it
+// could. Its Job is a run of which the status does not tell yet.
+func (r *CronJobReconciler) settleCreate(ctx context.Context, seen *observed, start unconfirmedJob) (isCertain bool) {
 	job, isCertain := r.find(ctx, seen, start.name, start.at)
-	if isCertain {
-		seen.pending.unconfirmed = unconfirmedJob{}
-	}
 	if job != nil {
 		seen.pending.addRun(job)
 	}
+	return isCertain
 }
 
 // settleRun finds out whether the Job of a run was deleted. What the cache lacks of a Job that is

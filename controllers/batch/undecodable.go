@@ -22,12 +22,14 @@ import (
 // metric.
 
 // specEvents lets those events of CronJobs through after which there may be something to do:
-// another spec, one that can be decoded now and could not before, or another CronJob: a list after
-// a broken watch shows one that was deleted and created again as an update.
+// another spec, one that can be decoded now and could not before, the edit of a label that moves the
+// time of the last edit, or another CronJob: a list after a broken watch shows one that was deleted
+// and created again as an update.
 var specEvents = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*v1.CronJob)
 	after, okAfter := e.ObjectNew.(*v1.CronJob)
-	return ok && okAfter && (before.UID != after.UID || informer.DecodingError(before) != informer.DecodingError(after))
+	return ok && okAfter && (before.UID != after.UID || informer.DecodingError(before) != informer.DecodingError(after) ||
+		!specEditedAt(before).Equal(specEditedAt(after)))
 }})
 
 // reportUndecodable says in an event and in the status that a CronJob can't be decoded, and reports

@@ -144,7 +144,7 @@ func endCondition(job *batchv1.Job) *batchv1.JobCondition {
 // schedule.
 func TickOf(job *batchv1.Job) (time.Time, bool) {
 	tick, err := time.Parse(time.RFC3339, job.Annotations[v1.ScheduledAtAnnotation])
-	return tick, err == nil
+	return tick, err == nil && tick.Nanosecond() == 0 // no tick has a fraction, and no status would keep it
 }
 
 // AgeFrom returns the time that a Job's age counts from: its tick, else its creation.
@@ -204,6 +204,8 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 			p.newlyEnded = append(p.newlyEnded, job.Job)
 		case !job.accounted:
 			p.unrecorded = append(p.unrecorded, job.Job)
+			p.newlyEnded = append(p.newlyEnded, job.Job)
+		case job.manual && isUntold(in, job):
 			p.newlyEnded = append(p.newlyEnded, job.Job)
 		case hidesSome && job.hasEndedSince(in.Now.Add(-retellEnds)):
 			unlisted--

@@ -131,3 +131,49 @@ func TestS7AnEditIsNotTakenForTheEditOfALabelBeforeIt(t *testing.T) {
 	assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}}, p.Missed)
 	assert.Equal(t, at("10:05:00"), p.Status.NextScheduleTime.UTC())
 }
+
+// A resume that removes spec.suspendUntil is not stamped, and the edit of a label before it is.
+func TestS7AResumeIsNotTakenForTheEditOfALabelBeforeIt(t *testing.T) {
+	until := metav1.NewTime(at("15:00:00"))
+	c := edited(settle(t, cron().Obj(), at("09:59:00")), func(c *v1.CronJob) { c.Spec.SuspendUntil = &until })
+	look := func(now, editedAt string) Plan {
+		in := NewInput(c, at(now), at(editedAt))
+		p := Decide(in)
+		c.Status = Conclude(in, p, Outcome{}).Status
+		return p
+	}
+	look("09:59:30", "09:59:20")
+	look("10:01:00", "10:01:00") // a label
+	before := c.Status
+	look("10:01:10", "10:01:00")
+	assert.Equal(t, before, c.Status, "W2")
+
+	c = edited(c, func(c *v1.CronJob) { c.Spec.SuspendUntil = nil })
+	assert.Nil(t, look("10:06:00", "10:01:00").Start, "the tick of 10:05 passed while it was suspended")
+	assert.Equal(t, at("10:10:00"), c.Status.NextScheduleTime.UTC())
+	assert.Empty(t, c.Status.Missed)
+}
+
+func TestS2TheEditOfALabelHidesNoTickOfASuspensionsEnd(t *testing.T) {
+	until := metav1.NewTime(at("10:00:00"))
+	c := edited(settle(t, cron().Obj(), at("09:58:40")), func(c *v1.CronJob) { c.Spec.SuspendUntil = &until })
+	c.Status = Decide(NewInput(c, at("09:59:30"), at("09:59:20"))).Status
+	p := Decide(NewInput(c, at("10:04:30"), at("10:04:00"))) // nobody led, and a label was edited
+	require.NotNil(t, p.Start)
+	assert.Equal(t, at("10:00:00"), p.Start.Tick.UTC())
+}
+
+func TestS2ATickOfWhoseRunNothingIsLeftIsNotTakenForMissed(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	in := inputOf(c, at("10:31:00"), builders.MakeJob(c, at("10:30:00")).Obj())
+	in.ForgottenUntil = at("10:20:00") // no status could be written, and the Jobs were deleted
+	assert.Equal(t, []Missed{{MissedSuperseded, at("10:25:00"), at("10:25:00"), 1}}, Decide(in).Missed)
+}
+
+func TestS10ATickWithAFractionIsNone(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	job := builders.MakeJob(c, at("09:55:00")).Succeeded(at("09:56:00")).Obj()
+	job.Annotations[v1.ScheduledAtAnnotation] = "2026-01-01T09:55:00.5Z" // no status could record it
+	in := inputOf(c, at("09:59:10"), job)
+	assert.Nil(t, Conclude(in, Decide(in), Outcome{}).Status.LastScheduleTime)
+}

@@ -39,6 +39,10 @@ type Input struct {
 	// seen: they are there no more.
 	Gone []*batchv1.Job
 
+	// ForgottenUntil is the newest tick of a run that is forgotten and whose Job is gone. Ticks up to
+	// then are not taken for missed: some of them ran.
+	ForgottenUntil time.Time
+
 	// Outdated says that some of the Jobs are of an earlier time than others: what has ended since
 	// is among them, and what was deleted since may be, too.
 	Outdated bool

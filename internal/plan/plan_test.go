@@ -46,7 +46,7 @@ func cron() *builders.CronJob {
 // be.
 func settle(t *testing.T, c *v1.CronJob, now time.Time) *v1.CronJob {
 	t.Helper()
-	p := Decide(inputOf(c, now))
+	p := Decide(NewInput(c, now, c.CreationTimestamp.Time))
 	require.Nil(t, p.Start)
 	c = c.DeepCopy()
 	c.Status = p.Status

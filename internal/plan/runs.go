@@ -5,6 +5,7 @@ package plan
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"time"
 
@@ -58,6 +59,20 @@ func newestOf(jobs sortedJobs) []*batchv1.Job {
 	return newest
 }
 
+// isUntold reports whether the status does not tell of a manual run that has ended: it began and
+// ended while nobody looked, or while no status could be written.
+func isUntold(in Input, job jobState) bool {
+	status := in.CronJob.Status
+	runs := status.RecentRuns
+	if i := indexOf(runs, runOf(job.Job)); i >= 0 {
+		return runs[i].Result == v1.RunRunning
+	}
+	if len(runs) == 0 { // else an older manager has written the status
+		return status.LastScheduleTime == nil
+	}
+	return job.age.After(runs[len(runs)-1].ScheduledTime.Time)
+}
+
 // isRunning returns what reports whether a run whose Job was not observed to have ended runs still.
 func (p *Plan) isRunning(in Input) func(v1.Run) bool {
 	names := make(map[string]bool, len(p.running))
@@ -86,7 +101,7 @@ func runOf(job *batchv1.Job) v1.Run {
 	run.CompletionTime = &condition.LastTransitionTime
 	run.Result = v1.RunSucceeded
 	if condition.Type == batchv1.JobFailed {
-		run.Result, run.Reason = v1.RunFailed, condition.Reason
+		run.Result, run.Reason = v1.RunFailed, reasonOf(condition)
 	}
 	return run
 }
@@ -110,13 +125,21 @@ func newRunList(runs []v1.Run) *runList {
 
 // put adds a run, or takes what is known of it now.
 func (l *runList) put(run v1.Run) {
-	i := slices.IndexFunc(l.runs, func(other v1.Run) bool { return other.JobName == run.JobName })
+	i := indexOf(l.runs, run)
 	switch {
 	case i >= 0 && l.runs[i].Result == v1.RunRunning:
 		l.runs[i] = run
 	case i < 0 && run.ScheduledTime.After(l.after):
 		l.runs = append(l.runs, run)
 	}
+}
+
+// indexOf returns which of some runs is that of the same Job; -1 if none is. A manual run's name may
+// have been used before.
+func indexOf(runs []v1.Run, run v1.Run) int {
+	return slices.IndexFunc(runs, func(other v1.Run) bool {
+		return other.JobName == run.JobName && other.StartTime.Equal(run.StartTime)
+	})
 }
 
 // miss adds ticks that were missed. A gap that goes on for the same reason stays one run.
@@ -197,6 +220,18 @@ func (p *Plan) setLastRun(in Input, end *batchv1.JobCondition) {
 	}
 	p.setCondition(in, metav1.Condition{
 		Type: v1.ConditionLastRunSucceeded, Status: status,
-		Reason: cmp.Or(end.Reason, string(end.Type)), Message: end.Message,
+		Reason: cmp.Or(reasonOf(end), string(end.Type)), Message: end.Message,
 	})
+}
+
+// validReason matches what the API server takes as the reason of a condition of ours, and no longer than reasons are.
+var validReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]{0,126}[A-Za-z0-9_])?$`)
+
+// reasonOf returns the reason that a Job gives for its end; "" if there is none, or one that the API
+// server would not take.
+func reasonOf(end *batchv1.JobCondition) string {
+	if validReason.MatchString(end.Reason) {
+		return end.Reason
+	}
+	return ""
 }

@@ -172,3 +172,55 @@ func TestW1RecentRunsAddNoWrite(t *testing.T) {
 		})
 	}
 }
+
+func TestAManualRunThatEndsWhileNobodyLooksIsTold(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	scheduled := builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:30")).Obj()
+	c = ran(t, c, scheduled)
+	manual := builders.MakeJob(c, at("10:01:00")).Failed(at("10:01:30")).Obj()
+	manual.Name, manual.Annotations, manual.CreationTimestamp = "by-hand", nil, metav1.NewTime(at("10:01:00"))
+	look := func(now string, jobs ...*batchv1.Job) Result {
+		in := inputOf(c, at(now), jobs...)
+		result := Conclude(in, Decide(in), Outcome{})
+		c.Status = result.Status
+		return result
+	}
+	assert.Len(t, look("10:02:00", scheduled, manual).Ended, 1)
+	assert.Equal(t, []string{"10:01 Failed by hand", "10:00 Succeeded"}, runsOf(c.Status))
+	assert.EqualValues(t, 1, c.Status.ConsecutiveFailures)
+	assert.Empty(t, look("10:02:10", scheduled, manual).Ended, "once")
+	assert.EqualValues(t, 1, c.Status.ConsecutiveFailures)
+
+	// Another of the same name is another run.
+	again := manual.DeepCopy()
+	again.UID, again.CreationTimestamp = "again", metav1.NewTime(at("10:03:00"))
+	look("10:04:00", scheduled, again)
+	assert.Equal(t, []string{"10:03 Failed by hand", "10:01 Failed by hand", "10:00 Succeeded"}, runsOf(c.Status))
+
+	c.Status.RecentRuns = nil // as an older manager has left it
+	assert.Empty(t, look("10:04:10", scheduled, again).Ended)
+}
+
+func TestAReasonThatTheAPIServerWouldRefuseIsNotTakenFromAJob(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	job := builders.MakeJob(c, at("10:00:00")).Failed(at("10:00:30")).Obj()
+	job.Status.Conditions[0].Reason, job.Status.Conditions[0].Message = "exit code 3", "the container failed"
+	c = ran(t, c, job)
+	assert.Equal(t, "False Failed the container failed", lastRun(c.Status))
+	assert.Equal(t, []string{"10:00 Failed"}, runsOf(c.Status))
+}
+
+// Nothing else says how it ended, once it is gone.
+func TestS8AJobIsPrunedOnceTheStatusSaysHowItEnded(t *testing.T) {
+	c := settle(t, cron().History(0, 0).Obj(), at("09:59:00"))
+	running := builders.MakeJob(c, at("10:00:00")).Obj()
+	c = ran(t, c, running)
+	ended := builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:30")).Obj()
+	in := inputOf(c, at("10:00:31"), ended)
+	p := Decide(in)
+	assert.Empty(t, p.Prune)
+	assert.True(t, p.Again)
+	c.Status = Conclude(in, p, Outcome{}).Status
+	assert.Equal(t, []string{"10:00 Succeeded"}, runsOf(c.Status))
+	assert.Len(t, Decide(inputOf(c, at("10:00:32"), ended)).Prune, 1)
+}

@@ -113,6 +113,9 @@ func (p *Plan) missOvertaken(in Input) {
 		p.missWaiting(in, last)
 	}
 	first, next := passedBy(in, last, unedited)
+	if !first.IsZero() && !first.After(in.ForgottenUntil) {
+		first, _ = next(in.ForgottenUntil)
+	}
 	lost := Missed{Reason: reasonForOlder(c)}
 	for tick, ok := first, !first.IsZero(); ok && tick.Before(newest) && lost.Count < MaxMissedCount; tick, ok = next(tick) {
 		if ran.has(tick) {
@@ -290,12 +293,17 @@ func isEditedUnseen(c *v1.CronJob) bool {
 // editedAt returns when the spec was last edited. When that is not known, or said to be yet to
 // come, it is when it was first seen: a tick too few is better than one that nobody expects.
 //
-// The managed fields may tell of the edit of a label, and not of one that only removes a field.
+// The managed fields may tell of the edit of a label, and not of one that only removes a field. If
+// the spec is the one that the status has observed, what they tell of since is the edit of a label.
 func editedAt(in Input) time.Time {
-	if in.EditedAt.IsZero() || in.EditedAt.After(in.Now) || isUnstamped(in) {
+	edited, status := in.EditedAt, in.CronJob.Status
+	if status.ObservedGeneration == in.CronJob.Generation && status.ObservedEditTime != nil {
+		edited = status.ObservedEditTime.Time
+	}
+	if edited.IsZero() || edited.After(in.Now) || isUnstamped(in) {
 		return in.SeenAt
 	}
-	return in.EditedAt
+	return edited
 }
 
 // isUnstamped reports whether the last edit left the managed fields' times as the status has
@@ -304,16 +312,18 @@ func editedAt(in Input) time.Time {
 // answer (FieldManager.UpdateNoErrors in k8s.io/apimachinery keeps the managed fields of before).
 func isUnstamped(in Input) bool {
 	status := in.CronJob.Status
-	return status.ObservedGeneration != in.CronJob.Generation && status.ObservedEditTime != nil &&
-		!in.EditedAt.After(status.ObservedEditTime.Time)
+	return status.ObservedGeneration > 0 && status.ObservedGeneration != in.CronJob.Generation &&
+		(status.ObservedEditTime == nil || !in.EditedAt.After(status.ObservedEditTime.Time))
 }
 
 // observeEdit notes of which spec the status is made. The time of the edit is noted in each status
-// that is written, so that the edit of a label, which moves it, is not taken for a later one; but no
-// status is written for that alone.
+// that is written, so that the edit of a label, which moves it, is not taken for a later one. A
+// status is written for that alone only while the CronJob is suspended: nothing else is written then
+// until it is resumed, which may remove a field and so not be stamped.
 func (p *Plan) observeEdit(in Input) {
 	p.Status.ObservedGeneration = in.CronJob.Generation
-	if !in.EditedAt.IsZero() && !apiequality.Semantic.DeepEqual(p.Status, in.CronJob.Status) {
+	isSuspended := isReadyReason(in.CronJob, v1.ReasonSuspended) && p.Status.ObservedEditTime != nil
+	if !in.EditedAt.IsZero() && (isSuspended || !apiequality.Semantic.DeepEqual(p.Status, in.CronJob.Status)) {
 		p.Status.ObservedEditTime = &metav1.Time{Time: in.EditedAt}
 	}
 }
