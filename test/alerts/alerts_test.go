@@ -30,8 +30,9 @@ const (
 // rules is what Prometheus is told: the spec of a PrometheusRule, and a rule file.
 type rules struct {
 	Groups []struct {
-		Name  string  `json:"name"`
-		Rules []alert `json:"rules"`
+		Name     string  `json:"name"`
+		Interval string  `json:"interval,omitempty"`
+		Rules    []alert `json:"rules"`
 	} `json:"groups"`
 }
 
@@ -181,8 +182,8 @@ func TestEachMetricIsSelectedByItsJobOrItsKind(t *testing.T) {
 			if selector, ok := node.(*parser.VectorSelector); ok {
 				count++
 				assert.NotEmpty(t, selector.Name, "%s selects metrics that it does not name", alert.Alert)
-				assert.True(t, selects(selector, "job", "project") || selects(selector, "crd_name", "cronjobs.batch.tutorial.kubebuilder.io"),
-					"%s: %s", alert.Alert, selector)
+				assert.True(t, selects(selector, "job", "project") || selects(selector, "crd_name", "cronjobs.batch.tutorial.kubebuilder.io") ||
+					selects(selector, "customresource_group", "batch.tutorial.kubebuilder.io"), "%s: %s", alert.Alert, selector)
 			}
 			return nil
 		})
