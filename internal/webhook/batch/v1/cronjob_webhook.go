@@ -6,20 +6,19 @@ package v1
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
-	"tutorial.kubebuilder.io/project/internal/schedule"
+	"tutorial.kubebuilder.io/project/internal/validate"
 	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
@@ -35,11 +34,11 @@ func SetupWebhookWithManager(mgr ctrl.Manager, namespaces []string) error {
 	if err != nil {
 		return err
 	}
-	validate := newMendable(mgr.GetScheme(),
+	validating := newMendable(mgr.GetScheme(),
 		validator{templates: newTemplateChecker(apiServer, asker), builtinConflicts: builtinConflicts, namespaces: namespaces})
 	server := mgr.GetWebhookServer()
 	server.Register(defaulterPath, serve(defaulter{}))
-	server.Register(validatorPath, serve(validate))
+	server.Register(validatorPath, serve(validating))
 	return nil
 }
 
@@ -67,10 +66,8 @@ func (v validator) ValidateCreate(ctx context.Context, c *v1.CronJob) (admission
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	inFields := isOfV2(ctx)
-	found, errs := v.warnings(c, inFields), append(validateName(c), validateSpec(&c.Spec, inFields)...)
-	if until := c.Spec.SuspendUntil; until != nil && until.Time.Before(time.Now()) {
-		found = append(found, "spec.suspendUntil: is in the past, so that nothing is suspended")
-	}
+	found, errs := v.warnings(c, inFields), append(validate.Name(c), validate.Spec(&c.Spec, inFields)...)
+	found = append(found, validate.PastSuspension(&c.Spec, time.Now())...)
 	if v.asksAbout(c) {
 		tried, refused := v.templates.check(ctx, c)
 		found, errs = slices.Concat(found, v.builtinConflicts.warn(ctx, c), tried), append(errs, refused...)
@@ -88,7 +85,7 @@ func (v validator) ValidateUpdate(ctx context.Context, before, after *v1.CronJob
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	inFields := isOfV2(ctx)
-	errs := newErrors(validateSpec(&before.Spec, inFields), validateSpec(&after.Spec, inFields))
+	errs := newErrors(validate.Spec(&before.Spec, inFields), validate.Spec(&after.Spec, inFields))
 	tried, refused := v.validateNewTemplate(ctx, before, after)
 	return verdict(after, append(v.warnings(after, inFields), tried...), append(errs, refused...))
 }
@@ -118,11 +115,18 @@ func (v validator) watches(c *v1.CronJob) bool {
 
 // warnings returns what is probably wrong with a CronJob, as far as nobody has to be asked.
 func (v validator) warnings(c *v1.CronJob, inFields bool) admission.Warnings {
-	found := warnings(&c.Spec, inFields)
+	found := validate.Warnings(&c.Spec, inFields)
 	if !v.watches(c) {
 		found = append(found, unwatched(c.Namespace))
 	}
 	return found
+}
+
+// unwatched returns the warning of a namespace in which the manager starts no Jobs. Another manager
+// may, of which the webhooks don't know.
+func unwatched(namespace string) string {
+	return fmt.Sprintf("metadata.namespace: %q is not among the namespaces in which this operator starts Jobs (--namespaces): "+
+		"nothing runs, unless another manager is there for this one", logs.Shorten(namespace, maxDetail))
 }
 
 // newErrors returns the errors that were not there before.
@@ -148,85 +152,9 @@ func verdict(c *v1.CronJob, found admission.Warnings, errs field.ErrorList) (adm
 	return found, nil
 }
 
-// validateName leaves room in a Job's name for the tick.
-func validateName(c *v1.CronJob) field.ErrorList {
-	if len(c.Name) <= v1.MaxNameLength {
-		return nil
-	}
-	return field.ErrorList{field.TooLong(field.NewPath("metadata", "name"), c.Name, v1.MaxNameLength)}
-}
-
 // isOfV2 reports whether the client sent v2, where the schedule has fields. Errors and warnings
 // then name the field. The object itself is always v1: the API server has converted it.
 func isOfV2(ctx context.Context) bool {
 	req, err := admission.RequestFromContext(ctx)
 	return err == nil && req.RequestKind != nil && req.RequestKind.Version == v2.GroupVersion.Version
-}
-
-// validateSpec checks what the schema can't, and again what it can, for API servers that were given
-// another.
-func validateSpec(spec *v1.CronJobSpec, inFields bool) field.ErrorList {
-	path := field.NewPath("spec")
-	errs := validateSchedule(spec, path, inFields)
-	for _, limit := range []struct {
-		name  string
-		value *int32
-	}{
-		{"successfulJobsHistoryLimit", spec.SuccessfulJobsHistoryLimit},
-		{"failedJobsHistoryLimit", spec.FailedJobsHistoryLimit},
-	} {
-		if ptr.Deref(limit.value, 0) < 0 {
-			errs = append(errs, field.Invalid(path.Child(limit.name), *limit.value, "must be 0 or more"))
-		}
-	}
-	if ptr.Deref(spec.StartingDeadlineSeconds, 0) < 0 {
-		errs = append(errs, field.Invalid(path.Child("startingDeadlineSeconds"), *spec.StartingDeadlineSeconds, "must be 0 or more"))
-	}
-	switch spec.ConcurrencyPolicy {
-	case "", v1.AllowConcurrent, v1.ForbidConcurrent, v1.ReplaceConcurrent:
-	default:
-		policy := v1.ConcurrencyPolicy(logs.Shorten(string(spec.ConcurrencyPolicy), maxDetail))
-		errs = append(errs, field.NotSupported(path.Child("concurrencyPolicy"), policy,
-			[]v1.ConcurrencyPolicy{v1.AllowConcurrent, v1.ForbidConcurrent, v1.ReplaceConcurrent}))
-	}
-	return errs
-}
-
-// validateSchedule checks the schedule and its time zone, each by itself: what was wrong with the
-// one before an edit must not hide what the edit makes wrong with the other.
-func validateSchedule(spec *v1.CronJobSpec, path *field.Path, inFields bool) field.ErrorList {
-	return append(validateExpression(spec.Schedule, path.Child("schedule"), inFields),
-		validateTimeZone(spec.TimeZone, path.Child("timeZone"))...)
-}
-
-// validateExpression checks the text of a schedule. Whether it ever fires does not depend on the
-// zone.
-func validateExpression(text string, path *field.Path, inFields bool) field.ErrorList {
-	if text == "" {
-		return field.ErrorList{field.Required(path, "such as \"0 9 * * 1-5\", \"@daily\" or \"@every 90m\"")}
-	}
-	_, err := schedule.ParseNew(text, "")
-	mistake := &schedule.Mistake{}
-	switch isMistake := errors.As(err, &mistake); {
-	case err == nil:
-		return nil
-	case isMistake && inFields && mistake.Field != "":
-		return field.ErrorList{field.Invalid(path.Child(mistake.Field), logs.Shorten(mistake.Value, maxDetail), mistake.Reason)}
-	}
-	return field.ErrorList{field.Invalid(path, logs.Shorten(text, maxDetail), err.Error())}
-}
-
-// validateTimeZone checks the name of a time zone.
-func validateTimeZone(zone *string, path *field.Path) field.ErrorList {
-	if zone == nil {
-		return nil
-	}
-	if *zone == "" {
-		return field.ErrorList{field.Invalid(path, "", "must be a name of the IANA database such as Europe/Paris; leave it out for UTC")}
-	}
-	name := logs.Shorten(*zone, maxDetail)
-	if _, err := schedule.LoadZone(name); err != nil {
-		return field.ErrorList{field.Invalid(path, name, err.Error())}
-	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/validate"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -25,12 +26,12 @@ func TestSchedulesThatFireMoreThanOnceAMinuteAreWarnedOf(t *testing.T) {
 		"@every 60s":   "", "* * * * *": "", "@hourly": "",
 	} {
 		t.Run(schedule, func(t *testing.T) {
-			found := warnings(&builders.MakeCronJob("c").Schedule(schedule).Obj().Spec, false)
+			found := validate.Warnings(&builders.MakeCronJob("c").Schedule(schedule).Obj().Spec, false)
 			if want == "" {
 				assert.Empty(t, found)
 				return
 			}
-			assert.Equal(t, admission.Warnings{want}, found)
+			assert.Equal(t, []string{want}, found)
 		})
 	}
 }
@@ -61,7 +62,7 @@ func TestADeadlineThatReplaceCutsShortIsWarnedOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := builders.MakeCronJob("c").Schedule(tc.schedule).TimeZone("Europe/Paris").Policy(tc.policy).Obj()
 			c.Spec.JobTemplate.Spec.ActiveDeadlineSeconds = tc.deadline
-			found := warnings(&c.Spec, false)
+			found := validate.Warnings(&c.Spec, false)
 			if tc.want == "" {
 				assert.Empty(t, found)
 				return

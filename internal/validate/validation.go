@@ -1,0 +1,96 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package validate says what admission has against a CronJob, as far as the API server need not
+// be asked: the webhooks refuse and warn by it, and the plugin tells it before.
+package validate
+
+import (
+	"errors"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+	"tutorial.kubebuilder.io/project/internal/webhook/logs"
+)
+
+// maxDetail is how many bytes of a value are repeated.
+const maxDetail = 1 << 10
+
+// Name leaves room in a Job's name for the tick.
+func Name(c *v1.CronJob) field.ErrorList {
+	if len(c.Name) <= v1.MaxNameLength {
+		return nil
+	}
+	return field.ErrorList{field.TooLong(field.NewPath("metadata", "name"), c.Name, v1.MaxNameLength)}
+}
+
+// Spec checks what the schema can't, and again what it can, for API servers that were given
+// another. In v2, of which inFields is true, a mistake in the schedule is at one of its fields.
+func Spec(spec *v1.CronJobSpec, inFields bool) field.ErrorList {
+	path := field.NewPath("spec")
+	errs := validateSchedule(spec, path, inFields)
+	for _, limit := range []struct {
+		name  string
+		value *int32
+	}{
+		{"successfulJobsHistoryLimit", spec.SuccessfulJobsHistoryLimit},
+		{"failedJobsHistoryLimit", spec.FailedJobsHistoryLimit},
+	} {
+		if ptr.Deref(limit.value, 0) < 0 {
+			errs = append(errs, field.Invalid(path.Child(limit.name), *limit.value, "must be 0 or more"))
+		}
+	}
+	if ptr.Deref(spec.StartingDeadlineSeconds, 0) < 0 {
+		errs = append(errs, field.Invalid(path.Child("startingDeadlineSeconds"), *spec.StartingDeadlineSeconds, "must be 0 or more"))
+	}
+	switch spec.ConcurrencyPolicy {
+	case "", v1.AllowConcurrent, v1.ForbidConcurrent, v1.ReplaceConcurrent:
+	default:
+		policy := v1.ConcurrencyPolicy(logs.Shorten(string(spec.ConcurrencyPolicy), maxDetail))
+		errs = append(errs, field.NotSupported(path.Child("concurrencyPolicy"), policy,
+			[]v1.ConcurrencyPolicy{v1.AllowConcurrent, v1.ForbidConcurrent, v1.ReplaceConcurrent}))
+	}
+	return errs
+}
+
+// validateSchedule checks the schedule and its time zone, each by itself: what was wrong with the
+// one before an edit must not hide what the edit makes wrong with the other.
+func validateSchedule(spec *v1.CronJobSpec, path *field.Path, inFields bool) field.ErrorList {
+	return append(validateExpression(spec.Schedule, path.Child("schedule"), inFields),
+		validateTimeZone(spec.TimeZone, path.Child("timeZone"))...)
+}
+
+// validateExpression checks the text of a schedule. Whether it ever fires does not depend on the
+// zone.
+func validateExpression(text string, path *field.Path, inFields bool) field.ErrorList {
+	if text == "" {
+		return field.ErrorList{field.Required(path, "such as \"0 9 * * 1-5\", \"@daily\" or \"@every 90m\"")}
+	}
+	_, err := schedule.ParseNew(text, "")
+	mistake := &schedule.Mistake{}
+	switch isMistake := errors.As(err, &mistake); {
+	case err == nil:
+		return nil
+	case isMistake && inFields && mistake.Field != "":
+		return field.ErrorList{field.Invalid(path.Child(mistake.Field), logs.Shorten(mistake.Value, maxDetail), mistake.Reason)}
+	}
+	return field.ErrorList{field.Invalid(path, logs.Shorten(text, maxDetail), err.Error())}
+}
+
+// validateTimeZone checks the name of a time zone.
+func validateTimeZone(zone *string, path *field.Path) field.ErrorList {
+	if zone == nil {
+		return nil
+	}
+	if *zone == "" {
+		return field.ErrorList{field.Invalid(path, "", "must be a name of the IANA database such as Europe/Paris; leave it out for UTC")}
+	}
+	name := logs.Shorten(*zone, maxDetail)
+	if _, err := schedule.LoadZone(name); err != nil {
+		return field.ErrorList{field.Invalid(path, name, err.Error())}
+	}
+	return nil
+}
