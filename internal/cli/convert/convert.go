@@ -11,9 +11,9 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/cli/files"
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
@@ -119,14 +119,8 @@ func NewCommand(e *env.Env) *cobra.Command {
 }
 
 func (c *command) addFlags(cmd *cobra.Command) {
+	files.AddFlags(cmd, &c.filenames, &c.recursive)
 	flags := cmd.Flags()
-	files := genericclioptions.FileNameFlags{
-		Usage:     "Files or directories with manifests, or - for the standard input. Of directories, .yaml, .yml and .json files.",
-		Filenames: &c.filenames,
-		Recursive: &c.recursive,
-	}
-	files.AddFlags(flags)
-	flags.Lookup("recursive").Usage = "Go into the directories below those that -f names, but for .git and its like."
 	flags.StringVar(&c.to, "to", "", "The version to convert to: v1 or v2.")
 	flags.StringVar(&c.from, "from", "", "batch/v1 converts the built-in CronJobs, and nothing else.")
 	flags.BoolVarP(&c.inPlace, "in-place", "i", false, "Write the files rather than the standard output.")
@@ -171,15 +165,15 @@ func trouble(err error) error { return &env.ExitError{Code: exitTrouble, Err: er
 
 // run converts the files one after the other.
 func (c *command) run(ctx context.Context, options manifest.Options) error {
-	files, err := expand(c.filenames, c.recursive)
+	named, err := files.Expand(c.filenames, c.recursive)
 	if err != nil {
 		return trouble(err)
 	}
-	if c.inPlace && slices.ContainsFunc(files, func(f file) bool { return f.path == stdinName }) {
+	if c.inPlace && slices.ContainsFunc(named, func(f files.File) bool { return f.Path == files.Stdin }) {
 		return trouble(errors.New("--in-place can't write the standard input: leave it out, or name files"))
 	}
 	report := newReport(c)
-	for _, f := range files {
+	for _, f := range named {
 		if ctx.Err() != nil {
 			return trouble(errors.Join(ctx.Err(), report.out.Flush()))
 		}

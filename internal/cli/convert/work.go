@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,12 +17,13 @@ import (
 	"github.com/google/renameio/v2/maybe"
 
 	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/cli/files"
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
 // outcome is the result of one file.
 type outcome struct {
-	file   file
+	file   files.File
 	result manifest.Result
 
 	// changed says that the file has something to convert, and that it can be.
@@ -37,12 +37,9 @@ type outcome struct {
 }
 
 // convertOne reads a file, converts it and writes it, as far as that was asked for.
-func (c *command) convertOne(f file, options manifest.Options) outcome {
-	o := outcome{file: f, err: f.err}
-	if o.err != nil {
-		return o
-	}
-	before, err := c.read(f)
+func (c *command) convertOne(f files.File, options manifest.Options) outcome {
+	o := outcome{file: f}
+	before, err := f.Read(c.In)
 	if err != nil {
 		o.err = err
 		return o
@@ -61,32 +58,23 @@ func (c *command) convertOne(f file, options manifest.Options) outcome {
 	return o
 }
 
-// read returns what is in a file.
-func (c *command) read(f file) ([]byte, error) {
-	if f.path == stdinName {
-		return io.ReadAll(c.In)
-	}
-	text, err := os.ReadFile(f.path)
-	return text, unwrapPath(err)
-}
-
 // replace writes a file anew, as a whole or not at all, with the mode that it has.
-func replace(f file, text []byte) error {
-	info, err := os.Stat(f.path)
+func replace(f files.File, text []byte) error {
+	info, err := os.Stat(f.Path)
 	if err != nil {
-		return unwrapPath(err)
+		return files.UnwrapPath(err)
 	}
 	if !info.Mode().IsRegular() {
 		return errors.New("is not a regular file, and not written in place")
 	}
-	return maybe.WriteFile(f.path, text, info.Mode().Perm())
+	return maybe.WriteFile(f.Path, text, info.Mode().Perm())
 }
 
 // unified is the difference as patch -p1 and git apply read it.
-func unified(f file, before, after []byte) string {
+func unified(f files.File, before, after []byte) string {
 	name := "stdin"
-	if f.path != stdinName {
-		name = strings.TrimPrefix(filepath.ToSlash(filepath.Clean(f.name)), "/")
+	if f.Path != files.Stdin {
+		name = strings.TrimPrefix(filepath.ToSlash(filepath.Clean(f.Name)), "/")
 	}
 	return udiff.Unified(path.Join("a", name), path.Join("b", name), string(before), string(after))
 }
@@ -108,10 +96,10 @@ func newReport(c *command) *report { return &report{command: c, out: bufio.NewWr
 func (r *report) add(o outcome) {
 	r.files++
 	for _, finding := range o.result.Findings {
-		fmt.Fprintf(r.ErrOut, "%s:%s\n", o.file.name, finding)
+		fmt.Fprintf(r.ErrOut, "%s:%s\n", o.file.Name, finding)
 	}
 	if o.err != nil {
-		fmt.Fprintf(r.ErrOut, "%s: %v\n", o.file.name, o.err)
+		fmt.Fprintf(r.ErrOut, "%s: %v\n", o.file.Name, o.err)
 	}
 	switch {
 	case o.err != nil || o.result.LeftAlone():
@@ -128,9 +116,9 @@ func (r *report) print(o outcome) {
 	case r.diff:
 		_, _ = r.out.WriteString(o.diff)
 	case r.check && o.changed:
-		_, _ = fmt.Fprintln(r.out, o.file.name)
+		_, _ = fmt.Fprintln(r.out, o.file.Name)
 	case r.inPlace && o.changed && o.err == nil:
-		_, _ = fmt.Fprintf(r.out, "%s converted to %s\n", o.file.name, r.to)
+		_, _ = fmt.Fprintf(r.out, "%s converted to %s\n", o.file.Name, r.to)
 	case !r.check && !r.inPlace:
 		// Also what has nothing to convert, or could not be: nothing gets lost in a pipe.
 		r.join(o.result.Text)

@@ -1,37 +1,64 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package convert
+// Package files finds and reads the files that the flag -f names.
+package files
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/resource"
 )
 
-// stdinName is how -f names the standard input.
-const stdinName = "-"
+// Stdin is how -f names the standard input.
+const Stdin = "-"
 
-// file is a file to convert.
-type file struct {
-	// name is as the user would write it.
-	name string
-
-	// path is the file itself, where name is a symbolic link.
-	path string
-
-	// err is why it can't be read.
-	err error
+// AddFlags has a command take the flags -f and -R.
+func AddFlags(cmd *cobra.Command, names *[]string, recursive *bool) {
+	flags := genericclioptions.FileNameFlags{
+		Usage:     "Files or directories with manifests, or - for the standard input. Of directories, .yaml, .yml and .json files.",
+		Filenames: names,
+		Recursive: recursive,
+	}
+	flags.AddFlags(cmd.Flags())
+	cmd.Flags().Lookup("recursive").Usage = "Go into the directories below those that -f names, but for .git and its like."
 }
 
-// expand returns the files that the arguments of -f name, each but once.
-func expand(names []string, recursive bool) ([]file, error) {
-	var files []file
+// File is a file that -f names.
+type File struct {
+	// Name is as the user would write it.
+	Name string
+
+	// Path is the file itself, where Name is a symbolic link.
+	Path string
+
+	// Err is why it can't be read.
+	Err error
+}
+
+// Read returns what is in the file.
+func (f File) Read(stdin io.Reader) ([]byte, error) {
+	switch {
+	case f.Err != nil:
+		return nil, f.Err
+	case f.Path == Stdin:
+		return io.ReadAll(stdin)
+	}
+	text, err := os.ReadFile(f.Path)
+	return text, UnwrapPath(err)
+}
+
+// Expand returns the files that the arguments of -f name, each but once.
+func Expand(names []string, recursive bool) ([]File, error) {
+	var files []File
 	for _, name := range names {
 		found, err := expandOne(name, recursive)
 		if err != nil {
@@ -40,18 +67,18 @@ func expand(names []string, recursive bool) ([]file, error) {
 		files = append(files, found...)
 	}
 	seen := map[string]bool{}
-	return slices.DeleteFunc(files, func(f file) bool {
-		again := seen[f.path]
-		seen[f.path] = true
+	return slices.DeleteFunc(files, func(f File) bool {
+		again := seen[f.Path]
+		seen[f.Path] = true
 		return again
 	}), nil
 }
 
 // expandOne returns the files that one argument names: as kubectl takes it, but for URLs.
-func expandOne(name string, recursive bool) ([]file, error) {
+func expandOne(name string, recursive bool) ([]File, error) {
 	switch {
-	case name == stdinName:
-		return []file{{name: "<stdin>", path: stdinName}}, nil
+	case name == Stdin:
+		return []File{{Name: "<stdin>", Path: Stdin}}, nil
 	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
 		return nil, fmt.Errorf("-f %s: URLs are not read: download it, and pipe it into -f -", name)
 	}
@@ -61,9 +88,9 @@ func expandOne(name string, recursive bool) ([]file, error) {
 		names, err = matches, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("-f %s: %w", name, unwrapPath(err))
+		return nil, fmt.Errorf("-f %s: %w", name, UnwrapPath(err))
 	}
-	var files []file
+	var files []File
 	for _, name := range names {
 		if info, err := os.Stat(name); err == nil && info.IsDir() {
 			files = append(files, walk(name, recursive)...)
@@ -75,12 +102,12 @@ func expandOne(name string, recursive bool) ([]file, error) {
 }
 
 // walk returns the manifests in a directory.
-func walk(dir string, recursive bool) []file {
-	var files []file
+func walk(dir string, recursive bool) []File {
+	var files []File
 	visit := func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			files = append(files, file{name: name, path: name, err: unwrapPath(err)})
+			files = append(files, File{Name: name, Path: name, Err: UnwrapPath(err)})
 			if entry != nil && entry.IsDir() {
 				return fs.SkipDir
 			}
@@ -94,7 +121,7 @@ func walk(dir string, recursive bool) []file {
 		return nil
 	}
 	if err := filepath.WalkDir(dir, visit); err != nil { // can't be: visit returns none
-		files = append(files, file{name: dir, path: dir, err: err})
+		files = append(files, File{Name: dir, Path: dir, Err: err})
 	}
 	return files
 }
@@ -112,16 +139,16 @@ func isLinkedDir(name string, entry fs.DirEntry) bool {
 }
 
 // newFile follows symbolic links, as what is written is the file that they lead to.
-func newFile(name string) file {
+func newFile(name string) File {
 	path, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		return file{name: name, path: name, err: unwrapPath(err)}
+		return File{Name: name, Path: name, Err: UnwrapPath(err)}
 	}
-	return file{name: name, path: path}
+	return File{Name: name, Path: path}
 }
 
-// unwrapPath is the error without the path, which the message has already.
-func unwrapPath(err error) error {
+// UnwrapPath returns the error without the path, which the message has already.
+func UnwrapPath(err error) error {
 	if pathErr, ok := err.(*fs.PathError); ok { //nolint:errorlint // only the outermost one is taken off
 		return pathErr.Err
 	}
