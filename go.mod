@@ -10,6 +10,7 @@ require (
 	github.com/go-logr/logr v1.4.4 // manager, tests: loggers
 	github.com/go-logr/zapr v1.3.0 // manager: the logger
 	github.com/google/renameio/v2 v2.0.2 // plugin, test/chaos: files that change at once
+	github.com/owenrumney/go-sarif/v3 v3.3.1 // plugin: SARIF of lint
 	github.com/prometheus/client_golang v1.25.0 // manager: metrics
 	github.com/prometheus/client_model v0.6.3 // test/plane, test/bench: reads metrics
 	github.com/prometheus/common v0.72.0 // test/plane: parses metrics
@@ -24,8 +25,9 @@ require (
 	golang.org/x/term v0.46.0 // plugin: the width of history
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // tests: patches of webhooks
 	k8s.io/api v0.37.2 // everything
-	k8s.io/apiextensions-apiserver v0.37.2 // manager, hack/crdschema, tests: the CRD
+	k8s.io/apiextensions-apiserver v0.37.2 // manager, plugin, hack/crdschema, tests: the CRD
 	k8s.io/apimachinery v0.37.2 // everything
+	k8s.io/apiserver v0.37.2 // plugin: the limits of lint's rules
 	k8s.io/cli-runtime v0.37.2 // plugin: kubectl's flags and printers
 	k8s.io/client-go v0.37.2 // everything
 	k8s.io/component-base v0.37.2 // manager: TLS flags
@@ -87,6 +89,9 @@ require (
 	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
 	github.com/sergi/go-diff v1.4.0 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
+	github.com/xeipuuv/gojsonpointer v0.0.0-20180127040702-4e3ac2762d5f // indirect
+	github.com/xeipuuv/gojsonreference v0.0.0-20180127040603-bd5ef7bd5415 // indirect
+	github.com/xeipuuv/gojsonschema v1.2.0 // indirect
 	github.com/xlab/treeprint v1.2.0 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.69.0 // indirect
@@ -113,7 +118,6 @@ require (
 	google.golang.org/grpc v1.83.2 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
-	k8s.io/apiserver v0.37.2 // indirect
 	k8s.io/code-generator v0.37.2 // indirect
 	k8s.io/gengo/v2 v2.0.0-20260408192533-25e2208e0dc3 // indirect
 	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // indirect

@@ -13,6 +13,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/exporting"
 	"tutorial.kubebuilder.io/project/internal/cli/history"
 	"tutorial.kubebuilder.io/project/internal/cli/importing"
+	"tutorial.kubebuilder.io/project/internal/cli/lint"
 	"tutorial.kubebuilder.io/project/internal/cli/next"
 	"tutorial.kubebuilder.io/project/internal/cli/run"
 	"tutorial.kubebuilder.io/project/internal/cli/storage"
@@ -46,6 +47,7 @@ func NewCommand(e *env.Env, version string) *cobra.Command {
 		convert.NewCommand(e),
 		exporting.NewCommand(e),
 		importing.NewCommand(e),
+		lint.NewCommand(e),
 		next.NewCommand(e),
 		run.NewCommand(e),
 		storage.NewCommand(e),

@@ -93,6 +93,7 @@ func TestAMistakeOnTheCommandLineIsNamedWithWhereToReadWhatIsRight(t *testing.T)
 		"next --foo":   {"unknown flag: --foo\nSee 'kubectl cronjob next --help' for usage", 1},
 		"--foo":        {"unknown flag: --foo\nSee 'kubectl cronjob --help' for usage", 1},
 		"convert --to": {"flag needs an argument: --to\nSee 'kubectl cronjob convert --help' for usage", 2},
+		"lint file":    {"name files with -f\nSee 'kubectl cronjob lint --help' for usage", 2},
 		"convert file": {"name files with -f\nSee 'kubectl cronjob convert --help' for usage", 2},
 		"run":          {"See 'kubectl cronjob run --help' for usage", 1},
 		"storage foo":  {"unknown command \"foo\" for \"kubectl cronjob storage\"\nSee 'kubectl cronjob storage --help' for usage", 1},

@@ -143,7 +143,7 @@ var (
 
 // unreadable is the error for a document that can't be parsed; nil if it has nothing to convert.
 func (c *conversion) unreadable(err error) error {
-	if !c.looksConcerned() {
+	if err == nil || !c.looksConcerned() {
 		return nil
 	}
 	if at := templateAction.FindIndex(c.text); at != nil {

@@ -242,6 +242,19 @@ func TestNoConversionIsWrittenThatDoesNotSayTheSame(t *testing.T) {
 }
 
 // FuzzConvert converts any text there and back.
+// assertPlaces checks that each CronJob and its fields are found in the file.
+func assertPlaces(t *testing.T, text []byte) {
+	t.Helper()
+	objects, _ := Objects(text)
+	for i := range objects {
+		o := &objects[i]
+		require.Equal(t, o.Version.apiVersion(), o.Value["apiVersion"])
+		line, column := o.Position("spec.jobTemplate.spec.template.spec.containers[0].name")
+		require.GreaterOrEqual(t, line, 1)
+		require.GreaterOrEqual(t, column, 1)
+	}
+}
+
 func FuzzConvert(f *testing.F) {
 	for _, g := range goldens(f) {
 		f.Add(g.text, g.options.To == V2, g.options.BuiltIn)
@@ -251,6 +264,7 @@ func FuzzConvert(f *testing.F) {
 		if toV2 {
 			options.To = V2
 		}
+		assertPlaces(t, text)
 		result := assertLaws(t, text, options)
 		if result.LeftAlone() {
 			return

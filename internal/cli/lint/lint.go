@@ -1,0 +1,155 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lint is the command that checks manifests without a cluster, for CI. What the API server
+// would refuse is told by its own packages and the CustomResourceDefinition, as those that only
+// know OpenAPI, such as kubeconform, don't know the rules of v2's schema; what the webhooks would
+// say, by the package that they use. SARIF is written by go-sarif, which brings but gojsonschema.
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/cli/files"
+	"tutorial.kubebuilder.io/project/internal/cli/manifest"
+)
+
+// The exit codes are those of convert.
+const (
+	exitWarnings = 1
+	exitErrors   = 2
+)
+
+const (
+	long = `Check the CronJobs in manifests, of both versions. It needs no cluster.
+
+Errors are what the API server and the operator's webhooks would refuse, fields that do not exist, and
+what can't be read. Warnings are what they would warn of, and what is accepted and probably wrong: a day
+that not every month has, a step that does not divide the hour, a Job under concurrencyPolicy Forbid that
+may hang and stop the schedule. Of the template, only the fields and their types are checked: whether a Job
+can be created from it, only the API server knows.
+
+A file may have several documents, or lists of objects. Of a template, such as a Helm chart, check what it
+renders; values such as $(SCHEDULE) are passed over. A patch, which lacks jobTemplate, is not checked.
+
+Exit codes: 0, nothing was found, but for notes; 1, there are warnings; 2, there are errors, or the
+command line is wrong.`
+
+	example = `  # Check all manifests below a directory
+  kubectl cronjob lint -f manifests/ -R
+
+  # Check what kustomize makes of them
+  kustomize build . | kubectl cronjob lint -f -
+
+  # Have the findings shown in a pull request
+  kubectl cronjob lint -f manifests/ -R -o sarif > lint.sarif`
+)
+
+// command is the command line.
+type command struct {
+	*env.Env
+
+	filenames []string
+	recursive bool
+	output    cronjobs.Output
+}
+
+// NewCommand returns the command lint.
+func NewCommand(e *env.Env) *cobra.Command {
+	c := &command{Env: e}
+	cmd := &cobra.Command{
+		Use:                   "lint -f FILENAME [-R] [-o text|json|sarif]",
+		DisableFlagsInUseLine: true,
+		Short:                 "Check manifests, without a cluster",
+		Long:                  long,
+		Example:               example,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return trouble(fmt.Errorf("unexpected argument %q: name files with -f", args[0]))
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(c.filenames) == 0 {
+				return trouble(errors.New("name files with -f"))
+			}
+			if err := c.output.Check(); err != nil {
+				return trouble(err)
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	// 1 means that there are warnings.
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return trouble(err) })
+	files.AddFlags(cmd, &c.filenames, &c.recursive)
+	c.output.AddFlag(cmd, "text", "json", "sarif")
+	return cmd
+}
+
+// trouble ends the program with the code that says so.
+func trouble(err error) error { return &env.ExitError{Code: exitErrors, Err: err} }
+
+// run checks the files one after the other.
+func (c *command) run(ctx context.Context) error {
+	named, err := files.Expand(c.filenames, c.recursive)
+	if err != nil {
+		return trouble(err)
+	}
+	checker, err := newChecker(c.Clock.Now())
+	if err != nil {
+		return trouble(err)
+	}
+	findings := []finding{} // an empty list in JSON
+	for _, f := range named {
+		if ctx.Err() != nil {
+			return trouble(ctx.Err())
+		}
+		findings = append(findings, sorted(c.lint(ctx, checker, f))...)
+	}
+	if err := write(c.Out, c.output, findings); err != nil {
+		return trouble(fmt.Errorf("writing the output: %w", err))
+	}
+	return verdict(findings)
+}
+
+// lint checks a file.
+func (c *command) lint(ctx context.Context, checker *checker, f files.File) []finding {
+	text, err := f.Read(c.In)
+	if err != nil {
+		return []finding{unread(f, 1, err.Error())}
+	}
+	var findings []finding
+	objects, troubles := manifest.Objects(text)
+	for _, t := range troubles {
+		findings = append(findings, unread(f, t.Line, t.Message))
+	}
+	for i := range objects {
+		for _, p := range checker.check(ctx, &objects[i]) {
+			line, column := objects[i].Position(p.path)
+			findings = append(findings, finding{f.Name, line, column, p.rule.severity, p.rule.name, p.path, p.message})
+		}
+	}
+	return findings
+}
+
+// verdict is the error that has the exit code. All has been printed.
+func verdict(findings []finding) error {
+	has := func(s severity) bool {
+		return slices.ContainsFunc(findings, func(f finding) bool { return f.Severity == s })
+	}
+	switch {
+	case has(severityError):
+		return trouble(nil)
+	case has(severityWarning):
+		return &env.ExitError{Code: exitWarnings}
+	}
+	return nil
+}

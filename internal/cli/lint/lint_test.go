@@ -1,0 +1,198 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+var update = flag.Bool("update", false, "write what lint prints of testdata as what is wanted")
+
+// ran is what a command has printed and how it ended.
+type ran struct {
+	out, err string
+	code     int
+}
+
+// lint runs the command.
+func lint(t *testing.T, stdin string, args ...string) ran {
+	t.Helper()
+	streams, in, out, _ := genericiooptions.NewTestIOStreams()
+	in.WriteString(stdin)
+	e := env.New(streams)
+	e.Clock = clocktesting.NewFakeClock(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
+	cmd := NewCommand(e)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(t.Context())
+	result := ran{out: out.String(), code: env.ExitCode(err)}
+	if err != nil {
+		result.err = err.Error()
+	}
+	return result
+}
+
+// TestGolden holds what is printed of the files of testdata: FILE.txt, if anything is.
+func TestGolden(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.[jy]*[nl]")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			got := lint(t, "", "-f", path)
+			if *update {
+				require.NoError(t, os.WriteFile(path+".txt", []byte(got.out), 0o600))
+			}
+			want, err := os.ReadFile(path + ".txt")
+			require.NoError(t, err)
+			assert.Equal(t, string(want), got.out)
+			wantCode := 0
+			switch {
+			case strings.Contains(got.out, ": error: "):
+				wantCode = 2
+			case strings.Contains(got.out, ": warning: "):
+				wantCode = 1
+			}
+			assert.Equal(t, ran{out: got.out, code: wantCode}, got)
+		})
+	}
+}
+
+func TestTheSamplesAreGood(t *testing.T) {
+	assert.Equal(t, ran{}, lint(t, "", "-f", "../../../config/samples", "-R"))
+}
+
+func TestTheStandardInputIsCheckedAsAFile(t *testing.T) {
+	text, err := os.ReadFile("testdata/never.yaml")
+	require.NoError(t, err)
+	got := lint(t, string(text), "-f", "-")
+	assert.Contains(t, got.out, "<stdin>:6:3: error: spec.schedule: ")
+	assert.Equal(t, 2, got.code)
+}
+
+func TestJSONAndSARIFSayWhatTheTextSays(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(lint(t, "", "-f", "testdata").out), "\n")
+
+	var findings []finding
+	got := lint(t, "", "-f", "testdata", "-o", "json")
+	assert.Equal(t, 2, got.code)
+	require.NoError(t, json.Unmarshal([]byte(got.out), &findings))
+	require.Len(t, findings, len(lines))
+	var printed bytes.Buffer
+	require.NoError(t, write(&printed, cronjobs.Output{}, findings))
+	assert.Equal(t, strings.Join(lines, "\n")+"\n", printed.String())
+
+	got = lint(t, "", "-f", "testdata", "-o", "sarif")
+	assert.Equal(t, 2, got.code)
+	report, err := sarif.FromString(got.out)
+	require.NoError(t, err)
+	require.NoError(t, report.Validate(), "it is what the schema of SARIF 2.1.0 wants")
+	assert.Equal(t, "2.1.0", report.Version)
+	require.Len(t, report.Runs, 1)
+	require.Len(t, report.Runs[0].Results, len(lines))
+	for i, result := range report.Runs[0].Results {
+		place := result.Locations[0].PhysicalLocation
+		assert.Equal(t, findings[i].File, *place.ArtifactLocation.URI)
+		assert.Equal(t, findings[i].Line, *place.Region.StartLine)
+		assert.Equal(t, findings[i].Column, *place.Region.StartColumn)
+		assert.Equal(t, findings[i].Rule, *result.RuleID)
+		assert.Equal(t, findings[i].String(), *result.Message.Text)
+	}
+
+	assert.Equal(t, ran{out: "[]\n"}, lint(t, "", "-f", "testdata/good.yaml", "-o", "json"))
+}
+
+func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
+	for line, want := range map[string]string{
+		"":                         "name files with -f",
+		"c.yaml":                   `unexpected argument "c.yaml": name files with -f`,
+		"-f missing.yaml":          "-f missing.yaml: no such file or directory",
+		"-f testdata -o xml":       "allowed formats are: text,json,sarif",
+		"--foo":                    "unknown flag: --foo",
+		"-f https://example.com/c": "URLs are not read",
+	} {
+		got := lint(t, "", strings.Fields(line)...)
+		assert.Contains(t, got.err, want, line)
+		assert.Equal(t, 2, got.code, line)
+	}
+}
+
+func TestWhatIsAcceptedAndProbablyWrongIsTold(t *testing.T) {
+	for text, want := range map[string]string{
+		"0 0 31 * *":   "spec.schedule: day of month \"31\": nothing runs in February, April, June, September, November, as there is no such day; ",
+		"0 0 30 * *":   "spec.schedule: day of month \"30\": nothing runs in February, as there is no such day; ",
+		"0 0 29 * *":   "spec.schedule: day of month \"29\": nothing runs in February but in leap years, as there is no such day; ",
+		"0 0 31 4,5 *": "spec.schedule: day of month \"31\": nothing runs in April, as there is no such day; ",
+		"*/45 * * * *": "spec.schedule: minute \"*/45\": the step of */45 begins anew with each hour, so that the last one is shorter (15, not 45); " +
+			"if they are to be equal, write a step that divides 60 or the interval @every 45m (every: 45m in v2)",
+		"0 */10 * * *": "spec.schedule: hour \"*/10\": the step of */10 begins anew with each day, so that the last one is shorter (4, not 10); " +
+			"if they are to be equal, write a step that divides 24 or the interval @every 10h (every: 10h in v2)",
+		"0 0 */2 * *": "spec.schedule: day of month \"*/2\": the step of */2 begins anew with each month, so that the last one is shorter; " +
+			"if they are to be equal, write the interval @every 48h (every: 48h in v2)",
+		"0 0 1 */5 *": "spec.schedule: month \"*/5\": the step of */5 begins anew with each year, so that the last one is shorter (2, not 5); " +
+			"if they are to be equal, write a step that divides 12",
+		"0 0 * * */2": "spec.schedule: day of week \"*/2\": the step of */2 begins anew with each week, so that the last one is shorter (1, not 2); " +
+			"if they are to be equal, write the interval @every 48h (every: 48h in v2)",
+
+		"0 0 28 * *": "", "0 0 28-31 * *": "", "0 0 31 1,3 *": "", "0 0 31 * 1": "", "0 0 */1 * *": "", "@monthly": "", "@every 45m": "",
+		"*/15 */6 * */3 *": "", "*/90 * * * *": "", "0-59/45 * * * *": "",
+	} {
+		var got string
+		for _, p := range doubts(&builders.MakeCronJob("c").Schedule(text).Obj().Spec, false) {
+			got += p.path + ": " + p.message
+		}
+		if want == "" {
+			assert.Empty(t, got, text)
+			continue
+		}
+		assert.True(t, strings.HasPrefix(got, want), "%s: %s", text, got)
+	}
+}
+
+func TestForbidNeedsJobsThatEnd(t *testing.T) {
+	const hangs, late = "no-time-limit", "short-deadline"
+	for name, tc := range map[string]struct {
+		deadline, jobLimit, podLimit *int64
+		want                         []string
+	}{
+		"no limit":                                  {want: []string{hangs}},
+		"a limit of the Job":                        {jobLimit: new(int64(7200))},
+		"a limit of its Pods":                       {podLimit: new(int64(7200))},
+		"no limit, and a tick may wait shortly":     {deadline: new(int64(60)), want: []string{hangs, late}},
+		"a Job that may take longer than they wait": {deadline: new(int64(60)), jobLimit: new(int64(3661)), want: []string{late}},
+		"a Job that ends while they wait":           {deadline: new(int64(60)), jobLimit: new(int64(3660))},
+		"ticks that wait for the next":              {deadline: new(int64(3600)), jobLimit: new(int64(86400))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := builders.MakeCronJob("c").Schedule("@hourly").Policy("Forbid").Obj()
+			c.Spec.StartingDeadlineSeconds = tc.deadline
+			c.Spec.JobTemplate.Spec.ActiveDeadlineSeconds = tc.jobLimit
+			c.Spec.JobTemplate.Spec.Template.Spec.ActiveDeadlineSeconds = tc.podLimit
+			var got []string
+			for _, p := range doubts(&c.Spec, false) {
+				got = append(got, p.rule.name)
+			}
+			assert.Equal(t, tc.want, got)
+			c.Spec.ConcurrencyPolicy = "Allow"
+			assert.Empty(t, doubts(&c.Spec, false), "nothing waits")
+		})
+	}
+}

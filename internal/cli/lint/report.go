@@ -1,0 +1,116 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/files"
+)
+
+// severity is how bad a finding is, in SARIF's words.
+type severity string
+
+const (
+	// severityError is of what the API server would refuse, or can't be read.
+	severityError severity = "error"
+
+	// severityWarning is of what is accepted and probably wrong.
+	severityWarning severity = "warning"
+
+	// severityNote is of what was not checked.
+	severityNote severity = "note"
+)
+
+// rule is a kind of finding.
+type rule struct {
+	name     string
+	severity severity
+	text     string
+}
+
+var (
+	unreadable    = rule{"unreadable", severityError, "The file or document can't be read."}
+	invalid       = rule{"invalid", severityError, "The API server would refuse the CronJob."}
+	unknownField  = rule{"unknown-field", severityError, "kubectl would refuse the field, and others would lose it."}
+	warned        = rule{"warned", severityWarning, "The API server would accept the CronJob with this warning."}
+	unevenStep    = rule{"uneven-step", severityWarning, "The step does not divide the hour, day, month, year or week."}
+	skippedMonth  = rule{"skipped-month", severityWarning, "Some months do not have the day."}
+	noTimeLimit   = rule{"no-time-limit", severityWarning, "Under Forbid, a Job that hangs stops the schedule."}
+	shortDeadline = rule{"short-deadline", severityWarning, "Under Forbid, a tick is missed if it waits longer than its deadline."}
+	patch         = rule{"patch", severityNote, "A patch is not checked."}
+)
+
+var rules = []*rule{&unreadable, &invalid, &unknownField, &warned, &unevenStep, &skippedMonth, &noTimeLimit, &shortDeadline, &patch}
+
+// finding is a problem in a file.
+type finding struct {
+	File     string   `json:"file"`
+	Line     int      `json:"line"`   // from 1
+	Column   int      `json:"column"` // in characters, from 1
+	Severity severity `json:"severity"`
+	Rule     string   `json:"rule"`
+	Field    string   `json:"field,omitempty"`
+	Message  string   `json:"message"`
+}
+
+// String is the message with the field.
+func (f finding) String() string {
+	if f.Field == "" {
+		return f.Message
+	}
+	return f.Field + ": " + f.Message
+}
+
+// sorted puts findings in the order of their files, as they are, and lines.
+func sorted(findings []finding) []finding {
+	slices.SortStableFunc(findings, func(a, b finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return findings
+}
+
+// write prints findings in a format.
+func write(to io.Writer, output cronjobs.Output, findings []finding) error {
+	switch output.Format {
+	case "json":
+		return output.Write(to, findings)
+	case "sarif":
+		return writeSARIF(to, findings)
+	}
+	for _, f := range findings {
+		if _, err := fmt.Fprintf(to, "%s:%d:%d: %s: %s [%s]\n", f.File, f.Line, f.Column, f.Severity, f, f.Rule); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeSARIF prints findings as SARIF 2.1.0, which GitHub, GitLab and editors show at the lines.
+func writeSARIF(to io.Writer, findings []finding) error {
+	run := sarif.NewRunWithInformationURI("kubectl cronjob lint", "https://tutorial.kubebuilder.io/project")
+	for _, r := range rules {
+		run.AddRule(r.name).WithDescription(r.text)
+	}
+	for _, f := range findings {
+		region := sarif.NewRegion().WithStartLine(f.Line).WithStartColumn(f.Column)
+		place := sarif.NewPhysicalLocation().WithRegion(region).
+			WithArtifactLocation(sarif.NewSimpleArtifactLocation(filepath.ToSlash(f.File)))
+		run.AddResult(sarif.NewRuleResult(f.Rule).WithLevel(string(f.Severity)).WithMessage(sarif.NewTextMessage(f.String())).
+			AddLocation(sarif.NewLocationWithPhysicalLocation(place)))
+	}
+	return sarif.NewReport().AddRun(run).PrettyWrite(to)
+}
+
+// unread is the finding of a file that can't be read.
+func unread(f files.File, line int, message string) finding {
+	return finding{f.Name, line, 1, unreadable.severity, unreadable.name, "", message}
+}
