@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutorial.kubebuilder.io/project/internal/cli/convert"
+	"tutorial.kubebuilder.io/project/internal/cli/create"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/exporting"
@@ -45,6 +46,7 @@ func NewCommand(e *env.Env, version string) *cobra.Command {
 	}
 	root.AddCommand(
 		convert.NewCommand(e),
+		create.NewCommand(e),
 		exporting.NewCommand(e),
 		importing.NewCommand(e),
 		lint.NewCommand(e),

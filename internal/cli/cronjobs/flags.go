@@ -34,7 +34,7 @@ func (d *DryRun) AddFlag(cmd *cobra.Command) {
 		`Must be "none", "server", or "client". If client, only print what would be done, and send nothing that changes anything. `+
 			`If server, the API server checks it as well, and stores nothing.`)
 	cmd.Flags().Lookup("dry-run").NoOptDefVal = string(DryRunClient)
-	completeWords(cmd, "dry-run", string(DryRunNone), string(DryRunClient), string(DryRunServer))
+	CompleteWords(cmd, "dry-run", string(DryRunNone), string(DryRunClient), string(DryRunServer))
 }
 
 // Check says what is wrong with the value.
@@ -76,7 +76,7 @@ type Output struct {
 func (o *Output) AddFlag(cmd *cobra.Command, formats ...string) {
 	o.formats = formats
 	cmd.Flags().StringVarP(&o.Format, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(formats, ", ")))
-	completeWords(cmd, "output", formats...)
+	CompleteWords(cmd, "output", formats...)
 }
 
 // Check says what is wrong with the format.
@@ -105,8 +105,8 @@ func (o *Output) Write(to io.Writer, value any) error {
 	return err
 }
 
-// completeWords completes a flag with some words.
-func completeWords(cmd *cobra.Command, flag string, words ...string) {
+// CompleteWords completes a flag with some words.
+func CompleteWords(cmd *cobra.Command, flag string, words ...string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag was added a line before
 	}
