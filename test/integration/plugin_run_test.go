@@ -26,6 +26,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
+	suspendcli "tutorial.kubebuilder.io/project/internal/cli/suspend"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -438,7 +439,9 @@ func TestPluginSuspendsAndResumes(t *testing.T) {
 
 		assert.Equal(s.t, resource+"c suspended in namespace "+s.ns+"\n", s.plugin("suspend", "-l", "team="+s.ns, "-A").succeeds())
 		assert.Equal(s.t, resource+"c\n", s.plugin("resume", "-l", "team="+s.ns, "-o", "name").succeeds())
-		assert.Equal(s.t, resource+"a resumed\n"+resource+"b resumed\n"+resource+"c already resumed\n", s.plugin("resume", "--all").succeeds())
+		assert.Equal(s.t, resource+"a left suspended\n"+resource+"b left suspended\n"+resource+"c already resumed\n",
+			s.plugin("resume", "--all").succeeds(), "they were suspended by name")
+		assert.Equal(s.t, resource+"a resumed\n"+resource+"b resumed\n"+resource+"c already resumed\n", s.plugin("resume", "a", "b", "c").succeeds())
 		s.awaitReady("a", metav1.ConditionTrue, v1.ReasonScheduled)
 
 		var printed v1.CronJob
@@ -474,6 +477,19 @@ func TestPluginSuspendGoesOnAfterOneThatFails(t *testing.T) {
 	for name, want := range map[string]bool{"a": true, "b": false, "c": true} {
 		assert.Equal(t, want, ptr.Deref(s.get(name).Spec.Suspend, false), name)
 	}
+	assert.Contains(t, failed, "error: 1 of 3 CronJobs were not suspended: repeat the command for them\n")
+	assert.Equal(t, user, s.get("a").Annotations[suspendcli.SuspendedByAnnotation])
+	failed = s.plugin("suspend", "--all", "--kubeconfig="+kubeconfig).fails(1)
+	assert.Contains(t, failed, "/a already suspended\n", "as long as it is refused, nothing else is done twice")
+
+	s.kubectl(t, "create", "role", "may-patch-b", "-n", s.ns, "--verb=patch", "--resource="+crdName, "--resource-name=b")
+	s.kubectl(t, "create", "rolebinding", "may-patch-b", "-n", s.ns, "--role=may-patch-b", "--user="+user)
+	s.eventually(func() bool {
+		_, err := s.tryKubectl(t, "auth", "can-i", "patch", crdName+"/b", "-n", s.ns, "--as="+user)
+		return err == nil
+	}, "the role is not in force")
+	s.plugin("suspend", "--all", "--kubeconfig="+kubeconfig).succeeds()
+	assert.Equal(t, new(true), s.get("b").Spec.Suspend, "a second call finishes")
 }
 
 func TestPluginHistoryShowsRunsOfThePastAndOfTheFuture(t *testing.T) {

@@ -13,10 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -35,12 +37,19 @@ var suspending = words{
 	long: `Suspend CronJobs: nothing is started until they are resumed. Jobs that run go on, and ticks that pass
 in the meantime never run.
 
-Only spec.suspend is changed, or with --until spec.suspendUntil. One that can't be changed does not keep the others from it.`,
+Of the spec, only suspend is changed, or with --until suspendUntil. One that can't be changed does not keep
+the others from it: repeat the command for those that it names.
+
+With --all or -l, those that are suspended already stay as they are. Who has suspended the others, and with
+--reason why, stands in their annotations, and resume --all or -l resumes these alone.`,
 	example: `  # Suspend the CronJob "backup"
   kubectl cronjob suspend backup
 
   # Suspend it for the next six hours
   kubectl cronjob suspend backup --until 6h
+
+  # Suspend all of the cluster during a maintenance
+  kubectl cronjob suspend --all -A --until 6h --reason "storage is moved"
 
   # Suspend those of a team, in all namespaces
   kubectl cronjob suspend -l team=data -A
@@ -54,7 +63,11 @@ var resuming = words{
 	long: `Resume CronJobs that are suspended. Ticks that have passed while they were suspended never run: the
 next one does.
 
-Only spec.suspend and spec.suspendUntil are changed. One that can't be changed does not keep the others from it.`,
+Of the spec, only suspend and suspendUntil are changed. One that can't be changed does not keep the others
+from it: repeat the command for those that it names.
+
+With --all or -l, those alone are resumed that suspend --all or -l has suspended, and whose field nobody has
+changed since. Name the others.`,
 	example: `  # Resume the CronJob "backup"
   kubectl cronjob resume backup
 
@@ -70,6 +83,9 @@ type command struct {
 	// suspend says whether they are to be suspended, and until when; for good if until is zero.
 	suspend bool
 	until   instant
+
+	// reason and user are why, and who does it.
+	reason, user string
 
 	selection cronjobs.Selection
 	all       bool
@@ -109,6 +125,7 @@ func newCommand(c *command) *cobra.Command {
 	if c.suspend {
 		cmd.Flags().Var(&c.until, "until",
 			"When they go on by themselves: a time such as 2026-12-24T18:00:00Z, or a duration from now such as 6h.")
+		cmd.Flags().StringVar(&c.reason, "reason", "", "Why, which stands in an annotation with your user name.")
 	}
 	c.dryRun.AddFlag(cmd)
 	c.print.AddFlags(cmd)
@@ -140,14 +157,22 @@ func (c *command) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	writer, err := c.Client()
+	cluster, err := c.Client()
 	if err != nil {
 		return err
 	}
-	found, errs := c.find(ctx, writer, args)
+	found, errs := c.find(ctx, cluster, args)
+	if len(found) > 0 {
+		c.identify(ctx, cluster)
+	}
 	for _, object := range found {
-		c.warn(object)
-		changed, err := c.set(ctx, writer, object)
+		if !c.isBulk() {
+			c.warn(object)
+		}
+		changed, err := c.set(ctx, cluster, object)
+		if c.isBulk() && apierrors.IsNotFound(err) { // it was deleted since it was listed
+			continue
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("CronJob %s: %w", client.ObjectKeyFromObject(object), err))
 			continue
@@ -158,6 +183,9 @@ func (c *command) run(ctx context.Context, args []string) error {
 		if err := printer.PrintObj(object, c.Out); err != nil {
 			return err
 		}
+	}
+	if len(errs) > 0 && len(found) > 0 && c.isBulk() {
+		errs = append(errs, fmt.Errorf("%d of %d CronJobs were not %s: repeat the command for them", len(errs), len(found), c.done))
 	}
 	return cronjobs.Fail(c.Env, errs)
 }
@@ -171,9 +199,12 @@ func (c *command) warn(object client.Object) {
 }
 
 // operation says what was done to an object; of which namespace it is, where that is not clear.
-func (c *command) operation(object client.Object, changed bool) string {
+func (c *command) operation(object *unstructured.Unstructured, changed bool) string {
 	operation := "already " + c.done
-	if changed {
+	switch {
+	case !c.suspend && isSuspended(object, c.Clock.Now()):
+		operation = "left suspended"
+	case changed:
 		operation = c.dryRun.Done(c.done)
 	}
 	if c.selection.AllNamespaces {
@@ -221,41 +252,53 @@ func (c *command) find(ctx context.Context, reader client.Reader, args []string)
 	return found, errs
 }
 
-// set changes an object, and reports whether it was otherwise before.
-func (c *command) set(ctx context.Context, writer client.Writer, object *unstructured.Unstructured) (bool, error) {
-	before := object.DeepCopy()
-	if err := c.change(object); err != nil {
-		return false, err
-	}
-	switch {
-	case equality.Semantic.DeepEqual(before, object):
-		return false, nil
-	case c.dryRun == cronjobs.DryRunClient:
-		return true, nil
-	}
-	return true, writer.Patch(ctx, object, client.MergeFrom(before), &client.PatchOptions{DryRun: c.dryRun.Values()})
+// set changes an object, and reports whether it was otherwise before. An edit that somebody makes
+// in between is looked at, and counts.
+func (c *command) set(ctx context.Context, cluster client.Client, object *unstructured.Unstructured) (changed bool, err error) {
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		before := object.DeepCopy()
+		if err := c.change(object); err != nil {
+			return err
+		}
+		changed = !equality.Semantic.DeepEqual(before, object)
+		if !changed || c.dryRun == cronjobs.DryRunClient {
+			return nil
+		}
+		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+		err := cluster.Patch(ctx, object, patch, &client.PatchOptions{DryRun: c.dryRun.Values()})
+		if apierrors.IsConflict(err) {
+			if readErr := cluster.Get(ctx, client.ObjectKeyFromObject(object), object); readErr != nil {
+				return readErr
+			}
+		}
+		return err
+	})
+	return changed, err
 }
 
 // change has an object be suspended or not. One that is suspended for good stays so with --until,
 // and one that is suspended for longer, too.
 func (c *command) change(object *unstructured.Unstructured) error {
+	if c.isBulk() {
+		return c.changeBulk(object)
+	}
 	// What is neither true nor false counts as false: the schema lets nothing else be stored.
 	forGood, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
 	text, _, _ := unstructured.NestedString(object.Object, "spec", "suspendUntil")
 	until, _ := time.Parse(time.RFC3339, text)
 	switch {
 	case !c.suspend:
+		forget(object)
 		unstructured.RemoveNestedField(object.Object, "spec", "suspendUntil")
 		if !forGood {
 			return nil
 		}
 		return unstructured.SetNestedField(object.Object, false, "spec", "suspend")
-	case c.until.IsZero():
-		return unstructured.SetNestedField(object.Object, true, "spec", "suspend")
-	case forGood || until.After(c.until.Time):
+	case !c.until.IsZero() && (forGood || until.After(c.until.Time)):
 		return nil
 	}
-	return unstructured.SetNestedField(object.Object, c.until.UTC().Format(time.RFC3339), "spec", "suspendUntil")
+	_, err := c.setField(object)
+	return err
 }
 
 // instant is a flag: a time, or how long from now.

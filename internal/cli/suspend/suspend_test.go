@@ -4,6 +4,7 @@
 package suspend
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,55 @@ func TestASuspensionChangesWhatItHasToAndNoMore(t *testing.T) {
 			assert.Equal(t, tc.want, object.Object["spec"])
 		})
 	}
+}
+
+func TestABulkSuspensionTakesBackWhatItHasDoneAndNoMore(t *testing.T) {
+	const soon, later = "2099-01-01T00:00:00Z", "2099-01-02T00:00:00Z"
+	var until instant
+	require.NoError(t, until.Set(soon))
+	byBulk := func(value string) map[string]any {
+		return map[string]any{BulkSuspensionAnnotation: value, SuspendedByAnnotation: "me", SuspendReasonAnnotation: "why", "mine": "stays"}
+	}
+	mine := map[string]any{"mine": "stays"}
+	for name, tc := range map[string]struct {
+		suspend                    bool
+		until                      instant
+		annotations, wantAnnotated map[string]any
+		spec, want                 map[string]any
+	}{
+		"suspended":                         {true, instant{}, mine, byBulk("suspend=true"), map[string]any{}, map[string]any{"suspend": true}},
+		"suspended until":                   {true, until, mine, byBulk("suspendUntil=" + soon), map[string]any{}, map[string]any{"suspendUntil": soon}},
+		"suspended until, and was before":   {true, until, mine, byBulk("suspendUntil=" + soon), map[string]any{"suspendUntil": "2001-01-01T00:00:00Z"}, map[string]any{"suspendUntil": soon}},
+		"suspended by others":               {true, until, mine, mine, map[string]any{"suspend": true}, map[string]any{"suspend": true}},
+		"suspended by others for longer":    {true, until, mine, mine, map[string]any{"suspendUntil": later}, map[string]any{"suspendUntil": later}},
+		"suspended by others for shorter":   {true, instant{}, mine, mine, map[string]any{"suspendUntil": soon}, map[string]any{"suspendUntil": soon}},
+		"resumed":                           {false, instant{}, byBulk("suspend=true"), mine, map[string]any{"suspend": true}, map[string]any{"suspend": false}},
+		"resumed before its time":           {false, instant{}, byBulk("suspendUntil=" + soon), mine, map[string]any{"suspendUntil": soon}, map[string]any{}},
+		"resumed after its time":            {false, instant{}, byBulk("suspendUntil=2001-01-01T00:00:00Z"), mine, map[string]any{"suspendUntil": "2001-01-01T00:00:00Z"}, map[string]any{}},
+		"resumed, suspended by others":      {false, instant{}, mine, mine, map[string]any{"suspend": true}, map[string]any{"suspend": true}},
+		"resumed, edited since":             {false, instant{}, byBulk("suspendUntil=" + soon), byBulk("suspendUntil=" + soon), map[string]any{"suspendUntil": later}, map[string]any{"suspendUntil": later}},
+		"resumed, resumed by others":        {false, instant{}, byBulk("suspend=true"), byBulk("suspend=true"), map[string]any{"suspend": false}, map[string]any{"suspend": false}},
+		"resumed, suspended for good since": {false, instant{}, byBulk("suspendUntil=" + soon), mine, map[string]any{"suspendUntil": soon, "suspend": true}, map[string]any{"suspend": true}},
+		"resumed, with a garbage of a note": {false, instant{}, byBulk("nothing"), byBulk("nothing"), map[string]any{"suspend": true}, map[string]any{"suspend": true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &command{Env: env.New(genericiooptions.NewTestIOStreamsDiscard()), suspend: tc.suspend, until: tc.until, all: true, user: "me", reason: "why"}
+			object := &unstructured.Unstructured{Object: map[string]any{
+				"spec": tc.spec, "metadata": map[string]any{"annotations": maps.Clone(tc.annotations)},
+			}}
+			require.NoError(t, c.change(object))
+			assert.Equal(t, tc.want, object.Object["spec"])
+			assert.Equal(t, tc.wantAnnotated, object.Object["metadata"].(map[string]any)["annotations"])
+		})
+	}
+}
+
+func TestWhoIsNamedWithAReasonIsRecordedAndForgotten(t *testing.T) {
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+	require.NoError(t, (&command{suspend: true, user: "me", reason: "why"}).change(object))
+	assert.Equal(t, map[string]string{SuspendedByAnnotation: "me", SuspendReasonAnnotation: "why"}, object.GetAnnotations())
+	require.NoError(t, (&command{}).change(object))
+	assert.Empty(t, object.GetAnnotations())
 }
 
 func TestUntilIsATimeOrADurationFromNow(t *testing.T) {

@@ -1,0 +1,139 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	suspendcli "tutorial.kubebuilder.io/project/internal/cli/suspend"
+)
+
+// soon is a time to which CronJobs are suspended.
+func soon() *metav1.Time { return &metav1.Time{Time: time.Now().Add(time.Hour).Truncate(time.Second)} }
+
+func TestPluginSuspendsAllUntilATimeAndTakesBackExactlyThat(t *testing.T) {
+	t.Parallel()
+	eachWay(t, func(s *space) {
+		for _, name := range []string{"runs", "edited", "stopped", "waits"} {
+			s.create(s.cronJob(name).Schedule(nextYear).Obj())
+		}
+		later := soon()
+		s.edit("stopped", func(c *v1.CronJob) { c.Spec.Suspend = new(true) })
+		s.edit("waits", func(c *v1.CronJob) { c.Spec.SuspendUntil = later })
+		before := s.get("runs")
+
+		out := s.plugin("suspend", "--all", "--until=6h", "--reason=storage is moved").succeeds()
+		const resource = "cronjob.batch.tutorial.kubebuilder.io/"
+		assert.Equal(s.t, resource+"edited suspended\n"+resource+"runs suspended\n"+
+			resource+"stopped already suspended\n"+resource+"waits already suspended\n", out)
+		after := s.awaitReady("runs", metav1.ConditionTrue, v1.ReasonSuspended)
+		require.NotNil(s.t, after.Spec.SuspendUntil)
+		assert.WithinDuration(s.t, time.Now().Add(6*time.Hour), after.Spec.SuspendUntil.Time, time.Minute)
+		assert.Equal(s.t, "storage is moved", after.Annotations[suspendcli.SuspendReasonAnnotation])
+		assert.Equal(s.t, "admin", after.Annotations[suspendcli.SuspendedByAnnotation], "as the API server names who asks")
+		assert.Empty(s.t, s.get("stopped").Annotations)
+
+		again := s.plugin("suspend", "--all", "--until=9h").succeeds()
+		assert.Equal(s.t, 4, strings.Count(again, " already suspended\n"), "a second call finds nothing to do: %s", again)
+		assert.Equal(s.t, after.Spec, s.get("runs").Spec)
+
+		s.edit("edited", func(c *v1.CronJob) { c.Spec.SuspendUntil = later })
+		assert.Equal(s.t, resource+"edited left suspended\n"+resource+"runs resumed\n"+
+			resource+"stopped left suspended\n"+resource+"waits left suspended\n", s.plugin("resume", "--all").succeeds())
+		resumed := s.awaitReady("runs", metav1.ConditionTrue, v1.ReasonScheduled)
+		assert.Equal(s.t, before.Spec, resumed.Spec)
+		assert.Equal(s.t, before.Annotations, resumed.Annotations)
+		assert.True(s.t, later.Equal(s.get("edited").Spec.SuspendUntil), "the edit wins")
+		assert.True(s.t, later.Equal(s.get("waits").Spec.SuspendUntil))
+		assert.Equal(s.t, new(true), s.get("stopped").Spec.Suspend)
+	})
+}
+
+// roundTripper is a function that sends requests.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// pluginAfter runs a command of the plugin, and something else right before it first changes an
+// object.
+func (s *space) pluginAfter(before func(), args ...string) string {
+	s.t.Helper()
+	var out, errOut bytes.Buffer
+	e := env.New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
+	var once sync.Once
+	e.Flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPatch {
+					once.Do(before)
+				}
+				return next.RoundTrip(r)
+			})
+		})
+		return config
+	}
+	command := cli.NewCommand(e, version)
+	command.SetArgs(append([]string{"--kubeconfig=" + s.Kubeconfig, "--namespace=" + s.ns}, args...))
+	require.NoError(s.t, command.ExecuteContext(s.t.Context()), "%s%s", &out, &errOut)
+	return out.String()
+}
+
+func TestPluginLetsAnEditWinThatIsMadeWhileItSuspendsOrResumes(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	const resource = "cronjob.batch.tutorial.kubebuilder.io/"
+	later := soon()
+	s.create(s.cronJob("c").Schedule(nextYear).Obj())
+	suspendUntil := func() { s.edit("c", func(c *v1.CronJob) { c.Spec.SuspendUntil = later }) }
+
+	out := s.pluginAfter(suspendUntil, "suspend", "--all", "--until=6h")
+	assert.Equal(t, resource+"c already suspended\n", out)
+	assert.True(t, later.Equal(s.get("c").Spec.SuspendUntil))
+	assert.Empty(t, s.get("c").Annotations)
+
+	s.edit("c", func(c *v1.CronJob) { c.Spec.SuspendUntil = nil })
+	label := func() { s.edit("c", func(c *v1.CronJob) { c.Labels = map[string]string{"team": "data"} }) }
+	assert.Equal(t, resource+"c suspended\n", s.pluginAfter(label, "suspend", "--all", "--until=6h"), "an edit of something else is none")
+	assert.Equal(t, "data", s.get("c").Labels["team"])
+
+	assert.Equal(t, resource+"c left suspended\n", s.pluginAfter(suspendUntil, "resume", "--all"))
+	assert.True(t, later.Equal(s.get("c").Spec.SuspendUntil))
+}
+
+func TestPluginSuspendsWhatIsAppliedFromGit(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	fromGit := yearly["v2"] + "\nsuspend: false\n" + jobTemplate
+	require.NoError(t, s.apply("git", "v2", fromGit))
+
+	s.plugin("suspend", "--all", "--until=6h").succeeds()
+	require.NoError(t, s.apply("git", "v2", fromGit), "suspendUntil is nothing that it applies")
+	assert.NotNil(t, s.get("c").Spec.SuspendUntil)
+	assert.Equal(t, []string{"kubectl-cronjob in v1"}, s.ownersOf("suspendUntil"))
+	s.plugin("resume", "--all").succeeds()
+	assert.Nil(t, s.get("c").Spec.SuspendUntil)
+	assert.Empty(t, s.ownersOf("suspendUntil"))
+	require.NoError(t, s.apply("git", "v2", fromGit))
+
+	s.plugin("suspend", "--all").succeeds()
+	require.ErrorContains(t, s.apply("git", "v2", fromGit), `conflict with "kubectl-cronjob" using batch.tutorial.kubebuilder.io/v1: .spec.suspend`)
+	require.NoError(t, s.apply("git", "v2", fromGit, client.ForceOwnership))
+	assert.Contains(t, s.plugin("resume", "--all").succeeds(), "c already resumed\n")
+	assert.Equal(t, []string{"git in v2"}, s.ownersOf("suspend"))
+}
