@@ -71,6 +71,7 @@ func TestKubectlRunsAndCompletesThePlugin(t *testing.T) {
 		"shows its help":          {args: []string{"cronjob", "--help"}, wantOut: "Usage:\n  kubectl cronjob [command]\n"},
 		"shows its version":       {args: []string{"cronjob", "--version"}, wantOut: "kubectl cronjob version v1.2.3\n"},
 		"passes flags on":         {args: []string{"cronjob", "suspend", "pear", "-n", s.ns, "-o", "name"}, wantOut: "cronjob.batch.tutorial.kubebuilder.io/pear\n"},
+		"passes on what is wrong": {args: []string{"cronjob", "lint", "-f", "internal/cli/lint/testdata/never.yaml"}, wantOut: "never fires", wantCode: 2},
 		"passes the exit code on": {args: []string{"cronjob", "convert", "-f", sample, "--to=v2", "--check"}, wantOut: sample, wantCode: 1},
 		"tells of a mistake":      {args: []string{"cronjob", "nxt"}, wantErrOut: "error: unknown command \"nxt\" for \"kubectl cronjob\"\n\nDid you mean this?\n\tnext\n", wantCode: 1},
 		"completes the plugin":    {args: []string{"__complete", "cronj"}, wantOut: "cronjob\t"},
@@ -79,6 +80,8 @@ func TestKubectlRunsAndCompletesThePlugin(t *testing.T) {
 		"completes CronJobs":      {args: []string{"__complete", "cronjob", "next", "-n", s.ns, "ap"}, wantOut: "apple\napricot\n:4\n"},
 		"completes for export":    {args: []string{"__complete", "cronjob", "export", "-n", s.ns, "apple", ""}, wantOut: "apricot\npear\n:4\n"},
 		"completes for import":    {args: []string{"__complete", "cronjob", "import", "-n", s.ns, ""}, wantOut: "plum\n:4\n"},
+		"completes a format":      {args: []string{"__complete", "cronjob", "lint", "-o", ""}, wantOut: "text\njson\nsarif\n:4\n"},
+		"completes a policy":      {args: []string{"__complete", "cronjob", "create", "--restart", ""}, wantOut: "OnFailure\nNever\n:4\n"},
 		"completes what is begun": {args: []string{"__complete", "cronjob", "suspend", "-n", s.ns, "apple", ""}, wantOut: "apricot\npear\n:4\n"},
 		"hears of a missing config": {
 			args:       []string{"cronjob", "run", "pear", "--kubeconfig=missing"},
