@@ -45,6 +45,25 @@ func CompleteNamespaces(e *env.Env) cobra.CompletionFunc {
 	}
 }
 
+// CompleteFrom completes the value of a flag with what the CronJob has that the first argument names.
+func CompleteFrom(e *env.Env, valuesOf func(*v1.CronJob) []cobra.Completion) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+		defer cancel()
+		_, cronJob, err := Named(ctx, e, args[0])
+		if err != nil {
+			cobra.CompErrorln(err.Error())
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return slices.DeleteFunc(valuesOf(cronJob), func(value string) bool {
+			return !strings.HasPrefix(value, begun)
+		}), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // complete completes the first limit arguments with names of objects; all if limit is 0.
 func complete(e *env.Env, kind schema.GroupVersionKind, limit int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -80,19 +81,36 @@ func Explain(err error) error {
 // JobsOf returns the Jobs that a CronJob of either kind controls, by UID as the controller counts
 // them, oldest first: by their tick, or by their creation if they have none.
 func JobsOf(ctx context.Context, c client.Reader, cronJob client.Object) ([]*batchv1.Job, error) {
-	var jobs []*batchv1.Job
+	jobs, err := JobsByOwner(ctx, c, cronJob.GetNamespace(), cronJob)
+	return jobs[cronJob.GetUID()], err
+}
+
+// JobsByOwner returns what JobsOf does for CronJobs of a namespace, or of all if it is "", by their
+// UIDs. It lists the Jobs once.
+func JobsByOwner[T client.Object](ctx context.Context, c client.Reader, namespace string, cronJobs ...T) (
+	map[types.UID][]*batchv1.Job, error,
+) {
+	jobs := make(map[types.UID][]*batchv1.Job, len(cronJobs))
+	for _, cronJob := range cronJobs {
+		jobs[cronJob.GetUID()] = nil
+	}
 	err := Each(ctx, c, &batchv1.JobList{}, func(object runtime.Object) error {
-		if job, ok := object.(*batchv1.Job); ok && metav1.IsControlledBy(job, cronJob) {
-			jobs = append(jobs, job)
+		job := object.(*batchv1.Job) //nolint:forcetypeassert // the list has no others
+		if controller := metav1.GetControllerOfNoCopy(job); controller != nil {
+			if _, isAsked := jobs[controller.UID]; isAsked {
+				jobs[controller.UID] = append(jobs[controller.UID], job)
+			}
 		}
 		return nil
-	}, client.InNamespace(cronJob.GetNamespace()))
+	}, client.InNamespace(namespace))
 	if err != nil {
-		return nil, fmt.Errorf("listing the Jobs of %s: %w", cronJob.GetName(), err)
+		return nil, fmt.Errorf("listing the Jobs: %w", err)
 	}
-	slices.SortStableFunc(jobs, func(a, b *batchv1.Job) int {
-		return cmp.Or(plan.AgeFrom(a).Compare(plan.AgeFrom(b)), cmp.Compare(a.Name, b.Name))
-	})
+	for _, owned := range jobs {
+		slices.SortStableFunc(owned, func(a, b *batchv1.Job) int {
+			return cmp.Or(plan.AgeFrom(a).Compare(plan.AgeFrom(b)), cmp.Compare(a.Name, b.Name))
+		})
+	}
 	return jobs, nil
 }
 

@@ -5,18 +5,23 @@ package cronjobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/pager"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
@@ -33,7 +38,8 @@ func Each(ctx context.Context, c client.Reader, list client.ObjectList, visit fu
 	return pages.EachListItemWithAlloc(ctx, metav1.ListOptions{}, visit)
 }
 
-// Selection is the flags that say which CronJobs a command is for when it is not given their names.
+// Selection is the CronJobs that a command is for: those whose names it is given or, without names,
+// those that these flags select.
 type Selection struct {
 	Selector      string
 	AllNamespaces bool
@@ -53,27 +59,185 @@ func (s *Selection) Check() error {
 	return nil
 }
 
+// CheckNames says what is wrong with the flags and the names.
+func (s *Selection) CheckNames(names []string) error {
+	switch {
+	case len(names) > 0 && s.Selector != "":
+		return errors.New("give NAMEs or -l SELECTOR, not both")
+	case len(names) > 0 && s.AllNamespaces:
+		return errors.New("-A goes without NAMEs, or with -l: a NAME is of one namespace, see -n")
+	}
+	for _, name := range names {
+		if _, err := ParseName(name); err != nil {
+			return err
+		}
+	}
+	return s.Check()
+}
+
+// CheckChosen says what is wrong for a command that is for no CronJobs unless some are chosen.
+func (s *Selection) CheckChosen(names []string) error {
+	if len(names) == 0 && !s.HasFlags() {
+		return errors.New("name the CronJob, or several, or select some with -l or -A")
+	}
+	return s.CheckNames(names)
+}
+
+// HasFlags reports whether one of the flags is given.
+func (s *Selection) HasFlags() bool { return s.Selector != "" || s.AllNamespaces }
+
+// Namespace is the namespace of the CronJobs; "" for all.
+func (s *Selection) Namespace(e *env.Env) (string, error) {
+	if s.AllNamespaces {
+		return metav1.NamespaceAll, nil
+	}
+	return e.Namespace()
+}
+
+// NameOf names a CronJob as far as is needed to tell it from the others.
+func (s *Selection) NameOf(namespace, name string) string {
+	if s.AllNamespaces {
+		return namespace + "/" + name
+	}
+	return name
+}
+
+// Qualify has an error about a CronJob say of which namespace it is, if that is not clear.
+func (s *Selection) Qualify(cronJob client.Object, err error) error {
+	if err == nil || !s.AllNamespaces {
+		return err
+	}
+	return fmt.Errorf("namespace %s: %w", cronJob.GetNamespace(), err)
+}
+
+// SayNone says, as kubectl does, that there are no such CronJobs.
+func (s *Selection) SayNone(e *env.Env) {
+	if s.AllNamespaces {
+		fmt.Fprintln(e.ErrOut, "No resources found")
+		return
+	}
+	namespace, _ := e.Namespace() // it was read to look for them
+	fmt.Fprintf(e.ErrOut, "No resources found in %s namespace.\n", namespace)
+}
+
 // List returns the CronJobs of a kind that the flags select.
 func (s *Selection) List(ctx context.Context, e *env.Env, c client.Reader, kind schema.GroupVersionKind) (
 	[]*unstructured.Unstructured, error,
 ) {
-	namespace, err := e.Namespace()
+	var found []*unstructured.Unstructured
+	err := s.visit(ctx, e, c, kind, func(object *unstructured.Unstructured) error {
+		found = append(found, object)
+		return nil
+	})
+	return found, err
+}
+
+// visit calls visit with the CronJobs of a kind that the flags select, until it fails.
+func (s *Selection) visit(ctx context.Context, e *env.Env, c client.Reader, kind schema.GroupVersionKind,
+	visit func(*unstructured.Unstructured) error,
+) error {
+	namespace, err := s.Namespace(e)
 	if err != nil {
-		return nil, err
-	}
-	if s.AllNamespaces {
-		namespace = metav1.NamespaceAll
+		return err
 	}
 	selector, err := labels.Parse(s.Selector)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var found []*unstructured.Unstructured
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	err = Each(ctx, c, list, func(object runtime.Object) error {
-		found = append(found, object.(*unstructured.Unstructured)) //nolint:forcetypeassert // the list has no others
-		return nil
+	return Each(ctx, c, list, func(object runtime.Object) error {
+		return visit(object.(*unstructured.Unstructured)) //nolint:forcetypeassert // the list has no others
 	}, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector})
-	return found, err
+}
+
+// Each calls visit with each CronJob of a kind, and returns what went wrong: one that can't be read,
+// or that visit fails for, does not keep it from the others.
+func (s *Selection) Each(ctx context.Context, e *env.Env, c client.Reader, kind schema.GroupVersionKind, names []string,
+	visit func(*unstructured.Unstructured) error,
+) []error {
+	var errs []error
+	collect := func(err error) {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if len(names) == 0 {
+		collect(s.visit(ctx, e, c, kind, func(object *unstructured.Unstructured) error {
+			collect(s.Qualify(object, visit(object)))
+			return ctx.Err()
+		}))
+		return errs
+	}
+	namespace, err := e.Namespace()
+	if err != nil {
+		return []error{err}
+	}
+	seen := sets.New[string]()
+	for _, arg := range names {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(kind)
+		name, err := ParseName(arg)
+		if err == nil {
+			err = Explain(c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object))
+		}
+		switch {
+		case err != nil:
+			collect(err)
+		case !seen.Has(name):
+			seen.Insert(name)
+			collect(visit(object))
+		}
+	}
+	return errs
+}
+
+// EachV1 is Each, in v1, which is always served. One object that can't be decoded would fail a list
+// of the type: here it is an error of its own.
+func (s *Selection) EachV1(ctx context.Context, e *env.Env, c client.Reader, names []string, visit func(*v1.CronJob) error) []error {
+	return s.Each(ctx, e, c, v1.GroupVersion.WithKind("CronJob"), names, func(object *unstructured.Unstructured) error {
+		cronJob, err := DecodeV1(object)
+		if err != nil {
+			return err
+		}
+		return visit(cronJob)
+	})
+}
+
+// DecodeV1 decodes a CronJob that was read in v1.
+func DecodeV1(object *unstructured.Unstructured) (*v1.CronJob, error) {
+	cronJob := &v1.CronJob{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, cronJob); err != nil {
+		return nil, fmt.Errorf("CronJob %s: %w", object.GetName(), err)
+	}
+	return cronJob, nil
+}
+
+// ListV1 returns the CronJobs that EachV1 visits.
+func (s *Selection) ListV1(ctx context.Context, e *env.Env, c client.Reader, names []string) ([]*v1.CronJob, []error) {
+	var found []*v1.CronJob
+	errs := s.EachV1(ctx, e, c, names, func(cronJob *v1.CronJob) error {
+		found = append(found, cronJob)
+		return nil
+	})
+	return found, errs
+}
+
+// ListWithJobs returns the CronJobs that EachV1 visits, and their Jobs as JobsByOwner does.
+func (s *Selection) ListWithJobs(ctx context.Context, e *env.Env, c client.Reader, names []string) (
+	[]*v1.CronJob, map[types.UID][]*batchv1.Job, []error,
+) {
+	found, errs := s.ListV1(ctx, e, c, names)
+	if len(found) == 0 {
+		return nil, nil, errs
+	}
+	namespace, err := s.Namespace(e)
+	if err != nil {
+		return nil, nil, append(errs, err)
+	}
+	jobs, err := JobsByOwner(ctx, c, namespace, found...)
+	if err != nil {
+		return nil, nil, append(errs, err)
+	}
+	return found, jobs, errs
 }

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/util/retry"
@@ -216,38 +215,13 @@ func (c *command) operation(object *unstructured.Unstructured, changed bool) str
 // find reads the CronJobs that the command line names. They are read as they are stored, in v1,
 // which is always served.
 func (c *command) find(ctx context.Context, reader client.Reader, args []string) ([]*unstructured.Unstructured, []error) {
-	kind := v1.GroupVersion.WithKind("CronJob")
-	if len(args) == 0 {
-		found, err := c.selection.List(ctx, c.Env, reader, kind)
-		if err != nil {
-			return nil, []error{err}
-		}
-		if len(found) == 0 {
-			fmt.Fprintln(c.ErrOut, "No resources found")
-		}
-		return found, nil
-	}
-	namespace, err := c.Namespace()
-	if err != nil {
-		return nil, []error{err}
-	}
 	var found []*unstructured.Unstructured
-	var errs []error
-	seen := sets.New[string]()
-	for _, arg := range args {
-		object := &unstructured.Unstructured{}
-		object.SetGroupVersionKind(kind)
-		name, err := cronjobs.ParseName(arg)
-		if err == nil {
-			err = cronjobs.Explain(reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object))
-		}
-		switch {
-		case err != nil:
-			errs = append(errs, err)
-		case !seen.Has(name):
-			seen.Insert(name)
-			found = append(found, object)
-		}
+	errs := c.selection.Each(ctx, c.Env, reader, v1.GroupVersion.WithKind("CronJob"), args, func(object *unstructured.Unstructured) error {
+		found = append(found, object)
+		return nil
+	})
+	if len(found)+len(errs) == 0 {
+		c.selection.SayNone(c.Env)
 	}
 	return found, errs
 }
