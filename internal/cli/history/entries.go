@@ -29,6 +29,9 @@ const (
 	Failed    State = "Failed"
 	Running   State = "Running"
 
+	// Deleted is of Jobs that were deleted before they were over.
+	Deleted State = "Deleted"
+
 	// Missed is of ticks that never run.
 	Missed State = "Missed"
 
@@ -59,6 +62,9 @@ type History struct {
 	Entries []Entry `json:"entries"`
 
 	now time.Time
+
+	// title names the CronJob where its name alone does not.
+	title string
 }
 
 // Entry is a tick, or a run that was started by hand.
@@ -68,10 +74,11 @@ type Entry struct {
 	// Tick is what started it; "" if somebody did by hand.
 	Tick string `json:"tick,omitempty"`
 
-	// Job is the name of the Job, Start and End when it did.
-	Job   string `json:"job,omitempty"`
-	Start string `json:"start,omitempty"`
-	End   string `json:"end,omitempty"`
+	// Job is the name of the Job, Start and End when it did. JobIsGone says that it was deleted since.
+	Job       string `json:"job,omitempty"`
+	JobIsGone bool   `json:"jobIsGone,omitempty"`
+	Start     string `json:"start,omitempty"`
+	End       string `json:"end,omitempty"`
 
 	// DelaySeconds is from the tick to the start, DurationSeconds from there to the end, or to now.
 	DelaySeconds    *int64 `json:"delaySeconds,omitempty"`
@@ -93,6 +100,15 @@ func (e Entry) duration() time.Duration {
 	return time.Duration(ptr.Deref(e.DurationSeconds, 0)) * time.Second
 }
 
+// At is the tick, or when a run that has none has started.
+func (e Entry) At() time.Time { return e.at }
+
+// Known returns what is known of the runs of a CronJob at an instant, given the Jobs that it still
+// has.
+func Known(c *v1.CronJob, jobs []*batchv1.Job, now time.Time) History {
+	return makeHistory(c, jobs, now, 0)
+}
+
 // makeHistory puts together what is known of a CronJob at an instant, and so many ticks to come.
 func makeHistory(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) History {
 	zone := cronjobs.Zone(c)
@@ -102,6 +118,12 @@ func makeHistory(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) 
 	}
 	for _, job := range jobs {
 		h.Entries = append(h.Entries, entryOf(job, h.now))
+	}
+	for i := range c.Status.RecentRuns {
+		run := &c.Status.RecentRuns[i]
+		if run.JobName != "" && !slices.ContainsFunc(jobs, func(job *batchv1.Job) bool { return job.Name == run.JobName }) {
+			h.Entries = append(h.Entries, entryOfRun(run, h.now))
+		}
 	}
 	for _, row := range c.Status.Missed {
 		h.Entries = append(h.Entries, tickEntry(Missed, row.First.In(zone), plan.MissedRow(row).Event().Note))
@@ -177,6 +199,25 @@ func entryOf(job *batchv1.Job, now time.Time) Entry {
 	}
 	e.End = end.In(now.Location()).Format(time.RFC3339)
 	e.DurationSeconds = seconds(end.Sub(start))
+	return e
+}
+
+// entryOfRun returns the entry of a run whose Job is gone, in the zone of now.
+func entryOfRun(run *v1.Run, now time.Time) Entry {
+	e := Entry{State: State(run.Result), Job: run.JobName, JobIsGone: true, Message: run.Reason, at: run.ScheduledTime.In(now.Location())}
+	if run.Result == v1.RunRunning { // when the status was written
+		e.State = Deleted
+	}
+	start := ptr.Deref(run.StartTime, run.ScheduledTime).In(now.Location())
+	e.Start = start.Format(time.RFC3339)
+	if run.Trigger != v1.TriggerManual {
+		e.Tick = e.at.Format(time.RFC3339)
+		e.DelaySeconds = seconds(start.Sub(e.at))
+	}
+	if run.CompletionTime != nil {
+		e.End = run.CompletionTime.In(now.Location()).Format(time.RFC3339)
+		e.DurationSeconds = seconds(run.CompletionTime.Sub(start))
+	}
 	return e
 }
 

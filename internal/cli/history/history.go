@@ -18,18 +18,24 @@ import (
 )
 
 const (
-	long = `Show the runs of a CronJob as a timeline: those that are over, those that go on, the ticks that were
+	long = `Show the runs of CronJobs as a timeline: those that are over, those that go on, the ticks that were
 missed, and those to come. Of each run it tells the result, how long after its tick it started, and
 how long it took.
 
 Runs that are over are shown as long as their Jobs exist (see successfulJobsHistoryLimit and
-failedJobsHistoryLimit), missed ticks as long as status.missed has them: the newest five rows.
+failedJobsHistoryLimit) or status.recentRuns has them: the newest ten; missed ticks as long as
+status.missed has them: the newest five rows.
 
 When the output is no terminal it is a table aligned as kubectl's are, with times as in RFC 3339 and
-"-" for what there is not. Colours are left away if NO_COLOR is set.`
+"-" for what there is not; but for one NAME its first column names the CronJob. Colours are left
+away if NO_COLOR is set. With -o json or yaml it is an object for one NAME, else one whose items are
+these objects.`
 
 	example = `  # Show the runs of the CronJob "backup", and the next three ticks
   kubectl cronjob history backup
+
+  # Show those of an application, in all namespaces
+  kubectl cronjob history -l app=shop -A
 
   # Show the next ten ticks, too
   kubectl cronjob history backup -c 10
@@ -47,30 +53,36 @@ type command struct {
 
 	coming    int
 	noHeaders bool
+	selection cronjobs.Selection
 	output    cronjobs.Output
+
+	// single says that one CronJob is named, rather than any number.
+	single bool
 }
 
 // NewCommand returns the command history.
 func NewCommand(e *env.Env) *cobra.Command {
 	c := &command{Env: e}
 	cmd := &cobra.Command{
-		Use:                   "history NAME",
+		Use:                   "history (NAME... | -l SELECTOR | -A)",
 		DisableFlagsInUseLine: true,
 		Short:                 "Show what a CronJob has run, runs, and is going to run",
 		Long:                  long,
 		Example:               example,
-		Args:                  cronjobs.OneName,
-		ValidArgsFunction:     cronjobs.CompleteNames(e, 1),
+		Args:                  func(_ *cobra.Command, args []string) error { return c.selection.CheckChosen(args) },
+		ValidArgsFunction:     cronjobs.CompleteNames(e, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(); err != nil {
 				return err
 			}
-			return c.run(cmd.Context(), args[0])
+			c.single = len(args) == 1
+			return c.run(cmd.Context(), args)
 		},
 	}
 	flags := cmd.Flags()
 	flags.IntVarP(&c.coming, "count", "c", defaultComing, "How many of the ticks to come to show.")
 	flags.BoolVar(&c.noHeaders, "no-headers", false, "Leave out the headers of the table, when the output is no terminal.")
+	c.selection.AddFlags(cmd, "Show")
 	c.output.AddFlag(cmd, "json", "yaml")
 	return cmd
 }
@@ -83,52 +95,91 @@ func (c *command) check() error {
 	return c.output.Check()
 }
 
-// run shows the history of a CronJob.
-func (c *command) run(ctx context.Context, arg string) error {
-	cluster, cronJob, err := cronjobs.Named(ctx, c.Env, arg)
+// run shows the history of each CronJob that the command line names.
+func (c *command) run(ctx context.Context, args []string) error {
+	cluster, err := c.Client()
 	if err != nil {
 		return err
 	}
-	jobs, err := cronjobs.JobsOf(ctx, cluster, cronJob)
-	if err != nil {
+	found, jobs, errs := c.selection.ListWithJobs(ctx, c.Env, cluster, args)
+	if len(found)+len(errs) == 0 {
+		c.selection.SayNone(c.Env)
+	}
+	now := c.Clock.Now()
+	histories := make([]History, len(found))
+	for i, cronJob := range found {
+		histories[i] = makeHistory(cronJob, jobs[cronJob.UID], now, c.coming)
+		histories[i].title = c.selection.NameOf(cronJob.Namespace, cronJob.Name)
+	}
+	if err := c.print(c.Out, histories); err != nil {
 		return err
 	}
-	return c.print(c.Out, makeHistory(cronJob, jobs, c.Clock.Now(), c.coming))
+	return cronjobs.Fail(c.Env, errs)
 }
 
-// print prints a history in the format that is asked for, or that suits the output.
-func (c *command) print(out io.Writer, h History) error {
-	if c.output.Format != "" {
-		return c.output.Write(out, h)
+// print prints histories in the format that is asked for, or that suits the output.
+func (c *command) print(out io.Writer, histories []History) error {
+	switch {
+	case c.output.Format != "" && !c.single:
+		return c.output.Write(out, struct {
+			Items []History `json:"items"`
+		}{histories})
+	case c.output.Format != "" && len(histories) == 1:
+		return c.output.Write(out, histories[0])
 	}
-	if s, ok := screenOf(out); ok {
-		_, err := io.WriteString(out, s.timeline(h))
-		return err
+	s, ok := screenOf(out)
+	if !ok {
+		return c.printTable(out, histories)
 	}
-	return printTable(out, h, !c.noHeaders)
+	for i, h := range histories {
+		text := s.timeline(h)
+		if i > 0 {
+			text = "\n" + text
+		}
+		if _, err := io.WriteString(out, text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// printTable prints the history for programs: columns aligned as kubectl does it, "-" where there
-// is nothing. No cell but the last has a blank in it.
-func printTable(out io.Writer, h History, headers bool) error {
+// printTable prints histories for programs: columns aligned as kubectl does it, "-" where there is
+// nothing. No cell but the last has a blank in it.
+func (c *command) printTable(out io.Writer, histories []History) error {
 	w := printers.GetNewTabWriter(out)
-	if headers {
-		_, _ = io.WriteString(w, "TICK\tJOB\tRESULT\tSTART\tDELAY\tDURATION\tMESSAGE\n") // Flush returns errors
+	header := []string{"TICK", "JOB", "RESULT", "START", "DELAY", "DURATION", "MESSAGE"}
+	if !c.noHeaders && len(histories) > 0 {
+		c.printRow(w, "CRONJOB", header)
 	}
-	for _, e := range h.Entries {
-		cells := []string{e.Tick, e.Job, string(e.State), e.Start, "", "", e.Message}
-		if e.DelaySeconds != nil {
-			cells[4] = e.delay().String()
+	for _, h := range histories {
+		for _, e := range h.Entries {
+			c.printRow(w, h.title, e.row())
 		}
-		if e.DurationSeconds != nil {
-			cells[5] = e.duration().String()
-		}
-		for i, cell := range cells {
-			if cells[i] = strings.Join(strings.Fields(strings.Map(printable, cell)), " "); cells[i] == "" {
-				cells[i] = "-"
-			}
-		}
-		_, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n")
 	}
 	return w.Flush()
+}
+
+// printRow prints cells, after the name of the CronJob if there may be several.
+func (c *command) printRow(w io.Writer, title string, cells []string) {
+	if !c.single {
+		cells = append([]string{title}, cells...)
+	}
+	_, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n") // Flush returns errors
+}
+
+// row is the cells of an entry, without its CronJob.
+func (e Entry) row() []string {
+	cells := []string{e.Tick, e.Job, string(e.State), e.Start, "", "", e.Message}
+	if e.DelaySeconds != nil {
+		cells[4] = e.delay().String()
+	}
+	if e.DurationSeconds != nil {
+		cells[5] = e.duration().String()
+	}
+	for i, cell := range cells {
+		if cells[i] = strings.Join(strings.Fields(strings.Map(printable, cell)), " "); cells[i] == "" {
+			cells[i] = "-"
+		}
+	}
+	return cells
 }

@@ -126,7 +126,7 @@ func TestATerminalIsKnownByWhatItIs(t *testing.T) {
 func tableOf(t *testing.T, h History, headers bool) string {
 	t.Helper()
 	out := &strings.Builder{}
-	require.NoError(t, printTable(out, h, headers))
+	require.NoError(t, (&command{single: true, noHeaders: !headers}).printTable(out, []History{h}))
 	return out.String()
 }
 
@@ -151,6 +151,58 @@ TICK                        JOB            RESULT      START                    
 2027-03-28T15:00:00+09:00   -              Coming      -                           -       -          -
 `, "\n"), tableOf(t, h, true))
 	assert.NotContains(t, tableOf(t, h, false), "TICK")
+}
+
+func TestATableOfSeveralSaysOfWhichCronJobEachRunIs(t *testing.T) {
+	c, jobs := aDay()
+	shop, bank := makeHistory(c, jobs[:1], at("05:05:00"), 0), makeHistory(c, nil, at("05:05:00"), 1)
+	shop.title, bank.title = "shop/c", "bank/c"
+	out := &strings.Builder{}
+	require.NoError(t, (&command{}).printTable(out, []History{shop, bank}))
+	assert.Equal(t, strings.TrimPrefix(`
+CRONJOB   TICK                        JOB            RESULT      START                       DELAY   DURATION   MESSAGE
+shop/c    2027-03-28T10:00:00+09:00   c-1806195600   Succeeded   2027-03-28T10:00:01+09:00   1s      9m59s      -
+shop/c    2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          Missed scheduled time 2027-03-28T04:00:00Z: they waited for a Job to end until a newer one was due
+bank/c    2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          Missed scheduled time 2027-03-28T04:00:00Z: they waited for a Job to end until a newer one was due
+bank/c    2027-03-28T15:00:00+09:00   -              Coming      -                           -       -          -
+`, "\n"), out.String())
+}
+
+func TestRunsWhoseJobsAreGoneAreShownAsTheStatusRemembersThem(t *testing.T) {
+	c := builders.MakeCronJob("c").Schedule("0 * * * *").Created(at("00:00:00")).Suspend(true).Obj()
+	when := func(clock string) *metav1.Time { return new(metav1.NewTime(at(clock))) }
+	run := func(tick, end string, result v1.RunResult, trigger v1.RunTrigger) v1.Run {
+		run := v1.Run{ScheduledTime: *when(tick), Trigger: trigger, Result: result, JobName: "c-" + tick[:2], StartTime: when(tick[:7] + "2")}
+		if end != "" {
+			run.CompletionTime = when(end)
+		}
+		return run
+	}
+	failed := run("02:00:00", "02:02:02", v1.RunFailed, v1.TriggerSchedule)
+	failed.Reason = "BackoffLimitExceeded"
+	there := builders.MakeJob(c, at("05:00:00")).Succeeded(at("05:01:00")).Obj()
+	c.Status.RecentRuns = []v1.Run{
+		{ScheduledTime: *when("05:00:00"), JobName: there.Name, Trigger: v1.TriggerSchedule, Result: v1.RunRunning},
+		run("04:00:00", "", v1.RunRunning, v1.TriggerSchedule),
+		run("03:30:00", "03:31:02", v1.RunSucceeded, v1.TriggerManual),
+		{ScheduledTime: *when("03:00:00"), Trigger: v1.TriggerSchedule, Result: v1.RunMissed, Count: 1},
+		failed,
+		run("01:00:00", "", v1.RunDeleted, v1.TriggerSchedule),
+	}
+	h := makeHistory(c, []*batchv1.Job{there}, at("05:05:00"), 0)
+	assert.Equal(t, strings.TrimPrefix(`
+CronJob c: Every hour (UTC)
+It is suspended: nothing starts until it is resumed.
+∅ 2027-03-28 01:00  c-01          Deleted    2s       0s   █
+✘ 2027-03-28 02:00  c-02          Failed     2s       2m   █████████████
+  BackoffLimitExceeded
+✔ 2027-03-28 03:30  c-03          Succeeded  by hand  60s  ██████
+∅ 2027-03-28 04:00  c-04          Deleted    2s       0s   █
+✔ 2027-03-28 05:00  c-1806210000  Succeeded  0s       60s  ██████
+`, "\n"), screen{width: 72}.timeline(h), "it is deleted if the status does not know its end")
+	for _, e := range h.Entries {
+		assert.Equal(t, e.Job != there.Name, e.JobIsGone, e.Job)
+	}
 }
 
 func TestTheHistorySaysWhyNothingComes(t *testing.T) {
@@ -221,5 +273,5 @@ func (closedPipe) Write([]byte) (int, error) { return 0, errClosed }
 
 func TestAnOutputThatIsClosedIsAnError(t *testing.T) {
 	c := &command{}
-	assert.ErrorIs(t, c.print(closedPipe{}, History{}), errClosed)
+	assert.ErrorIs(t, c.print(closedPipe{}, []History{{}}), errClosed)
 }

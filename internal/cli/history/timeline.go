@@ -59,10 +59,14 @@ var looks = map[State]look{
 	Succeeded: {"✔", color.FgGreen},
 	Failed:    {"✘", color.FgRed},
 	Running:   {"▶", color.FgCyan},
+	Deleted:   {"∅", color.FgYellow},
 	Missed:    {"!", color.FgYellow},
 	Waiting:   {"…", color.FgYellow},
 	Coming:    {"○", color.Faint},
 }
+
+// Symbol returns the sign of one column by which a state is shown.
+func (s State) Symbol() string { return cmp.Or(looks[s].symbol, "?") }
 
 // timeline is the history for people. Time goes down the lines; the bars show, at one scale, how
 // long after its tick each run has started, and how long it took:
@@ -87,7 +91,7 @@ func (s screen) timeline(h History) string {
 			isPast = false
 			s.write(text, color.Faint, "── now, "+h.now.Format(format)+" ──")
 		}
-		row := looks[e.State].symbol + " " + e.at.Format(format)
+		row := e.State.Symbol() + " " + e.at.Format(format)
 		switch {
 		case e.Job != "":
 			row += aligned(e.cells(), widths) + "  "
@@ -122,7 +126,7 @@ func (s screen) head(text *strings.Builder, h History) {
 	if h.Problem != "" {
 		what = h.Problem
 	}
-	s.write(text, color.Bold, fmt.Sprintf("CronJob %s: %s (%s)", h.Name, what, h.TimeZone))
+	s.write(text, color.Bold, fmt.Sprintf("CronJob %s: %s (%s)", cmp.Or(h.title, h.Name), what, h.TimeZone))
 	if h.Suspended {
 		s.write(text, color.FgYellow, "It is suspended: nothing starts until it is resumed.")
 	}

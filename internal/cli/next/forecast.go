@@ -53,6 +53,22 @@ type Tick struct {
 	at, here time.Time
 }
 
+// At is the instant, in the zone of the schedule.
+func (t Tick) At() time.Time { return t.at }
+
+// TickAt describes a tick of a CronJob, in the zone of its schedule and in that of the terminal.
+func TickAt(c *v1.CronJob, at time.Time, here *time.Location, notes ...string) Tick {
+	tick := Tick{
+		Time: at.Format(time.RFC3339), LocalTime: at.In(here).Format(time.RFC3339),
+		Notes: notes,
+		at:    at, here: at.In(here),
+	}
+	if c.Name != "" {
+		tick.Job = fmt.Sprintf("%s-%d", c.Name, at.Unix())
+	}
+	return tick
+}
+
 // makeForecast finds the ticks of a CronJob from an instant on. An error names the wrong field.
 func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int) (Forecast, error) {
 	ticks, err := cronjobs.Schedule(c)
@@ -81,16 +97,9 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 		if !ok {
 			break
 		}
-		tick := Tick{
-			Time: at.In(zone).Format(time.RFC3339), LocalTime: at.In(here).Format(time.RFC3339),
-			Notes: wall.notes(before, at, here),
-			at:    at.In(zone), here: at.In(here),
-		}
+		tick := TickAt(c, at.In(zone), here, wall.notes(before, at, here)...)
 		if resumed != "" {
 			tick.Notes, resumed = append(tick.Notes, resumed), ""
-		}
-		if c.Name != "" {
-			tick.Job = fmt.Sprintf("%s-%d", c.Name, at.Unix())
 		}
 		f.Ticks = append(f.Ticks, tick)
 		before, after = at, at

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,10 +40,13 @@ Where clocks shift, notes say so: a time of day that a spring night skips fires 
 skipped it, and one that an autumn night has twice fires the first time.
 
 With -o name it prints the Jobs that the CronJob would start, job.batch/NAME-UNIXTIME, one a line;
-with -o json or yaml an object, and for -f one whose items are these objects.`
+with -o json or yaml an object for one NAME or EXPRESSION, else one whose items are these objects.`
 
 	example = `  # The next ten times at which the CronJob "backup" fires
   kubectl cronjob next backup
+
+  # The next time of each CronJob of an application, in all namespaces
+  kubectl cronjob next -l app=shop -A -c 1
 
   # The next three times of an expression, at night in Paris
   kubectl cronjob next "30 2 * * 1-5" -c 3 --tz Europe/Paris
@@ -63,24 +67,29 @@ type command struct {
 	count     int
 	zone      string
 	from      string
+	selection cronjobs.Selection
 	output    cronjobs.Output
+
+	// single says that one CronJob or expression is named, rather than any number.
+	single bool
 }
 
 // NewCommand returns the command next.
 func NewCommand(e *env.Env) *cobra.Command {
 	c := &command{Env: e}
 	cmd := &cobra.Command{
-		Use:                   `next (NAME | "EXPRESSION" | -f FILE)`,
+		Use:                   `next (NAME... | "EXPRESSION" | -f FILE | -l SELECTOR | -A)`,
 		DisableFlagsInUseLine: true,
 		Short:                 "Tell when a schedule fires next",
 		Long:                  long,
 		Example:               example,
 		Args:                  cobra.ArbitraryArgs,
-		ValidArgsFunction:     cronjobs.CompleteNames(e, 1),
+		ValidArgsFunction:     cronjobs.CompleteNames(e, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(args); err != nil {
 				return err
 			}
+			c.single = len(args) == 1
 			return c.run(cmd.Context(), args)
 		},
 	}
@@ -92,6 +101,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 		"An expression is read in UTC if none is given.")
 	flags.StringVar(&c.from, "from", "", "Tell the times from then on, rather than from now: "+
 		"2027-03-28T01:00:00+01:00 (RFC 3339), or a date such as 2027-03-28 for midnight in the schedule's time zone.")
+	c.selection.AddFlags(cmd, "Tell")
 	c.output.AddFlag(cmd, "json", "yaml", "name")
 	err := errors.Join(cmd.RegisterFlagCompletionFunc("tz", cobra.NoFileCompletions), cmd.MarkFlagFilename("filename", "json", "yaml", "yml"))
 	if err != nil {
@@ -105,14 +115,17 @@ func (c *command) check(args []string) error {
 	if err := c.output.Check(); err != nil {
 		return err
 	}
+	isOneExpression := len(args) == 1 && isExpression(args[0])
 	switch {
 	case len(args) > 0 && len(c.files) > 0:
 		return errors.New("give a NAME, an EXPRESSION or -f, not two of them")
-	case len(args) == 0 && len(c.files) == 0:
-		return errors.New(`give the NAME of a CronJob, a cron EXPRESSION such as "0 9 * * 1-5", or -f FILE`)
-	case len(args) > 1:
-		return fmt.Errorf(`got %d arguments, want one: quote an expression, as in kubectl cronjob next "0 9 * * 1-5"`, len(args))
-	case len(args) == 1 && c.output.Format == "name" && isExpression(args[0]):
+	case (isOneExpression || len(c.files) > 0) && c.selection.HasFlags():
+		return errors.New("-l and -A select CronJobs of the cluster: leave them away with an EXPRESSION or -f")
+	case len(args) == 0 && len(c.files) == 0 && !c.selection.HasFlags():
+		return errors.New(`give the NAME of a CronJob, a cron EXPRESSION such as "0 9 * * 1-5", or -f FILE, or select with -l or -A`)
+	case isUnquoted(args):
+		return fmt.Errorf(`got %d arguments that are no NAMEs: quote an expression, as in kubectl cronjob next "0 9 * * 1-5"`, len(args))
+	case isOneExpression && c.output.Format == "name":
 		return errors.New("-o name prints the names of Jobs, and an expression has none: use -o json or yaml")
 	case c.count < 1 || c.count > maxCount:
 		return fmt.Errorf("--count must be from 1 to %d, not %d", maxCount, c.count)
@@ -123,12 +136,25 @@ func (c *command) check(args []string) error {
 	if _, err := parseFrom(c.from, time.UTC); err != nil {
 		return err
 	}
-	return nil
+	if isOneExpression {
+		return nil
+	}
+	return c.selection.CheckNames(args)
 }
 
 // isExpression reports whether an argument is a cron expression rather than a name.
 func isExpression(arg string) bool {
 	return arg == "" || strings.HasPrefix(arg, "@") || strings.ContainsAny(arg, " \t\n")
+}
+
+// isUnquoted reports whether arguments are an expression without its quotes, or several expressions,
+// rather than names.
+func isUnquoted(args []string) bool {
+	if len(args) < 2 {
+		return false
+	}
+	_, err := schedule.Parse(strings.Join(args, " "), "")
+	return err == nil || slices.ContainsFunc(args, func(arg string) bool { return isExpression(arg) || strings.ContainsAny(arg, "*,?") })
 }
 
 // parseFrom reads the value of --from. A date is midnight in the zone.
@@ -152,11 +178,14 @@ func parseFrom(text string, zone *time.Location) (time.Time, error) {
 func (c *command) run(ctx context.Context, args []string) error {
 	now := c.Clock.Now()
 	targets, errs := c.targets(ctx, args)
+	if len(targets)+len(errs) == 0 {
+		c.selection.SayNone(c.Env)
+	}
 	var forecasts []Forecast
 	for _, target := range targets {
 		forecast, err := c.forecast(target, now)
 		if err != nil {
-			errs = append(errs, err)
+			errs = append(errs, c.selection.Qualify(target.cronJob, err))
 			continue
 		}
 		forecasts = append(forecasts, forecast)
@@ -198,6 +227,12 @@ func (c *command) forecast(t target, now time.Time) (Forecast, error) {
 	f.Source = t.source
 	f.Waiting = waiting(t.cronJob, now)
 	return f, nil
+}
+
+// Stored forecasts so many ticks of a CronJob that is stored in the cluster, from now on. An error
+// names it, and its wrong field.
+func Stored(c *v1.CronJob, now time.Time, count int) (Forecast, error) {
+	return (&command{count: count}).forecast(target{cronJob: c}, now)
 }
 
 // waiting returns the tick that is due and has not started, if the status has one.

@@ -20,6 +20,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/yaml"
 
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
@@ -403,7 +404,15 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 	}{
 		{nil, `give the NAME of a CronJob, a cron EXPRESSION such as "0 9 * * 1-5", or -f FILE`},
 		{[]string{"0", "9", "*", "*", "1-5"}, `quote an expression, as in kubectl cronjob next "0 9 * * 1-5"`},
+		{[]string{"0", "9", "1", "1", "1"}, `quote an expression`},
+		{[]string{"@daily", "@hourly"}, `got 2 arguments that are no NAMEs`},
 		{[]string{"@daily", "-f", "-"}, "give a NAME, an EXPRESSION or -f, not two of them"},
+		{[]string{"@daily", "-A"}, "leave them away with an EXPRESSION or -f"},
+		{[]string{"-f", "-", "-l", "a=b"}, "leave them away with an EXPRESSION or -f"},
+		{[]string{"a", "b", "-l", "a=b"}, "give NAMEs or -l SELECTOR, not both"},
+		{[]string{"a", "b", "-A"}, "-A goes without NAMEs"},
+		{[]string{"-l", "a in ("}, `-l "a in ("`},
+		{[]string{"a", "job/x"}, `"job/x" is no CronJob`},
 		{[]string{"@daily", "-c", "0"}, "--count must be from 1 to 10000, not 0"},
 		{[]string{"@daily", "--tz", "Local"}, `--tz: unknown time zone "Local"`},
 		{[]string{"@daily", "--from", "tomorrow"}, `--from "tomorrow" is neither a time as in RFC 3339`},
@@ -497,6 +506,39 @@ func TestTicksBeforeTheEndOfASuspensionAreNotAmongTheNext(t *testing.T) {
 	assert.Equal(t, "2027-01-15T15:00:00Z", f.Ticks[0].Time)
 	assert.Equal(t, []string{"first after the suspension"}, f.Ticks[0].Notes)
 	assert.Empty(t, f.Ticks[1].Notes)
+}
+
+func TestSeveralCronJobsAreToldOneAfterTheOther(t *testing.T) {
+	now := time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)
+	tt := newTerminal(t, "UTC", "")
+	cmd := &command{Env: tt.env, count: 1, selection: cronjobs.Selection{AllNamespaces: true}}
+	var forecasts []Forecast
+	for _, namespace := range []string{"bank", "shop"} {
+		f, err := Stored(builders.MakeCronJob("c").Namespace(namespace).Schedule("@daily").Created(now).Obj(), now, 1)
+		require.NoError(t, err)
+		forecasts = append(forecasts, f)
+	}
+	require.NoError(t, cmd.print(forecasts, now))
+	assert.Equal(t, strings.TrimPrefix(`
+CronJob bank/c: At 00:00, every day (UTC).
+
+UTC                           IN
+Sat 2027-01-16 00:00 +00:00   12h
+
+CronJob shop/c: At 00:00, every day (UTC).
+
+UTC                           IN
+Sat 2027-01-16 00:00 +00:00   12h
+`, "\n"), columns(tt.out.String()))
+
+	tt.out.Reset()
+	cmd.output.Format = "json"
+	require.NoError(t, cmd.print(forecasts[:1], now))
+	assert.Contains(t, tt.out.String(), `"items": [`, "whatever number they are")
+	tt.out.Reset()
+	cmd.single = true
+	require.NoError(t, cmd.print(forecasts[:1], now))
+	assert.NotContains(t, tt.out.String(), `"items": [`, "one that is named is one object")
 }
 
 func TestWhatIsStoredIsToldWhateverAdmissionWouldSayToday(t *testing.T) {

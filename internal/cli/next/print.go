@@ -5,7 +5,6 @@ package next
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -26,7 +25,7 @@ func (c *command) print(forecasts []Forecast, now time.Time) error {
 			}
 		}
 		return nil
-	case c.output.Format != "" && len(c.files) > 0:
+	case c.output.Format != "" && !c.single:
 		return c.output.Write(c.Out, struct {
 			Items []Forecast `json:"items"`
 		}{append([]Forecast{}, forecasts...)})
@@ -40,7 +39,7 @@ func (c *command) print(forecasts []Forecast, now time.Time) error {
 		if i > 0 {
 			fmt.Fprintln(c.Out)
 		}
-		if err := printForecast(c.Out, f, now); err != nil {
+		if err := c.printForecast(f, now); err != nil {
 			return err
 		}
 	}
@@ -48,9 +47,10 @@ func (c *command) print(forecasts []Forecast, now time.Time) error {
 }
 
 // printForecast prints a forecast for a reader; how far the ticks are, only if now is known.
-func printForecast(out io.Writer, f Forecast, now time.Time) error {
+func (c *command) printForecast(f Forecast, now time.Time) error {
+	out := c.Out
 	if f.Name != "" {
-		fmt.Fprintf(out, "CronJob %s: ", f.Name)
+		fmt.Fprintf(out, "CronJob %s: ", c.selection.NameOf(f.Namespace, f.Name))
 	}
 	fmt.Fprintf(out, "%s (%s).\n", f.Description, f.TimeZone)
 	if f.Suspended {

@@ -24,7 +24,6 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/internal/cli/builtin"
-	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
@@ -51,16 +50,21 @@ func (t target) isExpression() bool { return t.source == "" && t.cronJob.Name ==
 // targets returns the CronJobs that the command line names, and what could not be read.
 func (c *command) targets(ctx context.Context, args []string) ([]target, []error) {
 	switch {
-	case len(args) == 0:
+	case len(c.files) > 0:
 		return c.fromFiles()
-	case isExpression(args[0]):
+	case len(args) == 1 && isExpression(args[0]):
 		return []target{{cronJob: &v1.CronJob{Spec: v1.CronJobSpec{Schedule: args[0]}}}}, nil
 	}
-	_, cronJob, err := cronjobs.Named(ctx, c.Env, args[0])
+	cluster, err := c.Client()
 	if err != nil {
 		return nil, []error{err}
 	}
-	return []target{{cronJob: cronJob}}, nil
+	var targets []target
+	errs := c.selection.EachV1(ctx, c.Env, cluster, args, func(cronJob *v1.CronJob) error {
+		targets = append(targets, target{cronJob: cronJob})
+		return nil
+	})
+	return targets, errs
 }
 
 // fromFiles reads the CronJobs of manifests. Objects of other kinds are passed over.
