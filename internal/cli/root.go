@@ -7,6 +7,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"tutorial.kubebuilder.io/project/internal/cli/agenda"
 	"tutorial.kubebuilder.io/project/internal/cli/convert"
 	"tutorial.kubebuilder.io/project/internal/cli/create"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
@@ -15,6 +16,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/history"
 	"tutorial.kubebuilder.io/project/internal/cli/importing"
 	"tutorial.kubebuilder.io/project/internal/cli/lint"
+	"tutorial.kubebuilder.io/project/internal/cli/list"
 	"tutorial.kubebuilder.io/project/internal/cli/next"
 	"tutorial.kubebuilder.io/project/internal/cli/run"
 	"tutorial.kubebuilder.io/project/internal/cli/storage"
@@ -56,6 +58,8 @@ func NewCommand(e *env.Env, version string) *cobra.Command {
 		suspend.NewSuspendCommand(e),
 		suspend.NewResumeCommand(e),
 		history.NewCommand(e),
+		list.NewCommand(e),
+		agenda.NewCommand(e),
 		newOptionsCommand(),
 	)
 	leaveOutGlobalFlags(root)

@@ -1,0 +1,105 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package list
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/utils/ptr"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/history"
+	"tutorial.kubebuilder.io/project/internal/cli/next"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// columns are those of the table; the ones with a priority are for -o wide. The printer takes a sign
+// of STREAK for three columns, so that it comes last.
+var columns = []metav1.TableColumnDefinition{
+	{Name: "Name", Type: "string", Format: "name"},
+	{Name: "Schedule", Type: "string"},
+	{Name: "Timezone", Type: "string"},
+	{Name: "Last Run", Type: "string"},
+	{Name: "Next Run", Type: "string"},
+	{Name: "Expression", Type: "string", Priority: 1},
+	{Name: "Active", Type: "integer", Priority: 1},
+	{Name: "Failures", Type: "integer", Priority: 1},
+	{Name: "Last Success", Type: "string", Priority: 1},
+	{Name: "Streak", Type: "string"},
+}
+
+// none and invalid are what kubectl prints for what there is not, and what can't be read.
+const none, invalid = "<none>", "<invalid>"
+
+// rowOf is the row of a CronJob.
+func rowOf(c *v1.CronJob, now time.Time) metav1.TableRow {
+	forecast, err := next.Stored(c, now, 1)
+	description, zone := forecast.Description, forecast.TimeZone
+	if err != nil {
+		description, zone = c.Spec.Schedule, ptr.Deref(c.Spec.TimeZone, "")
+	}
+	return metav1.TableRow{
+		Cells: []any{
+			c.Name, description, zone, lastRun(c.Status, now), nextRun(c, forecast, err, now),
+			c.Spec.Schedule, plan.ActiveCount(c.Status), c.Status.ConsecutiveFailures, ago(c.Status.LastSuccessfulTime, now),
+			streak(c.Status.RecentRuns),
+		},
+		Object: runtime.RawExtension{Object: &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name}}},
+	}
+}
+
+// lastRun says how the newest run went, and how long ago it ended, or else started. An older operator
+// tells when it was, and no more.
+func lastRun(status v1.CronJobStatus, now time.Time) string {
+	switch {
+	case len(status.RecentRuns) > 0:
+		newest := status.RecentRuns[0]
+		return fmt.Sprintf("%s (%s)", newest.Result, ago(cmp.Or(newest.CompletionTime, newest.StartTime, &newest.ScheduledTime), now))
+	case status.LastScheduleTime != nil:
+		return fmt.Sprintf("<unknown> (%s)", ago(status.LastScheduleTime, now))
+	}
+	return none
+}
+
+// nextRun says when the next run is, and in how long, or why there is none.
+func nextRun(c *v1.CronJob, forecast next.Forecast, err error, now time.Time) string {
+	switch due := c.Status.NextScheduleTime; {
+	case !c.DeletionTimestamp.IsZero():
+		return "Terminating"
+	case err != nil:
+		return invalid
+	case forecast.Suspended:
+		return "Suspended"
+	case forecast.Waiting != "":
+		return fmt.Sprintf("due since %s", duration.HumanDuration(now.Sub(due.Time)))
+	case len(forecast.Ticks) == 0:
+		return none
+	}
+	at := forecast.Ticks[0].At()
+	return fmt.Sprintf("%s (in %s)", at.Format("2006-01-02 15:04 -07:00"), duration.HumanDuration(at.Sub(now)))
+}
+
+// ago says how long ago an instant was.
+func ago(at *metav1.Time, now time.Time) string {
+	if at == nil {
+		return none
+	}
+	return duration.HumanDuration(now.Sub(at.Time)) + " ago"
+}
+
+// streak has a sign for each run, the newest last.
+func streak(newestFirst []v1.Run) string {
+	signs := &strings.Builder{}
+	for _, run := range slices.Backward(newestFirst) {
+		signs.WriteString(history.State(run.Result).Symbol())
+	}
+	return cmp.Or(signs.String(), none)
+}
