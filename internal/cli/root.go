@@ -17,6 +17,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/importing"
 	"tutorial.kubebuilder.io/project/internal/cli/lint"
 	"tutorial.kubebuilder.io/project/internal/cli/list"
+	"tutorial.kubebuilder.io/project/internal/cli/logs"
 	"tutorial.kubebuilder.io/project/internal/cli/next"
 	"tutorial.kubebuilder.io/project/internal/cli/run"
 	"tutorial.kubebuilder.io/project/internal/cli/storage"
@@ -60,6 +61,7 @@ func NewCommand(e *env.Env, version string) *cobra.Command {
 		history.NewCommand(e),
 		list.NewCommand(e),
 		agenda.NewCommand(e),
+		logs.NewCommand(e),
 		newOptionsCommand(),
 	)
 	leaveOutGlobalFlags(root)

@@ -37,6 +37,12 @@ type follower struct {
 	namespace string
 	selector  string
 
+	// container is the only one whose log is printed; "" for all.
+	container string
+
+	// once says that logs are printed one after another, as they are now.
+	once bool
+
 	// prefixed says that several containers may log at once, so that each line says which it is of.
 	prefixed bool
 
@@ -48,22 +54,34 @@ type follower struct {
 	mu          sync.Mutex // guards what follows
 	out, errOut io.Writer
 	seen        map[string]bool
+	failed      bool
+}
+
+// newFollower prepares to print what the Pods of a Job log: all containers, or the one that is named.
+func newFollower(cluster kubernetes.Interface, job *batchv1.Job, container string, out, errOut io.Writer) *follower {
+	pod := job.Spec.Template.Spec
+	isOne := container != "" || len(pod.Containers)+len(pod.InitContainers) == 1
+	return &follower{
+		cluster: cluster, namespace: job.Namespace, selector: metav1.FormatLabelSelector(job.Spec.Selector),
+		container: container, prefixed: ptr.Deref(job.Spec.Parallelism, 1) > 1 || !isOne,
+		watched: make(chan struct{}),
+		out:     out, errOut: errOut, seen: map[string]bool{},
+	}
 }
 
 // follow begins to print what the Pods of a Job log, until finish is called or the context ends.
 func follow(ctx context.Context, cluster kubernetes.Interface, job *batchv1.Job, out, errOut io.Writer) *follower {
-	pod := job.Spec.Template.Spec
-	f := &follower{
-		cluster: cluster, namespace: job.Namespace, selector: metav1.FormatLabelSelector(job.Spec.Selector),
-		prefixed: ptr.Deref(job.Spec.Parallelism, 1) > 1 || len(pod.Containers)+len(pod.InitContainers) > 1,
-		watched:  make(chan struct{}),
-		out:      out, errOut: errOut, seen: map[string]bool{},
-	}
+	f := newFollower(cluster, job, "", out, errOut)
+	f.start(ctx)
+	return f
+}
+
+// start begins to print, until finish is called or the context ends.
+func (f *follower) start(ctx context.Context) {
 	streaming, stopStreams := context.WithCancel(ctx)
 	watching, stopWatching := context.WithCancel(streaming)
 	f.stopStreams, f.stopWatching = stopStreams, stopWatching
 	go f.watch(watching, streaming)
-	return f
 }
 
 // watch sees each Pod when it changes, until its context ends. Streams have one of their own.
@@ -108,7 +126,7 @@ func (f *follower) finish(ctx context.Context) {
 			f.see(ending, &pods.Items[i])
 		}
 	case ctx.Err() == nil:
-		f.say("error: some of the log may be missing: listing the Pods: %v", err)
+		f.fail("error: some of the log may be missing: listing the Pods: %v", err)
 	}
 	f.streams.Wait()
 }
@@ -123,9 +141,13 @@ func (f *follower) see(ctx context.Context, pod *corev1.Pod) {
 	}
 	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		switch waiting := status.State.Waiting; {
+		case f.container != "" && f.container != status.Name:
 		case status.State.Running != nil, status.State.Terminated != nil:
 			if f.isNew("log", pod, status.Name, fmt.Sprint(status.RestartCount)) {
 				f.streams.Go(func() { f.stream(ctx, pod, status.Name) })
+			}
+			if f.once {
+				f.streams.Wait()
 			}
 		case waiting != nil && waiting.Reason != "ContainerCreating" && waiting.Reason != "PodInitializing":
 			f.warn(pod, status.Name, waiting.Reason, waiting.Message)
@@ -156,15 +178,23 @@ func (f *follower) say(format string, args ...any) {
 	fmt.Fprintf(f.errOut, format+"\n", args...)
 }
 
-// stream prints what a container logs until it ends.
+// fail says what went wrong.
+func (f *follower) fail(format string, args ...any) {
+	f.say(format, args...)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failed = true
+}
+
+// stream prints what a container logs until it ends, or has logged.
 func (f *follower) stream(ctx context.Context, pod *corev1.Pod, container string) {
-	request := f.cluster.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, Follow: true})
+	request := f.cluster.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, Follow: !f.once})
 	log, err := request.Stream(ctx)
 	if err == nil {
 		err = errors.Join(f.copy(log, nameOf(pod, container)), log.Close())
 	}
 	if err != nil && ctx.Err() == nil {
-		f.say("error: the log of %s: %v", nameOf(pod, container), err)
+		f.fail("error: the log of %s: %v", nameOf(pod, container), err)
 	}
 }
 

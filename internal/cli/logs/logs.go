@@ -1,0 +1,199 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package logs is the command that prints what a run of a CronJob has logged.
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/cli/history"
+	"tutorial.kubebuilder.io/project/internal/cli/run"
+)
+
+const (
+	long = `Print what the last run of a CronJob has logged, the last failed run, or the run of a tick. The logs
+are those of all Pods of its Job and of all their containers; where there are several, or several
+CronJobs, each line says which it is of.
+
+A log is there as long as its Pods are. Of a run whose Job or Pods are gone, the error says what
+status.recentRuns knows of it.
+
+With -f it goes on until the Job has ended, and prints the logs of Pods that start meanwhile, too.`
+
+	example = `  # Print what the last run of the CronJob "backup" has logged
+  kubectl cronjob logs backup
+
+  # Print what the last one that failed has logged
+  kubectl cronjob logs backup --failed
+
+  # Print what the run of a tick has logged in one container
+  kubectl cronjob logs backup --tick 2026-11-21T02:30:00Z -c main
+
+  # Follow the run that goes on
+  kubectl cronjob logs backup -f
+
+  # Print the last run of each CronJob of an application
+  kubectl cronjob logs -l app=shop`
+)
+
+// command is the command line.
+type command struct {
+	*env.Env
+
+	selection cronjobs.Selection
+	failed    bool
+	tick      time.Time
+	options   run.LogOptions
+}
+
+// NewCommand returns the command logs.
+func NewCommand(e *env.Env) *cobra.Command {
+	c := &command{Env: e}
+	cmd := &cobra.Command{
+		Use:                   "logs (NAME... | -l SELECTOR | -A) [--failed | --tick TIME]",
+		DisableFlagsInUseLine: true,
+		Short:                 "Print what a run of a CronJob has logged",
+		Long:                  long,
+		Example:               example,
+		Args:                  func(_ *cobra.Command, args []string) error { return c.selection.CheckChosen(args) },
+		ValidArgsFunction:     cronjobs.CompleteNames(e, 0),
+		RunE:                  func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&c.failed, "failed", false, "The last run that failed.")
+	flags.TimeVar(&c.tick, "tick", time.Time{}, []string{time.RFC3339},
+		"The run of this tick, such as 2026-11-21T02:30:00Z (RFC 3339); kubectl cronjob history shows them.")
+	flags.BoolVarP(&c.options.Follow, "follow", "f", false, "Go on until the Job has ended. It takes one CronJob.")
+	flags.StringVarP(&c.options.Container, "container", "c", "", "Print the log of this container alone.")
+	c.selection.AddFlags(cmd, "Print")
+	cmd.MarkFlagsMutuallyExclusive("failed", "tick")
+	err := errors.Join(
+		cmd.RegisterFlagCompletionFunc("tick", cronjobs.CompleteFrom(e, ticksOf)),
+		cmd.RegisterFlagCompletionFunc("container", cronjobs.CompleteFrom(e, containersOf)))
+	if err != nil {
+		panic(err) // the flags are there
+	}
+	return cmd
+}
+
+// ticksOf completes a tick with those that have run lately.
+func ticksOf(c *v1.CronJob) []cobra.Completion {
+	var ticks []cobra.Completion
+	for _, r := range c.Status.RecentRuns {
+		if r.JobName != "" && r.Trigger != v1.TriggerManual {
+			ticks = append(ticks, cobra.CompletionWithDesc(r.ScheduledTime.UTC().Format(time.RFC3339), string(r.Result)))
+		}
+	}
+	return ticks
+}
+
+// containersOf completes a container with those of the template.
+func containersOf(c *v1.CronJob) []cobra.Completion {
+	pod := c.Spec.JobTemplate.Spec.Template.Spec
+	var names []cobra.Completion
+	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
+		names = append(names, container.Name)
+	}
+	return names
+}
+
+// run prints the logs of each CronJob that the command line names.
+func (c *command) run(ctx context.Context, args []string) error {
+	cluster, err := c.Client()
+	if err != nil {
+		return err
+	}
+	found, jobs, errs := c.selection.ListWithJobs(ctx, c.Env, cluster, args)
+	switch {
+	case len(found)+len(errs) == 0:
+		c.selection.SayNone(c.Env)
+	case len(found) > 1 && c.options.Follow:
+		return fmt.Errorf("-f takes one CronJob, and there are %d", len(found))
+	}
+	c.options.Prefix = len(found) > 1
+	now := c.Clock.Now()
+	for _, cronJob := range found {
+		err := c.print(ctx, history.Known(cronJob, jobs[cronJob.UID], now), jobs[cronJob.UID])
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case err != nil:
+			errs = append(errs, c.selection.Qualify(cronJob, err))
+		}
+	}
+	return cronjobs.Fail(c.Env, errs)
+}
+
+// print prints the log of the run that is asked for.
+func (c *command) print(ctx context.Context, h history.History, jobs []*batchv1.Job) error {
+	entry, err := c.choose(h)
+	if err != nil {
+		return fmt.Errorf("CronJob %s: %w", h.Name, err)
+	}
+	i := slices.IndexFunc(jobs, func(job *batchv1.Job) bool { return job.Name == entry.Job })
+	switch {
+	case entry.Job == "":
+		return fmt.Errorf("CronJob %s: no Job was started, and so there is no log: %s", h.Name, describe(entry))
+	case i < 0:
+		return fmt.Errorf("job.batch/%s is gone, and its log with it: %s", entry.Job, describe(entry))
+	}
+	err = run.Logs(ctx, c.Env, jobs[i], c.options)
+	if errors.Is(err, run.ErrNoPods) {
+		return fmt.Errorf("job.batch/%s: %w: %s", entry.Job, err, describe(entry))
+	}
+	return err
+}
+
+// choose returns the newest entry that is asked for.
+func (c *command) choose(h history.History) (history.Entry, error) {
+	for _, entry := range slices.Backward(h.Entries) {
+		if c.isAskedFor(entry) {
+			return entry, nil
+		}
+	}
+	switch {
+	case !c.tick.IsZero():
+		return history.Entry{}, fmt.Errorf("no run of the tick %s is known; kubectl cronjob history %s shows which are",
+			c.tick.Format(time.RFC3339), h.Name)
+	case c.failed:
+		return history.Entry{}, errors.New("no run that failed is known")
+	}
+	return history.Entry{}, errors.New("no run is known")
+}
+
+// isAskedFor reports whether an entry is such a run.
+func (c *command) isAskedFor(entry history.Entry) bool {
+	switch {
+	case !c.tick.IsZero():
+		return entry.Tick != "" && entry.At().Equal(c.tick)
+	case c.failed:
+		return entry.State == history.Failed
+	}
+	return entry.Job != ""
+}
+
+// describe says what is known of a run.
+func describe(e history.Entry) string {
+	parts := []string{string(e.State)}
+	if e.Message != "" {
+		parts[0] += " (" + e.Message + ")"
+	}
+	for _, part := range [][2]string{{"tick", e.Tick}, {"started", e.Start}, {"ended", e.End}} {
+		if part[1] != "" {
+			parts = append(parts, part[0]+" "+part[1])
+		}
+	}
+	return strings.Join(parts, ", ")
+}
