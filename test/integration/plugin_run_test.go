@@ -574,11 +574,13 @@ func TestPluginCompletesNames(t *testing.T) {
 		for _, name := range []string{"apple", "apricot", "pear"} {
 			s.create(s.cronJob(name).Schedule(nextYear).Obj())
 		}
-		for _, command := range []string{"next", "run", "history", "suspend", "resume"} {
+		for _, command := range []string{"next", "run", "history", "suspend", "resume", "agenda", "logs"} {
 			assert.Regexp(s.t, `^apple\napricot\n:4\n`, s.complete(command, "ap"), command)
 		}
 		assert.Regexp(s.t, `^apricot\npear\n:4\n`, s.complete("suspend", "apple", ""))
 		assert.Regexp(s.t, `^:4\n`, s.complete("run", "apple", ""))
+		assert.Regexp(s.t, `^main\n:4\n`, s.complete("logs", "apple", "-c", ""))
+		assert.Regexp(s.t, `^wide\njson\nyaml\nname\n:4\n`, s.complete("list", "-o", ""))
 		assert.Regexp(s.t, `^`+s.ns+`\n:4\n`, s.complete("next", "-n", s.ns))
 	})
 }
