@@ -157,7 +157,8 @@ chaos-smoke: control-plane ## 90 seconds of it, always the same, about what happ
 
 .PHONY: chaos-mutations
 chaos-mutations: control-plane ## Break each law on purpose and see the checker catch it, into docs/reliability.md: about 15 minutes.
-	go run ./test/chaos/mutations -docs=docs/reliability.md
+	go build -o bin/chaos/chaos ./test/chaos
+	@exec bin/chaos/chaos -mutations=all -out=bin/chaos/mutations -docs=docs/reliability.md
 
 .PHONY: demo
 demo: control-plane build ## Run the operator against a control plane on this machine and show what it does.

@@ -19,10 +19,12 @@ require (
 	github.com/spf13/cobra v1.10.2 // plugin: commands
 	github.com/spf13/pflag v1.0.10 // plugin: flags
 	github.com/stretchr/testify v1.12.1 // tests
-	go.uber.org/zap v1.28.0 // manager: the logger
+	go.etcd.io/etcd/client/v3 v3.7.2 // test/chaos, test/bench: watches and compacts etcd
+	go.uber.org/zap v1.28.0 // manager, test/plane: loggers
 	go.yaml.in/yaml/v3 v3.0.6 // plugin: positions in manifests
 	golang.org/x/sync v0.23.0 // webhooks, test/bench, test/chaos: errgroup, semaphore
 	golang.org/x/term v0.46.0 // plugin: the width of history
+	google.golang.org/grpc v1.83.2 // test/plane: how soon etcd is asked again
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // tests: patches of webhooks
 	k8s.io/api v0.37.2 // everything
 	k8s.io/apiextensions-apiserver v0.37.2 // manager, plugin, hack/crdschema, tests: the CRD
@@ -47,6 +49,8 @@ require (
 	github.com/blang/semver/v4 v4.0.0 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/coreos/go-semver v0.3.1 // indirect
+	github.com/coreos/go-systemd/v22 v22.7.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
 	github.com/evanphx/json-patch/v5 v5.9.11 // indirect
@@ -70,6 +74,7 @@ require (
 	github.com/go-openapi/swag/typeutils v0.27.1 // indirect
 	github.com/go-openapi/swag/yamlutils v0.27.1 // indirect
 	github.com/gobuffalo/flect v1.0.3 // indirect
+	github.com/golang/protobuf v1.5.4 // indirect
 	github.com/google/btree v1.1.3 // indirect
 	github.com/google/cel-go v0.29.2 // indirect
 	github.com/google/gnostic-models v0.7.1 // indirect
@@ -93,6 +98,8 @@ require (
 	github.com/xeipuuv/gojsonreference v0.0.0-20180127040603-bd5ef7bd5415 // indirect
 	github.com/xeipuuv/gojsonschema v1.2.0 // indirect
 	github.com/xlab/treeprint v1.2.0 // indirect
+	go.etcd.io/etcd/api/v3 v3.7.2 // indirect
+	go.etcd.io/etcd/client/pkg/v3 v3.7.2 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.69.0 // indirect
 	go.opentelemetry.io/otel v1.45.0 // indirect
@@ -115,7 +122,6 @@ require (
 	gomodules.xyz/jsonpatch/v2 v2.4.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260803160001-6ac0973c030d // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260803160001-6ac0973c030d // indirect
-	google.golang.org/grpc v1.83.2 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	k8s.io/code-generator v0.37.2 // indirect

@@ -126,6 +126,7 @@ func (c *Cluster) startControlPlane() error {
 		err = fmt.Errorf("starting etcd and kube-apiserver: %w", err)
 		return c.describe(APIServer, c.describe(Etcd, err))
 	}
+	c.Config.QPS = -1 // what a client here asks for is not limited
 	c.EtcdURL = env.ControlPlane.Etcd.URL.String()
 	c.WebhookPort = env.WebhookInstallOptions.LocalServingPort
 	c.WebhookCertDir = env.WebhookInstallOptions.LocalServingCertDir

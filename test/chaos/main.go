@@ -22,8 +22,7 @@ import (
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/chaos/faults"
-	"tutorial.kubebuilder.io/project/test/chaos/history"
-	"tutorial.kubebuilder.io/project/test/chaos/mutation"
+	"tutorial.kubebuilder.io/project/test/chaos/mutations"
 	"tutorial.kubebuilder.io/project/test/chaos/page"
 	"tutorial.kubebuilder.io/project/test/chaos/storm"
 	"tutorial.kubebuilder.io/project/test/plane"
@@ -31,21 +30,25 @@ import (
 
 func main() { plane.Main("chaos", run) }
 
+// all names all faults or all mutations.
+const all = "all"
+
 // options are what the command line says.
 type options struct {
-	duration time.Duration
-	seed     uint64
-	cronJobs int
-	faults   []faults.Kind
-	manager  string
-	mutation *mutation.Mutation
-	out      string
-	check    string
-	docs     string
-	plan     bool
-	calm     time.Duration
-	patience time.Duration
-	slowness float64
+	duration  time.Duration
+	seed      uint64
+	cronJobs  int
+	faults    []faults.Kind
+	manager   string
+	mutation  *mutations.Mutation
+	mutations string
+	out       string
+	check     string
+	docs      string
+	plan      bool
+	calm      time.Duration
+	patience  time.Duration
+	slowness  float64
 }
 
 func parseFlags(args []string) (*options, error) {
@@ -56,13 +59,15 @@ func parseFlags(args []string) (*options, error) {
 	flags.DurationVar(&o.patience, "patience", 3*time.Minute, "`duration` after which it has failed if all has not become idle")
 	flags.Uint64Var(&o.seed, "seed", 0, "`number` from which all that is random is made; a new one if 0")
 	flags.IntVar(&o.cronJobs, "cronjobs", 200, "`number` of CronJobs")
-	kinds := flags.String("faults", "all", "`names` of the faults, with commas between: all, none, or some of "+fmt.Sprint(faults.Kinds()))
+	kinds := flags.String("faults", all, "`names` of the faults, with commas between: all, none, or some of "+fmt.Sprint(faults.Kinds()))
 	flags.StringVar(&o.manager, "manager", "", "`file` of a manager that was built from test/chaos/manager, in place of a build")
-	mutated := flags.String("mutation", "", "`name` of a mutation of test/chaos/mutation, which breaks a law; none if empty")
+	mutated := flags.String("mutation", "", "`name` of a mutation of test/chaos/mutations, which breaks a law; none if empty")
+	flags.StringVar(&o.mutations, "mutations", "", "`text` in the names of the mutations to try, each in a short storm, or all; "+
+		"it fails if the checker does not catch one")
 	flags.StringVar(&o.out, "out", filepath.Join("bin", "chaos"), "`directory` for the history, the managers' logs and the verdict")
 	flags.StringVar(&o.check, "check", "", "`file` of a history to have a verdict of, again; nothing is run")
 	flags.StringVar(&o.docs, "docs", "", "`file` of Markdown into which the figures are to be written, between the lines "+
-		page.Begin(figures)+" and "+page.End(figures))
+		page.Begin(figures)+" and "+page.End(figures)+", those of mutations between "+page.Begin(mutationsTable)+" and "+page.End(mutationsTable))
 	flags.Float64Var(&o.slowness, "slowness", 1, "`factor` by which this machine may be slower than one that keeps up, "+
 		"before what it does late is a violation")
 	flags.BoolVar(&o.plan, "plan", false, "print the plan of acts and faults, and run nothing")
@@ -73,10 +78,12 @@ func parseFlags(args []string) (*options, error) {
 	if o.faults, err = faults.ParseKinds(*kinds); err != nil {
 		return nil, fmt.Errorf("-faults: %w", err)
 	}
-	o.mutation = mutation.Named(*mutated)
+	o.mutation = mutations.Named(*mutated)
 	switch {
 	case *mutated != "" && o.mutation == nil:
-		return nil, fmt.Errorf("-mutation: there is no %q: see test/chaos/mutation/list.go", *mutated)
+		return nil, fmt.Errorf("-mutation: there is no %q: see test/chaos/mutations/list.go", *mutated)
+	case o.mutations != "" && o.mutations != all && o.docs != "":
+		return nil, errors.New("-docs wants all mutations to be tried: say -mutations=all")
 	case o.cronJobs < 1:
 		return nil, fmt.Errorf("-cronjobs=%d: want at least one", o.cronJobs)
 	case o.duration < 30*time.Second:
@@ -96,22 +103,29 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.plan {
-		printPlan(o)
+	switch {
+	case o.plan:
+		o.printPlan()
 		return nil
-	}
-	if o.check != "" {
+	case o.check != "":
 		return o.judge(o.check)
+	case o.mutations != "":
+		return o.tryMutations(ctx)
 	}
-	file, err := o.storm(ctx)
-	if file == "" || ctx.Err() != nil {
+	if err := o.build(ctx); err != nil {
+		return err
+	}
+	file := filepath.Join(o.out, fmt.Sprintf("history-%d.jsonl", o.seed))
+	plane.Logf("a storm of %v with %d CronJobs and -seed=%d; its history is %s", o.duration, o.cronJobs, o.seed, file)
+	err = o.storm(ctx, file)
+	if ctx.Err() != nil {
 		return err
 	}
 	return errors.Join(err, o.judge(file)) // if it did not end well, the history may tell why
 }
 
 // printPlan prints what would be done.
-func printPlan(o *options) {
+func (o *options) printPlan() {
 	for _, step := range faults.Plan(o.seed, o.duration, o.faults) {
 		fmt.Println(step)
 	}
@@ -122,10 +136,11 @@ func printPlan(o *options) {
 	}
 }
 
-// build builds the manager with a clock that can be stepped, unless there is one.
+// build makes the directory for what is written, and builds the manager with a clock that can be
+// stepped, unless there is one.
 func (o *options) build(ctx context.Context) error {
-	if o.manager != "" {
-		return nil
+	if err := os.MkdirAll(o.out, 0o750); err != nil || o.manager != "" {
+		return err
 	}
 	root, err := localcluster.FindRoot()
 	if err != nil {
@@ -141,50 +156,4 @@ func (o *options) build(ctx context.Context) error {
 		return fmt.Errorf("building the manager: %w: %s", err, out)
 	}
 	return nil
-}
-
-// storm runs the storm, and returns the file with its history.
-func (o *options) storm(ctx context.Context) (file string, err error) {
-	if err := os.MkdirAll(o.out, 0o750); err != nil {
-		return "", err
-	}
-	if err := o.build(ctx); err != nil {
-		return "", err
-	}
-	file = filepath.Join(o.out, fmt.Sprintf("history-%d.jsonl", o.seed))
-	log, err := history.NewLog(file)
-	if err != nil {
-		return "", err
-	}
-	plane.Logf("a storm of %v with %d CronJobs and -seed=%d; its history is %s", o.duration, o.cronJobs, o.seed, file)
-	err = o.stormInto(ctx, log)
-	return file, errors.Join(err, log.Close())
-}
-
-// stormInto runs the storm, and adds what happens to a history.
-func (o *options) stormInto(ctx context.Context, log *history.Log) (err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	site, err := faults.Start(ctx, faults.Options{Manager: o.manager, Mutation: o.mutation, Slowness: o.slowness}, log)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, site.KeepLogs(o.out), site.Stop()) }()
-
-	watched := make(chan error, 1)
-	watching, stopWatching := context.WithCancel(ctx)
-	defer stopWatching()
-	go func() {
-		err := history.Watch(watching, site.EtcdURL, log)
-		if err != nil {
-			cancel(err)
-		}
-		watched <- err
-	}()
-	if err := o.phases(ctx, site, log); err != nil {
-		return err
-	}
-	plane.Sleep(ctx, time.Second) // what is on its way to the history arrives
-	stopWatching()
-	return <-watched
 }

@@ -5,14 +5,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tutorial.kubebuilder.io/project/test/chaos/faults"
 	"tutorial.kubebuilder.io/project/test/chaos/history"
@@ -34,56 +34,73 @@ type stormRun struct {
 	changed atomic.Int64 // when anything stored was last seen to change, in nanoseconds since 1970
 }
 
-// phases has the storm, then quiet, then calm, then quiet again.
-func (o *options) phases(ctx context.Context, site *faults.Site, log *history.Log) error {
-	config := rest.CopyConfig(site.Config)
-	config.QPS = -1
-	direct, err := client.New(config, client.Options{})
+// storm runs the storm, and writes its history to a file.
+func (o *options) storm(ctx context.Context, file string) (err error) {
+	to, err := os.Create(file)
 	if err != nil {
 		return err
 	}
-	jobs := storm.NewJobs(ctx, direct, log, o.seed)
-	r := &stormRun{
-		options: o, site: site, log: log, jobs: jobs,
-		users: &storm.Users{Client: direct, Log: log, Jobs: jobs},
-		plan:  storm.Plan(o.seed, o.duration, o.cronJobs),
+	r := &stormRun{options: o, log: history.NewLog(to), plan: storm.Plan(o.seed, o.duration, o.cronJobs)}
+	defer func() { err = errors.Join(err, r.log.Err(), to.Close()) }()
+	setting := faults.Options{Manager: o.manager, Slowness: o.slowness}
+	if o.mutation != nil {
+		setting.Mutate, setting.ClockStep = o.mutation.Mutate, o.mutation.ClockStep
 	}
-	log.Listen(func(record history.Record) {
+	if r.site, err = faults.Start(ctx, setting, r.log); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.site.KeepLogs(o.out), r.site.Stop()) }()
+	group, ctx := errgroup.WithContext(ctx)
+	watching, stopWatching := context.WithCancel(ctx)
+	r.jobs = storm.NewJobs(ctx, r.site.Client, r.log, storm.Fate(o.seed))
+	r.users = &storm.Users{Client: r.site.Client, Log: r.log, Jobs: r.jobs}
+	r.log.Listen(func(record history.Record) {
 		if record.Revision > 0 {
 			r.changed.Store(record.At.UnixNano())
 		}
 	})
+	group.Go(func() error { return history.Watch(watching, r.site.EtcdURL, 1, r.log) })
+	group.Go(func() error {
+		defer stopWatching()
+		err := r.phases(ctx)
+		plane.Sleep(ctx, time.Second) // what is on its way to the history arrives
+		return err
+	})
+	return group.Wait()
+}
+
+// phases has the storm, then quiet, then calm, then quiet again.
+func (r *stormRun) phases(ctx context.Context) error {
 	if err := r.users.MakeNamespaces(ctx); err != nil {
 		return fmt.Errorf("making the namespaces: %w", err)
 	}
-	if err := site.GrantReads(ctx); err != nil {
+	if err := r.site.GrantReads(ctx); err != nil {
 		return fmt.Errorf("granting reads: %w", err)
 	}
 	if err := r.users.Await(ctx); err != nil {
 		return err
 	}
-	if err := r.storm(ctx); err != nil {
+	if err := r.carryOut(ctx); err != nil {
 		return err
 	}
-	if o.calm == 0 {
+	if r.calm == 0 {
 		return r.settle(ctx, history.Settled)
 	}
 	if err := r.settle(ctx, history.Quiet); err != nil {
 		return err
 	}
-	jobs.Hurry(false)
-	mark(log, history.Calm)
+	r.jobs.Hurry(false)
+	r.begin(history.Calm)
 	if err := r.users.SuspendAll(ctx, false, r.plan); err != nil {
 		return err
 	}
-	plane.Sleep(ctx, o.calm)
+	plane.Sleep(ctx, r.calm)
 	return r.settle(ctx, history.Settled)
 }
 
-// storm carries out the plans of users and of faults.
-func (r *stormRun) storm(ctx context.Context) error {
-	mark(r.log, history.Storm)
-	plane.Logf("the storm begins")
+// carryOut carries out the plans of users and of faults.
+func (r *stormRun) carryOut(ctx context.Context) error {
+	r.begin(history.Storm)
 	begin := time.Now()
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error { return r.users.Run(groupCtx, begin, r.plan) })
@@ -92,31 +109,15 @@ func (r *stormRun) storm(ctx context.Context) error {
 		return err
 	}
 	plane.Sleep(ctx, time.Until(begin.Add(r.duration)))
-	plane.Logf("the storm has ended")
 	return r.site.EndFaults(ctx)
 }
 
-// settle suspends all and waits until all is idle.
+// settle suspends all and waits until no Job runs and nothing has changed for a while.
 func (r *stormRun) settle(ctx context.Context, phase string) error {
 	r.jobs.Hurry(true)
 	if err := r.users.SuspendAll(ctx, true, r.plan); err != nil {
 		return err
 	}
-	if err := r.awaitIdle(ctx); err != nil {
-		return err
-	}
-	r.site.ScrapeLeader(ctx)
-	mark(r.log, phase)
-	plane.Logf("all is %s", phase)
-	return nil
-}
-
-func mark(log *history.Log, phase string) {
-	log.Add(history.Record{Phase: &history.Phase{Name: phase}})
-}
-
-// awaitIdle waits until no Job runs and nothing has changed for a while.
-func (r *stormRun) awaitIdle(ctx context.Context) error {
 	idle := time.Duration(float64(idle) * r.slowness)
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, r.patience, true, func(context.Context) (bool, error) {
 		return r.jobs.Running() == 0 && time.Since(time.Unix(0, r.changed.Load())) >= idle, nil
@@ -124,5 +125,13 @@ func (r *stormRun) awaitIdle(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("it does not settle: %d Jobs run: %w", r.jobs.Running(), err)
 	}
+	r.site.ScrapeLeader(ctx)
+	r.begin(phase)
 	return nil
+}
+
+// begin begins a phase.
+func (r *stormRun) begin(phase string) {
+	r.log.Add(history.Record{Phase: &history.Phase{Name: phase}})
+	plane.Logf("%s", phase)
 }

@@ -7,11 +7,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -21,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -29,21 +28,16 @@ type MetricsReader struct{ token string }
 
 // NewMetricsReader makes a service account that may read metrics.
 func NewMetricsReader(ctx context.Context, c client.Client, namespace string) (*MetricsReader, error) {
-	meta := metav1.ObjectMeta{Name: "reads-metrics", Namespace: namespace}
-	account := &corev1.ServiceAccount{ObjectMeta: meta}
-	role := &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: meta.Name},
-		Rules:      []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}},
-	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "reads-metrics", Namespace: namespace}}
 	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: meta.Name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: meta.Name, Namespace: namespace}},
+		ObjectMeta: metav1.ObjectMeta{Name: account.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "system:monitoring"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account.Name, Namespace: namespace}},
 	}
 	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
 		ExpirationSeconds: new(int64(12 * time.Hour / time.Second)),
 	}}
-	err := errors.Join(c.Create(ctx, account), c.Create(ctx, role), c.Create(ctx, binding))
+	err := errors.Join(c.Create(ctx, account), c.Create(ctx, binding))
 	if err == nil {
 		err = c.SubResource("token").Create(ctx, account, token)
 	}
@@ -53,31 +47,27 @@ func NewMetricsReader(ctx context.Context, c client.Client, namespace string) (*
 	return &MetricsReader{token.Status.Token}, nil
 }
 
-// trusting does not verify certificates: the manager makes one for its metrics by itself.
-var trusting = &http.Client{
-	Timeout: 5 * time.Second,
-	Transport: &http.Transport{
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // see above; on the loopback interface
-		DisableKeepAlives: true,
-	},
+// Read returns the metrics at an address whose names begin with a prefix. It does not verify the
+// certificate: the manager makes one for its metrics by itself.
+func (r *MetricsReader) Read(ctx context.Context, address, prefix string) (map[string]*dto.MetricFamily, error) {
+	server, err := RESTClient(&rest.Config{
+		Host: "https://" + address, BearerToken: r.token, Timeout: 5 * time.Second,
+		TLSClientConfig: rest.TLSClientConfig{Insecure: true},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ReadMetrics(ctx, server, prefix)
 }
 
-// Read returns the metrics at an address whose names begin with a prefix.
-func (r *MetricsReader) Read(ctx context.Context, address, prefix string) (map[string]*dto.MetricFamily, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+"/metrics", http.NoBody)
+// ReadMetrics returns the metrics of a server whose names begin with a prefix.
+func ReadMetrics(ctx context.Context, server *rest.RESTClient, prefix string) (map[string]*dto.MetricFamily, error) {
+	body, err := server.Get().AbsPath("/metrics").Stream(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading metrics: %w", err)
 	}
-	request.Header.Set("Authorization", "Bearer "+r.token)
-	response, err := trusting.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("reading metrics: %w", err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("reading metrics: %s", response.Status)
-	}
-	return ParseMetrics(response.Body, prefix)
+	defer func() { _ = body.Close() }()
+	return ParseMetrics(body, prefix)
 }
 
 // ParseMetrics returns the metrics of an exposition whose names begin with a prefix, and looks at

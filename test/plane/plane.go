@@ -83,7 +83,6 @@ func Insist(ctx context.Context, try func(ctx context.Context) error) error {
 // RESTClient returns a client for absolute paths, without a rate limit. It sends and takes JSON.
 func RESTClient(config *rest.Config) (*rest.RESTClient, error) {
 	config = rest.CopyConfig(config)
-	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{}
 	config.APIPath, config.GroupVersion = "/", &corev1.SchemeGroupVersion // not used: paths are absolute
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()

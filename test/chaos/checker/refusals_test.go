@@ -5,9 +5,11 @@ package checker
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
@@ -272,12 +274,8 @@ func TestARefusalIsExplained(t *testing.T) {
 	assert.Equal(t, map[string]int{"statuses-denied": 1}, verdict.Faults)
 	assert.Equal(t, 9, verdict.Refused)
 	for object, want := range map[string]int{"ns/c": 2, "nsx/c": 0} {
-		lines := 0
-		for i := range tale.records {
-			if e := (&explainer{object: object}); tale.records[i].Refusal != nil && e.concerns(&tale.records[i]) {
-				lines++
-			}
-		}
-		assert.Equal(t, want, lines, object)
+		out, err := Explain(tale.records, []Violation{{Object: object, Tick: at(10)}})
+		require.NoError(t, err)
+		assert.Equal(t, want, strings.Count(out, `"refusal":`), object)
 	}
 }

@@ -4,8 +4,9 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -13,56 +14,47 @@ import (
 // schedule is the checker's own idea of the few schedules that storms are made of: it must not be
 // the operator's.
 type schedule struct {
-	every   time.Duration // an interval; or
-	minutes int           // each minute that it divides
+	every time.Duration
+	fixed bool // it counts from the full hour, and not from the creation or a run
 }
 
+// everyMinutes is a schedule of each minute, or of each that a number divides.
+var everyMinutes = regexp.MustCompile(`^\*(?:/(\d+))? \* \* \* \*$`)
+
 // parse reads a schedule as v1 writes it.
-func parse(text string) (schedule, error) {
-	if interval, ok := strings.CutPrefix(text, "@every "); ok {
-		every, err := time.ParseDuration(interval)
-		if err != nil || every < time.Second || every%time.Second != 0 {
-			return schedule{}, fmt.Errorf("%q is no interval that the checker knows", text)
-		}
-		return schedule{every: every}, nil
+func parse(text string) (s schedule, err error) {
+	interval, isKnown := strings.CutPrefix(text, "@every ")
+	if match := everyMinutes.FindStringSubmatch(text); match != nil {
+		interval, isKnown, s.fixed = cmp.Or(match[1], "1")+"m", true, true
 	}
-	minutes, ok := strings.CutSuffix(text, " * * * *")
-	if !ok {
+	s.every, err = time.ParseDuration(interval)
+	if !isKnown || err != nil || s.every < time.Second || s.every%time.Second != 0 {
 		return schedule{}, fmt.Errorf("%q is no schedule that the checker knows", text)
 	}
-	if minutes == "*" {
-		return schedule{minutes: 1}, nil
+	return s, nil
+}
+
+// anchoredAt returns what the schedule counts from.
+func (s schedule) anchoredAt(anchor time.Time) time.Time {
+	if s.fixed {
+		return time.Unix(0, 0)
 	}
-	n, err := strconv.Atoi(strings.TrimPrefix(minutes, "*/"))
-	if err != nil || n < 1 || !strings.HasPrefix(minutes, "*/") {
-		return schedule{}, fmt.Errorf("%q is no schedule that the checker knows", text)
-	}
-	return schedule{minutes: n}, nil
+	return anchor
 }
 
 // has reports whether an instant is a tick. An interval counts from its anchor.
 func (s schedule) has(tick, anchor time.Time) bool {
-	if s.every > 0 {
-		return tick.Sub(anchor)%s.every == 0
-	}
-	return tick.Second() == 0 && tick.Nanosecond() == 0 && tick.Minute()%s.minutes == 0
+	return tick.Sub(s.anchoredAt(anchor))%s.every == 0
 }
 
 // next returns the first tick after an instant.
 func (s schedule) next(after, anchor time.Time) time.Time {
-	if s.every > 0 {
-		n := after.Sub(anchor) / s.every
-		for tick := anchor.Add((n - 1) * s.every); ; tick = tick.Add(s.every) {
-			if tick.After(after) {
-				return tick
-			}
-		}
+	anchor = s.anchoredAt(anchor)
+	tick := anchor.Add((after.Sub(anchor)/s.every - 1) * s.every)
+	for !tick.After(after) {
+		tick = tick.Add(s.every)
 	}
-	for tick := after.Truncate(time.Minute).Add(time.Minute); ; tick = tick.Add(time.Minute) {
-		if s.has(tick, anchor) {
-			return tick
-		}
-	}
+	return tick
 }
 
 // ticks returns the ticks after one instant and not after another.

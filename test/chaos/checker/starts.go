@@ -4,8 +4,8 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -74,11 +74,10 @@ func (c *check) start(s *timeline, run *run, before []*run) {
 		c.violate(Unasked, s, run.Tick, "Job %s is there, but no manager has asked for it", run.Name)
 		return
 	}
-	var best *problem
-	raced := false
+	var first *problem // the newest spec and the first request tell most
 	for _, create := range run.creates {
 		if s.gone > 0 && s.gone <= create.Knew {
-			best = worse(best, &problem{AfterDelete,
+			first = cmp.Or(first, &problem{AfterDelete,
 				fmt.Sprintf("%s knew revision %d, and the CronJob was deleted at %d", create.Manager, create.Knew, s.gone)})
 			continue
 		}
@@ -86,14 +85,13 @@ func (c *check) start(s *timeline, run *run, before []*run) {
 		for i, spec := range slices.Backward(specs) {
 			p := c.judge(s, spec, run, before, create)
 			if p == nil {
-				raced = i < len(specs)-1 || s.gone > 0 && s.gone < run.created
-				c.started(run, create, raced)
+				c.started(run, create, i < len(specs)-1 || s.gone > 0 && s.gone < run.created)
 				return
 			}
-			best = worse(best, p)
+			first = cmp.Or(first, p)
 		}
 	}
-	c.violate(best.law, s, run.Tick, "Job %s: %s", run.Name, best.text)
+	c.violate(first.law, s, run.Tick, "Job %s: %s", run.Name, first.text)
 }
 
 // problem is why a Job should not have been created.
@@ -102,18 +100,10 @@ type problem struct {
 	text string
 }
 
-// worse keeps the first: the newest spec and the first request tell most.
-func worse(a, b *problem) *problem {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
 // judge returns why a spec does not allow a request for a Job; nil if it does.
 func (c *check) judge(s *timeline, spec spec, run *run, before []*run, create *create) *problem {
 	slack := c.slow(slack)
-	earliest, latest := shortest(create.Steps), longest(create.Steps)
+	earliest, latest := c.stepsIn(create)
 	decided := create.Decided.Add(earliest)
 	switch {
 	case run.Tick.After(create.Asked.Add(latest)):
@@ -133,27 +123,18 @@ func (c *check) judge(s *timeline, spec spec, run *run, before []*run, create *c
 			fmt.Sprintf("decided %v after its tick, with a deadline of %ds", decided.Sub(run.Tick), deadlineOf(spec.CronJob))}
 	case decided.After(spec.next(run.Tick, run.Tick).Add(slack)):
 		return &problem{NotNewest, fmt.Sprintf("decided %v after its tick, when newer ones were due", decided.Sub(run.Tick))}
-	case spec.Policy == "Forbid" || spec.Policy == "Replace":
-		if other := runningAt(before, run.created); other != nil {
-			law := ForbidOverlaps
-			if spec.Policy == "Replace" {
-				law = ReplaceLeavesOne
-			}
+	}
+	law, isAlone := overlaps[spec.Policy]
+	for _, other := range before {
+		if isAlone && other.runsAt(run.created) {
 			return &problem{law, fmt.Sprintf("Job %s still ran", other.Name)}
 		}
 	}
 	return nil
 }
 
-// runningAt returns one of some Jobs that ran at a revision; nil if none did.
-func runningAt(runs []*run, revision int64) *run {
-	for _, run := range runs {
-		if run.runsAt(revision) {
-			return run
-		}
-	}
-	return nil
-}
+// overlaps are the laws of the policies under which one Job runs at a time.
+var overlaps = map[string]Law{"Forbid": ForbidOverlaps, "Replace": ReplaceLeavesOne}
 
 // floor returns the instant up to which ticks don't count. A manager for whose clock the edit lies
 // in the future takes it to be of the moment, by its clock, at which it sees it.
@@ -196,7 +177,7 @@ func (s spec) isTick(tick time.Time, of *timeline, before []*run) bool {
 			return true
 		}
 	}
-	return s.every == 0 && s.has(tick, tick)
+	return s.fixed && s.has(tick, tick)
 }
 
 // started counts a Job that was to be created.
@@ -205,7 +186,7 @@ func (c *check) started(run *run, create *create, raced bool) {
 	if raced {
 		c.Raced++
 	}
-	if longest(create.Steps) == 0 && shortest(create.Steps) == 0 {
+	if least, most := c.stepsIn(create); least == 0 && most == 0 {
 		c.late = append(c.late, create.Asked.Sub(run.Tick))
 		if c.isCalm(run.Tick) {
 			c.lateInCalm = append(c.lateInCalm, create.Asked.Sub(run.Tick))
@@ -213,26 +194,22 @@ func (c *check) started(run *run, create *create, raced bool) {
 	}
 }
 
-func shortest(steps []time.Duration) time.Duration {
-	shortest := time.Duration(math.MaxInt64)
-	for _, step := range steps {
-		shortest = min(shortest, step)
-	}
-	if len(steps) == 0 {
-		return 0
-	}
-	return shortest
-}
+// stepUnsure is how long after a step of the clocks a manager may have read either.
+const stepUnsure = time.Second
 
-func longest(steps []time.Duration) time.Duration {
-	longest := time.Duration(math.MinInt64)
-	for _, step := range steps {
-		longest = max(longest, step)
+// stepsIn returns the least and the most by which the manager's clock may have been stepped when it
+// decided about a request.
+func (c *check) stepsIn(create *create) (least, most time.Duration) {
+	from, to := create.Decided.Add(-stepUnsure), create.Asked
+	for _, w := range c.clocks {
+		switch {
+		case w.from.Before(from) && w.to.After(to):
+			return w.step, w.step
+		case !w.from.After(to) && !w.to.Before(from):
+			least, most = min(least, w.step), max(most, w.step)
+		}
 	}
-	if len(steps) == 0 {
-		return 0
-	}
-	return longest
+	return least, most
 }
 
 // stamp writes an instant.

@@ -5,7 +5,6 @@ package checker
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -85,25 +84,22 @@ func lateness(all []time.Duration) string {
 	return fmt.Sprintf("%v, %v, %v", at(0.5), at(0.99), at(1))
 }
 
-// Markdown writes the table.
-func (v *Verdict) Markdown(w io.Writer) error {
-	return v.write(w, "| | |\n|---|--:|\n", func(r row) string {
-		return fmt.Sprintf("| %s%s | %v |\n", strings.Repeat("&emsp;", r.depth), r.name, r.value)
-	})
-}
-
-// Text writes the table for a terminal.
-func (v *Verdict) Text(w io.Writer) error {
-	return v.write(w, "", func(r row) string {
-		name := strings.Repeat("  ", r.depth) + strings.ReplaceAll(r.name, "**", "")
-		return fmt.Sprintf("%-68s %v\n", name, r.value)
-	})
-}
-
-func (v *Verdict) write(w io.Writer, text string, line func(row) string) error {
+// Markdown returns the table.
+func (v *Verdict) Markdown() string {
+	var text strings.Builder
+	text.WriteString("| | |\n|---|--:|\n")
 	for _, r := range v.rows() {
-		text += line(r)
+		fmt.Fprintf(&text, "| %s%s | %v |\n", strings.Repeat("&emsp;", r.depth), r.name, r.value)
 	}
-	_, err := io.WriteString(w, text)
-	return err
+	return text.String()
+}
+
+// Text returns the table for a terminal.
+func (v *Verdict) Text() string {
+	var text strings.Builder
+	for _, r := range v.rows() {
+		name := strings.Repeat("  ", r.depth) + strings.ReplaceAll(r.name, "**", "")
+		fmt.Fprintf(&text, "%-68s %v\n", name, r.value)
+	}
+	return text.String()
 }

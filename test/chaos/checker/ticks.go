@@ -68,7 +68,7 @@ func (c *check) due(s *timeline, span span) []time.Time {
 		case run.created < span.revision:
 			anchor = run.Tick
 		case span.to > 0 && run.created > span.to:
-		case span.every > 0 && !span.has(run.Tick, anchor):
+		case !span.fixed && !span.has(run.Tick, anchor):
 			if len(moved) > 0 && span.has(run.Tick, moved[len(moved)-1]) {
 				continue
 			}

@@ -11,26 +11,15 @@ import (
 	"os"
 	"path/filepath"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/cert"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// newCertificate returns a certificate for servers on the loopback interface, with that of its new
-// authority, and its key, PEM-encoded.
-func newCertificate() (certificate, key []byte, err error) {
-	return cert.GenerateSelfSignedCertKey("localhost", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
-}
 
 // rotateCerts replaces the webhooks' certificate and its authority. As with cert-manager and the
 // kubelet, the API server trusts the new authority before the managers find the new certificate,
 // and no longer the old one: for a moment, calls fail.
 func (s *Site) rotateCerts(ctx context.Context) error {
-	certificate, key, err := newCertificate()
+	certificate, key, err := cert.GenerateSelfSignedCertKey("localhost", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
 	if err != nil {
 		return err
 	}
@@ -54,21 +43,19 @@ func (s *Site) rotateCerts(ctx context.Context) error {
 	return os.Rename(dir+".link", s.certDir)
 }
 
+// trusting are what names the authority of the webhooks, and where.
+var trusting = map[string]string{
+	"admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/mutating-webhook-configuration":     "/webhooks/0",
+	"admissionregistration.k8s.io/v1/validatingwebhookconfigurations/validating-webhook-configuration": "/webhooks/0",
+	"apiextensions.k8s.io/v1/customresourcedefinitions/cronjobs.batch.tutorial.kubebuilder.io":         "/spec/conversion/webhook",
+}
+
 // inject has the API server trust an authority, as cert-manager's CA injector does.
 func (s *Site) inject(ctx context.Context, authority []byte) error {
-	at := metav1.ObjectMeta{Name: "mutating-webhook-configuration"}
-	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: at}
-	at.Name = "validating-webhook-configuration"
-	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: at}
-	crd := &unstructured.Unstructured{}
-	crd.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
-	crd.SetName("cronjobs.batch.tutorial.kubebuilder.io")
-	for object, path := range map[client.Object]string{
-		mutating: "/webhooks/0", validating: "/webhooks/0", crd: "/spec/conversion/webhook",
-	} {
+	for path, at := range trusting {
 		patch := fmt.Appendf(nil, `[{"op":"add","path":"%s/clientConfig/caBundle","value":%q}]`,
-			path, base64.StdEncoding.EncodeToString(authority))
-		if err := s.Client.Patch(ctx, object, client.RawPatch(types.JSONPatchType, patch)); err != nil {
+			at, base64.StdEncoding.EncodeToString(authority))
+		if err := s.rest.Patch(types.JSONPatchType).AbsPath("/apis/" + path).Body(patch).Do(ctx).Error(); err != nil {
 			return err
 		}
 	}

@@ -19,35 +19,32 @@ import (
 
 // run starts a process that ends with the cluster. It is safe for concurrent use.
 func (s *Site) run(ctx context.Context, command localcluster.Command) (*localcluster.Process, error) {
-	s.running.Lock()
-	defer s.running.Unlock()
+	s.starting.Lock()
+	defer s.starting.Unlock()
 	return s.Cluster.Run(ctx, command)
 }
 
-// find finds the process of a component of this cluster, which envtest has started and does not
-// tell, and its command line.
-func (s *Site) find(name localcluster.Component) (pid int, args []string, err error) {
+// signal sends a signal to a component of this cluster, whose process envtest has started and does
+// not tell, and returns its command line.
+func (s *Site) signal(name localcluster.Component, signal syscall.Signal) (args []string, err error) {
 	processes, err := procfs.AllProcs()
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	for _, process := range processes {
 		args, err := process.CmdLine()
 		if err == nil && len(args) > 0 && args[0] == s.Binary(name) && strings.Contains(strings.Join(args, " "), s.Dir+"/") {
-			return process.PID, args, nil
+			return args, syscall.Kill(process.PID, signal)
 		}
 	}
-	return 0, nil, fmt.Errorf("looking for %s: there is no such process", name)
+	return nil, fmt.Errorf("looking for %s: there is no such process", name)
 }
 
 // kill kills a component, and starts it again after a while.
 func (s *Site) kill(ctx context.Context, name localcluster.Component, after time.Duration) error {
-	pid, args, err := s.find(name)
+	args, err := s.signal(name, syscall.SIGKILL)
 	if err != nil {
 		return err
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		return fmt.Errorf("killing %s: %w", name, err)
 	}
 	plane.Sleep(ctx, after)
 	command := localcluster.Command{Name: string(name), Path: args[0], Args: args[1:]}
@@ -59,16 +56,12 @@ func (s *Site) kill(ctx context.Context, name localcluster.Component, after time
 
 // pause stops a component as it is for a while.
 func (s *Site) pause(ctx context.Context, name localcluster.Component, hold time.Duration) error {
-	pid, _, err := s.find(name)
-	if err != nil {
+	if _, err := s.signal(name, syscall.SIGSTOP); err != nil {
 		return err
 	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		return fmt.Errorf("pausing %s: %w", name, err)
-	}
 	plane.Sleep(ctx, hold)
-	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
-		return fmt.Errorf("waking %s: %w", name, err)
+	if _, err := s.signal(name, syscall.SIGCONT); err != nil {
+		return err
 	}
 	return s.awaitReady(ctx)
 }
@@ -76,9 +69,7 @@ func (s *Site) pause(ctx context.Context, name localcluster.Component, hold time
 // awaitReady waits until the API server says that it is ready.
 func (s *Site) awaitReady(ctx context.Context) error {
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 90*time.Second, true, func(ctx context.Context) (bool, error) {
-		ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-		defer cancel()
-		return s.rest.Get().AbsPath("/readyz").Do(ctx).Error() == nil, nil
+		return s.rest.Get().AbsPath("/readyz").Timeout(3*time.Second).Do(ctx).Error() == nil, nil
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for the API server: %w", err)

@@ -4,16 +4,20 @@
 package faults
 
 import (
+	"bytes"
 	"context"
+	"embed"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"text/template"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
@@ -21,18 +25,14 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// prepareRefusals makes the policies, which bind nobody yet, and takes the right to read single
-// objects out of the managers' role: they have it in each namespace, as where the operator serves
-// only some.
+//go:embed manifests
+var files embed.FS
+
+var manifests = template.Must(template.ParseFS(files, "manifests/*.yaml"))
+
+// prepareRefusals takes the right to read single objects out of the managers' role: they have it in
+// each namespace, as where the operator serves only some.
 func (s *Site) prepareRefusals(ctx context.Context) error {
-	for kind, refusal := range refusals {
-		if refusal.policy == nil {
-			continue
-		}
-		if err := s.Client.Create(ctx, policy(kind, refusal)); err != nil {
-			return fmt.Errorf("making the policy of %s: %w", kind, err)
-		}
-	}
 	role := &rbacv1.ClusterRole{}
 	if err := s.Client.Get(ctx, client.ObjectKey{Name: "manager-role"}, role); err != nil {
 		return err
@@ -51,115 +51,71 @@ func (s *Site) prepareRefusals(ctx context.Context) error {
 	if len(reads.Rules) == 0 {
 		return fmt.Errorf("the managers' role %s has no right to read CronJobs and Jobs that could be taken away", role.Name)
 	}
-	if err := s.Client.Create(ctx, reads); err != nil {
-		return err
-	}
-	return s.Client.Update(ctx, role)
+	return errors.Join(s.Client.Create(ctx, reads), s.Client.Update(ctx, role))
 }
 
 // GrantReads lets the managers read single objects in the storm's namespaces.
 func (s *Site) GrantReads(ctx context.Context) error {
 	for _, namespace := range storm.Namespaces() {
-		if err := s.Client.Create(ctx, readsIn(namespace)); err != nil {
+		if err := s.enforce(ctx, Step{Kind: DenyReads, Namespace: namespace}, false); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// policy returns the policy that refuses managers what a refusal is about. One that names no reason
-// answers with 422.
-func policy(kind Kind, refusal refusal) *admissionv1.ValidatingAdmissionPolicy {
-	validation := admissionv1.Validation{Expression: "false", Message: "not in this namespace"}
-	conditions := []admissionv1.MatchCondition{{
-		Name: "managers", Expression: fmt.Sprintf("request.userInfo.username == %q", localcluster.ManagerUser),
-	}}
-	if kind == InvalidCreates {
-		// Else users could not create CronJobs while it lasts.
-		conditions = append(conditions, admissionv1.MatchCondition{
-			Name: "stored", Expression: "!has(request.dryRun) || !request.dryRun",
-		})
-	} else {
-		validation.Reason = new(metav1.StatusReasonForbidden)
-	}
-	return &admissionv1.ValidatingAdmissionPolicy{
-		ObjectMeta: metav1.ObjectMeta{Name: string(kind)},
-		Spec: admissionv1.ValidatingAdmissionPolicySpec{
-			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
-				RuleWithOperations: admissionv1.RuleWithOperations{
-					Operations: []admissionv1.OperationType{refusal.by}, Rule: *refusal.policy,
-				},
-			}}},
-			MatchConditions: conditions,
-			Validations:     []admissionv1.Validation{validation},
-		},
-	}
-}
-
-// enforce begins or ends to enforce a refusal, and tries until that has worked.
+// enforce begins or ends to enforce a refusal: its objects are there, and for a right that is taken
+// away they are gone. It tries until that has worked.
 func (s *Site) enforce(ctx context.Context, step Step, refuse bool) error {
-	switch refusal := refusals[step.Kind]; {
-	case refusal.policy != nil:
-		return s.put(ctx, binding(step), refuse)
-	case refusal.isRights:
-		return s.put(ctx, readsIn(step.Namespace), !refuse)
-	case refusal.isQuota:
-		quota := quotaIn(step.Namespace)
-		if err := s.put(ctx, quota, refuse); err != nil || !refuse {
+	objects, err := objectsOf(step)
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		err := plane.Insist(ctx, func(ctx context.Context) error {
+			if refuse == (step.Kind == DenyReads) {
+				return client.IgnoreNotFound(s.Client.Delete(ctx, object))
+			}
+			return s.put(ctx, object)
+		})
+		if err != nil {
 			return err
 		}
-		// In the place of the controller, which is not run. Until then the API server refuses as
-		// well.
-		return plane.Insist(ctx, func(ctx context.Context) error {
-			filled := quotaIn(step.Namespace)
-			filled.Status = corev1.ResourceQuotaStatus{Hard: quota.Spec.Hard, Used: quota.Spec.Hard}
-			return s.Client.Status().Patch(ctx, filled, client.Merge)
-		})
 	}
 	return nil
 }
 
-// put has an object be there, or be gone.
-func (s *Site) put(ctx context.Context, object client.Object, there bool) error {
-	return plane.Insist(ctx, func(ctx context.Context) error {
-		if !there {
-			return client.IgnoreNotFound(s.Client.Delete(ctx, object))
-		}
-		object.SetResourceVersion("")
-		if err := s.Client.Create(ctx, object); err != nil && !apierrors.IsAlreadyExists(err) {
-			return err
-		}
-		return nil
+// objectsOf returns the objects by which the API server enforces a refusal: none if a webhook
+// would.
+func objectsOf(step Step) (objects []*unstructured.Unstructured, err error) {
+	refusal := refusals[step.Kind]
+	if refusal.manifest == "" {
+		return nil, nil
+	}
+	var text bytes.Buffer
+	err = manifests.ExecuteTemplate(&text, refusal.manifest, map[string]any{
+		"Kind": step.Kind, "Namespace": step.Namespace, "User": localcluster.ManagerUser, "Invalid": step.Kind == InvalidCreates,
+		"Group": refusal.group, "Resource": refusal.resource, "Operation": refusal.operation,
 	})
+	for decoder := yaml.NewYAMLOrJSONDecoder(&text, 4096); err == nil; {
+		object := &unstructured.Unstructured{}
+		if err = decoder.Decode(object); err == nil {
+			objects = append(objects, object)
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("reading %s: %w", refusal.manifest, err)
+	}
+	return objects, nil
 }
 
-// binding has the policy of a refusal be in force in its namespace.
-func binding(step Step) *admissionv1.ValidatingAdmissionPolicyBinding {
-	return &admissionv1.ValidatingAdmissionPolicyBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: string(step.Kind) + "-" + step.Namespace},
-		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
-			PolicyName:        string(step.Kind),
-			ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
-			MatchResources: &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{
-				MatchLabels: map[string]string{corev1.LabelMetadataName: step.Namespace},
-			}},
-		},
+// put has an object be there, with its status.
+func (s *Site) put(ctx context.Context, object *unstructured.Unstructured) error {
+	if err := s.Client.Create(ctx, object.DeepCopy()); err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
 	}
-}
-
-// quotaIn returns a quota that has no room for Jobs.
-func quotaIn(namespace string) *corev1.ResourceQuota {
-	return &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "full"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/jobs.batch": resource.MustParse("0")}},
+	if object.Object["status"] == nil {
+		return nil
 	}
-}
-
-// readsIn gives the managers the right to read single objects in a namespace.
-func readsIn(namespace string) *rbacv1.RoleBinding {
-	return &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "manager-reads"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "manager-reads"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: localcluster.ManagerUser}},
-	}
+	return s.Client.Status().Patch(ctx, object.DeepCopy(), client.Merge)
 }

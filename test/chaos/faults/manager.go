@@ -5,15 +5,13 @@ package faults
 
 import (
 	"context"
+	"encoding/pem"
 	"fmt"
-	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
 
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -27,45 +25,35 @@ const restartAfter = time.Second
 
 // manager is one of the two replicas: a process that is started again when it ends, and its proxy.
 type manager struct {
+	*proxy
 	name        string
-	log         *history.Log
-	proxy       *proxy
 	command     localcluster.Command
 	webhookPort int
 	metricsPort int
+	stopping    context.CancelFunc // has it not be started again
+	stopped     chan struct{}      // closed when it has ended for good
 
 	mu       sync.Mutex
-	process  *localcluster.Process
-	lives    int
-	label    string // of the process
+	running  *localcluster.Process
 	frozenAt time.Time
-	stopped  bool
-	done     chan struct{}
 }
 
-// newManager prepares a manager that talks to the API server through a proxy.
-func (s *Site) newManager(name, managerKubeconfig string) (*manager, error) {
-	user, err := clientcmd.BuildConfigFromFlags("", managerKubeconfig)
+// startManager starts a manager that talks to the API server through a proxy.
+func (s *Site) startManager(name, userKubeconfig string) (*manager, error) {
+	user, err := clientcmd.BuildConfigFromFlags("", userKubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	user.QPS = -1
-	m := &manager{name: name, log: s.log, done: make(chan struct{})}
-	if m.proxy, err = newProxy(user, s); err != nil {
+	m := &manager{name: name, stopped: make(chan struct{})}
+	if m.proxy, err = s.newProxy(user); err != nil {
 		return nil, err
 	}
 	kubeconfig := filepath.Join(s.Dir, name+".kubeconfig")
-	server := m.proxy.url
-	if mutation := s.options.Mutation; mutation != nil {
-		proxy := &rest.Config{Host: server, TLSClientConfig: rest.TLSClientConfig{CAData: m.proxy.authority}}
-		mutated, err := mutation.Proxy(proxy)
-		if err != nil {
-			return nil, err
-		}
-		server = httptest.NewServer(mutated).URL
-	}
 	config := clientcmdapi.NewConfig()
-	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: server, CertificateAuthorityData: m.proxy.authority}
+	config.Clusters["proxy"] = &clientcmdapi.Cluster{
+		Server:                   m.server.URL,
+		CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: m.server.Certificate().Raw}),
+	}
 	config.Contexts["proxy"] = &clientcmdapi.Context{Cluster: "proxy"}
 	config.CurrentContext = "proxy"
 	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
@@ -87,124 +75,103 @@ func (s *Site) newManager(name, managerKubeconfig string) (*manager, error) {
 		fmt.Sprintf("--webhook-port=%d", m.webhookPort), "--webhook-cert-path="+s.certDir,
 		fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", m.metricsPort), "--health-probe-bind-address=0")
 	m.command.Env = []string{"CHAOS_CLOCK=" + s.clock.path, "TZ=Asia/Kolkata"}
+	var ctx context.Context
+	ctx, m.stopping = context.WithCancel(context.Background())
+	go m.supervise(ctx)
 	return m, nil
 }
 
 // supervise keeps the manager running until it is stopped.
-func (m *manager) supervise(ctx context.Context, site *Site) {
-	defer close(m.done)
-	for ctx.Err() == nil {
-		process, err := m.start(ctx, site)
-		if err != nil || process == nil {
+func (m *manager) supervise(ctx context.Context) {
+	defer close(m.stopped)
+	for life := 1; ctx.Err() == nil; life++ {
+		process, err := m.start(ctx, fmt.Sprintf("%s-%d", m.name, life))
+		if err != nil {
+			plane.Logf("manager %s: %v", m.name, err)
 			return
 		}
 		<-process.Done()
-		m.log.Add(history.Record{Process: &history.Process{Manager: m.labelNow(), State: history.Ended}})
-		m.mu.Lock()
-		stopped := m.stopped
-		m.mu.Unlock()
-		if stopped {
-			return
-		}
+		m.note(history.Ended)
 		plane.Sleep(ctx, restartAfter)
 	}
 }
 
-func (m *manager) start(ctx context.Context, site *Site) (*localcluster.Process, error) {
+func (m *manager) start(ctx context.Context, label string) (*localcluster.Process, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.stopped {
-		return nil, nil //nolint:nilnil // there is none any more
-	}
-	m.lives++
-	m.label = fmt.Sprintf("%s-%d", m.name, m.lives)
-	m.proxy.serves(m.label)
-	process, err := site.run(ctx, m.command)
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	m.process = process
-	m.log.Add(history.Record{Process: &history.Process{Manager: m.label, State: history.Started}})
-	return process, nil
+	m.serves(label)
+	process, err := m.run(ctx, m.command)
+	if err == nil {
+		m.running = process
+		m.note(history.Started)
+	}
+	return process, err
 }
 
-func (m *manager) labelNow() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.label
+// label names the process that runs or was the last to, such as a-3.
+func (m *manager) label() string { return m.process.Load().name }
+
+// note adds to the history what becomes of the process.
+func (m *manager) note(state string) {
+	m.log.Add(history.Record{Process: &history.Process{Manager: m.label(), State: state}})
 }
 
 // runs reports whether the process runs.
 func (m *manager) runs() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.process != nil && !isDone(m.process) && m.frozenAt.IsZero()
-}
-
-func isDone(process *localcluster.Process) bool {
-	select {
-	case <-process.Done():
-		return true
-	default:
-		return false
-	}
+	return m.frozenAt.IsZero() && m.running != nil && m.running.Err() == nil
 }
 
 // signal sends a signal to the process, if it runs.
 func (m *manager) signal(signal syscall.Signal) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.process != nil && !isDone(m.process) {
-		_ = syscall.Kill(m.process.PID(), signal)
+	if m.running != nil && m.running.Err() == nil {
+		_ = syscall.Kill(m.running.PID(), signal)
 	}
 }
 
 // freeze stops the process as it is.
 func (m *manager) freeze() {
 	m.signal(syscall.SIGSTOP)
-	m.mu.Lock()
-	m.frozenAt = time.Now()
-	label := m.label
-	m.mu.Unlock()
-	m.log.Add(history.Record{Process: &history.Process{Manager: label, State: history.Frozen}})
+	m.setFrozen(time.Now())
+	m.note(history.Frozen)
 }
 
 // thaw lets it go on.
 func (m *manager) thaw() {
-	m.mu.Lock()
-	from, label := m.frozenAt, m.label
-	m.frozenAt = time.Time{}
-	m.mu.Unlock()
+	from := m.setFrozen(time.Time{})
 	if from.IsZero() {
 		return
 	}
-	_, progress, rows := m.proxy.asking()
-	progress.froze(from)
-	rows.froze(from)
-	m.log.Add(history.Record{Process: &history.Process{Manager: label, State: history.Thawed}})
+	m.process.Load().froze(from)
+	m.note(history.Thawed)
 	m.signal(syscall.SIGCONT)
+}
+
+// setFrozen notes since when the process is frozen, and returns since when it was.
+func (m *manager) setFrozen(at time.Time) (before time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before, m.frozenAt = m.frozenAt, at
+	return before
 }
 
 // stop ends the manager for good.
 func (m *manager) stop() {
 	m.thaw()
-	m.mu.Lock()
-	m.stopped = true
-	m.mu.Unlock()
+	m.stopping()
 	m.signal(syscall.SIGTERM)
 	select {
-	case <-m.done:
+	case <-m.stopped:
 	case <-time.After(40 * time.Second):
 		m.signal(syscall.SIGKILL)
-		<-m.done
+		<-m.stopped
 	}
-}
-
-// keepLog copies its log to a directory.
-func (m *manager) keepLog(from, to string) error {
-	content, err := os.ReadFile(filepath.Join(from, "log", m.command.Name+".log"))
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(to, m.command.Name+".log"), content, 0o600)
+	m.server.CloseClientConnections()
+	m.server.Close()
 }

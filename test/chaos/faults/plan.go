@@ -9,6 +9,7 @@ package faults
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -133,18 +134,15 @@ func seconds(from, to int) [2]time.Duration {
 	return [2]time.Duration{time.Duration(from) * time.Second, time.Duration(to) * time.Second}
 }
 
+func isMachine(kind Kind) bool { _, is := machine[kind]; return is }
+func isBurst(kind Kind) bool   { _, is := requests[kind]; return is }
+func isRefusal(kind Kind) bool { _, is := refusals[kind]; return is }
+
 // Kinds returns all kinds, sorted.
 func Kinds() []Kind {
-	var all []Kind
-	for kind := range machine {
-		all = append(all, kind)
-	}
-	for kind := range requests {
-		all = append(all, kind)
-	}
-	for kind := range refusals {
-		all = append(all, kind)
-	}
+	all := slices.Collect(maps.Keys(machine))
+	all = slices.AppendSeq(all, maps.Keys(requests))
+	all = slices.AppendSeq(all, maps.Keys(refusals))
 	slices.Sort(all)
 	return all
 }
@@ -174,14 +172,19 @@ const lead = 8 * time.Second
 // same plan.
 func Plan(seed uint64, duration time.Duration, kinds []Kind) []Step {
 	random := rand.New(rand.NewPCG(seed, 0xfa0175)) //nolint:gosec // a plan is to be reproducible
-	var steps []Step
-	var deck []Kind
-	for at := lead; ; {
-		if deck = dealt(random, deck, kinds, func(kind Kind) bool { _, ok := machine[kind]; return ok }); deck == nil {
-			break
-		}
-		step := Step{At: at, Kind: deck[0], Hold: between(random, machine[deck[0]].hold)}
-		deck = deck[1:]
+	steps := slices.Concat(
+		planMachines(random, duration, newDeck(random, kinds, isMachine)),
+		planBursts(random, duration, newDeck(random, kinds, isBurst)),
+		planRefusals(seed, duration, kinds))
+	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
+	return steps
+}
+
+// planMachines plans the faults of machines, one after another.
+func planMachines(random *rand.Rand, duration time.Duration, kinds *deck) (steps []Step) {
+	for at := lead; !kinds.isEmpty(); {
+		step := Step{At: at, Kind: kinds.deal()}
+		step.Hold = between(random, machine[step.Kind].hold)
 		switch step.Kind {
 		case StepClock:
 			step.Clock = time.Duration(1+random.IntN(25)) * time.Second
@@ -191,40 +194,47 @@ func Plan(seed uint64, duration time.Duration, kinds []Kind) []Step {
 		case LagWatches:
 			step.Lag = time.Duration(1+random.IntN(4)) * time.Second
 		}
-		end := at + step.Hold + between(random, machine[step.Kind].rest)
-		if end > duration {
+		at += step.Hold + between(random, machine[step.Kind].rest)
+		if at > duration {
 			break
 		}
 		steps = append(steps, step)
-		at = end
 	}
-	deck = nil
-	for at := lead; at < duration-2*time.Second; at += between(random, [2]time.Duration{time.Second / 2, 5 * time.Second / 2}) {
-		if deck = dealt(random, deck, kinds, func(kind Kind) bool { return requests[kind] != nil }); deck == nil {
-			break
-		}
-		targets := requests[deck[0]]
-		steps = append(steps, Step{At: at, Kind: deck[0], Target: targets[random.IntN(len(targets))], Count: 1 + random.IntN(5)})
-		deck = deck[1:]
-	}
-	steps = append(steps, planRefusals(seed, duration, kinds)...)
-	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
 	return steps
 }
 
-// dealt returns the deck, or a new one, shuffled, when it is used up: so that each kind has its
-// turn. It is nil if none of the kinds goes into it.
-func dealt(random *rand.Rand, deck, kinds []Kind, fits func(Kind) bool) []Kind {
-	if len(deck) > 0 {
-		return deck
+// planBursts plans the faults of single requests, a burst every second or so.
+func planBursts(random *rand.Rand, duration time.Duration, kinds *deck) (steps []Step) {
+	pause := [2]time.Duration{time.Second / 2, 5 * time.Second / 2}
+	for at := lead; !kinds.isEmpty() && at < duration-2*time.Second; at += between(random, pause) {
+		kind := kinds.deal()
+		targets := requests[kind]
+		steps = append(steps, Step{At: at, Kind: kind, Target: targets[random.IntN(len(targets))], Count: 1 + random.IntN(5)})
 	}
-	for _, kind := range kinds {
-		if fits(kind) {
-			deck = append(deck, kind)
-		}
+	return steps
+}
+
+// deck deals kinds in a random order, so that each has its turn, and when all had it, anew.
+type deck struct {
+	random      *rand.Rand
+	kinds, left []Kind
+}
+
+// newDeck returns one of some of the kinds.
+func newDeck(random *rand.Rand, kinds []Kind, fits func(Kind) bool) *deck {
+	return &deck{random: random, kinds: slices.DeleteFunc(slices.Clone(kinds), func(kind Kind) bool { return !fits(kind) })}
+}
+
+func (d *deck) isEmpty() bool { return len(d.kinds) == 0 }
+
+func (d *deck) deal() Kind {
+	if len(d.left) == 0 {
+		d.left = slices.Clone(d.kinds)
+		d.random.Shuffle(len(d.left), func(i, j int) { d.left[i], d.left[j] = d.left[j], d.left[i] })
 	}
-	random.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
-	return deck
+	kind := d.left[0]
+	d.left = d.left[1:]
+	return kind
 }
 
 // between returns a duration, in milliseconds, of a range.

@@ -79,26 +79,25 @@ func TestRefusalsChangeNoOtherFault(t *testing.T) {
 func TestAWebhookThatRefusesPassesOnWhatItWasTold(t *testing.T) {
 	const namespace = "chaos-1"
 	for kind, refusal := range refusals {
-		if !refusal.isWebhook() {
+		if refusal.manifest != "" {
 			continue
 		}
 		t.Run(string(kind), func(t *testing.T) {
-			s := &standing{}
+			l := &live{}
 			step := Step{Kind: kind, Namespace: namespace}
-			assert.Nil(t, s.answer(namespace, refusal.target), "before it begins")
-			s.begin(step)
-			answer := s.answer(namespace, refusal.target)
-			require.NotNil(t, answer)
-			err := &apierrors.StatusError{ErrStatus: *answer}
+			assert.Nil(t, l.refused(namespace, refusal.target), "before it begins")
+			l.begin(step)
+			err := l.refused(namespace, refusal.target)
+			require.NotNil(t, err)
 			assert.Equal(t, refusal.code == http.StatusNotFound, apierrors.IsNotFound(err))
 			assert.Equal(t, refusal.code == http.StatusConflict, apierrors.IsConflict(err))
-			assert.Nil(t, s.answer("chaos-2", refusal.target), "elsewhere")
-			assert.Nil(t, s.answer(namespace, Trials), "anything else")
-			s.note(namespace, refusal.target, refusal.code)
-			s.note(namespace, refusal.target, http.StatusCreated)
-			s.note(namespace, Trials, refusal.code)
-			assert.Equal(t, 1, s.end(step))
-			assert.Nil(t, s.answer(namespace, refusal.target), "after its end")
+			assert.Nil(t, l.refused("chaos-2", refusal.target), "elsewhere")
+			assert.Nil(t, l.refused(namespace, Trials), "anything else")
+			l.note(namespace, refusal.target, refusal.code)
+			l.note(namespace, refusal.target, http.StatusCreated)
+			l.note(namespace, Trials, refusal.code)
+			assert.Equal(t, 1, l.end(step))
+			assert.Nil(t, l.refused(namespace, refusal.target), "after its end")
 		})
 	}
 }
@@ -134,4 +133,16 @@ func TestKindsAreNamed(t *testing.T) {
 			assert.Equal(t, test.want, got)
 		})
 	}
+}
+
+func TestABurstStrikesSoManyRequestsOfItsTarget(t *testing.T) {
+	l := &live{}
+	l.begin(Step{Kind: Conflict, Target: Statuses, Count: 2})
+	assert.Empty(t, l.strike(Creates))
+	assert.Empty(t, l.strike(""))
+	assert.Equal(t, []Kind{Conflict, Conflict, ""}, []Kind{l.strike(Statuses), l.strike(Statuses), l.strike(Statuses)})
+	l.begin(Step{Kind: Fail, Target: Events, Count: 2})
+	assert.Equal(t, Fail, l.strike(Events))
+	l.endAll()
+	assert.Empty(t, l.strike(Events))
 }

@@ -6,6 +6,7 @@ package faults
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strconv"
 	"sync"
@@ -16,13 +17,28 @@ import (
 // if the machine keeps up.
 const informerLag = 2 * time.Second
 
-// watchProgress is which revision of CronJobs a process has been sent, and when: nobody can obey an
-// edit that he was not told of.
-type watchProgress struct {
-	lag time.Duration
+// How long a row of requests goes on without one: as long as it takes a manager to ask the next,
+// and, when it was told to ask again later, as long as client-go waits.
+const (
+	breath     = 500 * time.Millisecond
+	throttling = 3 * time.Second
+)
+
+// progress is which revision of CronJobs a manager's process has been sent, and when, and which of
+// its requests belong together: nobody can obey an edit that he was not told of when he decided.
+type progress struct {
+	name string // of the process, such as a-3
+	lag  time.Duration
 
 	mu   sync.Mutex
 	sent []sent // in the order of time and of revisions
+
+	// rows are the unbroken rows of requests for each CronJob: those of one reconcile. The decision
+	// that a request carries out was made before the first of its row.
+	rows map[string]*row
+
+	// Between frozen and thawed the process did nothing.
+	frozen, thawed time.Time
 }
 
 type sent struct {
@@ -30,98 +46,125 @@ type sent struct {
 	revision int64
 }
 
+type row struct {
+	begun   time.Time
+	pending int       // requests without an answer
+	until   time.Time // when the row ends, if nothing comes
+}
+
 // learn notes that the process has been sent all up to a revision.
-func (k *watchProgress) learn(revision int64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	now := time.Now()
-	if last := len(k.sent) - 1; last >= 0 && k.sent[last].revision >= revision {
-		return
-	}
-	k.sent = append(k.sent, sent{now, revision})
-	// What is older than any question is dropped.
-	if old := len(k.sent) - 20000; old > 0 {
-		k.sent = slices.Delete(k.sent, 0, old)
+func (p *progress) learn(revision int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := len(p.sent) - 1; last < 0 || p.sent[last].revision < revision {
+		p.sent = append(p.sent, sent{time.Now(), revision})
 	}
 }
 
-// at returns what the process had been sent, and had had the time to take in, at an instant.
-func (k *watchProgress) at(instant time.Time) int64 {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	by := instant.Add(-k.lag)
-	i, _ := slices.BinarySearchFunc(k.sent, by, func(t sent, by time.Time) int { return t.at.Compare(by) })
+// knew returns what the process had been sent, and had had the time to take in, at an instant.
+func (p *progress) knew(instant time.Time) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i, _ := slices.BinarySearchFunc(p.sent, instant.Add(-p.lag), func(s sent, by time.Time) int { return s.at.Compare(by) })
 	if i == 0 {
 		return 0
 	}
-	return k.sent[i-1].revision
+	return p.sent[i-1].revision
 }
 
-// froze notes that the process did nothing from an instant until now: what it was sent in that
-// time, or shortly before, it begins to take in now.
-func (k *watchProgress) froze(from time.Time) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	now := time.Now()
-	for i := range k.sent {
-		if k.sent[i].at.After(from.Add(-k.lag)) {
-			k.sent[i].at = now
+// begin notes that a request for a CronJob has come, and returns when its row began.
+func (p *progress) begin(cronJob string, now time.Time) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	current := p.rows[cronJob]
+	if current == nil || current.pending == 0 && now.After(current.until) {
+		current = &row{begun: now}
+		if now.Before(p.thawed.Add(breath)) {
+			current.begun = p.frozen // it may have been decided by then
+		}
+		p.rows[cronJob] = current
+	}
+	current.pending++
+	return current.begun
+}
+
+// end notes that a request was answered. A status is the last that a reconcile writes.
+func (p *progress) end(cronJob string, target Target, code int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	current := p.rows[cronJob]
+	if current == nil {
+		return
+	}
+	current.pending--
+	current.until = time.Now().Add(breath)
+	switch {
+	case code == http.StatusTooManyRequests:
+		current.until = time.Now().Add(throttling)
+	case target == Statuses && current.pending <= 0:
+		delete(p.rows, cronJob)
+	}
+}
+
+// froze notes that the process did nothing from an instant until now. What it was sent in that
+// time, or shortly before, it begins to take in now, and the rows that were under way go on.
+func (p *progress) froze(from time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.frozen, p.thawed = from, time.Now()
+	for i := range p.sent {
+		if p.sent[i].at.After(from.Add(-p.lag)) {
+			p.sent[i].at = p.thawed
+		}
+	}
+	for _, row := range p.rows {
+		if row.until.After(from) {
+			row.until = p.thawed.Add(breath)
 		}
 	}
 }
 
 // listener reads a watch of CronJobs as it is sent to a process.
 type listener struct {
-	*watchProgress
+	*progress
 	initial bool // what comes now is all there is, in no order; a bookmark ends it
 	rest    []byte
 }
 
-// hear takes what has been sent. What is no JSON is not ours to complain about.
+// hear takes what has been sent.
 func (l *listener) hear(data []byte) {
 	l.rest = append(l.rest, data...)
 	for {
-		end := bytes.IndexByte(l.rest, '\n')
-		if end < 0 {
+		line, rest, isWhole := bytes.Cut(l.rest, []byte("\n"))
+		if !isWhole {
 			return
 		}
-		l.line(l.rest[:end])
-		l.rest = l.rest[end+1:]
+		if !l.initial || bytes.Contains(line, []byte(`"k8s.io/initial-events-end":"true"`)) {
+			l.initial = false
+			l.learn(revisionIn(line))
+		}
+		l.rest = rest
 	}
 }
 
-func (l *listener) line(line []byte) {
-	var event struct {
-		Object struct {
-			Metadata struct {
-				ResourceVersion string            `json:"resourceVersion"`
-				Annotations     map[string]string `json:"annotations"`
-			} `json:"metadata"`
-		} `json:"object"`
-	}
-	if json.Unmarshal(line, &event) != nil {
-		return
-	}
-	if l.initial && event.Object.Metadata.Annotations["k8s.io/initial-events-end"] != "true" {
-		return
-	}
-	l.initial = false
-	if revision, err := strconv.ParseInt(event.Object.Metadata.ResourceVersion, 10, 64); err == nil {
-		l.learn(revision)
-	}
-}
-
-// list takes a list that has been sent.
-func (k *watchProgress) list(body []byte) {
-	var list struct {
+// revisionIn returns the revision of a list, or of the object of a watch's event; 0 for anything
+// else.
+func revisionIn(data []byte) int64 {
+	type object struct {
 		Metadata struct {
 			ResourceVersion string `json:"resourceVersion"`
 		} `json:"metadata"`
 	}
-	if json.Unmarshal(body, &list) != nil {
-		return
+	var said struct {
+		object
+		Object object `json:"object"`
 	}
-	if revision, err := strconv.ParseInt(list.Metadata.ResourceVersion, 10, 64); err == nil {
-		k.learn(revision)
+	if json.Unmarshal(data, &said) != nil {
+		return 0
 	}
+	revision, err := strconv.ParseInt(said.Metadata.ResourceVersion+said.Object.Metadata.ResourceVersion, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return revision
 }

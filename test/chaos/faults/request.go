@@ -36,44 +36,52 @@ type asked struct {
 	ofCronJobs bool
 	// initial says that a watch begins with all there is.
 	initial bool
+
+	// forwarded says that the API server got it, and answer is the body of its answer.
+	forwarded bool
+	answer    []byte
 }
 
-// paths of the requests that matter.
-var (
-	pathOfJobs     = regexp.MustCompile(`^/apis/batch/v1/(?:namespaces/([^/]+)/)?jobs(?:/([^/]+))?$`)
-	pathOfCronJobs = regexp.MustCompile(
-		`^/apis/batch\.tutorial\.kubebuilder\.io/v1/(?:namespaces/([^/]+)/)?cronjobs(?:/([^/]+)(?:/status)?)?$`)
-	pathOfEvents = regexp.MustCompile(`^/apis/events\.k8s\.io/v1/namespaces/([^/]+)/events(?:/([^/]+))?$`)
-	pathOfLeases = regexp.MustCompile(`^/apis/coordination\.k8s\.io/v1/namespaces/[^/]+/leases(?:/[^/]+)?$`)
-)
+// path finds in a path what a request is about: the resource, and where there are any the
+// namespace, the name and the subresource.
+var path = regexp.MustCompile(`^/apis/([^/]+)/v1(?:/namespaces/([^/]+))?/([^/]+)(?:/([^/]+))?(?:/([^/]+))?$`)
 
 // read reads a request and finds out what it asks for.
 func read(r *http.Request) (*asked, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
+	q := &asked{Request: r.Clone(r.Context())}
+	if r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		q.body = body
+		q.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		q.Body, _ = q.GetBody()
 	}
-	q := &asked{Request: r, body: body}
 	query := r.URL.Query()
 	q.watch = query.Get("watch") == "true" || query.Get("watch") == "1"
 	q.initial = query.Get("sendInitialEvents") == "true"
-	path := r.URL.Path
-	if match := pathOfJobs.FindStringSubmatch(path); match != nil {
-		q.namespace = match[1]
-		q.aboutJobs(match[1], match[2])
-	} else if match := pathOfCronJobs.FindStringSubmatch(path); match != nil {
-		q.namespace = match[1]
-		q.aboutCronJobs(match[1], match[2])
-	} else if match := pathOfEvents.FindStringSubmatch(path); match != nil {
-		q.namespace = match[1]
-		q.aboutEvents(match[2])
-	} else if pathOfLeases.MatchString(path) && r.Method != http.MethodGet {
-		q.target = Leases
+	parts := path.FindStringSubmatch(r.URL.Path)
+	if parts == nil {
+		return q, nil
+	}
+	name := parts[4]
+	switch q.namespace = parts[2]; parts[1] + "/" + parts[3] {
+	case "batch/jobs":
+		q.aboutJobs(name)
+	case "batch.tutorial.kubebuilder.io/cronjobs":
+		q.aboutCronJobs(name)
+	case "events.k8s.io/events":
+		q.aboutEvents(name)
+	case "coordination.k8s.io/leases":
+		if r.Method != http.MethodGet {
+			q.target = Leases
+		}
 	}
 	return q, nil
 }
 
-func (q *asked) aboutJobs(namespace, name string) {
+func (q *asked) aboutJobs(name string) {
 	switch {
 	case q.URL.Query().Has("dryRun"):
 		q.target = Trials
@@ -82,7 +90,7 @@ func (q *asked) aboutJobs(namespace, name string) {
 		q.target = Creates
 		if job, ok := decode(q.body).(*batchv1.Job); ok {
 			name = job.Name
-			q.job = namespace + "/" + name
+			q.job = q.namespace + "/" + name
 		}
 	case q.Method == http.MethodDelete:
 		q.target = Deletes
@@ -90,25 +98,23 @@ func (q *asked) aboutJobs(namespace, name string) {
 		q.target = Reads
 	}
 	if at := strings.LastIndexByte(name, '-'); at > 0 {
-		q.cronJob = namespace + "/" + name[:at]
+		q.cronJob = q.namespace + "/" + name[:at]
 	}
 }
 
-func (q *asked) aboutCronJobs(namespace, name string) {
+func (q *asked) aboutCronJobs(name string) {
 	if q.Method == http.MethodPatch {
-		q.target, q.cronJob = Statuses, namespace+"/"+name
+		q.target, q.cronJob = Statuses, q.namespace+"/"+name
 		return
 	}
 	q.target, q.ofCronJobs = Reads, name == ""
 }
 
 func (q *asked) aboutEvents(name string) {
-	q.target = Events
+	q.target, q.event = Events, &history.Event{Name: name}
 	if q.Method == http.MethodPost {
 		q.event = history.EventOf(decode(q.body))
-		return
 	}
-	q.event = &history.Event{Name: name, Repeats: 1}
 }
 
 // decode decodes an object of a type that Kubernetes has itself, as JSON or protobuf; nil if it is
@@ -119,17 +125,4 @@ func decode(body []byte) any {
 		return nil
 	}
 	return object
-}
-
-// again returns the request to be sent on to another server.
-func (q *asked) again(host string) *http.Request {
-	out := q.Clone(q.Context())
-	out.URL.Scheme, out.URL.Host, out.Host, out.RequestURI = "https", host, host, ""
-	out.Body = io.NopCloser(bytes.NewReader(q.body))
-	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(q.body)), nil }
-	out.ContentLength = int64(len(q.body))
-	if len(q.body) == 0 {
-		out.Body, out.GetBody = http.NoBody, nil
-	}
-	return out
 }

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,7 +20,6 @@ import (
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/chaos/history"
-	"tutorial.kubebuilder.io/project/test/chaos/mutation"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
@@ -30,19 +31,14 @@ type Options struct {
 	// Manager is the program, built from test/chaos/manager.
 	Manager string
 
-	// Mutation, if set, stands between the managers and their proxies.
-	Mutation *mutation.Mutation
+	// Mutate, if set, returns what carries out the managers' requests before faults strike, by way
+	// of what it is given. ClockStep is by how much the managers' clocks are wrong, without the
+	// history telling of it.
+	Mutate    func(http.RoundTripper) http.RoundTripper
+	ClockStep time.Duration
 
 	// Slowness is by what factor this machine may be slower than one that keeps up.
 	Slowness float64
-}
-
-// hiddenStep is by how much a mutation has the managers' clocks be wrong.
-func (o Options) hiddenStep() time.Duration {
-	if o.Mutation == nil {
-		return 0
-	}
-	return o.Mutation.ClockStep
 }
 
 // Site is where the storm takes place: a control plane, two managers, and all that stands between
@@ -52,16 +48,15 @@ type Site struct {
 
 	options   Options
 	log       *history.Log
-	running   sync.Mutex // held while a process is started
+	starting  sync.Mutex // held while a process is started
 	rest      *rest.RESTClient
 	metrics   *plane.MetricsReader
 	clock     *clock
 	certDir   string // of the webhooks' certificate
 	rotations int
-	bursts    bursts
-	standing  standing
+	live      live
 	managers  []*manager
-	webhooks  *webhooks
+	webhooks  webhooks
 }
 
 // Start starts a site. The history begins with it.
@@ -91,70 +86,67 @@ func (s *Site) prepare(ctx context.Context) (err error) {
 	if err := s.prepareRefusals(ctx); err != nil {
 		return fmt.Errorf("preparing refusals: %w", err)
 	}
-	if s.clock, err = newClock(filepath.Join(s.Dir, "clock"), s.options.hiddenStep(), s.log); err != nil {
+	s.clock = &clock{path: filepath.Join(s.Dir, "clock"), hidden: s.options.ClockStep, log: s.log}
+	if err := s.clock.set(0); err != nil {
 		return err
 	}
 	if err := s.rotateCerts(ctx); err != nil {
 		return fmt.Errorf("making the webhooks' certificate: %w", err)
 	}
 	for _, name := range []string{"a", "b"} {
-		m, err := s.newManager(name, managerKubeconfig)
+		m, err := s.startManager(name, managerKubeconfig)
 		if err != nil {
-			return fmt.Errorf("preparing manager %s: %w", name, err)
+			return fmt.Errorf("starting manager %s: %w", name, err)
 		}
 		s.managers = append(s.managers, m)
 	}
-	if s.webhooks, err = newWebhooks(s.WebhookPort, s.managers); err != nil {
-		return err
-	}
-	for _, m := range s.managers {
-		go m.supervise(context.WithoutCancel(ctx), s)
-	}
-	return nil
+	return s.webhooks.listen(s.WebhookPort, s.managers)
+}
+
+// slow returns a time as this machine takes it.
+func (s *Site) slow(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * s.options.Slowness)
 }
 
 // Run carries out a plan.
 func (s *Site) Run(ctx context.Context, begin time.Time, plan []Step) error {
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		for _, step := range plan {
-			if requests[step.Kind] != nil && plane.Sleep(groupCtx, time.Until(begin.Add(step.At))) {
-				s.bursts.begin(step)
-			}
-		}
-		return nil
-	})
-	group.Go(func() error {
-		for _, step := range plan {
-			if _, ok := machine[step.Kind]; ok && plane.Sleep(groupCtx, time.Until(begin.Add(step.At))) {
-				if err := s.strike(groupCtx, step); err != nil {
-					return fmt.Errorf("%s: %w", step.Kind, err)
-				}
-			}
-		}
-		return nil
-	})
+	group, ctx := errgroup.WithContext(ctx)
+	var machines []Step
 	for _, step := range plan {
-		if _, ok := refusals[step.Kind]; ok {
-			group.Go(func() error {
-				if !plane.Sleep(groupCtx, time.Until(begin.Add(step.At))) {
-					return nil
-				}
-				return s.refuse(groupCtx, step)
-			})
+		if isMachine(step.Kind) {
+			machines = append(machines, step) // one after another
+			continue
 		}
+		group.Go(func() error {
+			switch {
+			case !plane.Sleep(ctx, time.Until(begin.Add(step.At))):
+			case isRefusal(step.Kind):
+				return s.refuse(ctx, step)
+			default:
+				s.live.begin(step)
+			}
+			return nil
+		})
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	return context.Cause(ctx)
+	group.Go(func() error {
+		for _, step := range machines {
+			if !plane.Sleep(ctx, time.Until(begin.Add(step.At))) {
+				break
+			}
+			if err := s.strike(ctx, step); err != nil {
+				return fmt.Errorf("%s: %w", step.Kind, err)
+			}
+		}
+		return nil
+	})
+	return group.Wait()
 }
 
 // strike has a fault of the machines happen, and returns when it is over.
 func (s *Site) strike(ctx context.Context, step Step) error {
 	plane.Logf("%s", step)
 	leader := s.leader()
-	s.log.Strike(string(step.Kind), leader.labelNow())
+	s.log.Strike(string(step.Kind), leader.label())
 	switch step.Kind {
 	case KillLeader:
 		s.scrape(ctx, leader)
@@ -193,90 +185,57 @@ func (s *Site) strike(ctx context.Context, step Step) error {
 // disconnect has a fault of the connections happen, to both managers.
 func (s *Site) disconnect(ctx context.Context, step Step) {
 	for _, m := range s.managers {
+		m.lag.Store(int64(step.Lag))
+		m.rejecting.Store(step.Kind == CutDuringLists)
 		switch step.Kind {
 		case CutConnections:
-			m.proxy.cutConnections()
-		case CutDuringLists:
-			m.proxy.rejecting.Store(true)
-			m.proxy.cutWatches()
-		case CutWatches:
-			m.proxy.cutWatches()
-		case LagWatches:
-			m.proxy.lag.Store(int64(step.Lag))
+			m.server.CloseClientConnections()
+		case CutWatches, CutDuringLists:
+			m.cutWatches()
 		}
 	}
 	plane.Sleep(ctx, step.Hold)
 	for _, m := range s.managers {
-		m.proxy.rejecting.Store(false)
-		m.proxy.lag.Store(0)
+		m.rejecting.Store(false)
+		m.lag.Store(0)
 	}
 }
 
 // EndFaults ends what is under way, and waits until the API server answers and a manager leads.
 func (s *Site) EndFaults(ctx context.Context) error {
-	s.bursts.end()
+	s.live.endAll()
 	if err := s.awaitReady(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()
-	for !s.leads(s.leader()) {
-		if ctx.Err() != nil {
+	for !s.leader().leads() {
+		if !plane.Sleep(ctx, 100*time.Millisecond) {
 			return errors.New("no manager leads after the faults have ended")
 		}
-		plane.Sleep(ctx, 100*time.Millisecond)
 	}
 	return nil
 }
 
 // leader returns the manager that has updated the Lease last.
 func (s *Site) leader() *manager {
-	if s.managers[1].proxy.renewed.Load() > s.managers[0].proxy.renewed.Load() {
+	if s.managers[1].renewed.Load() > s.managers[0].renewed.Load() {
 		return s.managers[1]
 	}
 	return s.managers[0]
 }
 
-// leads reports whether a manager has updated the Lease a moment ago: it does so every two seconds.
-func (s *Site) leads(m *manager) bool {
-	return time.Since(time.Unix(0, m.proxy.renewed.Load())) < 4*time.Second
-}
+// leads reports whether the manager has updated the Lease a moment ago: it does so every two
+// seconds.
+func (m *manager) leads() bool { return time.Since(time.Unix(0, m.renewed.Load())) < 4*time.Second }
 
 // ScrapeLeader adds the leader's metrics to the history.
 func (s *Site) ScrapeLeader(ctx context.Context) { s.scrape(ctx, s.leader()) }
 
-// KeepLogs copies the managers' logs to a directory.
-func (s *Site) KeepLogs(dir string) error {
-	var errs []error
-	for _, m := range s.managers {
-		errs = append(errs, m.keepLog(s.Dir, dir))
-	}
-	return errors.Join(errs...)
-}
-
-// Stop ends everything.
-func (s *Site) Stop() error {
-	for _, m := range s.managers {
-		if s.webhooks != nil { // else they were not started
-			m.stop()
-		}
-		_ = m.proxy.server.Close()
-	}
-	if s.webhooks != nil {
-		_ = s.webhooks.listener.Close()
-	}
-	// Its connections may outlast the grace that it is given; and etcd, when it was started again,
-	// ends before it.
-	if pid, _, err := s.find(localcluster.APIServer); err == nil {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
-	return s.Cluster.Stop()
-}
-
 // scrape adds a manager's metrics to the history. A manager that does not answer has none: that is
 // what faults do.
 func (s *Site) scrape(ctx context.Context, m *manager) {
-	asked, process := time.Now(), m.labelNow()
+	asked, process := time.Now(), m.label()
 	families, err := s.metrics.Read(ctx, fmt.Sprintf("127.0.0.1:%d", m.metricsPort), metricsPrefix)
 	if err != nil {
 		plane.Logf("no metrics of %s: %v", process, err)
@@ -293,4 +252,31 @@ func (s *Site) scrape(ctx context.Context, m *manager) {
 		}
 	}
 	s.log.Add(history.Record{Metrics: &history.Metrics{Manager: process, Asked: asked, Values: values}})
+}
+
+// KeepLogs copies the managers' logs to a directory.
+func (s *Site) KeepLogs(dir string) error {
+	for _, m := range s.managers {
+		file := m.command.Name + ".log"
+		content, err := os.ReadFile(filepath.Join(s.Dir, "log", file))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Stop ends everything.
+func (s *Site) Stop() error {
+	for _, m := range s.managers {
+		m.stop()
+	}
+	s.webhooks.close()
+	// Its connections may outlast the grace that it is given; and etcd, when it was started again,
+	// ends before it.
+	_, _ = s.signal(localcluster.APIServer, syscall.SIGKILL)
+	return s.Cluster.Stop()
 }

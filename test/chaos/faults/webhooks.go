@@ -12,7 +12,7 @@ import (
 )
 
 // webhooks is where the API server finds the webhooks: it passes connections on to the managers
-// that run, in turn, as a Service does with those that are ready.
+// that run, in turn, as a Service does with those that are ready. The zero value listens to nobody.
 type webhooks struct {
 	listener net.Listener
 	managers []*manager
@@ -20,46 +20,49 @@ type webhooks struct {
 	nth      atomic.Int64
 }
 
-func newWebhooks(port int, managers []*manager) (*webhooks, error) {
-	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-	if err != nil {
-		return nil, fmt.Errorf("taking the port of the webhooks: %w", err)
+// listen begins to take connections.
+func (w *webhooks) listen(port int, managers []*manager) (err error) {
+	w.managers = managers
+	if w.listener, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err != nil {
+		return fmt.Errorf("taking the port of the webhooks: %w", err)
 	}
-	w := &webhooks{listener: listener, managers: managers}
-	go w.serve()
-	return w, nil
+	go func() {
+		for {
+			conn, err := w.listener.Accept()
+			if err != nil {
+				return
+			}
+			go w.pass(conn)
+		}
+	}()
+	return nil
 }
 
-func (w *webhooks) serve() {
-	for {
-		conn, err := w.listener.Accept()
-		if err != nil {
-			return
-		}
-		go w.pass(conn)
+func (w *webhooks) close() {
+	if w.listener != nil {
+		_ = w.listener.Close()
 	}
 }
 
 // pass connects a connection to a manager that takes it.
 func (w *webhooks) pass(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
-	if w.down.Load() {
-		return
-	}
 	first := int(w.nth.Add(1))
 	for i := range w.managers {
 		m := w.managers[(first+i)%len(w.managers)]
-		if !m.runs() {
+		if !w.serves(m) {
 			continue
 		}
 		backend, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", m.webhookPort), time.Second)
-		if err != nil {
-			continue
+		if err == nil {
+			w.join(conn, backend, m)
+			return
 		}
-		w.join(conn, backend, m)
-		return
 	}
 }
+
+// serves reports whether the API server is let through to a manager.
+func (w *webhooks) serves(m *manager) bool { return !w.down.Load() && m.runs() }
 
 // join copies both ways until either ends, or the webhooks are down, or the manager is frozen: then
 // the connection is of no use, which a Service's clients learn by and by.
@@ -74,14 +77,11 @@ func (w *webhooks) join(conn, backend net.Conn, m *manager) {
 	}
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
-	for {
+	for w.serves(m) {
 		select {
 		case <-ended:
 			return
 		case <-ticker.C:
-			if w.down.Load() || !m.runs() {
-				return
-			}
 		}
 	}
 }

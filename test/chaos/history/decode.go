@@ -5,7 +5,6 @@ package history
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,18 +14,22 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
+// root is where the API server's keys are in etcd.
+const root = "/registry/"
+
 // decoderOf returns how to read what is stored at a key; nil if it is of no interest.
 func decoderOf(key string) func([]byte) (*Record, error) {
-	switch {
-	case strings.HasPrefix(key, cronJobKeys):
+	switch resource := strings.TrimPrefix(key, root); {
+	case strings.HasPrefix(resource, v1.GroupVersion.Group+"/cronjobs/"):
 		return decodeCronJob
-	case strings.HasPrefix(key, jobKeys):
+	case strings.HasPrefix(resource, "jobs/"):
 		return decodeJob
-	case strings.HasPrefix(key, eventKeys):
+	case strings.HasPrefix(resource, "events/"):
 		return decodeEvent
 	}
 	return nil
@@ -34,34 +37,26 @@ func decoderOf(key string) func([]byte) (*Record, error) {
 
 func decodeCronJob(value []byte) (*Record, error) {
 	c := &v1.CronJob{}
-	var told struct {
-		Status struct {
-			Missed []Missed `json:"missed"`
-		} `json:"status"`
-	}
-	if err := errors.Join(json.Unmarshal(value, c), json.Unmarshal(value, &told)); err != nil {
+	if err := json.Unmarshal(value, c); err != nil {
 		return nil, err
 	}
 	state := &CronJob{
 		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID),
 		Generation: c.Generation, Created: c.CreationTimestamp.Time, Edited: editedAt(c),
-		Schedule: c.Spec.Schedule, Policy: string(c.Spec.ConcurrencyPolicy), Deadline: c.Spec.StartingDeadlineSeconds,
-		SucceededLimit: 3, FailedLimit: 1,
-		LastSchedule: timeOf(c.Status.LastScheduleTime), NextSchedule: timeOf(c.Status.NextScheduleTime),
-		ObservedGeneration: c.Status.ObservedGeneration, Missed: told.Status.Missed,
-	}
-	if zone := c.Spec.TimeZone; zone != nil {
-		state.TimeZone = *zone
-	}
-	state.Suspend = c.Spec.Suspend != nil && *c.Spec.Suspend
-	if limit := c.Spec.SuccessfulJobsHistoryLimit; limit != nil {
-		state.SucceededLimit = int(*limit)
-	}
-	if limit := c.Spec.FailedJobsHistoryLimit; limit != nil {
-		state.FailedLimit = int(*limit)
+		Schedule: c.Spec.Schedule, TimeZone: ptr.Deref(c.Spec.TimeZone, ""), Suspend: ptr.Deref(c.Spec.Suspend, false),
+		Policy: string(c.Spec.ConcurrencyPolicy), Deadline: c.Spec.StartingDeadlineSeconds,
+		SucceededLimit: int(ptr.Deref(c.Spec.SuccessfulJobsHistoryLimit, 3)),
+		FailedLimit:    int(ptr.Deref(c.Spec.FailedJobsHistoryLimit, 1)),
+		LastSchedule:   ptr.Deref(c.Status.LastScheduleTime, metav1.Time{}).Time,
+		NextSchedule:   ptr.Deref(c.Status.NextScheduleTime, metav1.Time{}).Time,
+
+		ObservedGeneration: c.Status.ObservedGeneration,
 	}
 	for _, ref := range c.Status.Active {
 		state.Active = append(state.Active, string(ref.UID))
+	}
+	for _, m := range c.Status.Missed {
+		state.Missed = append(state.Missed, Missed{Reason: m.Reason, First: m.First.Time, Last: m.Last.Time, Count: int(m.Count)})
 	}
 	return &Record{CronJob: state}, nil
 }
@@ -77,13 +72,6 @@ func editedAt(c *v1.CronJob) time.Time {
 	return newest
 }
 
-func timeOf(t *metav1.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return t.Time
-}
-
 func decodeJob(value []byte) (*Record, error) {
 	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(value, nil, nil)
 	if err != nil {
@@ -95,8 +83,7 @@ func decodeJob(value []byte) (*Record, error) {
 	}
 	state := &Job{
 		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID), Created: job.CreationTimestamp.Time,
-		Deleting: job.DeletionTimestamp != nil, Result: resultOf(job),
-		Tick: tickIn(job.Annotations), PodTick: tickIn(job.Spec.Template.Annotations),
+		Result: resultOf(job), Tick: tickIn(job.Annotations), PodTick: tickIn(job.Spec.Template.Annotations),
 	}
 	if owner := metav1.GetControllerOf(job); owner != nil && strings.HasPrefix(owner.APIVersion, v1.GroupVersion.Group+"/") {
 		state.Owner = string(owner.UID)
@@ -127,16 +114,13 @@ func resultOf(job *batchv1.Job) string {
 }
 
 // decodeEvent reads a stored event, which is one of the core group whatever it was written as.
+// There is no record of one that is not about a CronJob of ours.
 func decodeEvent(value []byte) (*Record, error) {
 	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(value, nil, nil)
-	if err != nil {
-		return nil, err
+	if event := EventOf(object); event != nil {
+		return &Record{Event: event}, nil
 	}
-	event := EventOf(object)
-	if event == nil {
-		return nil, nil //nolint:nilnil // it is not about a CronJob of ours
-	}
-	return &Record{Event: event}, nil
+	return nil, err
 }
 
 // EventOf returns what an event of either group says; nil if it is not about a CronJob of ours.
@@ -147,15 +131,9 @@ func EventOf(object any) *Event {
 	case *corev1.Event:
 		about = e.InvolvedObject
 		event.Name, event.Reason, event.Note = e.Name, e.Reason, e.Message
-		if e.Series != nil {
-			event.Repeats = int(e.Series.Count) - 1
-		}
 	case *eventsv1.Event:
 		about = e.Regarding
 		event.Name, event.Reason, event.Note = e.Name, e.Reason, e.Note
-		if e.Series != nil {
-			event.Repeats = int(e.Series.Count) - 1
-		}
 	}
 	if about.Kind != "CronJob" || !strings.HasPrefix(about.APIVersion, v1.GroupVersion.Group+"/") {
 		return nil

@@ -86,9 +86,8 @@ type Job struct {
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
-	// Deleted says that it is gone; the rest is as it was last. Deleting that it is going.
-	Deleted  bool `json:"deleted,omitempty"`
-	Deleting bool `json:"deleting,omitempty"`
+	// Deleted says that it is gone; the rest is as it was last.
+	Deleted bool `json:"deleted,omitempty"`
 
 	// Owner is the UID of the CronJob of ours that controls it.
 	Owner   string    `json:"owner,omitempty"`
@@ -115,10 +114,6 @@ type Event struct {
 
 	Reason string `json:"reason"`
 	Note   string `json:"note"`
-
-	// Repeats is how often the recorder has seen the like of it since, without telling what the
-	// others' notes say.
-	Repeats int `json:"repeats,omitempty"`
 }
 
 // Create is a manager's request to create a Job, as the proxy saw it.
@@ -133,10 +128,6 @@ type Create struct {
 	// Knew is the newest revision of CronJobs that the manager had been told for a while when it
 	// decided.
 	Knew int64 `json:"knew"`
-
-	// Steps has the steps that its clock had when it decided: two when it was stepped in that
-	// moment.
-	Steps []time.Duration `json:"steps"`
 
 	// Asked is when the request came. The record's time is that of the answer.
 	Asked time.Time `json:"asked"`
@@ -239,20 +230,13 @@ const (
 // Log is a history in the making. It is safe for concurrent use.
 type Log struct {
 	mu        sync.Mutex
-	file      *bufio.Writer
-	close     func() error
+	to        io.Writer
 	err       error
 	listeners []func(Record)
 }
 
-// NewLog begins a history in a file, a record a line.
-func NewLog(path string) (*Log, error) {
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("writing the history: %w", err)
-	}
-	return &Log{file: bufio.NewWriter(file), close: file.Close}, nil
-}
+// NewLog returns a history that is written a record a line.
+func NewLog(to io.Writer) *Log { return &Log{to: to} }
 
 // Listen has a function called for each record from now on, in their order. It must return at once,
 // and must not call the Log.
@@ -262,18 +246,12 @@ func (l *Log) Listen(listener func(Record)) {
 	l.listeners = append(l.listeners, listener)
 }
 
-// Add adds a record. One without a time is of now.
+// Add adds a record, which is of now.
 func (l *Log) Add(record Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if record.At.IsZero() {
-		record.At = time.Now()
-	}
-	line, err := json.Marshal(record)
-	if err == nil {
-		_, err = l.file.Write(append(line, '\n'))
-	}
-	l.err = errors.Join(l.err, err)
+	record.At = time.Now()
+	l.err = errors.Join(l.err, json.NewEncoder(l.to).Encode(record))
 	for _, listener := range l.listeners {
 		listener(record)
 	}
@@ -282,14 +260,11 @@ func (l *Log) Add(record Record) {
 // Strike notes that a fault has struck.
 func (l *Log) Strike(kind, detail string) { l.Add(Record{Fault: &Fault{Kind: kind, Detail: detail}}) }
 
-// Close completes the file.
-func (l *Log) Close() error {
+// Err returns what has kept records from being written.
+func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := errors.Join(l.err, l.file.Flush(), l.close()); err != nil {
-		return fmt.Errorf("writing the history: %w", err)
-	}
-	return nil
+	return l.err
 }
 
 // Read reads the history that a Log has written.
@@ -300,15 +275,12 @@ func Read(path string) ([]Record, error) {
 	}
 	defer func() { _ = file.Close() }()
 	var records []Record
-	for decoder := json.NewDecoder(bufio.NewReader(file)); ; {
+	for decoder := json.NewDecoder(bufio.NewReader(file)); decoder.More(); {
 		var record Record
-		err := decoder.Decode(&record)
-		if errors.Is(err, io.EOF) {
-			return records, nil
-		}
-		if err != nil {
+		if err := decoder.Decode(&record); err != nil {
 			return nil, fmt.Errorf("reading the history, record %d: %w", len(records)+1, err)
 		}
 		records = append(records, record)
 	}
+	return records, nil
 }

@@ -28,6 +28,40 @@ const (
 	DeleteJob  Verb = "delete a Job"
 )
 
+// verbs are what users do with CronJobs that are there: how often, compared with one another, which
+// fields of the spec they write, and what becomes of it. Those that write none have a case of their
+// own in [Users].
+var verbs = []struct {
+	verb   Verb
+	weight int
+	fields []string
+	change func(spec *Spec, to Spec)
+}{
+	{verb: Reschedule, weight: 5, fields: []string{"schedule", "timeZone"}, change: func(spec *Spec, to Spec) {
+		spec.Schedule, spec.TimeZone = to.Schedule, to.TimeZone
+	}},
+	{verb: Edit, weight: 4, fields: []string{
+		"concurrencyPolicy", "startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit",
+	}, change: func(spec *Spec, to Spec) {
+		spec.Policy, spec.Deadline, spec.Succeeded, spec.Failed = to.Policy, to.Deadline, to.Succeeded, to.Failed
+	}},
+	{verb: Suspend, weight: 4, fields: []string{"suspend"}, change: func(spec *Spec, _ Spec) { spec.Suspend = true }},
+	{verb: Delete, weight: 3},
+	{verb: Label, weight: 1, change: func(spec *Spec, to Spec) { spec.Label = to.Label }},
+	{verb: DeleteJob, weight: 3},
+	{verb: Resume, fields: []string{"suspend"}}, // of those that are suspended alone
+}
+
+// sets reports whether a verb writes a field of the spec.
+func (v Verb) sets(field string) bool {
+	for _, known := range verbs {
+		if known.verb == v {
+			return slices.Contains(known.fields, field)
+		}
+	}
+	return false
+}
+
 // Act is what a user does.
 type Act struct {
 	At   time.Duration // since the begin of the storm
@@ -114,8 +148,7 @@ func life(random *rand.Rand, duration time.Duration) []Act {
 		case spec.Suspend && random.IntN(3) > 0:
 			act.Verb, spec.Suspend = Resume, false
 		default:
-			act.Verb = verbs[random.IntN(len(verbs))]
-			spec = act.Verb.applied(random, spec)
+			act.Verb = anyVerb(random, &spec)
 			exists = act.Verb != Delete
 		}
 		act.Spec = spec
@@ -123,26 +156,23 @@ func life(random *rand.Rand, duration time.Duration) []Act {
 	}
 }
 
-// verbs as often as they are to come.
-var verbs = slices.Concat(
-	repeated(Reschedule, 5), repeated(Edit, 4), repeated(Suspend, 4), repeated(Delete, 3), repeated(Label, 1), repeated(DeleteJob, 3))
-
-func repeated(verb Verb, times int) []Verb { return slices.Repeat([]Verb{verb}, times) }
-
-// applied returns what is left of a spec after the verb.
-func (v Verb) applied(random *rand.Rand, spec Spec) Spec {
-	other := anySpec(random)
-	switch v {
-	case Reschedule:
-		spec.Schedule, spec.TimeZone = other.Schedule, other.TimeZone
-	case Suspend:
-		spec.Suspend = true
-	case Label:
-		spec.Label = other.Label
-	case Edit:
-		spec.Policy, spec.Deadline, spec.Succeeded, spec.Failed = other.Policy, other.Deadline, other.Succeeded, other.Failed
+// anyVerb returns a verb, and has it change the spec.
+func anyVerb(random *rand.Rand, spec *Spec) Verb {
+	total := 0
+	for _, v := range verbs {
+		total += v.weight
 	}
-	return spec
+	chosen, to := random.IntN(total), anySpec(random)
+	for _, v := range verbs {
+		chosen -= v.weight
+		if chosen < 0 && v.change != nil {
+			v.change(spec, to)
+		}
+		if chosen < 0 {
+			return v.verb
+		}
+	}
+	panic("the weights have changed")
 }
 
 func anySpec(random *rand.Rand) Spec {

@@ -47,8 +47,9 @@ func (u *Users) Run(ctx context.Context, begin time.Time, plan []CronJob) error 
 	for i := range plan {
 		wait.Go(func() {
 			for _, act := range plan[i].Acts {
-				plane.Sleep(ctx, time.Until(begin.Add(act.At)))
-				u.insist(ctx, &plan[i], act)
+				if plane.Sleep(ctx, time.Until(begin.Add(act.At))) {
+					u.insist(ctx, &plan[i], act)
+				}
 			}
 		})
 	}
@@ -81,19 +82,13 @@ func (c *CronJob) exists() bool {
 
 // insist tries until it works or the context ends.
 func (u *Users) insist(ctx context.Context, c *CronJob, act Act) {
-	if ctx.Err() != nil {
-		return
-	}
 	u.Log.Add(history.Record{Act: &history.Act{Kind: string(act.Verb), Name: c.Namespace + "/" + c.Name}})
 	_ = plane.Insist(ctx, func(ctx context.Context) error { return u.try(ctx, c, act) })
 }
 
 // try tries once. That it was done before, by a try whose answer was lost, is fine.
 func (u *Users) try(ctx context.Context, c *CronJob, act Act) error {
-	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(kindIn(act.V2))
-	object.SetNamespace(c.Namespace)
-	object.SetName(c.Name)
+	object := act.object(c.Namespace, c.Name)
 	switch act.Verb {
 	case DeleteJob:
 		u.Jobs.DeleteOne(c.Namespace, c.Name)
@@ -101,96 +96,80 @@ func (u *Users) try(ctx context.Context, c *CronJob, act Act) error {
 	case Delete:
 		return client.IgnoreNotFound(u.Client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	case Create:
-		object.Object["spec"] = act.Spec.full(act.V2)
-		object.SetLabels(map[string]string{"chaos": act.Spec.Label})
-		err := u.Client.Create(ctx, object)
-		if apierrors.IsAlreadyExists(err) {
-			return nil
+		if err := u.Client.Create(ctx, object); !apierrors.IsAlreadyExists(err) {
+			return err
 		}
-		return err
+		return nil
 	}
-	patch, err := json.Marshal(act.patch())
+	patch, err := json.Marshal(object)
 	if err != nil {
 		return err
 	}
 	return u.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))
 }
 
-func kindIn(v2 bool) schema.GroupVersionKind {
+// object returns what a user sends: all of the CronJob to create it, and of an edit the fields that
+// it sets or removes.
+func (a Act) object(namespace, name string) *unstructured.Unstructured {
 	version := "v1"
-	if v2 {
+	if a.V2 {
 		version = "v2"
 	}
-	return schema.GroupVersionKind{Group: "batch.tutorial.kubebuilder.io", Version: version, Kind: "CronJob"}
-}
-
-// patch returns the merge patch of an edit.
-func (a Act) patch() map[string]any {
-	spec := map[string]any{}
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetGroupVersionKind(schema.GroupVersionKind{Group: "batch.tutorial.kubebuilder.io", Version: version, Kind: "CronJob"})
+	object.SetNamespace(namespace)
+	object.SetName(name)
+	spec := a.Spec.fields(a.V2)
 	switch a.Verb {
-	case Label:
-		return map[string]any{"metadata": map[string]any{"labels": map[string]any{"chaos": a.Spec.Label}}}
-	case Suspend, Resume:
-		spec["suspend"] = a.Spec.Suspend
-	case Reschedule:
-		spec["schedule"], spec["timeZone"] = a.Spec.Schedule.in(a.V2, true), orNull(a.Spec.TimeZone)
-	case Edit:
-		a.Spec.policies(spec)
-	}
-	return map[string]any{"spec": spec}
-}
-
-// full returns a whole spec.
-func (s Spec) full(v2 bool) map[string]any {
-	spec := map[string]any{
-		"schedule": s.Schedule.in(v2, false), "suspend": s.Suspend,
-		"jobTemplate": map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
+	case Create:
+		removeNulls(spec)
+		spec["jobTemplate"] = map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
 			"restartPolicy": "Never",
 			"containers":    []any{map[string]any{"name": "main", "image": "registry.example/chaos:v1"}},
-		}}}},
+		}}}}
+	default:
+		maps.DeleteFunc(spec, func(field string, _ any) bool { return !a.Verb.sets(field) })
+	}
+	object.Object["spec"] = spec
+	if a.Verb == Create || a.Verb == Label {
+		object.SetLabels(map[string]string{"chaos": a.Spec.Label})
+	}
+	return object
+}
+
+// fields returns the fields of a spec that vary. Those that it has not are null.
+func (s Spec) fields(v2 bool) map[string]any {
+	fields := map[string]any{
+		"schedule": s.Schedule.Text, "timeZone": nil, "suspend": s.Suspend,
+		"concurrencyPolicy": s.Policy, "startingDeadlineSeconds": nil,
+		"successfulJobsHistoryLimit": int64(s.Succeeded), "failedJobsHistoryLimit": int64(s.Failed),
 	}
 	if s.TimeZone != "" {
-		spec["timeZone"] = s.TimeZone
+		fields["timeZone"] = s.TimeZone
 	}
-	s.policies(spec)
-	if s.Deadline == 0 {
-		delete(spec, "startingDeadlineSeconds")
-	}
-	return spec
-}
-
-// policies sets what beside the schedule varies.
-func (s Spec) policies(spec map[string]any) {
-	spec["concurrencyPolicy"] = s.Policy
-	spec["successfulJobsHistoryLimit"], spec["failedJobsHistoryLimit"] = int64(s.Succeeded), int64(s.Failed)
-	spec["startingDeadlineSeconds"] = nil
 	if s.Deadline > 0 {
-		spec["startingDeadlineSeconds"] = s.Deadline
+		fields["startingDeadlineSeconds"] = s.Deadline
 	}
-}
-
-// in returns the schedule as a version has it. A patch also says what is to go.
-func (s Schedule) in(v2, patch bool) any {
-	if !v2 {
-		return s.Text
-	}
-	fields := map[string]any{}
-	if patch {
-		for _, name := range []string{"minute", "hour", "dayOfMonth", "month", "dayOfWeek", "every"} {
-			fields[name] = nil
+	if v2 {
+		schedule := map[string]any{"minute": nil, "hour": nil, "dayOfMonth": nil, "month": nil, "dayOfWeek": nil, "every": nil}
+		for name, value := range s.Schedule.Fields {
+			schedule[name] = value
 		}
-	}
-	for name, value := range maps.All(s.Fields) {
-		fields[name] = value
+		fields["schedule"] = schedule
 	}
 	return fields
 }
 
-func orNull(text string) any {
-	if text == "" {
-		return nil
+// removeNulls removes what is null, at any depth.
+func removeNulls(fields map[string]any) {
+	for name, value := range fields {
+		if nested, isMap := value.(map[string]any); isMap {
+			removeNulls(nested)
+		}
+		if value == nil {
+			delete(fields, name)
+		}
 	}
-	return text
 }
 
 // Await waits until a CronJob of each version can be created, without creating one: then the
@@ -198,15 +177,11 @@ func orNull(text string) any {
 func (u *Users) Await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()
+	spec := Spec{Policy: "Allow", Schedule: Schedule{"* * * * *", map[string]string{"minute": "*"}}}
 	for _, v2 := range []bool{false, true} {
 		err := plane.Insist(ctx, func(ctx context.Context) error {
-			object := &unstructured.Unstructured{Object: map[string]any{"spec": Spec{
-				Policy: "Allow", Schedule: Schedule{"* * * * *", map[string]string{"minute": "*"}},
-			}.full(v2)}}
-			object.SetGroupVersionKind(kindIn(v2))
-			object.SetNamespace(Namespace(0))
-			object.SetName("probe")
-			return u.Client.Create(ctx, object, client.DryRunAll)
+			probe := Act{Verb: Create, V2: v2, Spec: spec}.object(Namespace(0), "probe")
+			return u.Client.Create(ctx, probe, client.DryRunAll)
 		})
 		if err != nil {
 			return fmt.Errorf("waiting for the webhooks: %w", err)

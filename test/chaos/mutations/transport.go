@@ -1,28 +1,24 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mutation breaks the operator's laws on purpose, to show that the checker can fail. The
+// Package mutations breaks the operator's laws on purpose, to show that the checker can fail. The
 // operator's code stays as it is: a mutation changes what the manager asks for on its way to the
 // API server, what it reads of CronJobs, or its clock.
-package mutation
+package mutations
 
 import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 
 	"tutorial.kubebuilder.io/project/test/chaos/checker"
 )
@@ -31,8 +27,8 @@ import (
 type Mutation struct {
 	Name string
 
-	// Laws are those of which the checker has to find at least one broken.
-	Laws []checker.Law
+	// Law is the one that the checker has to find broken.
+	Law checker.Law
 
 	// Flags are those of the storm that shows it, beside those that all have.
 	Flags []string
@@ -48,23 +44,9 @@ type Mutation struct {
 	read        func(line []byte) []byte
 }
 
-// Proxy returns a handler that carries out requests to an API server as the mutation has it.
-func (m *Mutation) Proxy(config *rest.Config) (http.Handler, error) {
-	api, err := url.Parse(config.Host)
-	if err != nil {
-		return nil, err
-	}
-	upstream, err := rest.TransportFor(config)
-	if err != nil {
-		return nil, err
-	}
-	return &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(api) },
-		Transport:     &transport{m, upstream},
-		FlushInterval: -1,
-		// A connection that breaks is to break for the manager too.
-		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
-	}, nil
+// Mutate returns what carries out requests as the mutation has it.
+func (m *Mutation) Mutate(upstream http.RoundTripper) http.RoundTripper {
+	return &transport{m, upstream}
 }
 
 // transport carries out requests.
@@ -75,22 +57,13 @@ type transport struct {
 
 // RoundTrip carries out a request, or what the mutation makes of it.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	r.Header.Set("Accept-Encoding", "identity") // what is compressed could not be read on the way
 	switch {
 	case t.createJob != nil && isOf(r, http.MethodPost, "/jobs"):
 		return carryOut(t.upstream, r, t.createJob)
 	case t.createEvent != nil && isOf(r, http.MethodPost, "/events"):
 		return carryOut(t.upstream, r, t.createEvent)
 	case t.patchStatus != nil && isOf(r, http.MethodPatch, "/status"):
-		e, err := newExchange(t.upstream, r)
-		if err != nil {
-			return nil, err
-		}
-		body, err := mutated(e.body, t.patchStatus)
-		if err != nil {
-			return nil, err
-		}
-		return e.sendBody(body, r.Header.Get("Content-Type"))
+		return t.patch(r)
 	}
 	response, err := t.upstream.RoundTrip(r)
 	if err == nil && t.read != nil && isOf(r, http.MethodGet, "/cronjobs") {
@@ -99,6 +72,28 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		response.Header.Del("Content-Length")
 	}
 	return response, err
+}
+
+// isOf reports whether a request is for a collection or a member of it, by the end of its path.
+func isOf(r *http.Request, method, suffix string) bool {
+	return r.Method == method && strings.HasSuffix(r.URL.Path, suffix) && !r.URL.Query().Has("dryRun")
+}
+
+// patch carries out the patch of a status after a change.
+func (t *transport) patch(r *http.Request) (*http.Response, error) {
+	var patch map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&patch); err != nil {
+		return nil, err
+	}
+	if status, ok := patch["status"].(map[string]any); ok {
+		t.patchStatus(status)
+	}
+	body, err := json.Marshal(patch)
+	if err != nil {
+		return nil, err
+	}
+	e := &exchange{r, t.upstream, body}
+	return e.send()
 }
 
 // changed returns a body each line of which was changed.
@@ -127,31 +122,28 @@ type exchange struct {
 	body     []byte
 }
 
-func newExchange(upstream http.RoundTripper, r *http.Request) (*exchange, error) {
-	body, err := io.ReadAll(r.Body)
-	return &exchange{r, upstream, body}, err
-}
-
 // carryOut decodes the object of a request for a mutation.
 func carryOut[T any](upstream http.RoundTripper, r *http.Request, do func(*exchange, T) (*http.Response, error)) (*http.Response, error) {
-	e, err := newExchange(upstream, r)
+	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	decoded, _, err := scheme.Codecs.UniversalDeserializer().Decode(e.body, nil, nil)
+	decoded, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	object, ok := decoded.(T)
 	if !ok {
-		return nil, errors.New("the body of " + r.URL.Path + " is something else")
+		return nil, fmt.Errorf("the body of %s is a %T", r.URL.Path, decoded)
 	}
-	return do(e, object)
+	return do(&exchange{r, upstream, body}, object)
 }
 
 // send sends the request as it is.
 func (e *exchange) send() (*http.Response, error) {
-	return e.sendBody(e.body, e.Header.Get("Content-Type"))
+	r := e.Clone(e.Context())
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(e.body)), int64(len(e.body))
+	return e.upstream.RoundTrip(r)
 }
 
 // sendObject sends the request with another object.
@@ -160,14 +152,9 @@ func (e *exchange) sendObject(object any) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.sendBody(body, "application/json")
-}
-
-func (e *exchange) sendBody(body []byte, contentType string) (*http.Response, error) {
-	r := e.Clone(e.Context())
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	r.Header.Set("Content-Type", contentType)
-	return e.upstream.RoundTrip(r)
+	other := &exchange{e.Clone(e.Context()), e.upstream, body}
+	other.Header.Set("Content-Type", "application/json")
+	return other.send()
 }
 
 // deleteJob deletes a Job of the collection that the request is for.
@@ -183,28 +170,8 @@ func (e *exchange) deleteJob(name string) (*http.Response, error) {
 }
 
 // discard closes a response that nobody reads.
-func (e *exchange) discard(response *http.Response, err error) {
+func discard(response *http.Response, err error) {
 	if err == nil {
 		_ = response.Body.Close()
 	}
-}
-
-// fail answers in the place of the API server that something is refused.
-func (e *exchange) fail(code int) (*http.Response, error) {
-	return e.reply(code, &metav1.Status{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status:   metav1.StatusFailure, Code: int32(code), //nolint:gosec // an HTTP status
-		Reason: metav1.StatusReasonForbidden, Message: strings.ToLower(http.StatusText(code)),
-	})
-}
-
-// reply answers in the place of the API server.
-func (e *exchange) reply(code int, object any) (*http.Response, error) {
-	body, err := json.Marshal(object)
-	return &http.Response{
-		StatusCode: code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: e.Request,
-		Header:        http.Header{"Content-Type": {"application/json"}},
-		Body:          io.NopCloser(bytes.NewReader(body)),
-		ContentLength: int64(len(body)),
-	}, err
 }

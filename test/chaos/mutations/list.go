@@ -1,78 +1,80 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package mutation
+package mutations
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/test/chaos/checker"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 // All are the mutations, at least one for each law.
 var All = []Mutation{
 	{
-		Name: "a Job is created twice, under two names", Laws: []checker.Law{checker.Doubled},
+		Name: "a Job is created twice, under two names", Law: checker.Doubled,
 		createJob: func(e *exchange, job *batchv1.Job) (*http.Response, error) {
 			again := job.DeepCopy()
 			again.Name += "x"
-			e.discard(e.sendObject(again))
+			discard(e.sendObject(again))
 			return e.send()
 		},
 	},
 	{
-		Name: "one Job in three is said to be created, and is not", Laws: []checker.Law{checker.Lost},
+		Name: "one Job in three is said to be created, and is not", Law: checker.Lost,
 		createJob: func(e *exchange, job *batchv1.Job) (*http.Response, error) {
 			if job.Name[len(job.Name)-1]%3 > 0 {
 				return e.send()
 			}
 			job.UID = "lost"
-			return e.reply(http.StatusCreated, job)
+			return plane.Reply(e.Request, http.StatusCreated, job)
 		},
 	},
 	{
-		Name: "a Job is created without the owner", Laws: []checker.Law{checker.Unasked},
+		Name: "a Job is created without the owner", Law: checker.Unasked,
 		createJob: func(e *exchange, job *batchv1.Job) (*http.Response, error) {
 			job.OwnerReferences = nil
 			return e.sendObject(job)
 		},
 	},
 	{
-		Name: "the Pods do not carry the tick", Laws: []checker.Law{checker.Unlabelled},
+		Name: "the Pods do not carry the tick", Law: checker.Unlabelled,
 		createJob: func(e *exchange, job *batchv1.Job) (*http.Response, error) {
 			delete(job.Spec.Template.Annotations, v1.ScheduledAtAnnotation)
 			return e.sendObject(job)
 		},
 	},
 	{
-		Name: "a Job is deleted while it runs", Laws: []checker.Law{checker.DeletedWhileRunning},
+		Name: "a Job is deleted while it runs", Law: checker.DeletedWhileRunning,
 		createJob: func(e *exchange, job *batchv1.Job) (*http.Response, error) {
-			time.AfterFunc(300*time.Millisecond, func() { e.discard(e.deleteJob(job.Name)) })
+			time.AfterFunc(300*time.Millisecond, func() { discard(e.deleteJob(job.Name)) })
 			return e.send()
 		},
 	},
 	{
-		Name: "a Job is asked for eight seconds late", Laws: []checker.Law{checker.PastDeadline},
+		Name: "a Job is asked for eight seconds late", Law: checker.PastDeadline,
 		createJob: func(e *exchange, _ *batchv1.Job) (*http.Response, error) {
 			time.Sleep(8 * time.Second)
 			return e.send()
 		},
 	},
 	{
-		Name: "a creation that is refused is tried again late", Laws: []checker.Law{checker.RetriedLate},
+		Name: "a creation that is refused is tried again late", Law: checker.RetriedLate,
 		Flags: []string{"-faults=creates-denied,quota-full", "-duration=60s"},
 		createJob: func(e *exchange, _ *batchv1.Job) (*http.Response, error) {
 			response, err := e.send()
@@ -83,12 +85,12 @@ var All = []Mutation{
 		},
 	},
 	{
-		Name: "a creation that is refused once is not tried for newer ticks", Laws: []checker.Law{checker.NotTried},
+		Name: "a creation that is refused once is not tried for newer ticks", Law: checker.NotTried,
 		Flags: []string{"-faults=creates-denied,quota-full", "-duration=60s"},
 		createJob: func(e *exchange, job *batchv1.Job) (*http.Response, error) {
 			owner := job.Namespace + "/" + job.OwnerReferences[0].Name
 			if _, isRefused := refused.Load(owner); isRefused {
-				return e.fail(http.StatusForbidden)
+				return plane.Refuse(e.Request, apierrors.NewForbidden(schema.GroupResource{Resource: "jobs"}, job.Name, errors.New("mutated")))
 			}
 			response, err := e.send()
 			if err == nil && response.StatusCode == http.StatusForbidden {
@@ -98,39 +100,39 @@ var All = []Mutation{
 		},
 	},
 	{
-		Name: "a creation that is invalid is tried again", Laws: []checker.Law{checker.RetriedInvalid},
+		Name: "a creation that is invalid is tried again", Law: checker.RetriedInvalid,
 		Flags: []string{"-faults=creates-invalid", "-duration=60s"},
 		createJob: func(e *exchange, _ *batchv1.Job) (*http.Response, error) {
 			response, err := e.send()
 			if err == nil && response.StatusCode == http.StatusUnprocessableEntity {
-				e.discard(response, err)
+				discard(response, err)
 				return e.send()
 			}
 			return response, err
 		},
 	},
 	{
-		Name: "missed ticks are not reported", Laws: []checker.Law{checker.Untold},
+		Name: "missed ticks are not reported", Law: checker.Untold,
 		createEvent: func(e *exchange, event *eventsv1.Event) (*http.Response, error) {
 			if event.Reason != missed {
 				return e.send()
 			}
-			return e.reply(http.StatusCreated, event)
+			return plane.Reply(e.Request, http.StatusCreated, event)
 		},
 	},
 	{
-		Name: "missed ticks are reported twice", Laws: []checker.Law{checker.ReportedTwice},
+		Name: "missed ticks are reported twice", Law: checker.ReportedTwice,
 		createEvent: func(e *exchange, event *eventsv1.Event) (*http.Response, error) {
 			if event.Reason == missed {
 				again := event.DeepCopy()
 				again.Name += "x"
-				e.discard(e.sendObject(again))
+				discard(e.sendObject(again))
 			}
 			return e.send()
 		},
 	},
 	{
-		Name: "a tick that has run is reported as missed", Laws: []checker.Law{checker.RunAndReported},
+		Name: "a tick that has run is reported as missed", Law: checker.RunAndReported,
 		createEvent: func(e *exchange, event *eventsv1.Event) (*http.Response, error) {
 			if seconds := tickOfJob.FindStringSubmatch(event.Note); event.Reason == "SuccessfulCreate" && seconds != nil {
 				unix, _ := strconv.ParseInt(seconds[1], 10, 64)
@@ -142,16 +144,16 @@ var All = []Mutation{
 		},
 	},
 	{
-		Name: "the ends of Jobs are counted, and not reported", Laws: []checker.Law{checker.WrongMetrics},
+		Name: "the ends of Jobs are counted, and not reported", Law: checker.WrongMetrics,
 		createEvent: func(e *exchange, event *eventsv1.Event) (*http.Response, error) {
 			if event.Reason != "SawCompletedJob" {
 				return e.send()
 			}
-			return e.reply(http.StatusCreated, event)
+			return plane.Reply(e.Request, http.StatusCreated, event)
 		},
 	},
 	{
-		Name: "lastScheduleTime is written an hour too early at times", Laws: []checker.Law{checker.WentBack},
+		Name: "lastScheduleTime is written an hour too early at times", Law: checker.WentBack,
 		patchStatus: func(status map[string]any) {
 			if last, err := time.Parse(time.RFC3339, fmt.Sprint(status["lastScheduleTime"])); err == nil && last.Second()%3 == 0 {
 				status["lastScheduleTime"] = last.Add(-time.Hour).Format(time.RFC3339)
@@ -159,7 +161,7 @@ var All = []Mutation{
 		},
 	},
 	{
-		Name: "the last Job that has ended stays active", Laws: []checker.Law{checker.WrongStatus},
+		Name: "the last Job that has ended stays active", Law: checker.WrongStatus,
 		patchStatus: func(status map[string]any) {
 			if active, isList := status["active"].([]any); !isList || len(active) == 0 {
 				delete(status, "active")
@@ -167,16 +169,16 @@ var All = []Mutation{
 		},
 	},
 	{
-		Name: "the clock is two seconds ahead", Laws: []checker.Law{checker.Early}, ClockStep: 2 * time.Second,
+		Name: "the clock is two seconds ahead", Law: checker.Early, ClockStep: 2 * time.Second,
 	},
 	{
-		Name: "the clock is seven seconds behind", Laws: []checker.Law{checker.NotNewest}, ClockStep: -7 * time.Second,
+		Name: "the clock is seven seconds behind", Law: checker.NotNewest, ClockStep: -7 * time.Second,
 	},
 	{
-		Name: "the clock is ten seconds behind that of edits", Laws: []checker.Law{checker.AfterEdit}, ClockStep: -10 * time.Second,
+		Name: "the clock is ten seconds behind that of edits", Law: checker.AfterEdit, ClockStep: -10 * time.Second,
 	},
 	{
-		Name: "a Job is not asked for after half a minute", Laws: []checker.Law{checker.Stuck},
+		Name: "a Job is not asked for after half a minute", Law: checker.Stuck,
 		Flags: []string{"-calm=25s"},
 		createJob: func(e *exchange, _ *batchv1.Job) (*http.Response, error) {
 			if time.Since(start) < 30*time.Second {
@@ -187,31 +189,31 @@ var All = []Mutation{
 		},
 	},
 	{
-		Name: "Forbid is taken for Allow", Laws: []checker.Law{checker.ForbidOverlaps},
+		Name: "Forbid is taken for Allow", Law: checker.ForbidOverlaps,
 		read: replaces(`"concurrencyPolicy":"Forbid"`, `"concurrencyPolicy":"Allow"`),
 	},
 	{
-		Name: "Replace is taken for Allow", Laws: []checker.Law{checker.ReplaceLeavesOne},
+		Name: "Replace is taken for Allow", Law: checker.ReplaceLeavesOne,
 		read: replaces(`"concurrencyPolicy":"Replace"`, `"concurrencyPolicy":"Allow"`),
 	},
 	{
-		Name: "suspend is ignored", Laws: []checker.Law{checker.AfterSuspend},
+		Name: "suspend is ignored", Law: checker.AfterSuspend,
 		read: replaces(`"suspend":true`, `"suspend":false`),
 	},
 	{
-		Name: "an interval is taken for a longer one", Laws: []checker.Law{checker.NoTick},
+		Name: "an interval is taken for a longer one", Law: checker.NoTick,
 		read: replaces(`"@every (\d)s"`, `"@every 1${1}s"`),
 	},
 	{
-		Name: "a history limit is ten more", Laws: []checker.Law{checker.HistoryTooLong},
+		Name: "a history limit is ten more", Law: checker.HistoryTooLong,
 		read: replaces(`JobsHistoryLimit":(\d)`, `JobsHistoryLimit":1$1`),
 	},
 	{
-		Name: "a history limit is taken for zero", Laws: []checker.Law{checker.PrunedTooMuch},
+		Name: "a history limit is taken for zero", Law: checker.PrunedTooMuch,
 		read: replaces(`JobsHistoryLimit":\d+`, `JobsHistoryLimit":0`),
 	},
 	{
-		Name: "the deletion of a CronJob is not noticed", Laws: []checker.Law{checker.AfterDelete},
+		Name: "the deletion of a CronJob is not noticed", Law: checker.AfterDelete,
 		read: func(line []byte) []byte {
 			if bytes.HasPrefix(line, []byte(`{"type":"DELETED"`)) {
 				return nil
@@ -245,21 +247,4 @@ func Named(name string) *Mutation {
 		return &All[i]
 	}
 	return nil
-}
-
-// mutated returns the body of a patch of a status after a change.
-func mutated(body []byte, change func(status map[string]any)) ([]byte, error) {
-	var patch map[string]any
-	if err := json.Unmarshal(body, &patch); err != nil {
-		return nil, err
-	}
-	if status, ok := patch["status"].(map[string]any); ok {
-		change(status)
-	}
-	return json.Marshal(patch)
-}
-
-// isOf reports whether a request is for a collection or a member of it, by the end of its path.
-func isOf(r *http.Request, method, suffix string) bool {
-	return r.Method == method && strings.HasSuffix(r.URL.Path, suffix) && !r.URL.Query().Has("dryRun")
 }

@@ -1,0 +1,98 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+
+	"tutorial.kubebuilder.io/project/test/chaos/checker"
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/chaos/mutations"
+	"tutorial.kubebuilder.io/project/test/chaos/page"
+	"tutorial.kubebuilder.io/project/test/plane"
+)
+
+// mutationsTable names the table's place in a page.
+const mutationsTable = "mutations"
+
+// parallelStorms is how many storms there are at once.
+const parallelStorms = 2
+
+// tryMutations shows that the checker can fail: it runs a short storm on each mutation that the
+// command line names, and the checker has to find the law broken that the mutation breaks.
+func (o *options) tryMutations(ctx context.Context) error {
+	if err := o.build(ctx); err != nil {
+		return err
+	}
+	tried := slices.DeleteFunc(slices.Clone(mutations.All), func(m mutations.Mutation) bool {
+		return o.mutations != all && !strings.Contains(m.Name, o.mutations)
+	})
+	found := make([]int, len(tried))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelStorms)
+	for i := range tried {
+		group.Go(func() (err error) {
+			found[i], err = o.tryMutation(groupCtx, &tried[i], filepath.Join(o.out, fmt.Sprintf("mutation-%02d", i)))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	var survivors []string
+	var table strings.Builder
+	table.WriteString("| mutation | caught by | times |\n|---|---|--:|\n")
+	for i, m := range tried {
+		if found[i] == 0 {
+			survivors = append(survivors, m.Name)
+		}
+		fmt.Fprintf(&table, "| %s | %s | %d |\n", m.Name, m.Law, found[i])
+	}
+	fmt.Print(table.String())
+	switch {
+	case len(survivors) > 0:
+		return fmt.Errorf("the checker did not catch: %s", strings.Join(survivors, "; "))
+	case o.docs == "":
+		return nil
+	}
+	return page.Replace(o.docs, mutationsTable, table.String())
+}
+
+// tryMutation runs a storm on a mutation, and counts how often the checker finds its law broken.
+func (o *options) tryMutation(ctx context.Context, m *mutations.Mutation, out string) (int, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	args := append([]string{
+		"-seed=1", "-duration=40s", "-calm=0", "-patience=30s", "-cronjobs=80", "-faults=none",
+		"-manager=" + o.manager, "-out=" + out, "-mutation=" + m.Name,
+	}, m.Flags...)
+	storm := exec.CommandContext(ctx, self, args...)
+	storm.Cancel = func() error { return storm.Process.Signal(syscall.SIGTERM) }
+	said, err := storm.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return 0, fmt.Errorf("mutation %q: %w: %s", m.Name, err, said)
+	}
+	records, err := history.Read(filepath.Join(out, "history-1.jsonl"))
+	if err != nil {
+		return 0, fmt.Errorf("mutation %q: %w: %s", m.Name, err, said)
+	}
+	found := checker.Check(records, 1).Count(m.Law)
+	plane.Logf("%-65s %4d violations", m.Name, found)
+	if found == 0 {
+		plane.Logf("%s", said)
+	}
+	return found, nil
+}

@@ -1,0 +1,55 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plane
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Reply answers a request in the place of the API server.
+func Reply(r *http.Request, code int, object any) (*http.Response, error) {
+	body, err := json.Marshal(object)
+	return &http.Response{
+		StatusCode: code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Header:        http.Header{"Content-Type": {"application/json"}},
+		Body:          io.NopCloser(bytes.NewReader(body)),
+		ContentLength: int64(len(body)),
+	}, err
+}
+
+// Refuse answers a request with an error in the place of the API server.
+func Refuse(r *http.Request, refused apierrors.APIStatus) (*http.Response, error) {
+	status := refused.Status()
+	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	response, err := Reply(r, int(status.Code), status)
+	if details := status.Details; details != nil && details.RetryAfterSeconds > 0 {
+		response.Header.Set("Retry-After", strconv.Itoa(int(details.RetryAfterSeconds)))
+	}
+	return response, err
+}
+
+// EndedJob returns the status that the Job controller gives a Job that has ended.
+func EndedJob(start, end metav1.Time, succeeds bool) batchv1.JobStatus {
+	status := batchv1.JobStatus{StartTime: &start}
+	types := []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed}
+	if succeeds {
+		status.CompletionTime, status.Succeeded = &end, 1
+		types = []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}
+	}
+	for _, condition := range types {
+		status.Conditions = append(status.Conditions, batchv1.JobCondition{
+			Type: condition, Status: corev1.ConditionTrue, Reason: "Ended", LastProbeTime: end, LastTransitionTime: end,
+		})
+	}
+	return status
+}
