@@ -5,24 +5,20 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 // bareClient is the argument with which this program is the bare client instead: what no controller
@@ -42,71 +38,47 @@ func runBareClient(ctx context.Context, args []string) error {
 		return err
 	}
 	config.QPS = -1
-	jobs, err := jobsAt(ctx, config, time.Unix(*tick, 0))
+	scheme, err := localcluster.NewScheme()
 	if err != nil {
 		return err
 	}
-	config.ContentType = runtime.ContentTypeProtobuf
-	typed, err := kubernetes.NewForConfig(config)
+	direct, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return err
 	}
-	select {
-	case <-time.After(time.Until(time.Unix(*tick, 0))):
-	case <-ctx.Done():
-		return nil
+	at, cronJobs := time.Unix(*tick, 0), &v1.CronJobList{}
+	if err := direct.List(ctx, cronJobs); err != nil {
+		return fmt.Errorf("listing the CronJobs: %w", err)
+	}
+	jobs := make([]*batchv1.Job, len(cronJobs.Items))
+	for i := range cronJobs.Items {
+		jobs[i] = plan.NewJob(&cronJobs.Items[i], at)
+	}
+	if err := plane.SleepUntil(ctx, at); err != nil {
+		return err
 	}
 	begin := time.Now()
-	err = inParallel(ctx, len(jobs), func(ctx context.Context, i int) error {
-		_, err := typed.BatchV1().Jobs(jobs[i].Namespace).Create(ctx, jobs[i], metav1.CreateOptions{})
-		return err
-	})
+	err = inParallel(ctx, len(jobs), func(ctx context.Context, i int) error { return direct.Create(ctx, jobs[i]) })
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s%f\n", tookMark, time.Since(begin).Seconds())
+	fmt.Printf(tookFormat, time.Since(begin).Seconds())
 	<-ctx.Done() // whoever measures this process wants it to be there
 	return nil
 }
 
-// jobsAt makes the Jobs of a tick, as the operator does.
-func jobsAt(ctx context.Context, config *rest.Config, tick time.Time) ([]*batchv1.Job, error) {
-	scheme := runtime.NewScheme()
-	if err := v1.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	reader, err := client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, err
-	}
-	cronJobs := &v1.CronJobList{}
-	if err := reader.List(ctx, cronJobs); err != nil {
-		return nil, fmt.Errorf("listing the CronJobs: %w", err)
-	}
-	jobs := make([]*batchv1.Job, len(cronJobs.Items))
-	for i := range cronJobs.Items {
-		jobs[i] = plan.NewJob(&cronJobs.Items[i], tick)
-	}
-	return jobs, nil
-}
+// tookFormat is the line that says how many seconds it took.
+const tookFormat = "took %f\n"
 
-// tookMark begins the line that says how many seconds it took.
-const tookMark = "took "
-
-// bareTook reads what the bare client said.
-func bareTook(log string) (float64, error) {
+// bareTook reads what the bare client said at last.
+func bareTook(log string) (took float64, err error) {
 	content, err := os.ReadFile(log)
 	if err != nil {
 		return 0, err
 	}
-	took := ""
-	for line := range strings.Lines(string(content)) {
-		if seconds, ok := strings.CutPrefix(strings.TrimSpace(line), tookMark); ok {
-			took = seconds // the last is the latest
-		}
+	lines := strings.SplitAfter(strings.TrimSpace(string(content))+"\n", "\n")
+	if _, err := fmt.Sscanf(lines[max(0, len(lines)-2)], tookFormat, &took); err != nil {
+		return 0, fmt.Errorf("the bare client did not say how long it took: %w", err)
 	}
-	if took == "" {
-		return 0, errors.New("the bare client did not say how long it took")
-	}
-	return strconv.ParseFloat(took, 64)
+	return took, nil
 }

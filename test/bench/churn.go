@@ -8,20 +8,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
-	"tutorial.kubebuilder.io/project/test/bench/measure"
 	"tutorial.kubebuilder.io/project/test/bench/results"
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/chaos/storm"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
@@ -71,35 +69,78 @@ func (b *bench) churn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result, err := b.churnAndLook(ctx, metrics)
+	c := &churner{cluster: b.cluster}
+	samples, err := c.run(ctx, b.churning, metrics)
 	if err != nil {
-		return errors.Join(err, r.child.Err())
+		return errors.Join(err, r.Err())
 	}
-	b.failures = append(b.failures, grown(result)...)
-	return errors.Join(b.keep(*result), r.end())
+	result := results.Result{Stage: results.Churn, Of: results.Operator, N: int(c.lived.Load()), Values: map[string]float64{
+		"span": b.churning.Seconds(), "jobs": float64(c.jobs.Load()),
+	}}
+	b.failures = append(b.failures, judgeChurn(&result, samples, b.churning)...)
+	return errors.Join(b.keep(result), r.end())
 }
 
-// churnAndLook does both at once, until the time is over.
-func (b *bench) churnAndLook(ctx context.Context, metrics string) (*results.Churn, error) {
-	plane.Logf("operator: %d CronJobs a second come, run, end and go, for %v", churnRate, b.churning)
-	c := &churner{cluster: b.cluster, lives: map[string]*life{}}
-	begin := time.Now()
-	samples := map[string][]float64{}
+// judgeChurn takes the levels of the gauges after the warm-up and at the end, and tells what has
+// grown, and whether there was a churn at all. The windows of a short run are a third and a sixth
+// of it, to see whether it works at all.
+func judgeChurn(result *results.Result, samples map[string][]float64, span time.Duration) (failures []string) {
+	warmUp, level := churnWarmUp, churnLevel
+	isLong := span >= warmUp+2*level
+	if !isLong {
+		warmUp, level = span/3, span/6
+	}
+	from, count := int(warmUp/churnLook), max(1, int(level/churnLook))
+	for name, g := range gauges {
+		values := samples[name]
+		early := median(values[min(from, len(values)-1):min(from+count, len(values))])
+		late := median(values[max(0, len(values)-count):])
+		result.Values["early "+name], result.Values["late "+name] = early, late
+		if isJudged := isLong || !g.warms; isJudged && (early == 0 || late > early*g.factor+g.more) {
+			failures = append(failures, fmt.Sprintf("churn: %s grew from %.0f to %.0f", name, early, late))
+		}
+	}
+	if wanted := span.Seconds() * churnRate; float64(result.N) < wanted/2 {
+		failures = append(failures, fmt.Sprintf("churn: %d CronJobs came and went, of %.0f: the machine is too slow for this to say anything",
+			result.N, wanted))
+	}
+	return failures
+}
+
+// churner has CronJobs come and go.
+type churner struct {
+	*cluster
+
+	lived, jobs atomic.Int64
+	pruned      sync.Map // channels by the UID of the CronJob, closed when the operator has deleted a Job of its
+}
+
+// run has CronJobs come and go for a while, and returns what the gauges were. In the place of the
+// Job controller and the garbage collector, Jobs end at once, and go with their CronJob.
+func (c *churner) run(ctx context.Context, span time.Duration, metrics string) (map[string][]float64, error) {
+	revision, err := c.revision(ctx)
+	if err != nil {
+		return nil, err
+	}
+	begin, samples := time.Now(), map[string][]float64{}
 	group, ctx := errgroup.WithContext(ctx)
 	watching, endWatch := context.WithCancel(ctx)
 	defer endWatch()
-	group.Go(func() error { return c.followJobs(watching) })
+	log := history.NewLog(io.Discard)
+	log.Listen(c.hear)
+	storm.NewJobs(watching, c.Client, log, func(string) (time.Duration, bool) { return 0, true })
+	group.Go(func() error { return history.Watch(watching, c.EtcdURL, revision+1, log) })
 	group.Go(func() error {
 		defer endWatch()
-		return c.keepComing(ctx, begin.Add(b.churning))
+		return c.keepComing(ctx, begin.Add(span))
 	})
 	group.Go(func() error {
-		for at := churnLook; at <= b.churning; at += churnLook {
+		for at := churnLook; at <= span; at += churnLook {
 			if err := plane.SleepUntil(ctx, begin.Add(at)); err != nil {
 				return err
 			}
 			for name := range gauges {
-				families, err := b.metrics.Read(ctx, metrics, name)
+				families, err := c.metrics.Read(ctx, metrics, name)
 				if err != nil {
 					return err
 				}
@@ -108,71 +149,18 @@ func (b *bench) churnAndLook(ctx context.Context, metrics string) (*results.Chur
 		}
 		return nil
 	})
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	result := &results.Churn{
-		Span: b.churning.Seconds(), CronJobs: c.lived, Jobs: c.jobs, Early: map[string]float64{}, Late: map[string]float64{},
-	}
-	warm, level := windows(b.churning)
-	for name, values := range samples {
-		result.Early[name] = middle(values[min(warm, len(values)-1):min(warm+level, len(values))])
-		result.Late[name] = middle(values[max(0, len(values)-level):])
-	}
-	return result, nil
+	return samples, group.Wait()
 }
 
-// isLong reports whether a run has a level after the warm-up, and another at the end.
-func isLong(span time.Duration) bool { return span >= churnWarmUp+2*churnLevel }
-
-// windows returns after how many looks a level is taken, and over how many. Of short runs they are
-// a third and a sixth, to see whether it works at all.
-func windows(span time.Duration) (warm, level int) {
-	if isLong(span) {
-		return int(churnWarmUp / churnLook), int(churnLevel / churnLook)
+// hear takes note of the Jobs that go, as each does in the end.
+func (c *churner) hear(record history.Record) {
+	if record.Job == nil || !record.Job.Deleted {
+		return
 	}
-	return int(span / 3 / churnLook), max(1, int(span/6/churnLook))
-}
-
-// middle returns the median of some values.
-func middle(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
-}
-
-// grown tells what has grown, and whether there was a churn at all.
-func grown(r *results.Churn) []string {
-	var found []string
-	for name, g := range gauges {
-		if g.warms && !isLong(time.Duration(r.Span*float64(time.Second))) {
-			plane.Logf("%s is not judged: want -churn=%v or more", name, churnWarmUp+2*churnLevel)
-			continue
-		}
-		if early, late := r.Early[name], r.Late[name]; early == 0 || late > early*g.factor+g.more {
-			found = append(found, fmt.Sprintf("churn: %s grew from %.0f to %.0f", name, early, late))
-		}
+	c.jobs.Add(1)
+	if pruned, isWaiting := c.pruned.LoadAndDelete(record.Job.Owner); isWaiting {
+		close(pruned.(chan struct{}))
 	}
-	if wanted := r.Span * churnRate; float64(r.CronJobs) < wanted/2 {
-		found = append(found, fmt.Sprintf("churn: %d CronJobs came and went, of %.0f: the machine is too slow for this to say anything",
-			r.CronJobs, wanted))
-	}
-	return found
-}
-
-// churner has CronJobs come and go, and stands in for the Job controller and the garbage collector.
-type churner struct {
-	*cluster
-
-	mu    sync.Mutex
-	lives map[string]*life // by the CronJob's name
-
-	lived, jobs int
-}
-
-// life is a CronJob that has not gone yet.
-type life struct {
-	jobs   map[string]bool // that are there
-	pruned chan struct{}   // closed when the operator has deleted one
 }
 
 // keepComing has CronJobs come until the end, and returns when all have gone.
@@ -188,118 +176,40 @@ func (c *churner) keepComing(ctx context.Context, end time.Time) error {
 	return group.Wait()
 }
 
-// live has a CronJob come, run until the operator has deleted an ended Job of its, and go.
+// live has a CronJob come that keeps no ended Jobs, run until the operator has deleted one, and go.
+// Its template is its own, so that whoever remembers templates is to forget them, too.
 func (c *churner) live(ctx context.Context, namespace, name string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, churnPatience,
 		fmt.Errorf("CronJob %s had no Job that ran, ended and was deleted in %v", name, churnPatience))
 	defer cancel()
-	mine := &life{jobs: map[string]bool{}, pruned: make(chan struct{})}
-	c.mu.Lock()
-	c.lives[name] = mine
-	c.mu.Unlock()
-	manifest, err := churned(namespace, name)
-	if err != nil {
-		return err
-	}
-	collection := operatorV1.in(namespace)
-	if err := c.post(ctx, collection, manifest); err != nil {
-		return err
-	}
-	select {
-	case <-mine.pruned:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if err := c.json.Delete().AbsPath(collection, name).Do(ctx).Error(); err != nil {
-		return fmt.Errorf("deleting CronJob %s: %w", name, err)
-	}
-	c.mu.Lock()
-	delete(c.lives, name)
-	c.lived++
-	left := slices.Collect(maps.Keys(mine.jobs))
-	c.mu.Unlock()
-	for _, job := range left {
-		if err := c.collect(ctx, namespace, job); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// churned is a CronJob that keeps no ended Jobs. Its template is its own, so that whoever remembers
-// templates is to forget them, too.
-func churned(namespace, name string) ([]byte, error) {
 	template := jobTemplate()
 	template.Labels["churn"] = name
-	return json.Marshal(map[string]any{
+	manifest, err := json.Marshal(map[string]any{
 		"apiVersion": operatorV1.apiVersion, "kind": "CronJob",
 		"metadata": metav1.ObjectMeta{Namespace: namespace, Name: name},
 		"spec":     map[string]any{"schedule": churnSchedule, "successfulJobsHistoryLimit": 0, "jobTemplate": template},
 	})
-}
-
-// followJobs ends each Job that comes, and deletes it if its CronJob has gone, until the context
-// ends.
-func (c *churner) followJobs(ctx context.Context) error {
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(workers)
-	err := measure.WatchJobs(groupCtx, c.typed, func(event watch.EventType, job *batchv1.Job) {
-		switch {
-		case event == watch.Added && c.hasCome(job):
-			group.Go(func() error { return c.finish(groupCtx, job) })
-		case event == watch.Added:
-			group.Go(func() error { return c.collect(groupCtx, job.Namespace, job.Name) })
-		case event == watch.Deleted:
-			c.hasGone(job)
-		}
-	})
-	return errors.Join(err, group.Wait())
-}
-
-// hasCome notes a Job, and reports whether its CronJob is still there.
-func (c *churner) hasCome(job *batchv1.Job) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.jobs++
-	owner, ok := c.lives[job.Labels["churn"]]
-	if ok {
-		owner.jobs[job.Name] = true
+	if err != nil {
+		return err
 	}
-	return ok
-}
-
-// hasGone notes that a Job was deleted, while its CronJob is there by the operator.
-func (c *churner) hasGone(job *batchv1.Job) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	owner, ok := c.lives[job.Labels["churn"]]
-	if !ok {
-		return
+	var created cronJob
+	answer, err := c.json.Post().AbsPath(operatorV1.in(namespace)).SetHeader("Content-Type", "application/json").Body(manifest).DoRaw(ctx)
+	if err == nil {
+		err = json.Unmarshal(answer, &created)
 	}
-	delete(owner.jobs, job.Name)
+	if err != nil {
+		return fmt.Errorf("creating CronJob %s: %w", name, err)
+	}
+	pruned := make(chan struct{})
+	c.pruned.Store(string(created.Metadata.UID), pruned)
 	select {
-	case <-owner.pruned:
-	default:
-		close(owner.pruned)
+	case <-pruned:
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-}
-
-// finish has a Job complete.
-func (c *churner) finish(ctx context.Context, job *batchv1.Job) error {
-	job.Status = completed(job.CreationTimestamp)
-	_, err := c.typed.BatchV1().Jobs(job.Namespace).UpdateStatus(ctx, job, metav1.UpdateOptions{})
-	if err != nil && !apierrors.IsNotFound(err) && ctx.Err() == nil {
-		return fmt.Errorf("ending Job %s: %w", job.Name, err)
+	if err := c.json.Delete().AbsPath(operatorV1.in(namespace), name).Do(ctx).Error(); err != nil {
+		return fmt.Errorf("deleting CronJob %s: %w", name, err)
 	}
-	return nil
-}
-
-// collect deletes a Job whose CronJob has gone.
-func (c *churner) collect(ctx context.Context, namespace, name string) error {
-	background := metav1.DeletePropagationBackground
-	err := c.typed.BatchV1().Jobs(namespace).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &background})
-	if err != nil && !apierrors.IsNotFound(err) && ctx.Err() == nil {
-		return fmt.Errorf("deleting Job %s: %w", name, err)
-	}
+	c.lived.Add(1)
 	return nil
 }

@@ -8,17 +8,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
+	"github.com/prometheus/procfs"
+
 	"tutorial.kubebuilder.io/project/hack/localcluster"
-	"tutorial.kubebuilder.io/project/test/bench/measure"
 	"tutorial.kubebuilder.io/project/test/bench/results"
 )
 
 // contender is a controller of CronJobs, or what stands in for one.
 type contender struct {
-	id results.Contender
+	id string
 
 	// kind is that of the CronJobs it runs.
 	kind kind
@@ -43,18 +43,6 @@ var contenders = []contender{
 	{id: results.Tuned, kind: builtin, command: builtinCommand(
 		"--kube-api-qps=2000", "--kube-api-burst=4000", "--concurrent-cron-job-syncs=20")},
 	{id: results.Shipped, kind: builtin, slow: true, command: builtinCommand()},
-}
-
-// contenderOf returns the one with an id.
-func contenderOf(id results.Contender) (contender, error) {
-	names := make([]string, 0, len(contenders))
-	for _, c := range contenders {
-		if c.id == id {
-			return c, nil
-		}
-		names = append(names, string(c.id))
-	}
-	return contender{}, fmt.Errorf("-contenders: there is no %q: want some of %s", id, strings.Join(names, ","))
 }
 
 // builtinCommand runs the built-in controller, and no other, in kube-controller-manager.
@@ -86,18 +74,11 @@ func bareCommand(_ *cluster, kubeconfig string) (localcluster.Command, error) {
 	return localcluster.Command{Name: bareClient, Path: self, Args: []string{bareClient, "--kubeconfig=" + kubeconfig}}, err
 }
 
-// running is a contender that runs.
-type running struct {
-	measure.Process
-	child *localcluster.Process
-	end   func() error
-}
-
 // start starts a contender, with flags of its own, and returns when it says that it is ready. All
 // contenders are administrators, whom the API server's priority and fairness lets through as fast
 // as they ask.
 func (p *cluster) start(ctx context.Context, c contender, flags ...string) (*running, error) {
-	kubeconfig, err := p.AddAdmin("bench-" + string(c.id))
+	kubeconfig, err := p.AddAdmin("bench-" + c.id)
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +92,11 @@ func (p *cluster) start(ctx context.Context, c contender, flags ...string) (*run
 	if err != nil {
 		return nil, err
 	}
-	measured, err := measure.ProcessOf(process.PID())
+	proc, err := procfs.NewProc(process.PID()) // Linux alone has what it reads
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("looking for process %d: %w", process.PID(), err)
 	}
-	return &running{Process: measured, child: process, end: func() error { return p.End(process) }}, nil
+	return &running{Process: process, proc: proc, end: func() error { return p.End(process) }}, nil
 }
 
 // settled starts a contender and waits until it has read all there is and made up its mind.
@@ -124,8 +105,8 @@ func (p *cluster) settled(ctx context.Context, c contender, flags ...string) (*r
 	if err != nil {
 		return nil, err
 	}
-	if err := r.AwaitIdle(ctx); err != nil {
-		return nil, errors.Join(err, r.child.Err())
+	if err := r.awaitIdle(ctx); err != nil {
+		return nil, errors.Join(err, r.Err())
 	}
 	return r, nil
 }
@@ -142,9 +123,9 @@ func (p *cluster) populate(ctx context.Context, c contender, prefix string, coun
 	}
 	took, err := p.create(ctx, p.namespaces, c.kind, prefix, count, schedule)
 	if err != nil {
-		return 0, errors.Join(err, r.child.Err())
+		return 0, errors.Join(err, r.Err())
 	}
-	if err := r.AwaitIdle(ctx); err != nil {
+	if err := r.awaitIdle(ctx); err != nil {
 		return 0, err
 	}
 	return took, r.end()

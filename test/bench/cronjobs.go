@@ -23,22 +23,21 @@ import (
 
 // kind is a kind of CronJobs.
 type kind struct {
-	apiVersion string
-	// path is the collection's, with a place for "namespaces/<name>" or nothing.
-	path string
-	// schedule is how the kind writes a schedule of five fields.
-	schedule func(text string) any
+	apiVersion   string
+	isStructured bool // its schedules have fields
 }
 
 var (
-	builtin    = kind{"batch/v1", "/apis/batch/v1/%s/cronjobs", asText}
-	operatorV1 = kind{"batch.tutorial.kubebuilder.io/v1", "/apis/batch.tutorial.kubebuilder.io/v1/%s/cronjobs", asText}
-	operatorV2 = kind{"batch.tutorial.kubebuilder.io/v2", "/apis/batch.tutorial.kubebuilder.io/v2/%s/cronjobs", asFields}
+	builtin    = kind{apiVersion: "batch/v1"}
+	operatorV1 = kind{apiVersion: "batch.tutorial.kubebuilder.io/v1"}
+	operatorV2 = kind{apiVersion: "batch.tutorial.kubebuilder.io/v2", isStructured: true}
 )
 
-func asText(text string) any { return text }
-
-func asFields(text string) any {
+// schedule returns a schedule of five fields as the kind writes it.
+func (k kind) schedule(text string) any {
+	if !k.isStructured {
+		return text
+	}
 	fields := map[string]string{}
 	for i, value := range strings.Fields(text) {
 		if value != "*" {
@@ -53,10 +52,12 @@ func asFields(text string) any {
 func (k kind) isOperators() bool { return strings.HasPrefix(k.apiVersion, v1.GroupVersion.Group+"/") }
 
 // in returns the collection's path in a namespace.
-func (k kind) in(namespace string) string { return fmt.Sprintf(k.path, "namespaces/"+namespace) }
+func (k kind) in(namespace string) string {
+	return "/apis/" + k.apiVersion + "/namespaces/" + namespace + "/cronjobs"
+}
 
 // everywhere returns the collection's path in all namespaces.
-func (k kind) everywhere() string { return strings.Replace(fmt.Sprintf(k.path, ""), "//", "/", 1) }
+func (k kind) everywhere() string { return "/apis/" + k.apiVersion + "/cronjobs" }
 
 // daily is the schedule of a tick that comes once a day.
 func daily(tick time.Time) string {
@@ -105,27 +106,20 @@ func (k kind) manifest(namespace, name, schedule string) ([]byte, error) {
 func (p *cluster) create(
 	ctx context.Context, namespaces []string, k kind, prefix string, count int, schedule string,
 ) (time.Duration, error) {
-	manifests := make([][]byte, count)
-	for i := range manifests {
-		var err error
-		if manifests[i], err = k.manifest(namespaces[i%len(namespaces)], nameOf(prefix, i), schedule); err != nil {
-			return 0, err
-		}
-	}
 	begin := time.Now()
 	err := inParallel(ctx, count, func(ctx context.Context, i int) error {
-		return p.post(ctx, k.in(namespaces[i%len(namespaces)]), manifests[i])
+		namespace := namespaces[i%len(namespaces)]
+		manifest, err := k.manifest(namespace, nameOf(prefix, i), schedule)
+		if err != nil {
+			return err
+		}
+		request := p.json.Post().AbsPath(k.in(namespace)).SetHeader("Content-Type", "application/json").Body(manifest)
+		if err := request.Do(ctx).Error(); err != nil {
+			return fmt.Errorf("creating CronJobs of %s: %w", k.apiVersion, err)
+		}
+		return nil
 	})
 	return time.Since(begin), err
-}
-
-// post creates an object.
-func (p *cluster) post(ctx context.Context, collection string, manifest []byte) error {
-	request := p.json.Post().AbsPath(collection).SetHeader("Content-Type", "application/json").Body(manifest)
-	if err := request.Do(ctx).Error(); err != nil {
-		return fmt.Errorf("creating an object in %s: %w", collection, err)
-	}
-	return nil
 }
 
 func (p *cluster) namespaceOf(i int) string { return p.namespaces[i%len(p.namespaces)] }

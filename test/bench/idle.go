@@ -5,29 +5,22 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
-	"tutorial.kubebuilder.io/project/test/bench/measure"
 	"tutorial.kubebuilder.io/project/test/bench/results"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
+// reconcilesMetric is the manager's count of its reconciles.
+const reconcilesMetric = "controller_runtime_reconcile_total"
+
 // idle has CronJobs that are not due, and sees what that costs.
 func (b *bench) idle(ctx context.Context) error {
-	for _, c := range b.resting() {
-		result, err := b.rest(ctx, c)
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.id, err)
-		}
-		b.checkMemory(c, "idle", result.Peak)
-		if err := b.keep(*result); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.each(b.resting(), func(c contender) (*results.Result, error) { return b.rest(ctx, c) })
 }
 
 // resting returns the contenders of the stages in which speed is not limited by settings: the
@@ -37,7 +30,7 @@ func (b *bench) resting() []contender {
 }
 
 // rest measures a contender that has nothing to do.
-func (b *bench) rest(ctx context.Context, c contender) (*results.Idle, error) {
+func (b *bench) rest(ctx context.Context, c contender) (*results.Result, error) {
 	if err := b.clear(ctx); err != nil {
 		return nil, err
 	}
@@ -48,67 +41,50 @@ func (b *bench) rest(ctx context.Context, c contender) (*results.Idle, error) {
 	if err != nil {
 		return nil, err
 	}
-	address, flags := "", []string(nil)
+	address, flags := fmt.Sprintf("127.0.0.1:%d", port), []string(nil)
 	if c.id == results.Operator {
-		address = fmt.Sprintf("127.0.0.1:%d", port)
 		flags = []string{"--metrics-bind-address=" + address}
 	}
 	r, err := b.settled(ctx, c, flags...)
 	if err != nil {
 		return nil, err
 	}
-	plane.Logf("%s: idle with %d CronJobs for %v", c.id, b.objects, b.span)
-	from, err := b.look(ctx, r, address)
-	if err == nil {
-		err = r.ResetPeak()
-	}
-	if err == nil {
-		err = plane.SleepUntil(ctx, time.Now().Add(b.span))
-	}
+	// Reconciles are counted outside of the rest, as that is what an answer costs.
+	from, err := b.reconciles(ctx, c, address)
 	if err != nil {
 		return nil, err
 	}
-	to, err := b.look(ctx, r, address)
+	before, err := b.used(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	requests := to.requests.Since(from.requests)
-	result := &results.Idle{
-		Subject: results.Subject{Contender: c.id}, N: b.objects, Span: b.span.Seconds(), CPU: (to.cpu - from.cpu).Seconds(),
-		Memory: to.memory, Requests: requests, Writes: requests.Writes(),
+	if err := errors.Join(r.resetPeak(), plane.SleepUntil(ctx, time.Now().Add(b.span))); err != nil {
+		return nil, err
 	}
-	if address != "" {
-		result.Reconciles = new(to.reconciles - from.reconciles)
+	after, err := b.used(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	to, err := b.reconciles(ctx, c, address)
+	if err != nil {
+		return nil, err
+	}
+	requests := after.requests.since(before.requests)
+	result := &results.Result{Stage: results.Idle, Of: c.id, N: b.objects, Requests: requests, Values: map[string]float64{
+		"span": b.span.Seconds(), results.CPU: (after.cpu - before.cpu).Seconds(), results.Writes: requests.writes(),
+		results.Resident: float64(after.resident), results.Peak: float64(after.peak),
+	}}
+	if c.id == results.Operator {
+		result.Values[results.Reconciles] = to - from
 	}
 	return result, r.end()
 }
 
-// moment is how a contender was at an instant.
-type moment struct {
-	cpu        time.Duration
-	memory     results.Memory
-	requests   measure.Requests
-	reconciles float64
-}
-
-// look sees how a contender is, and how often it has reconciled, if it has metrics. The order is
-// such that looking costs the contender nothing that is counted, at the begin of a span: the CPU
-// comes last.
-func (b *bench) look(ctx context.Context, r *running, metrics string) (m moment, err error) {
-	const reconciles = "controller_runtime_reconcile_total"
-	if metrics != "" {
-		families, err := b.metrics.Read(ctx, metrics, reconciles)
-		if err != nil {
-			return m, err
-		}
-		m.reconciles = plane.Sum(families[reconciles])
+// reconciles returns how often a contender has reconciled so far. Only the operator tells.
+func (b *bench) reconciles(ctx context.Context, c contender, address string) (float64, error) {
+	if c.id != results.Operator {
+		return 0, nil
 	}
-	if m.requests, err = b.requests(ctx); err != nil {
-		return m, err
-	}
-	if m.memory.Resident, m.memory.Peak, err = r.Memory(); err != nil {
-		return m, err
-	}
-	m.cpu, err = r.CPU()
-	return m, err
+	families, err := b.metrics.Read(ctx, address, reconcilesMetric)
+	return plane.Sum(families[reconcilesMetric]), err
 }

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/prometheus/procfs"
@@ -20,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"tutorial.kubebuilder.io/project/test/bench/results"
-	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 // namespaces is how many there are over which the CronJobs are spread.
@@ -91,7 +91,7 @@ var benchmarked = []string{"internal/schedule", "internal/plan", "apis/batch/v2"
 
 // micro runs the Go benchmarks.
 func (b *bench) micro(ctx context.Context) error {
-	b.results.Micro = nil
+	b.results.Results = slices.DeleteFunc(b.results.Results, func(r results.Result) bool { return r.Stage == results.Micro })
 	for _, name := range benchmarked {
 		command := exec.CommandContext(ctx, "go", "test", "-run=^$", "-bench=.", "-benchmem", "./"+name) //nolint:gosec // constants
 		command.Dir, command.Stderr = b.root, os.Stderr
@@ -102,16 +102,18 @@ func (b *bench) micro(ctx context.Context) error {
 			return fmt.Errorf("benchmarking %s: %w: %s", name, err, out)
 		}
 		for line := range bytes.Lines(out) {
-			m, iterations := results.Micro{Package: name}, 0
-			_, err := fmt.Sscanf(string(line), "Benchmark%s %d %f ns/op %d B/op %d allocs/op",
-				&m.Name, &iterations, &m.Nanoseconds, &m.Bytes, &m.Allocations)
+			var benchmark string
+			var iterations, ns, size, allocations float64
+			_, err := fmt.Sscanf(string(line), "Benchmark%s %f %f ns/op %f B/op %f allocs/op",
+				&benchmark, &iterations, &ns, &size, &allocations)
 			if err != nil {
 				continue // a line about something else
 			}
-			m.Name = strings.TrimSuffix(m.Name, fmt.Sprintf("-%d", runtime.GOMAXPROCS(0)))
-			b.results.Micro = append(b.results.Micro, m)
+			benchmark = strings.TrimSuffix(benchmark, fmt.Sprintf("-%d", runtime.GOMAXPROCS(0)))
+			b.results.Add(results.Result{Stage: results.Micro, Of: name + " " + benchmark, Values: map[string]float64{
+				"ns": ns, "bytes": size, "allocations": allocations,
+			}})
 		}
-		plane.Logf("%s", out)
 	}
 	return b.results.Save(b.file)
 }

@@ -54,40 +54,44 @@ type options struct {
 	root       string // the project's directory
 }
 
-// churnStage is run only if it is named.
-const churnStage = "churn"
+// report is the stage that writes the page.
+const report = "report"
 
-// stages in the order in which they are run.
+// stages in the order in which they are run, and whether they need the control plane. Churn is run
+// only if it is named.
 var stages = []struct {
 	name    string
-	cluster bool // whether it needs the control plane
+	cluster bool
 	run     func(*bench, context.Context) error
 }{
-	{"ticks", true, (*bench).ticks},
-	{"idle", true, (*bench).idle},
-	{"versions", true, (*bench).versions},
-	{"restart", true, (*bench).restart},
-	{"tenants", true, (*bench).tenants},
-	{"micro", false, (*bench).micro},
-	{"report", false, (*bench).report},
-	{churnStage, true, (*bench).churn},
+	{results.Ticks, true, (*bench).ticks},
+	{results.Idle, true, (*bench).idle},
+	{results.Versions, true, (*bench).versions},
+	{results.Restart, true, (*bench).restart},
+	{results.Tenants, true, (*bench).tenants},
+	{results.Micro, false, (*bench).micro},
+	{report, false, (*bench).report},
+	{results.Churn, true, (*bench).churn},
 }
 
 // parseFlags reads the command line.
 func parseFlags(args []string) (*options, error) {
 	o := &options{}
-	var names []string
+	var stageNames, contenderNames []string
 	for _, stage := range stages {
-		names = append(names, stage.name)
+		stageNames = append(stageNames, stage.name)
 	}
-	usual := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == churnStage })
+	for _, c := range contenders {
+		contenderNames = append(contenderNames, c.id)
+	}
+	usual := slices.DeleteFunc(slices.Clone(stageNames), func(name string) bool { return name == results.Churn })
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	chosen := flags.String("stages", strings.Join(usual, ","), "`names` of the stages to run; the results of others stay as they are")
 	numbers := flags.String("n", "1000,5000,20000", "`numbers` of CronJobs that are due at once")
-	contending := flags.String("contenders", "bare,operator,tuned,shipped", "`names` of those to measure")
+	contending := flags.String("contenders", strings.Join(contenderNames, ","), "`names` of those to measure")
 	flags.IntVar(&o.objects, "objects", 20000, "`number` of CronJobs in the stages idle, versions and restart")
 	flags.DurationVar(&o.span, "idle", 10*time.Minute, "`duration` of the stage idle, for each contender")
-	flags.DurationVar(&o.churning, "churn", 30*time.Minute, "`duration` of the stage "+churnStage+", which is run only if it is named")
+	flags.DurationVar(&o.churning, "churn", 30*time.Minute, "`duration` of the stage churn, which is run only if it is named")
 	flags.StringVar(&o.manager, "manager", "bin/manager", "`file` of the manager to measure, to compare builds")
 	flags.StringVar(&o.file, "results", "bin/bench/results.json", "`file` with the results, in which those of this run replace older ones")
 	err := flags.Parse(args)
@@ -97,11 +101,15 @@ func parseFlags(args []string) (*options, error) {
 	if o.root, err = localcluster.FindRoot(); err != nil {
 		return nil, err
 	}
-	for name := range strings.SplitSeq(*chosen, ",") {
-		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("-stages: there is no %q: want some of %s", name, strings.Join(names, ","))
-		}
-		o.stages = append(o.stages, name)
+	if o.stages, err = namesIn("stages", *chosen, stageNames); err != nil {
+		return nil, err
+	}
+	named, err := namesIn("contenders", *contending, contenderNames)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range named {
+		o.contenders = append(o.contenders, contenders[slices.Index(contenderNames, name)])
 	}
 	for text := range strings.SplitSeq(*numbers, ",") {
 		n, err := strconv.Atoi(text)
@@ -110,14 +118,18 @@ func parseFlags(args []string) (*options, error) {
 		}
 		o.numbers = append(o.numbers, n)
 	}
-	for name := range strings.SplitSeq(*contending, ",") {
-		c, err := contenderOf(results.Contender(name))
-		if err != nil {
-			return nil, err
-		}
-		o.contenders = append(o.contenders, c)
-	}
 	return o, nil
+}
+
+// namesIn reads names with commas between.
+func namesIn(option, text string, known []string) ([]string, error) {
+	names := strings.Split(text, ",")
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("-%s: there is no %q: want some of %s", option, name, strings.Join(known, ","))
+		}
+	}
+	return names, nil
 }
 
 // run does what the command line says.
@@ -157,21 +169,33 @@ func run(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// keep adds a result to the results, notes what failed, and saves them.
-func (b *bench) keep(result any) error {
+// keep adds a result to the results, notes what failed, and saves them. It is a failure too if the
+// operator has taken more memory than it would have had where it is deployed. Here nobody keeps it
+// from that.
+func (b *bench) keep(result results.Result) error {
 	line, err := json.Marshal(result)
 	if err != nil {
 		return err
 	}
-	plane.Logf("%T %s", result, line)
+	plane.Logf("%s", line)
 	b.failures = append(b.failures, b.results.Add(result)...)
+	if peak := int64(result.Values[results.Peak]); result.IsOurs() && peak > b.memoryLimit {
+		b.failures = append(b.failures, fmt.Sprintf("%s N=%d: %d MiB of memory: deployed, it has %d",
+			result.Stage, result.N, peak>>20, b.memoryLimit>>20))
+	}
 	return b.results.Save(b.file)
 }
 
-// checkMemory notes it as a failure if the operator has taken more memory than it would have had
-// where it is deployed. Here nobody keeps it from that.
-func (b *bench) checkMemory(c contender, when string, peak uint64) {
-	if limit := uint64(b.memoryLimit); c.id == results.Operator && peak > limit { //nolint:gosec // it is positive
-		b.failures = append(b.failures, fmt.Sprintf("%s: %d MiB of memory: deployed, it has %d", when, peak>>20, limit>>20))
+// each measures contenders in a stage, one after another.
+func (b *bench) each(contenders []contender, measure func(contender) (*results.Result, error)) error {
+	for _, c := range contenders {
+		result, err := measure(c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.id, err)
+		}
+		if err := b.keep(*result); err != nil {
+			return err
+		}
 	}
+	return nil
 }

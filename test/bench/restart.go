@@ -9,11 +9,9 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/test/bench/measure"
 	"tutorial.kubebuilder.io/project/test/bench/results"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
@@ -37,50 +35,43 @@ const (
 
 // restart sees how controllers come back to many CronJobs and Jobs.
 func (b *bench) restart(ctx context.Context) error {
-	for _, c := range b.resting() {
-		result, err := b.comeBack(ctx, c)
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.id, err)
-		}
-		b.checkMemory(c, "restarted", result.Peak)
-		if err := b.keep(*result); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.each(b.resting(), func(c contender) (*results.Result, error) { return b.comeBack(ctx, c) })
 }
 
 // comeBack restarts a contender several times.
-func (b *bench) comeBack(ctx context.Context, c contender) (*results.Restart, error) {
-	result := &results.Restart{Subject: results.Subject{Contender: c.id}, CronJobs: b.objects + due, Jobs: b.objects * jobsEach}
+func (b *bench) comeBack(ctx context.Context, c contender) (*results.Result, error) {
 	if err := b.furnish(ctx, c); err != nil {
 		return nil, err
 	}
+	result := &results.Result{Stage: results.Restart, Of: c.id, N: b.objects + due, Values: map[string]float64{
+		"jobs": float64(b.objects * jobsEach),
+	}}
 	var first, last []time.Duration
-	for i := range restarts {
+	for range restarts {
 		r, took, err := b.comeBackOnce(ctx, c)
 		if err != nil {
 			return nil, err
 		}
 		first, last = append(first, took[0]), append(last, took[len(took)-1])
-		plane.Logf("%s: the first Job after %.2fs, the last after %.2fs", c.id, took[0].Seconds(), took[len(took)-1].Seconds())
 		// Each start finds what one has left that had written all it had to.
-		if err := r.AwaitIdle(ctx); err != nil {
+		if err := r.awaitIdle(ctx); err != nil {
 			return nil, err
 		}
-		if i == restarts-1 {
+		if len(first) == restarts {
 			if err := plane.SleepUntil(ctx, time.Now().Add(repose)); err != nil {
 				return nil, err
 			}
-			if result.Resident, result.Peak, err = r.Memory(); err != nil {
+			used, err := b.used(ctx, r)
+			if err != nil {
 				return nil, err
 			}
+			result.Values[results.Resident], result.Values[results.Peak] = float64(used.resident), float64(used.peak)
 		}
 		if err := r.end(); err != nil {
 			return nil, err
 		}
 	}
-	result.First, result.Last = median(first).Seconds(), median(last).Seconds()
+	result.Values["first"], result.Values["last"] = median(first).Seconds(), median(last).Seconds()
 	return result, nil
 }
 
@@ -92,11 +83,9 @@ func (b *bench) furnish(ctx context.Context, c contender) error {
 	if _, err := b.populate(ctx, c, "bench", b.objects, notSoon(time.Now())); err != nil {
 		return err
 	}
-	begin := time.Now()
 	if err := b.createFinishedJobs(ctx, c.kind); err != nil {
 		return err
 	}
-	plane.Logf("%s: %d CronJobs and %d finished Jobs (%.0fs)", c.id, b.objects, b.objects*jobsEach, time.Since(begin).Seconds())
 	if _, err := b.populate(ctx, c, duePrefix, due, "* * * * *"); err != nil {
 		return err
 	}
@@ -117,22 +106,22 @@ func (b *bench) comeBackOnce(ctx context.Context, c contender) (*running, []time
 	if err := plane.SleepUntil(ctx, tick.Add(time.Second)); err != nil {
 		return nil, nil, err
 	}
-	starts, err := measure.WatchStarts(ctx, b.typed)
+	watch, err := b.watchStarts(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	begin := starts.Now()
+	begin := time.Now()
 	r, err := b.start(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := b.awaitStarts(ctx, r, starts, due, tick)
+	all, err := b.awaitStarts(ctx, r, watch, due, tick)
 	if err != nil {
 		return nil, nil, err
 	}
 	var took []time.Duration
-	for _, start := range starts.Stop() {
-		took = append(took, start.Seen.Sub(begin))
+	for _, start := range watch.stop() {
+		took = append(took, start.seen.Sub(begin))
 	}
 	if !all {
 		return nil, nil, fmt.Errorf("%d of %d CronJobs that were due had no Job %v after the tick", due-len(took), due, cut)
@@ -150,12 +139,11 @@ func (p *cluster) createFinishedJobs(ctx context.Context, k kind) error {
 	return inParallel(ctx, len(cronJobs)*jobsEach, func(ctx context.Context, i int) error {
 		owner := &cronJobs[i/jobsEach]
 		job := finishedJob(k, owner, latest.Add(-time.Duration(i%jobsEach)*time.Hour))
-		created, err := p.typed.BatchV1().Jobs(job.Namespace).Create(ctx, job, metav1.CreateOptions{})
-		if err != nil {
+		if err := p.Client.Create(ctx, job); err != nil {
 			return fmt.Errorf("creating Job %s: %w", job.Name, err)
 		}
-		created.Status = completed(created.CreationTimestamp)
-		if _, err := p.typed.BatchV1().Jobs(job.Namespace).UpdateStatus(ctx, created, metav1.UpdateOptions{}); err != nil {
+		job.Status = plane.EndedJob(job.CreationTimestamp, job.CreationTimestamp, true)
+		if err := p.Client.Status().Update(ctx, job); err != nil {
 			return fmt.Errorf("ending Job %s: %w", job.Name, err)
 		}
 		return nil
@@ -181,15 +169,4 @@ func finishedJob(k kind, owner *cronJob, tick time.Time) *batchv1.Job {
 		},
 		Spec: template.Spec,
 	}
-}
-
-// completed is the status of a Job that has completed.
-func completed(at metav1.Time) batchv1.JobStatus {
-	status := batchv1.JobStatus{StartTime: &at, CompletionTime: &at, Succeeded: 1}
-	for _, condition := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
-		status.Conditions = append(status.Conditions, batchv1.JobCondition{
-			Type: condition, Status: corev1.ConditionTrue, LastProbeTime: at, LastTransitionTime: at, Reason: "CompletionsReached",
-		})
-	}
-	return status
 }

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"tutorial.kubebuilder.io/project/test/bench/measure"
 	"tutorial.kubebuilder.io/project/test/bench/results"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
@@ -54,7 +54,6 @@ func (b *bench) tenants(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("beside %s: %w", n.beside, err)
 		}
-		b.checkMemory(operator, "tenants beside "+n.beside, result.Peak)
 		if err := b.keep(*result); err != nil {
 			return err
 		}
@@ -63,7 +62,7 @@ func (b *bench) tenants(ctx context.Context) error {
 }
 
 // measureTenants measures the tenants beside a neighbour.
-func (b *bench) measureTenants(ctx context.Context, n neighbouring) (*results.Tenants, error) {
+func (b *bench) measureTenants(ctx context.Context, n neighbouring) (*results.Result, error) {
 	tenants, err := b.moveIn(ctx, n)
 	if err != nil {
 		return nil, err
@@ -77,21 +76,19 @@ func (b *bench) measureTenants(ctx context.Context, n neighbouring) (*results.Te
 	if err := plane.SleepUntil(ctx, first.Add(-before)); err != nil {
 		return nil, err
 	}
-	starts, err := measure.WatchStarts(ctx, b.typed)
+	watch, err := b.watchStarts(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := plane.SleepUntil(ctx, first.Add((tenantMinutes-1)*time.Minute+lateness)); err != nil {
 		return nil, err
 	}
-	result := judgeTenants(starts.Stop(), tenants, first)
-	result.Beside, result.Namespaces = n.beside, namespaces
-	if _, result.Peak, err = r.Memory(); err != nil {
-		return nil, err
+	used, err := b.used(ctx, r)
+	if err != nil {
+		return nil, errors.Join(err, r.Err())
 	}
-	if err := r.child.Err(); err != nil {
-		return nil, err
-	}
+	result := judgeTenants(watch.stop(), tenants, first)
+	result.Of, result.Values[results.Peak] = n.beside, float64(used.peak)
 	return result, r.end()
 }
 
@@ -109,7 +106,7 @@ func (b *bench) moveIn(ctx context.Context, n neighbouring) (map[types.UID]bool,
 		return nil, err
 	}
 	if _, err := b.create(ctx, b.namespaces, operatorV1, "tenant", tenantCronJobs, "* * * * *"); err != nil {
-		return nil, errors.Join(err, r.child.Err())
+		return nil, errors.Join(err, r.Err())
 	}
 	cronJobs, err := b.cronJobs(ctx, operatorV1)
 	if err != nil {
@@ -120,7 +117,7 @@ func (b *bench) moveIn(ctx context.Context, n neighbouring) (map[types.UID]bool,
 		tenants[c.Metadata.UID] = true
 	}
 	if _, err := b.create(ctx, []string{neighbour}, operatorV1, "neighbour", n.count, "@every 1s"); err != nil {
-		return nil, errors.Join(err, r.child.Err())
+		return nil, errors.Join(err, r.Err())
 	}
 	plane.Logf("tenants: %d CronJobs on \"* * * * *\" beside %s", len(tenants), n.beside)
 	return tenants, r.end()
@@ -128,41 +125,42 @@ func (b *bench) moveIn(ctx context.Context, n neighbouring) (map[types.UID]bool,
 
 // refuseJobs has a quota refuse all Jobs of a namespace, or none.
 func (p *cluster) refuseJobs(ctx context.Context, namespace string, refuse bool) error {
-	quotas := p.typed.CoreV1().ResourceQuotas(namespace)
 	if !refuse {
-		return quotas.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+		return p.Client.DeleteAllOf(ctx, &corev1.ResourceQuota{}, client.InNamespace(namespace))
 	}
 	none := corev1.ResourceList{"count/jobs.batch": resource.Quantity{}}
-	quota, err := quotas.Create(ctx, &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Name: "none"}, Spec: corev1.ResourceQuotaSpec{Hard: none},
-	}, metav1.CreateOptions{})
-	if err != nil {
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "none"}, Spec: corev1.ResourceQuotaSpec{Hard: none},
+	}
+	if err := p.Client.Create(ctx, quota); err != nil {
 		return fmt.Errorf("creating a quota: %w", err)
 	}
 	// Its controller, which does not run, would do this.
 	quota.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none}
-	if _, err := quotas.UpdateStatus(ctx, quota, metav1.UpdateOptions{}); err != nil {
+	if err := p.Client.Status().Update(ctx, quota); err != nil {
 		return fmt.Errorf("putting a quota into force: %w", err)
 	}
 	return nil
 }
 
-// judgeTenants sees how late the tenants' Jobs were, in each minute from the first.
-func judgeTenants(starts []measure.Start, tenants map[types.UID]bool, first time.Time) *results.Tenants {
+// judgeTenants sees how late the tenants' Jobs were, in each minute from the first, and how many
+// Jobs a second the neighbour had.
+func judgeTenants(starts []start, tenants map[types.UID]bool, first time.Time) *results.Result {
 	var delays []time.Duration
 	others := 0
 	for _, start := range starts {
-		switch minute := start.ScheduledAt.Sub(first); {
-		case !tenants[start.Owner]:
+		switch minute := start.scheduledAt.Sub(first); {
+		case !tenants[start.owner]:
 			others++
 		case minute >= 0 && minute < tenantMinutes*time.Minute:
-			delays = append(delays, start.Seen.Sub(start.ScheduledAt))
+			delays = append(delays, start.seen.Sub(start.scheduledAt))
 		}
 	}
 	want := len(tenants) * tenantMinutes
 	span := before + (tenantMinutes-1)*time.Minute + lateness
-	return &results.Tenants{
-		CronJobs: len(tenants), Minutes: tenantMinutes,
-		Delay: results.QuantilesOf(delays, want), Missed: want - len(delays), Rate: float64(others) / span.Seconds(),
-	}
+	result := &results.Result{Stage: results.Tenants, N: len(tenants), Values: map[string]float64{
+		"minutes": tenantMinutes, "rate": float64(others) / span.Seconds(), results.Missed: float64(want - len(delays)),
+	}}
+	result.Quantiles(delays, want)
+	return result
 }

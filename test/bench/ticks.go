@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"tutorial.kubebuilder.io/project/test/bench/measure"
 	"tutorial.kubebuilder.io/project/test/bench/results"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
@@ -62,44 +62,34 @@ func rounds(n int) int {
 	return 5
 }
 
-// ticks has N CronJobs due at once, for each number and each contender, in turn.
+// ticks has N CronJobs due at once, for each number and each contender, in turn. Of what was
+// measured of a contender so far it keeps the median.
 func (b *bench) ticks(ctx context.Context) error {
 	for _, n := range b.numbers {
-		measured := map[results.Contender][]results.Tick{}
+		measured := map[string][]results.Result{}
 		for round := range rounds(n) {
-			if err := b.round(ctx, n, round, measured); err != nil {
+			contenders := slices.DeleteFunc(slices.Clone(b.contenders), func(c contender) bool { return round > 0 && c.slow })
+			err := b.each(contenders, func(c contender) (*results.Result, error) {
+				result, err := b.tick(ctx, c, n)
+				if err != nil {
+					return nil, fmt.Errorf("with %d CronJobs: %w", n, err)
+				}
+				measured[c.id] = append(measured[c.id], *result)
+				return result, nil
+			})
+			if err != nil {
 				return err
+			}
+			for _, all := range measured {
+				b.results.Add(results.Median(all))
 			}
 		}
 	}
-	return nil
-}
-
-// round measures each contender once more, and keeps the median of what was measured of it so far.
-func (b *bench) round(ctx context.Context, n, round int, measured map[results.Contender][]results.Tick) error {
-	for _, c := range b.contenders {
-		if round > 0 && c.slow {
-			continue
-		}
-		result, err := b.tick(ctx, c, n)
-		if err != nil {
-			return fmt.Errorf("%s with %d CronJobs: %w", c.id, n, err)
-		}
-		b.checkMemory(c, fmt.Sprintf("N=%d", n), result.Peak)
-		measured[c.id] = append(measured[c.id], *result)
-		if err := b.keep(*result); err != nil {
-			return err
-		}
-		b.results.Add(results.MedianTick(measured[c.id]))
-		if err := b.results.Save(b.file); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.results.Save(b.file)
 }
 
 // tick measures a contender once.
-func (b *bench) tick(ctx context.Context, c contender, n int) (*results.Tick, error) {
+func (b *bench) tick(ctx context.Context, c contender, n int) (*results.Result, error) {
 	allowed := lead(c, n)
 	for range tries {
 		tick := time.Now().Add(allowed).Truncate(time.Minute).Add(time.Minute)
@@ -144,60 +134,53 @@ func (b *bench) ready(ctx context.Context, c contender, n int, tick time.Time) (
 }
 
 // watchTick measures what a contender does at a tick for which it is ready.
-func (b *bench) watchTick(ctx context.Context, c contender, r *running, n int, tick time.Time) (*results.Tick, error) {
+func (b *bench) watchTick(ctx context.Context, c contender, r *running, n int, tick time.Time) (*results.Result, error) {
 	cronJobs, err := b.awaitTick(ctx, c.kind, tick)
 	if err != nil {
 		return nil, err
 	}
-	result := &results.Tick{Subject: results.Subject{Contender: c.id}, N: n}
-	if result.Resident, _, err = r.Memory(); err != nil {
-		return nil, err
-	}
-	starts, err := measure.WatchStarts(ctx, b.typed)
+	watch, err := b.watchStarts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	requests, err := b.requests(ctx)
+	before, err := b.used(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	cpu, err := r.CPU()
-	if err != nil {
-		return nil, err
-	}
-	if starts.Now().After(tick) {
+	if time.Now().After(tick) {
 		return nil, errors.New("the tick came before we were ready to watch: is the machine busy otherwise?")
 	}
-	if err := r.ResetPeak(); err != nil {
+	if err := r.resetPeak(); err != nil {
 		return nil, err
 	}
-	all, err := b.awaitStarts(ctx, r, starts, n, tick)
+	all, err := b.awaitStarts(ctx, r, watch, n, tick)
 	if err != nil {
 		return nil, err
 	}
-	after, written, err := b.awaitQuiet(ctx, all)
-	if err != nil {
-		return nil, err
-	}
-	cpuAfter, err := r.CPU()
-	if err != nil {
-		return nil, err
-	}
-	if _, result.Peak, err = r.Memory(); err != nil {
-		return nil, err
-	}
+	result := &results.Result{Stage: results.Ticks, Of: c.id, N: n, Values: map[string]float64{}}
 	if all {
-		result.Written = written.Sub(tick).Seconds()
-	} else {
-		result.CutAfter = cut.Seconds()
-	}
-	judge(result, starts.Stop(), cronJobs, tick)
-	result.CPU = (cpuAfter - cpu).Seconds() / float64(max(result.Seen, 1))
-	result.Requests = perRun(after.Since(requests), max(result.Seen, 1))
-	if c.id == results.Bare {
-		if all {
-			result.Took, err = bareTook(r.child.LogPath)
+		written, err := b.awaitQuiet(ctx)
+		if err != nil {
+			return nil, err
 		}
+		result.Values[results.Written] = written.Sub(tick).Seconds()
+	} else {
+		result.Values[results.CutAfter] = cut.Seconds()
+	}
+	after, err := b.used(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	judge(result, watch.stop(), cronJobs, tick)
+	runs := max(result.Values[results.Seen], 1)
+	result.Values[results.CPU] = (after.cpu - before.cpu).Seconds() / runs
+	result.Values[results.Resident], result.Values[results.Peak] = float64(before.resident), float64(after.peak)
+	result.Requests = perRun(after.requests.since(before.requests), runs)
+	switch {
+	case !all:
+		return result, nil
+	case c.id == results.Bare:
+		result.Values[results.Took], err = bareTook(r.LogPath)
 		return result, err
 	}
 	return result, b.checkStatuses(ctx, c.kind, result, tick)
@@ -221,47 +204,46 @@ func (b *bench) awaitTick(ctx context.Context, k kind, tick time.Time) ([]cronJo
 
 // awaitStarts waits until each CronJob has started a Job, or until that takes too long. It reports
 // whether all have.
-func (b *bench) awaitStarts(ctx context.Context, r *running, starts *measure.Starts, n int, tick time.Time) (bool, error) {
+func (b *bench) awaitStarts(ctx context.Context, r *running, watch *startWatch, n int, tick time.Time) (bool, error) {
 	ctx, cancel := context.WithDeadline(ctx, tick.Add(cut))
 	defer cancel()
 	go func() {
 		select {
-		case <-r.child.Done():
+		case <-r.Done():
 			cancel()
 		case <-ctx.Done():
 		}
 	}()
-	all, err := starts.AwaitOwners(ctx, n)
+	all, err := watch.awaitOwners(ctx, n)
 	if err == nil {
-		err = r.child.Err()
+		err = r.Err()
 	}
 	return all, err
 }
 
-// awaitQuiet waits until nobody writes any more, and returns all requests so far, and when it first
-// saw that there were so many writes. With Jobs still to come, there is no quiet to be waited for.
-func (b *bench) awaitQuiet(ctx context.Context, all bool) (measure.Requests, time.Time, error) {
+// awaitQuiet waits until nobody writes any more, and returns when it first saw that there were so
+// many writes.
+func (b *bench) awaitQuiet(ctx context.Context) (written time.Time, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cut, errors.New("there are still writes, though all Jobs are there"))
 	defer cancel()
-	requests, err := b.requests(ctx)
-	written := time.Now()
-	for quiet := 0; all && err == nil && quiet < 2; {
+	writes := -1.0
+	for quiet := 0; quiet <= 2; quiet++ {
+		requests, err := b.requests(ctx)
+		if err != nil {
+			return written, err
+		}
+		if requests.writes() != writes {
+			quiet, writes, written = 0, requests.writes(), time.Now()
+		}
 		if err := plane.SleepUntil(ctx, time.Now().Add(quietPoll)); err != nil {
-			return nil, time.Time{}, err
+			return written, err
 		}
-		var now measure.Requests
-		now, err = b.requests(ctx)
-		quiet++
-		if now.Writes() != requests.Writes() {
-			quiet, written = 0, time.Now()
-		}
-		requests = now
 	}
-	return requests, written, err
+	return written, nil
 }
 
 // judge counts what was started, and what should not have been.
-func judge(result *results.Tick, starts []measure.Start, cronJobs []cronJob, tick time.Time) {
+func judge(result *results.Result, starts []start, cronJobs []cronJob, tick time.Time) {
 	result.Wrong = map[string]int{}
 	runs := make(map[types.UID]int, len(cronJobs))
 	for _, c := range cronJobs {
@@ -269,49 +251,46 @@ func judge(result *results.Tick, starts []measure.Start, cronJobs []cronJob, tic
 	}
 	var delays []time.Duration
 	for _, start := range starts {
-		count, ours := runs[start.Owner]
+		count, ours := runs[start.owner]
 		switch {
-		case !ours || !start.ScheduledAt.Equal(tick):
+		case !ours || !start.scheduledAt.Equal(tick):
 			result.Wrong[results.Astray]++
 			continue
 		case count > 0:
 			result.Wrong[results.Twice]++
 		default:
-			delays = append(delays, start.Seen.Sub(tick))
+			delays = append(delays, start.seen.Sub(tick))
 		}
-		runs[start.Owner]++
-		if start.Seen.Before(tick) || start.Created.Before(tick) {
+		runs[start.owner]++
+		if start.seen.Before(tick) || start.created.Before(tick) {
 			result.Wrong[results.Early]++
 		}
 	}
-	result.Seen = len(delays)
-	if result.CutAfter == 0 && result.N > result.Seen {
-		result.Wrong[results.Missed] = result.N - result.Seen
+	result.Values[results.Seen] = float64(len(delays))
+	if result.Value(results.CutAfter) == nil && result.N > len(delays) {
+		result.Wrong[results.NotRun] = result.N - len(delays)
 	}
-	result.Delay = results.QuantilesOf(delays, result.N)
+	result.Quantiles(delays, result.N)
 }
 
 // checkStatuses counts the CronJobs whose status does not tell of the run.
-func (b *bench) checkStatuses(ctx context.Context, k kind, result *results.Tick, tick time.Time) error {
+func (b *bench) checkStatuses(ctx context.Context, k kind, result *results.Result, tick time.Time) error {
 	cronJobs, err := b.cronJobs(ctx, k)
-	if err != nil {
-		return err
-	}
 	for _, c := range cronJobs {
-		if last := c.Status.LastScheduleTime; result.CutAfter == 0 && (last == nil || !last.Equal(tick)) {
+		if last := c.Status.LastScheduleTime; last == nil || !last.Equal(tick) {
 			result.Wrong[results.Unwritten]++
 		}
 	}
-	return nil
+	return err
 }
 
 // perRun divides what a contender asked for by its runs, less what the bench itself asks for: its
 // watches.
-func perRun(requests measure.Requests, runs int) map[string]float64 {
+func perRun(requests requests, runs float64) map[string]float64 {
 	maps.DeleteFunc(requests, func(key string, _ float64) bool { return strings.HasPrefix(key, "watch ") })
 	shares := make(map[string]float64, len(requests))
 	for key, count := range requests {
-		shares[key] = count / float64(runs)
+		shares[key] = count / runs
 	}
 	return shares
 }

@@ -4,14 +4,10 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,14 +15,10 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"tutorial.kubebuilder.io/project/test/bench/results"
-	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 const (
@@ -38,7 +30,7 @@ const (
 	readings = 200
 
 	// chunk is how many kubectl lists at once.
-	chunk = 500
+	chunk = "500"
 )
 
 // versions sees what it costs to create and read CronJobs in each version, with the operator's
@@ -47,72 +39,71 @@ func (b *bench) versions(ctx context.Context) error {
 	if err := b.clear(ctx); err != nil {
 		return err
 	}
-	v := &results.Versions{
-		N: b.objects, Creates: map[string]float64{}, List: map[string]float64{}, ListChunks: map[string]float64{}, Get: map[string]float64{},
-	}
-	creates := min(b.objects, mostCreates)
-	if err := b.timeCreates(ctx, v, results.OfBuiltin, builtin, creates); err != nil {
+	if err := b.timeCreates(ctx, results.Builtin, builtin); err != nil {
 		return err
 	}
-	if err := b.timePlainCreates(ctx, v, creates); err != nil {
+	if err := b.timePlainCreates(ctx); err != nil {
 		return err
 	}
-	if err := b.timeAdmission(ctx, v, creates); err != nil {
+	if err := b.timeAdmission(ctx); err != nil {
 		return err
 	}
 	r, err := b.settled(ctx, operator)
 	if err != nil {
 		return err
 	}
-	if err := b.timeCreates(ctx, v, results.OfV2, operatorV2, creates); err != nil {
+	if err := b.timeCreates(ctx, results.V2, operatorV2); err != nil {
 		return err
 	}
-	if err := b.timeCreates(ctx, v, results.OfV1, operatorV1, creates); err != nil {
+	if err := b.timeCreates(ctx, results.V1, operatorV1); err != nil {
 		return err
 	}
 	if _, err := b.create(ctx, b.namespaces, operatorV1, "bench", b.objects, notSoon(time.Now())); err != nil {
 		return err
 	}
-	if err := r.AwaitIdle(ctx); err != nil {
+	if err := r.awaitIdle(ctx); err != nil {
 		return err
 	}
-	if err := b.timeReads(ctx, v); err != nil {
+	if err := b.timeReads(ctx); err != nil {
 		return err
 	}
-	return errors.Join(b.keep(*v), r.end())
+	return r.end()
 }
 
 // timeCreates creates CronJobs and deletes them again.
-func (b *bench) timeCreates(ctx context.Context, v *results.Versions, name string, k kind, count int) error {
+func (b *bench) timeCreates(ctx context.Context, of string, k kind) error {
+	count := min(b.objects, mostCreates)
 	took, err := b.create(ctx, b.namespaces, k, "bench", count, notSoon(time.Now()))
 	if err != nil {
 		return err
 	}
-	v.Creates[name] = float64(count) / took.Seconds()
-	plane.Logf("%s: %.0f creates a second", name, v.Creates[name])
+	rate := map[string]float64{results.Creates: float64(count) / took.Seconds()}
+	if err := b.keep(results.Result{Stage: results.Versions, Of: of, N: b.objects, Values: rate}); err != nil {
+		return err
+	}
 	return b.clear(ctx)
 }
 
 // timePlainCreates creates what has the schema of v1 and nothing besides: no webhook, no other
 // version, nobody who reconciles it. That is as fast as the API server takes custom resources of
 // this kind.
-func (b *bench) timePlainCreates(ctx context.Context, v *results.Versions, count int) error {
-	crd, err := b.installPlainCRD(ctx, b.root)
+func (b *bench) timePlainCreates(ctx context.Context) error {
+	options, err := plainCRDs(b.root)
 	if err != nil {
 		return err
 	}
-	took, err := b.create(ctx, b.namespaces, plainCRD, "bench", count, notSoon(time.Now()))
-	if err != nil {
+	if _, err := envtest.InstallCRDs(b.Config, options); err != nil {
+		return fmt.Errorf("installing a CRD: %w", err)
+	}
+	if err := b.timeCreates(ctx, results.CRD, plainCRD); err != nil {
 		return err
 	}
-	v.Creates[results.OfCRD] = float64(count) / took.Seconds()
-	plane.Logf("%s: %.0f creates a second", results.OfCRD, v.Creates[results.OfCRD])
-	return b.uninstall(ctx, crd)
+	return envtest.UninstallCRDs(b.Config, options)
 }
 
 // timeAdmission creates CronJobs of v1 while the operator serves its webhooks and another leads:
 // nobody reconciles.
-func (b *bench) timeAdmission(ctx context.Context, v *results.Versions, count int) error {
+func (b *bench) timeAdmission(ctx context.Context) error {
 	lease, err := b.takeLease(ctx)
 	if err != nil {
 		return err
@@ -121,52 +112,49 @@ func (b *bench) timeAdmission(ctx context.Context, v *results.Versions, count in
 	if err != nil {
 		return err
 	}
-	if err := b.timeCreates(ctx, v, results.OfAdmission, operatorV1, count); err != nil {
+	if err := b.timeCreates(ctx, results.Admission, operatorV1); err != nil {
 		return err
 	}
 	return errors.Join(r.end(), b.Client.Delete(ctx, lease))
 }
 
 // timeReads lists and reads what there is, by turns in each version.
-func (b *bench) timeReads(ctx context.Context, v *results.Versions) error {
-	kinds := map[string]kind{results.OfV1: operatorV1, results.OfV2: operatorV2}
-	names := []string{results.OfV1, results.OfV2}
-	for _, measurement := range []struct {
-		into  map[string]float64
+func (b *bench) timeReads(ctx context.Context) error {
+	kinds := map[string]kind{results.V1: operatorV1, results.V2: operatorV2}
+	for name, measurement := range map[string]struct {
 		times int
 		read  func(ctx context.Context, k kind, i int) error
 	}{
-		{v.List, listings, b.list},
-		{v.ListChunks, listings, b.listInChunks},
-		{v.Get, readings, b.get},
+		results.List: {listings, b.list},
+		"chunks":     {listings, b.listInChunks},
+		"get":        {readings, b.get},
 	} {
 		took := map[string][]time.Duration{}
 		for i := range measurement.times + 1 { // the first time does not count
-			for _, name := range names {
+			for version, k := range kinds {
 				begin := time.Now()
-				if err := measurement.read(ctx, kinds[name], i); err != nil {
-					return fmt.Errorf("reading %s: %w", name, err)
+				if err := measurement.read(ctx, k, i); err != nil {
+					return fmt.Errorf("reading %s: %w", version, err)
 				}
 				if i > 0 {
-					took[name] = append(took[name], time.Since(begin))
+					took[version] = append(took[version], time.Since(begin))
 				}
 			}
 		}
-		for _, name := range names {
-			measurement.into[name] = median(took[name]).Seconds()
+		for version := range kinds {
+			b.results.Get(results.Versions, version, 0).Values[name] = median(took[version]).Seconds()
 		}
 	}
-	return nil
+	return b.results.Save(b.file)
 }
 
-func median(times []time.Duration) time.Duration {
-	slices.Sort(times)
-	return times[len(times)/2]
-}
+// median returns the median of some values; of an even number, the larger one.
+func median[T cmp.Ordered](values []T) T { return slices.Sorted(slices.Values(values))[len(values)/2] }
 
 // list reads all CronJobs in one answer.
 func (p *cluster) list(ctx context.Context, k kind, _ int) error {
-	return p.read(ctx, k.everywhere(), nil, io.Discard)
+	_, err := p.json.Get().AbsPath(k.everywhere()).DoRaw(ctx)
+	return err
 }
 
 // continues finds where to go on in a list. No object here has such a field.
@@ -174,37 +162,22 @@ var continues = regexp.MustCompile(`"continue":"([^"]+)"`)
 
 // listInChunks reads all CronJobs as kubectl does.
 func (p *cluster) listInChunks(ctx context.Context, k kind, _ int) error {
-	query := url.Values{"limit": {fmt.Sprint(chunk)}}
-	for {
-		var answer bytes.Buffer
-		if err := p.read(ctx, k.everywhere(), query, &answer); err != nil {
+	for token := ""; ; {
+		answer, err := p.json.Get().AbsPath(k.everywhere()).Param("limit", chunk).Param("continue", token).DoRaw(ctx)
+		if err != nil {
 			return err
 		}
-		found := continues.FindSubmatch(answer.Bytes())
+		found := continues.FindSubmatch(answer)
 		if found == nil {
 			return nil
 		}
-		query.Set("continue", string(found[1]))
+		token = string(found[1])
 	}
 }
 
 // get reads one CronJob.
 func (p *cluster) get(ctx context.Context, k kind, i int) error {
-	return p.read(ctx, k.in(p.namespaceOf(i))+"/"+nameOf("bench", i), nil, io.Discard)
-}
-
-// read reads from the API server to the last byte, and does nothing with it that would take time.
-func (p *cluster) read(ctx context.Context, path string, query url.Values, into io.Writer) error {
-	request := p.json.Get().AbsPath(path)
-	for name, values := range query {
-		request.Param(name, values[0])
-	}
-	body, err := request.Stream(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = body.Close() }()
-	_, err = io.Copy(into, body)
+	_, err := p.json.Get().AbsPath(k.in(p.namespaceOf(i)), nameOf("bench", i)).DoRaw(ctx)
 	return err
 }
 
@@ -214,55 +187,26 @@ const (
 	// plainGroup is the API group of custom resources with the schema of v1 and nothing besides.
 	plainGroup = "plain.bench.example"
 
-	// crdPatience is how long the API server may take to serve a CRD, or to delete it with all
-	// there is of it.
-	crdPatience = 5 * time.Minute
-
 	// leaseName is the operator's Lease.
 	leaseName = "cronjob-controller.tutorial.kubebuilder.io"
 )
 
-var plainCRD = kind{plainGroup + "/v1", "/apis/" + plainGroup + "/v1/%s/cronjobs", asText}
+var plainCRD = kind{apiVersion: plainGroup + "/v1"}
 
-// crdsPath is where the API server has the CRDs.
-const crdsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-
-// installPlainCRD installs the operator's CRD as another, with v1 alone, and returns its name.
-func (p *cluster) installPlainCRD(ctx context.Context, root string) (string, error) {
-	raw, err := os.ReadFile(filepath.Join(root, "config", "crd", "bases", "batch.tutorial.kubebuilder.io_cronjobs.yaml"))
-	if err != nil {
-		return "", fmt.Errorf("reading the CRD: %w", err)
+// plainCRDs returns the operator's CRD as another, with v1 alone, and how long to wait for it.
+func plainCRDs(root string) (envtest.CRDInstallOptions, error) {
+	options := envtest.CRDInstallOptions{Paths: []string{filepath.Join(root, "config", "crd", "bases")}, MaxTime: time.Minute}
+	if err := envtest.ReadCRDFiles(&options); err != nil {
+		return options, fmt.Errorf("reading the CRD: %w", err)
 	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(raw, crd); err != nil {
-		return "", fmt.Errorf("reading the CRD: %w", err)
-	}
+	options.Paths = nil
+	crd := options.CRDs[0]
 	crd.Spec.Group, crd.Name = plainGroup, crd.Spec.Names.Plural+"."+plainGroup
 	crd.Spec.Conversion = nil
 	crd.Spec.Versions = slices.DeleteFunc(crd.Spec.Versions, func(version apiextensionsv1.CustomResourceDefinitionVersion) bool {
 		return version.Name != "v1"
 	})
-	manifest, err := json.Marshal(crd)
-	if err != nil {
-		return "", fmt.Errorf("writing the CRD: %w", err)
-	}
-	if err := p.post(ctx, crdsPath, manifest); err != nil {
-		return "", err
-	}
-	return crd.Name, wait.PollUntilContextTimeout(ctx, time.Second/10, crdPatience, true, func(ctx context.Context) (bool, error) {
-		return p.list(ctx, plainCRD, 0) == nil, nil
-	})
-}
-
-// uninstall deletes a CRD, and waits until all there is of it is gone.
-func (p *cluster) uninstall(ctx context.Context, name string) error {
-	if err := p.json.Delete().AbsPath(crdsPath, name).Do(ctx).Error(); err != nil {
-		return fmt.Errorf("deleting a CRD: %w", err)
-	}
-	return wait.PollUntilContextTimeout(ctx, time.Second/10, crdPatience, true, func(ctx context.Context) (bool, error) {
-		err := p.json.Get().AbsPath(crdsPath, name).Do(ctx).Error()
-		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
-	})
+	return options, nil
 }
 
 // takeLease takes the operator's Lease, so that none of its replicas becomes the leader.

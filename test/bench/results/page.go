@@ -4,6 +4,7 @@
 package results
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -16,25 +17,25 @@ import (
 )
 
 // titles are what people call the contenders, in the order of the tables.
-var titles = []struct {
-	Contender
-	title string
-}{
+var titles = []struct{ contender, title string }{
 	{Operator, "this operator"},
 	{Tuned, "built-in, tuned"},
 	{Shipped, "built-in, as shipped"},
 	{Bare, "bare client"},
 }
 
-// Title returns what people call the contender.
-func (c Contender) Title() string {
-	for _, t := range titles {
-		if t.Contender == c {
-			return t.title
+// place returns the contender's place in the order of the tables; negative for anything else.
+func (r *Result) place() int {
+	for i, t := range titles {
+		if t.contender == r.Of {
+			return i
 		}
 	}
-	return string(c)
+	return -1
 }
+
+// Title returns what people call the contender.
+func (r *Result) Title() string { return titles[r.place()].title }
 
 //go:embed performance.md.tmpl
 var page string
@@ -43,15 +44,18 @@ var page string
 func (r *Results) WritePage(to io.Writer) error {
 	functions := template.FuncMap{
 		"thousands": thousands,
-		"seconds":   func(value *float64) string { return orDash(value, " s") },
-		"s":         func(value float64) string { return significant(value) + " s" },
-		"ms":        func(value float64) string { return significant(value*1e3) + " ms" },
+		"count":     func(n float64) string { return thousands(int(n)) },
+		"s":         func(value any) string { return orDash(value, 1, " s") },
+		"ms":        func(value any) string { return orDash(value, 1e3, " ms") },
+		"num":       func(value any) string { return orDash(value, 1, "") },
+		"mib": func(bytes any) string {
+			known, _ := bytes.(float64)
+			return fmt.Sprintf("%d MiB", int(known)>>20)
+		},
+		"gib": func(bytes uint64) string { return fmt.Sprintf("%.0f GiB", float64(bytes)/(1<<30)) },
 		"time": func(nanoseconds float64) string {
 			return time.Duration(nanoseconds).Round(10 * time.Nanosecond).String()
 		},
-		"mib":     func(bytes uint64) string { return fmt.Sprintf("%d MiB", bytes>>20) },
-		"gib":     func(bytes uint64) string { return fmt.Sprintf("%.0f GiB", float64(bytes)/(1<<30)) },
-		"num":     significant,
 		"ratio":   func(a, b float64) string { return significant(a / b) },
 		"aMinute": func(aSecond float64) string { return thousands(int(aSecond*60) / 100 * 100) },
 		"asked":   asked,
@@ -68,11 +72,17 @@ func (r *Results) WritePage(to io.Writer) error {
 	return nil
 }
 
-func orDash(value *float64, unit string) string {
-	if value == nil {
-		return "–"
+// orDash writes a value, in a unit that is so much smaller; a dash if it is not known.
+func orDash(value any, factor float64, unit string) string {
+	switch value := value.(type) {
+	case float64:
+		return significant(value*factor) + unit
+	case *float64:
+		if value != nil {
+			return significant(*value*factor) + unit
+		}
 	}
-	return significant(*value) + unit
+	return "–"
 }
 
 // significant writes a number with as many digits as mean something.
@@ -104,101 +114,57 @@ func asked(requests map[string]float64) string {
 			parts = append(parts, fmt.Sprintf("%s %s", key, significant(requests[key])))
 		}
 	}
-	if len(parts) == 0 {
-		return "none"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "none")
 }
 
-// numbers returns the numbers of CronJobs that were due at once, in order.
-func (r *Results) numbers() []int {
-	var numbers []int
-	for _, t := range r.Ticks {
-		numbers = append(numbers, t.N)
-	}
-	slices.Sort(numbers)
-	return slices.Compact(numbers)
-}
-
-// InOrder returns the results of ticks as the tables have them: by number, then contender.
-func (r *Results) InOrder() []*Tick {
-	var ordered []*Tick
-	for _, n := range r.numbers() {
-		for _, t := range titles {
-			if tick := r.Tick(t.Contender, n); tick != nil {
-				ordered = append(ordered, tick)
-			}
+// Of returns the results of a stage as its table has them: by number, then contender.
+func (r *Results) Of(stage string) []*Result {
+	var found []*Result
+	for i := range r.Results {
+		if r.Results[i].Stage == stage {
+			found = append(found, &r.Results[i])
 		}
 	}
-	return ordered
+	slices.SortStableFunc(found, func(a, b *Result) int { return cmp.Or(cmp.Compare(a.N, b.N), cmp.Compare(a.place(), b.place())) })
+	return found
 }
 
 // Builds returns the operator's builds that were measured.
 func (r *Results) Builds() []string {
-	builds := []string{}
-	for _, t := range r.Ticks {
-		builds = append(builds, t.Build)
+	builds := map[string]bool{}
+	for _, result := range r.Results {
+		builds[result.Build] = result.Build != ""
 	}
-	for _, i := range r.Idle {
-		builds = append(builds, i.Build)
-	}
-	for _, s := range r.Restart {
-		builds = append(builds, s.Build)
-	}
-	for _, t := range r.Tenants {
-		builds = append(builds, t.Build)
-	}
-	if r.Versions != nil {
-		builds = append(builds, r.Versions.Build)
-	}
-	slices.Sort(builds)
-	return slices.DeleteFunc(slices.Compact(builds), func(build string) bool { return build == "" })
+	delete(builds, "")
+	return slices.Sorted(maps.Keys(builds))
 }
 
 // AgainstTuned is the 99th percentile of the delay, as a share of that of the built-in tuned.
-func (r *Results) AgainstTuned(t *Tick) string {
-	tuned := r.Tick(Tuned, t.N)
-	if t.Contender == Tuned || tuned == nil || t.Delay.P99 == nil || tuned.Delay.P99 == nil {
-		return ""
+func (r *Results) AgainstTuned(t *Result) string {
+	if share := ratio("", t, P99, r.Get(Ticks, Tuned, t.N), P99); len(share) > 0 && t.Of != Tuned {
+		return significant(share[0].Value)
 	}
-	return significant(*t.Delay.P99 / *tuned.Delay.P99)
+	return ""
 }
 
 // WentWrong says what went wrong with a tick.
-func (t *Tick) WentWrong() string {
+func (r *Result) WentWrong() string {
 	var wrong []string
-	for _, what := range slices.Sorted(maps.Keys(t.Wrong)) {
-		wrong = append(wrong, fmt.Sprintf("%d %s", t.Wrong[what], what))
+	for _, what := range slices.Sorted(maps.Keys(r.Wrong)) {
+		wrong = append(wrong, fmt.Sprintf("%d %s", r.Wrong[what], what))
 	}
-	if t.CutAfter > 0 {
-		wrong = append(wrong, fmt.Sprintf("%s started when cut off after %s s", thousands(t.Seen), significant(t.CutAfter)))
+	if cut := r.Value(CutAfter); cut != nil {
+		wrong = append(wrong, fmt.Sprintf("%s started when cut off after %s s", thousands(int(r.Values[Seen])), significant(*cut)))
 	}
-	if len(wrong) == 0 {
-		return "none"
-	}
-	return strings.Join(wrong, ", ")
+	return cmp.Or(strings.Join(wrong, ", "), "none")
 }
 
-// Rate returns how many Jobs a second a contender starts, at the largest number; 0 if that was not
-// measured.
-func (r *Results) Rate(c Contender) float64 {
-	return r.perSecond(c, func(t *Tick) *float64 { return t.Delay.Max })
-}
-
-// Runs returns how many runs a second a contender starts and writes down, at the largest number; 0
-// if that was not measured.
-func (r *Results) Runs(c Contender) float64 {
-	return r.perSecond(c, func(t *Tick) *float64 { return &t.Written })
-}
-
-// perSecond divides the largest number of which it is known how long it took a contender by that
-// time; 0 if of none.
-func (r *Results) perSecond(c Contender, took func(*Tick) *float64) float64 {
-	for _, n := range slices.Backward(r.numbers()) {
-		if t := r.Tick(c, n); t != nil {
-			if seconds := took(t); seconds != nil && *seconds > 0 {
-				return float64(n) / *seconds
-			}
+// Rate returns how many Jobs a second a contender starts, if what is named is the longest delay, or
+// how many runs it writes down, at the largest number of which it is known; 0 if of none.
+func (r *Results) Rate(contender, name string) float64 {
+	for _, t := range slices.Backward(r.Of(Ticks)) {
+		if seconds := t.Value(name); t.Of == contender && seconds != nil {
+			return float64(t.N) / *seconds
 		}
 	}
 	return 0

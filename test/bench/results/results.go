@@ -19,28 +19,38 @@ import (
 	"time"
 )
 
-// Contender names what was measured.
-type Contender string
+// The stages of the bench.
+const (
+	Ticks    = "ticks"    // N CronJobs are due at once
+	Idle     = "idle"     // there are CronJobs that are not due
+	Versions = "versions" // CronJobs are created and read, in each version
+	Restart  = "restart"  // a controller that was down comes back
+	Tenants  = "tenants"  // CronJobs of some namespaces are due, beside what there is in another
+	Churn    = "churn"    // CronJobs come, run and go
+	Micro    = "micro"    // Go benchmarks
+)
 
 // The contenders.
 const (
-	Bare     Contender = "bare"
-	Operator Contender = "operator"
-	Tuned    Contender = "tuned"
-	Shipped  Contender = "shipped"
+	Bare     = "bare"
+	Operator = "operator"
+	Tuned    = "tuned"
+	Shipped  = "shipped"
 )
 
-// Results are those of a run, or of several whose stages were run one by one. Times are in seconds
-// unless the name says otherwise, memory is in bytes.
+// What is measured in the stage versions, beside CronJobs of v1 and v2 with the operator.
+const (
+	V1        = "v1"
+	V2        = "v2"
+	Builtin   = "builtin"
+	CRD       = "crd"       // what has v1's schema alone
+	Admission = "admission" // v1 with the webhooks and nobody who reconciles
+)
+
+// Results are those of a run, or of several whose stages were run one by one.
 type Results struct {
 	Environment Environment `json:"environment"`
-	Ticks       []Tick      `json:"ticks,omitempty"`
-	Idle        []Idle      `json:"idle,omitempty"`
-	Versions    *Versions   `json:"versions,omitempty"`
-	Restart     []Restart   `json:"restart,omitempty"`
-	Tenants     []Tenants   `json:"tenants,omitempty"`
-	Churn       *Churn      `json:"churn,omitempty"`
-	Micro       []Micro     `json:"micro,omitempty"`
+	Results     []Result    `json:"results"`
 }
 
 // Environment is what the figures depend on.
@@ -56,195 +66,104 @@ type Environment struct {
 	Namespaces int    `json:"namespaces"`
 }
 
-// Subject is whom a result is about.
-type Subject struct {
-	Contender Contender `json:"contender"`
-	// Build is the operator's.
+// Result is what was measured in a stage.
+type Result struct {
+	Stage string `json:"stage"`
+
+	// Of is a contender, a version, what there was in the other namespace, or a Go benchmark.
+	Of string `json:"of"`
+
+	// N is how many CronJobs there were.
+	N int `json:"n,omitempty"`
+
+	// Build is the operator's, if that was measured.
 	Build string `json:"build,omitempty"`
-}
 
-// Memory is what a process has of it at an instant, and the most that it had.
-type Memory struct {
-	Resident uint64 `json:"resident"`
-	Peak     uint64 `json:"peak"`
-}
-
-// Tick is what happened when all of N CronJobs were due at once.
-type Tick struct {
-	Subject
-	N int `json:"n"`
+	// Values are what was measured, by name: times in seconds, memory in bytes. One that is not
+	// known is not there, such as a quantile that lies in the part that was cut off.
+	Values map[string]float64 `json:"values"`
 
 	// P99s are the 99th percentiles of the delay each time that it was measured, in order. The rest
 	// is of the time that was their median.
 	P99s []*float64 `json:"p99s,omitempty"`
 
-	// Delay is from the tick until a watch saw the Job. A quantile that lies in the part that was
-	// cut off is null.
-	Delay Quantiles `json:"delay"`
-	// Took is how long the bare client's requests took, from first to last.
-	Took float64 `json:"took,omitempty"`
-	// Written is from the tick until all was written: Jobs, statuses and events. It is known to two
-	// seconds.
-	Written float64 `json:"written,omitempty"`
-	// CutAfter is when the measuring was broken off, for it would have taken too long.
-	CutAfter float64 `json:"cutAfter,omitempty"`
+	// Requests has what was asked of the API server: in the stage ticks per run.
+	Requests map[string]float64 `json:"requests,omitempty"`
 
-	// CPU is what the process used per run that was started, from shortly before the tick until it
-	// had nothing left to write.
-	CPU float64 `json:"cpuPerRun"`
-	// Memory is that of shortly before the tick, and the most since then.
-	Memory
-	// Requests has what was asked of the API server meanwhile, per run.
-	Requests map[string]float64 `json:"requestsPerRun"`
-
-	// Seen is how many Jobs there were, and Wrong counts what there must be none of.
-	Seen  int            `json:"seen"`
+	// Wrong counts what there must be none of.
 	Wrong map[string]int `json:"wrong,omitempty"`
 }
 
-// What Tick.Wrong counts.
+// The names of values that more than one place knows.
+const (
+	P99      = "p99" // of the delay from a tick until a watch saw the Job; P50, P90 and Max alike
+	Max      = "max"
+	Took     = "took"     // by the bare client's requests, from first to last
+	Written  = "written"  // from the tick until Jobs, statuses and events were written, known to two seconds
+	CutAfter = "cutAfter" // when the measuring was broken off, for it would have taken too long
+	CPU      = "cpu"      // of the process: of ticks per run
+	Resident = "resident" // memory of the process
+	Peak     = "peak"     // the most of it since shortly before the tick, or the start
+	Seen     = "seen"     // Jobs
+	Missed   = "missed"   // ticks without a Job
+	Creates  = "creates"  // in a second, by 32 workers
+	List     = "list"     // of all CronJobs, in one answer
+	Writes   = "writes"   // requests that change something
+
+	// Reconciles are those within the time; only the operator tells.
+	Reconciles = "reconciles"
+)
+
+// What Result.Wrong counts.
 const (
 	Twice     = "Jobs too many for a tick"
-	Missed    = "CronJobs without a Job"
+	NotRun    = "CronJobs without a Job"
 	Early     = "Jobs before their tick"
 	Astray    = "Jobs of no CronJob, or for another tick"
 	Unwritten = "statuses that do not tell of the run"
 )
 
-// Quantiles of a time.
-type Quantiles struct {
-	P50 *float64 `json:"p50"`
-	P90 *float64 `json:"p90"`
-	P99 *float64 `json:"p99"`
-	Max *float64 `json:"max"`
-}
-
-// QuantilesOf returns the quantiles of all of count times, of which some may be unknown, and longer
-// than all known.
-func QuantilesOf(known []time.Duration, count int) Quantiles {
+// Quantiles adds the quantiles of all of count times, of which some may be unknown, and longer than
+// all known.
+func (r *Result) Quantiles(known []time.Duration, count int) {
 	sorted := slices.Sorted(slices.Values(known))
-	nearest := func(percent int) *float64 {
-		rank := (count*percent + 99) / 100
-		if rank < 1 || rank > len(sorted) {
-			return nil
+	for name, percent := range map[string]int{"p50": 50, "p90": 90, P99: 99, Max: 100} {
+		if rank := (count*percent + 99) / 100; rank >= 1 && rank <= len(sorted) {
+			r.Values[name] = sorted[rank-1].Seconds()
 		}
-		return new(sorted[rank-1].Seconds())
 	}
-	return Quantiles{P50: nearest(50), P90: nearest(90), P99: nearest(99), Max: nearest(100)}
 }
 
-// MedianTick returns the one of several measurements whose 99th percentile of the delay is their
-// median; of an even number, the slower one.
-func MedianTick(measured []Tick) Tick {
-	sorted := slices.SortedFunc(slices.Values(measured), func(a, b Tick) int { return cmp.Compare(orInf(a.Delay.P99), orInf(b.Delay.P99)) })
-	median := sorted[len(sorted)/2]
-	if len(measured) > 1 {
-		for _, t := range measured {
-			median.P99s = append(median.P99s, t.Delay.P99)
-		}
+// Value returns a value; nil if it is not known.
+func (r *Result) Value(name string) *float64 {
+	if r == nil {
+		return nil
 	}
-	return median
+	if value, isKnown := r.Values[name]; isKnown {
+		return &value
+	}
+	return nil
 }
 
 // orInf returns a value; one that was cut off is longer than all.
-func orInf(value *float64) float64 {
-	if value == nil {
-		return math.Inf(1)
+func (r *Result) orInf(name string) float64 {
+	if value := r.Value(name); value != nil {
+		return *value
 	}
-	return *value
+	return math.Inf(1)
 }
 
-// Idle is what it costs that there are CronJobs that are not due.
-type Idle struct {
-	Subject
-	N    int     `json:"n"`
-	Span float64 `json:"span"`
-	CPU  float64 `json:"cpu"`
-	Memory
-	// Requests are all within the span.
-	Requests map[string]float64 `json:"requests"`
-	Writes   float64            `json:"writes"`
-	// Reconciles within the span; only the operator tells.
-	Reconciles *float64 `json:"reconciles,omitempty"`
-}
-
-// Names in the maps of Versions.
-const (
-	OfV1      = "v1"
-	OfV2      = "v2"
-	OfBuiltin = "builtin"
-
-	// OfCRD is what has v1's schema alone, and OfAdmission v1 with the webhooks and nobody who
-	// reconciles.
-	OfCRD       = "crd"
-	OfAdmission = "admission"
-)
-
-// Versions is what reading and creating costs in each version.
-type Versions struct {
-	// Build is the operator's.
-	Build string `json:"build,omitempty"`
-	N     int    `json:"n"`
-	// Creates is how many CronJobs a second 32 workers create.
-	Creates map[string]float64 `json:"createsPerSecond"`
-	// List is how long it takes to read all, in one answer.
-	List map[string]float64 `json:"list"`
-	// ListChunks is the same in chunks of 500, as kubectl does.
-	ListChunks map[string]float64 `json:"listInChunks"`
-	// Get is how long it takes to read one; the median.
-	Get map[string]float64 `json:"get"`
-}
-
-// Restart is how a controller that was down comes back.
-type Restart struct {
-	Subject
-	CronJobs int `json:"cronJobs"`
-	Jobs     int `json:"jobs"`
-	// First is from the start of the process until a watch saw the first of the Jobs that were due;
-	// the median of several starts. Last is the same for the last.
-	First float64 `json:"first"`
-	Last  float64 `json:"last"`
-	// Memory is that of a while after all is done.
-	Memory
-}
-
-// Tenants is how late the operator starts the CronJobs of some namespaces, each of which is due
-// every minute, beside what there is in another.
-type Tenants struct {
-	Build string `json:"build,omitempty"`
-	// Beside says what there is in the other namespace.
-	Beside     string `json:"beside"`
-	CronJobs   int    `json:"cronJobs"`
-	Namespaces int    `json:"namespaces"`
-	// Minutes is for how many minutes it was measured.
-	Minutes int `json:"minutes"`
-	// Delay is from the tick until a watch saw the Job, and Missed how many never came.
-	Delay  Quantiles `json:"delay"`
-	Missed int       `json:"missed"`
-	// Rate is how many Jobs a second were started in the other namespace meanwhile.
-	Rate float64 `json:"rate"`
-	Peak uint64  `json:"peak"`
-}
-
-// Churn is what becomes of the manager while CronJobs come, run and go.
-type Churn struct {
-	Build string  `json:"build,omitempty"`
-	Span  float64 `json:"span"`
-	// CronJobs is how many have come and gone, and Jobs how many they started.
-	CronJobs int `json:"cronJobs"`
-	Jobs     int `json:"jobs"`
-	// Early and Late are the medians of the gauges after the warm-up and at the end, by name.
-	Early map[string]float64 `json:"early"`
-	Late  map[string]float64 `json:"late"`
-}
-
-// Micro is a Go benchmark.
-type Micro struct {
-	Package     string  `json:"package"`
-	Name        string  `json:"name"`
-	Nanoseconds float64 `json:"nsPerOp"`
-	Bytes       uint64  `json:"bytesPerOp"`
-	Allocations uint64  `json:"allocsPerOp"`
+// Median returns the one of several measurements whose 99th percentile of the delay is their
+// median; of an even number, the slower one.
+func Median(measured []Result) Result {
+	sorted := slices.SortedFunc(slices.Values(measured), func(a, b Result) int { return cmp.Compare(a.orInf(P99), b.orInf(P99)) })
+	median := sorted[len(sorted)/2]
+	if len(measured) > 1 {
+		for _, t := range measured {
+			median.P99s = append(median.P99s, t.Value(P99))
+		}
+	}
+	return median
 }
 
 // Load reads results; there are none when the file does not exist.
@@ -281,93 +200,65 @@ func (r *Results) Save(path string) error {
 // Add keeps a result in the place of an older one of the same measurement, and returns what the
 // operator did in it that it must never do, and what it failed to do. How others fare is no failure
 // of ours, but in the table.
-func (r *Results) Add(result any) []string {
-	build := r.Environment.Operator
-	switch result := result.(type) {
-	case Tick:
-		r.name(&result.Subject)
-		r.Ticks = put(r.Ticks, result, func(old Tick) bool { return old.Contender == result.Contender && old.N == result.N })
-		return result.failures()
-	case Idle:
-		r.name(&result.Subject)
-		r.Idle = put(r.Idle, result, func(old Idle) bool { return old.Contender == result.Contender })
-		return result.failures()
-	case Restart:
-		r.name(&result.Subject)
-		r.Restart = put(r.Restart, result, func(old Restart) bool { return old.Contender == result.Contender })
-	case Tenants:
-		result.Build = build
-		r.Tenants = put(r.Tenants, result, func(old Tenants) bool { return old.Beside == result.Beside })
-		if result.Missed > 0 {
-			return []string{fmt.Sprintf("beside %s: %d ticks of other namespaces were missed", result.Beside, result.Missed)}
-		}
-	case Versions:
-		result.Build = build
-		r.Versions = &result
-	case Churn:
-		result.Build = build
-		r.Churn = &result
+func (r *Results) Add(result Result) []string {
+	if result.IsOurs() {
+		result.Build = r.Environment.Operator
 	}
-	return nil
+	isOld := func(old Result) bool {
+		return old.Stage == result.Stage && old.Of == result.Of && (old.N == result.N || result.Stage != Ticks)
+	}
+	if i := slices.IndexFunc(r.Results, isOld); i >= 0 {
+		r.Results[i] = result
+	} else {
+		r.Results = append(r.Results, result)
+	}
+	if !result.IsOurs() {
+		return nil
+	}
+	return result.failures()
 }
 
-// name notes the build of what was measured, if that is the operator.
-func (r *Results) name(s *Subject) {
-	if s.Contender == Operator {
-		s.Build = r.Environment.Operator
-	}
-}
+// IsOurs reports whether it is about the operator.
+func (r *Result) IsOurs() bool { return !slices.Contains([]string{Bare, Tuned, Shipped}, r.Of) }
 
-// put replaces the item that is the same, or adds one.
-func put[T any](items []T, item T, same func(T) bool) []T {
-	if i := slices.IndexFunc(items, same); i >= 0 {
-		items[i] = item
-		return items
+// Get returns a result; nil if there is none. Without a number it is the first of any.
+func (r *Results) Get(stage, of string, n int) *Result {
+	i := slices.IndexFunc(r.Results, func(r Result) bool { return r.Stage == stage && r.Of == of && (n == 0 || r.N == n) })
+	if i < 0 {
+		return nil
 	}
-	return append(items, item)
-}
-
-// Tick returns a contender's result for a number of CronJobs; nil if there is none.
-func (r *Results) Tick(c Contender, n int) *Tick {
-	return find(r.Ticks, func(t Tick) bool { return t.Contender == c && t.N == n })
-}
-
-func find[T any](items []T, is func(T) bool) *T {
-	if i := slices.IndexFunc(items, is); i >= 0 {
-		return &items[i]
-	}
-	return nil
+	return &r.Results[i]
 }
 
 // budget is what a run may ask of the API server when its Job does not end; and nothing else.
 var budget = map[string]float64{"create jobs": 1, "patch cronjobs/status": 1, "create events": 1}
 
-func (t *Tick) failures() []string {
-	if t.Contender != Operator {
-		return nil
-	}
-	var failures []string
-	if t.CutAfter > 0 {
-		failures = append(failures, fmt.Sprintf("N=%d: only %d CronJobs had run %v s after the tick", t.N, t.Seen, t.CutAfter))
-	}
-	for _, what := range slices.Sorted(maps.Keys(t.Wrong)) {
-		failures = append(failures, fmt.Sprintf("N=%d: %d %s", t.N, t.Wrong[what], what))
-	}
-	for _, key := range slices.Sorted(maps.Keys(t.Requests)) {
-		if most := budget[key]; t.Requests[key] > most {
-			failures = append(failures, fmt.Sprintf("N=%d: %.3f × %q a run: want at most %v", t.N, t.Requests[key], key, most))
+// failures returns what must not be.
+func (r *Result) failures() (failures []string) {
+	fail := func(format string, args ...any) { failures = append(failures, fmt.Sprintf(format, args...)) }
+	switch r.Stage {
+	case Ticks:
+		if cut := r.Value(CutAfter); cut != nil {
+			fail("N=%d: only %v CronJobs had run %v s after the tick", r.N, r.Values[Seen], *cut)
 		}
-	}
-	return failures
-}
-
-func (i *Idle) failures() []string {
-	var failures []string
-	if i.Contender == Operator && i.Writes != 0 {
-		failures = append(failures, fmt.Sprintf("idle: %v writes: want none", i.Writes))
-	}
-	if i.Reconciles != nil && *i.Reconciles != 0 {
-		failures = append(failures, fmt.Sprintf("idle: %v reconciles: want none", *i.Reconciles))
+		for _, what := range slices.Sorted(maps.Keys(r.Wrong)) {
+			fail("N=%d: %d %s", r.N, r.Wrong[what], what)
+		}
+		for _, key := range slices.Sorted(maps.Keys(r.Requests)) {
+			if most := budget[key]; r.Requests[key] > most {
+				fail("N=%d: %.3f × %q a run: want at most %v", r.N, r.Requests[key], key, most)
+			}
+		}
+	case Idle:
+		for _, what := range []string{Writes, Reconciles} {
+			if r.Values[what] != 0 {
+				fail("idle: %v %s: want none", r.Values[what], what)
+			}
+		}
+	case Tenants:
+		if r.Values[Missed] > 0 {
+			fail("beside %s: %v ticks of other namespaces were missed", r.Of, r.Values[Missed])
+		}
 	}
 	return failures
 }

@@ -14,52 +14,66 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// tick is a result of the operator's, or of another contender.
+func tick(of string, n int, values map[string]float64) Result {
+	return Result{Stage: Ticks, Of: of, N: n, Values: values}
+}
+
 func TestQuantilesAreOfAllAlsoOfThoseUnknown(t *testing.T) {
+	quantiles := func(known []time.Duration, count int) map[string]float64 {
+		r := tick(Operator, count, map[string]float64{})
+		r.Quantiles(known, count)
+		return r.Values
+	}
 	var known []time.Duration
 	for i := 95; i >= 1; i-- {
 		known = append(known, time.Duration(i)*time.Second)
 	}
-	got := QuantilesOf(known, 100)
-	assert.Equal(t, Quantiles{P50: new(50.0), P90: new(90.0)}, got, "the last five are not known, but longer")
-	assert.Equal(t, Quantiles{}, QuantilesOf(nil, 0))
-	assert.Equal(t, Quantiles{P50: new(1.0), P90: new(1.0), P99: new(1.0), Max: new(1.0)}, QuantilesOf([]time.Duration{time.Second}, 1))
+	assert.Equal(t, map[string]float64{"p50": 50, "p90": 90}, quantiles(known, 100), "the last five are not known, but longer")
+	assert.Empty(t, quantiles(nil, 0))
+	assert.Equal(t, map[string]float64{"p50": 1, "p90": 1, P99: 1, Max: 1}, quantiles([]time.Duration{time.Second}, 1))
 }
 
 func TestResultsOfALaterRunReplaceThoseOfTheSameMeasurement(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "new", "results.json")
 	r, err := Load(file)
 	require.NoError(t, err)
-	r.Add(Tick{Subject: Subject{Contender: Operator}, N: 1000, CPU: 1})
-	r.Add(Tick{Subject: Subject{Contender: Tuned}, N: 1000, CPU: 2})
+	r.Add(tick(Operator, 1000, map[string]float64{CPU: 1}))
+	r.Add(tick(Tuned, 1000, map[string]float64{CPU: 2}))
+	r.Add(Result{Stage: Idle, Of: Operator, N: 1000})
 	require.NoError(t, r.Save(file))
 	r, err = Load(file)
 	require.NoError(t, err)
-	r.Add(Tick{Subject: Subject{Contender: Operator}, N: 1000, CPU: 3})
-	r.Add(Tick{Subject: Subject{Contender: Operator}, N: 5000, CPU: 4})
-	require.Len(t, r.Ticks, 3)
-	assert.InDelta(t, 3, r.Tick(Operator, 1000).CPU, 0)
-	assert.InDelta(t, 2, r.Tick(Tuned, 1000).CPU, 0)
-	assert.Nil(t, r.Tick(Shipped, 1000))
+	r.Add(tick(Operator, 1000, map[string]float64{CPU: 3}))
+	r.Add(tick(Operator, 5000, map[string]float64{CPU: 4}))
+	r.Add(Result{Stage: Idle, Of: Operator, N: 2000})
+	require.Len(t, r.Of(Ticks), 3)
+	require.Len(t, r.Of(Idle), 1)
+	assert.InDelta(t, 3, r.Get(Ticks, Operator, 1000).Values[CPU], 0)
+	assert.InDelta(t, 2, r.Get(Ticks, Tuned, 1000).Values[CPU], 0)
+	assert.Nil(t, r.Get(Ticks, Shipped, 1000))
 }
 
 func TestOnlyTheOperatorFails(t *testing.T) {
-	bad := Tick{N: 10, Seen: 8, Wrong: map[string]int{Missed: 2, Twice: 1}, Requests: map[string]float64{
-		"create jobs": 1.1, "patch cronjobs/status": 1, "create events": 0.9, "get jobs": 0.1,
-	}}
-	bad.Contender = Tuned
-	assert.Empty(t, bad.failures())
-	bad.Contender = Operator
+	bad := Result{
+		Stage: Ticks, Of: Tuned, N: 10, Wrong: map[string]int{NotRun: 2, Twice: 1}, Values: map[string]float64{Seen: 8},
+		Requests: map[string]float64{"create jobs": 1.1, "patch cronjobs/status": 1, "create events": 0.9, "get jobs": 0.1},
+	}
+	assert.Empty(t, (&Results{}).Add(bad))
+	bad.Of = Operator
 	assert.Equal(t, []string{
 		"N=10: 2 CronJobs without a Job",
 		"N=10: 1 Jobs too many for a tick",
 		`N=10: 1.100 × "create jobs" a run: want at most 1`,
 		`N=10: 0.100 × "get jobs" a run: want at most 0`,
-	}, bad.failures())
-	assert.Len(t, (&Tick{Subject: Subject{Contender: Operator}, N: 10, Seen: 8, CutAfter: 300}).failures(), 1)
-	assert.Empty(t, (&Idle{Subject: Subject{Contender: Operator}, Reconciles: new(0.0)}).failures())
-	assert.Empty(t, (&Results{}).Add(Tenants{}))
-	assert.Equal(t, []string{"beside some: 2 ticks of other namespaces were missed"}, (&Results{}).Add(Tenants{Beside: "some", Missed: 2}))
-	assert.Len(t, (&Idle{Subject: Subject{Contender: Operator}, Writes: 1, Reconciles: new(1.0)}).failures(), 2)
+	}, (&Results{}).Add(bad))
+	assert.Len(t, (&Results{}).Add(tick(Operator, 10, map[string]float64{Seen: 8, CutAfter: 300})), 1)
+	assert.Empty(t, (&Results{}).Add(Result{Stage: Idle, Of: Operator, Values: map[string]float64{Reconciles: 0}}))
+	assert.Len(t, (&Results{}).Add(Result{Stage: Idle, Of: Operator, Values: map[string]float64{Writes: 1, Reconciles: 1}}), 2)
+	assert.Empty(t, (&Results{}).Add(Result{Stage: Idle, Of: Tuned, Values: map[string]float64{Writes: 1}}))
+	assert.Empty(t, (&Results{}).Add(Result{Stage: Tenants, Of: "some"}))
+	assert.Equal(t, []string{"beside some: 2 ticks of other namespaces were missed"},
+		(&Results{}).Add(Result{Stage: Tenants, Of: "some", Values: map[string]float64{Missed: 2}}))
 }
 
 func TestVerdicts(t *testing.T) {
@@ -84,13 +98,13 @@ func TestVerdicts(t *testing.T) {
 }
 
 func TestTargetsAreRatiosWithinTheResults(t *testing.T) {
-	r := &Results{Ticks: []Tick{
-		{Subject: Subject{Contender: Bare}, N: 1000, Took: 1},
-		{Subject: Subject{Contender: Operator}, N: 1000, Delay: Quantiles{P99: new(1.5)}, CPU: 0.001},
-		{Subject: Subject{Contender: Tuned}, N: 1000, Delay: Quantiles{P99: new(6.0)}, CPU: 0.002},
-		{Subject: Subject{Contender: Shipped}, N: 1000}, // cut off before the 99th percentile
-		{Subject: Subject{Contender: Operator}, N: 200, Delay: Quantiles{P99: new(9.0)}},
-		{Subject: Subject{Contender: Tuned}, N: 200, Delay: Quantiles{P99: new(1.0)}},
+	r := &Results{Results: []Result{
+		tick(Bare, 1000, map[string]float64{Took: 1}),
+		tick(Operator, 1000, map[string]float64{P99: 1.5, CPU: 0.001}),
+		tick(Tuned, 1000, map[string]float64{P99: 6, CPU: 0.002}),
+		tick(Shipped, 1000, nil), // cut off before the 99th percentile
+		tick(Operator, 200, map[string]float64{P99: 9}),
+		tick(Tuned, 200, map[string]float64{P99: 1}),
 	}}
 	targets := r.Targets()
 	assert.Equal(t, []Figure{{"N=1,000", 0.25}}, targets[0].Got)
@@ -99,58 +113,63 @@ func TestTargetsAreRatiosWithinTheResults(t *testing.T) {
 }
 
 func TestTheMedianOfSeveralTicksCounts(t *testing.T) {
-	of := func(cpu, p99 float64) Tick { return Tick{CPU: cpu, Delay: Quantiles{P99: &p99}} }
-	assert.Equal(t, of(1, 9), MedianTick([]Tick{of(1, 9)}))
-	got := MedianTick([]Tick{of(1, 9), of(2, 5), {CPU: 3}})
-	assert.InDelta(t, 1, got.CPU, 0, "what was cut off is the slowest")
+	of := func(cpu, p99 float64) Result { return tick(Operator, 10, map[string]float64{CPU: cpu, P99: p99}) }
+	assert.Equal(t, of(1, 9), Median([]Result{of(1, 9)}))
+	got := Median([]Result{of(1, 9), of(2, 5), tick(Operator, 10, map[string]float64{CPU: 3})})
+	assert.InDelta(t, 1, got.Values[CPU], 0, "what was cut off is the slowest")
 	assert.Equal(t, []*float64{new(9.0), new(5.0), nil}, got.P99s)
-	assert.InDelta(t, 1, MedianTick([]Tick{of(1, 9), of(2, 5)}).CPU, 0, "of two, the slower")
+	assert.InDelta(t, 1, Median([]Result{of(1, 9), of(2, 5)}).Values[CPU], 0, "of two, the slower")
 }
 
 func TestTheRatesAreThoseOfTheLargestNumber(t *testing.T) {
-	r := &Results{Ticks: []Tick{
-		{Subject: Subject{Contender: Operator}, N: 20000, Delay: Quantiles{Max: new(25.0)}, Written: 200},
-		{Subject: Subject{Contender: Operator}, N: 1000, Delay: Quantiles{Max: new(1.0)}, Written: 2},
-		{Subject: Subject{Contender: Tuned}, N: 20000, CutAfter: 180},
+	r := &Results{Results: []Result{
+		tick(Operator, 20000, map[string]float64{Max: 25, Written: 200}),
+		tick(Operator, 1000, map[string]float64{Max: 1, Written: 2}),
+		tick(Tuned, 20000, map[string]float64{CutAfter: 180}),
 	}}
-	assert.InDelta(t, 800, r.Rate(Operator), 0)
-	assert.InDelta(t, 100, r.Runs(Operator), 0)
-	assert.Zero(t, r.Rate(Tuned), "it was cut off")
-	assert.Zero(t, r.Runs(Tuned))
-	assert.Zero(t, r.Rate(Bare), "it was not measured")
-	r.Add(Tick{Subject: Subject{Contender: Tuned}, N: 1000, Delay: Quantiles{Max: new(2.0)}, Written: 4})
-	assert.InDelta(t, 500, r.Rate(Tuned), 0, "the largest that was not cut off")
-	assert.InDelta(t, 250, r.Runs(Tuned), 0)
+	assert.InDelta(t, 800, r.Rate(Operator, Max), 0)
+	assert.InDelta(t, 100, r.Rate(Operator, Written), 0)
+	assert.Zero(t, r.Rate(Tuned, Max), "it was cut off")
+	assert.Zero(t, r.Rate(Tuned, Written))
+	assert.Zero(t, r.Rate(Bare, Max), "it was not measured")
+	r.Add(tick(Tuned, 1000, map[string]float64{Max: 2, Written: 4}))
+	assert.InDelta(t, 500, r.Rate(Tuned, Max), 0, "the largest that was not cut off")
+	assert.InDelta(t, 250, r.Rate(Tuned, Written), 0)
 }
 
 func TestResultsSayOfWhichBuildTheyAre(t *testing.T) {
 	r := &Results{Environment: Environment{Operator: "aaaa"}}
 	assert.Empty(t, r.Builds())
-	r.Add(Tick{Subject: Subject{Contender: Operator}, N: 1000})
-	r.Add(Tick{Subject: Subject{Contender: Bare}, N: 1000})
-	r.Add(Restart{Subject: Subject{Contender: Operator}})
+	r.Add(tick(Operator, 1000, nil))
+	r.Add(tick(Bare, 1000, nil))
+	r.Add(Result{Stage: Restart, Of: Operator})
 	assert.Equal(t, []string{"aaaa"}, r.Builds())
 	r.Environment.Operator = "bbbb"
-	r.Add(Tick{Subject: Subject{Contender: Operator}, N: 5000})
-	r.Add(Idle{Subject: Subject{Contender: Operator}})
-	r.Add(Versions{})
+	r.Add(tick(Operator, 5000, nil))
+	r.Add(Result{Stage: Idle, Of: Operator})
+	r.Add(Result{Stage: Versions, Of: V1})
 	assert.Equal(t, []string{"aaaa", "bbbb"}, r.Builds())
-	assert.Empty(t, r.Tick(Bare, 1000).Build)
+	assert.Empty(t, r.Get(Ticks, Bare, 1000).Build)
 }
 
 func TestAPageCanBeMadeOfAnyPart(t *testing.T) {
-	both := map[string]float64{OfV1: 1, OfV2: 2, OfCRD: 3, OfAdmission: 2, OfBuiltin: 4}
-	full := &Results{
-		Ticks: []Tick{
-			{Subject: Subject{Contender: Operator}, N: 1000, Seen: 1000, Delay: QuantilesOf([]time.Duration{time.Second}, 1), P99s: []*float64{new(0.5), nil}},
-			{Subject: Subject{Contender: Shipped}, N: 1000},
-		},
-		Idle:     []Idle{{Subject: Subject{Contender: Operator}, Reconciles: new(0.0)}, {Subject: Subject{Contender: Tuned}}},
-		Versions: &Versions{N: 20000, Creates: both, List: both, ListChunks: both, Get: both},
-		Restart:  []Restart{{Subject: Subject{Contender: Operator}, CronJobs: 20020, Jobs: 60000, First: 1.5}},
-		Tenants:  []Tenants{{Beside: "nothing", Minutes: 3, Delay: Quantiles{P99: new(1.5)}, Rate: 12.3}, {Beside: "more", Missed: 4}},
-		Micro:    []Micro{{Package: "internal/plan", Name: "Handler/one_v1_to_v2", Nanoseconds: 1234}},
+	full := &Results{Results: []Result{
+		tick(Operator, 1000, map[string]float64{"p50": 1, P99: 1, Seen: 1000}),
+		tick(Shipped, 1000, nil),
+		{Stage: Idle, Of: Operator, Values: map[string]float64{Reconciles: 0}},
+		{Stage: Idle, Of: Tuned},
+		{Stage: Restart, Of: Operator, N: 20020, Values: map[string]float64{"jobs": 60000, "first": 1.5}},
+		{Stage: Tenants, Of: "nothing", Values: map[string]float64{"minutes": 3, P99: 1.5, "rate": 12.3, Missed: 0}},
+		{Stage: Tenants, Of: "more", Values: map[string]float64{Missed: 4}},
+		{Stage: Micro, Of: "internal/plan Handler/one_v1_to_v2", Values: map[string]float64{"ns": 1234, "bytes": 6537991}},
+	}}
+	for i, of := range []string{V1, V2, Builtin, CRD, Admission} {
+		value := float64(i + 1)
+		full.Results = append(full.Results, Result{Stage: Versions, Of: of, N: 20000, Values: map[string]float64{
+			Creates: value, List: value, "chunks": value, "get": value,
+		}})
 	}
+	full.Results[0].P99s = []*float64{new(0.5), nil}
 	for name, r := range map[string]*Results{"nothing": {}, "everything": full} {
 		t.Run(name, func(t *testing.T) {
 			page := &bytes.Buffer{}
@@ -166,6 +185,7 @@ func TestAPageCanBeMadeOfAnyPart(t *testing.T) {
 	assert.Contains(t, page.String(), "| LIST of 20,000, one answer | 1 s | 2 s | 2 | |")
 	assert.Contains(t, page.String(), "| this operator | 20,020 | 60,000 | 1.50 s |")
 	assert.Contains(t, page.String(), "| nothing | 3 minutes | – | – | 1.50 s | – | 0 | 12.3 | 0 MiB |")
+	assert.Contains(t, page.String(), "| internal/plan Handler/one v1 to v2 | 1.23µs | 6537991 B |")
 	assert.Contains(t, page.String(), "| ≤ 2 s | with nothing 1.50 s<br>with more +Inf s | **missed** |")
 	assert.Contains(t, page.String(), "| ≤ 100 µs | v1 to v2 1.23 µs | met |")
 }

@@ -5,6 +5,7 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -59,111 +60,99 @@ func (t Target) Verdict() string {
 
 // Targets returns all that the operator has to reach, with what was measured of it.
 func (r *Results) Targets() []Target {
-	p99 := func(t *Tick) *float64 { return t.Delay.P99 }
-	cpu := func(t *Tick) *float64 { return &t.CPU }
-	took := func(t *Tick) *float64 { return &t.Took }
-	micros := func(m Micro) float64 { return m.Nanoseconds / 1e3 }
-	allocations := func(m Micro) float64 { return float64(m.Allocations) }
 	all := []int{1000, 5000, 20000}
+	v1, v2, builtin := r.Get(Versions, V1, 0), r.Get(Versions, V2, 0), r.Get(Versions, Builtin, 0)
+	idle, restarted := r.Get(Idle, Operator, 0), r.Get(Restart, Operator, 0)
 	return []Target{
-		{What: "99th percentile of the delay, against the built-in tuned", Limit: 0.5, Got: r.against(Tuned, p99, p99, all...)},
+		{What: "99th percentile of the delay, against the built-in tuned", Limit: 0.5, Got: r.against(Tuned, P99, P99, all...)},
 		{
 			What: "the same, against the time in which the bare client creates those Jobs", Limit: 1.2,
-			Got: r.against(Bare, p99, took, all...),
+			Got: r.against(Bare, P99, Took, all...),
 		},
-		{What: "the same, against the built-in as shipped", Limit: 0.02, Got: r.against(Shipped, p99, p99, 1000)},
-		{What: "CPU per run, against the built-in tuned", Limit: 0.7, Got: r.against(Tuned, cpu, cpu, 5000)},
-		{What: "CPU per run at N=20,000, against N=1,000", Limit: 1.2, Got: r.growth()},
+		{What: "the same, against the built-in as shipped", Limit: 0.02, Got: r.against(Shipped, P99, P99, 1000)},
+		{What: "CPU per run, against the built-in tuned", Limit: 0.7, Got: r.against(Tuned, CPU, CPU, 5000)},
+		{
+			What: "CPU per run at N=20,000, against N=1,000", Limit: 1.2,
+			Got: ratio("", r.Get(Ticks, Operator, 20000), CPU, r.Get(Ticks, Operator, 1000), CPU),
+		},
 		{
 			What: "resident memory with many CronJobs and finished Jobs, against kube-controller-manager's", Limit: 0.6,
-			Got: r.restarted(),
+			Got: ratio(restarted.furnishing(), restarted, Resident, r.Get(Restart, Tuned, 0), Resident),
 		},
-		{What: "idle: writes", Got: r.idle(func(i *Idle) *float64 { return &i.Writes })},
-		{What: "idle: reconciles, but for the resync", Got: r.idle(func(i *Idle) *float64 { return i.Reconciles })},
-		{What: "LIST of all in v2, against v1", Limit: 2, Got: r.lists()},
-		{What: "creates a second with our webhooks, against the built-in's", Limit: 0.4, AtLeast: true, Got: r.creates()},
+		{What: "idle: writes", Got: figure("", idle, Writes, 1)},
+		{What: "idle: reconciles, but for the resync", Got: figure("", idle, Reconciles, 1)},
+		{What: "LIST of all in v2, against v1", Limit: 2, Got: ratio(v1.number(), v2, List, v1, List)},
+		{
+			What: "creates a second with our webhooks, against the built-in's", Limit: 0.4, AtLeast: true,
+			Got: slices.Concat(ratio("v1", v1, Creates, builtin, Creates), ratio("v2", v2, Creates, builtin, Creates)),
+		},
 		{
 			What: "99th percentile of the delay of 50 CronJobs of 10 namespaces, beside another namespace", Limit: 2, Unit: " s",
 			Got: r.tenants(),
 		},
-		{What: "Decide with 4 child Jobs, schedule already parsed", Limit: 5, Unit: " µs", Got: r.micro("DecideWithFourJobs", micros)},
-		{What: "the same", Limit: 10, Unit: " allocations", Got: r.micro("DecideWithFourJobs", allocations)},
-		{What: "last tick across ten years of minutes", Limit: 20, Unit: " µs", Got: r.micro("LastTickAcrossTenYearsOfMinutes", micros)},
-		{What: "conversion of one typical object at the webhook", Limit: 100, Unit: " µs", Got: r.micro("Handler/one_", micros)},
+		{What: "Decide with 4 child Jobs, schedule already parsed", Limit: 5, Unit: " µs", Got: r.micro("DecideWithFourJobs", "ns", 1e-3)},
+		{What: "the same", Limit: 10, Unit: " allocations", Got: r.micro("DecideWithFourJobs", "allocations", 1)},
+		{What: "last tick across ten years of minutes", Limit: 20, Unit: " µs", Got: r.micro("LastTickAcrossTenYearsOfMinutes", "ns", 1e-3)},
+		{What: "conversion of one typical object at the webhook", Limit: 100, Unit: " µs", Got: r.micro("Handler/one_", "ns", 1e-3)},
 	}
 }
 
-// growth compares the CPU per run as the number grows.
-func (r *Results) growth() []Figure {
-	few, many := r.Tick(Operator, 1000), r.Tick(Operator, 20000)
-	if few == nil || many == nil || few.CPU == 0 {
-		return nil
+// number says how many CronJobs there were.
+func (r *Result) number() string {
+	if r == nil {
+		return ""
 	}
-	return []Figure{{"", many.CPU / few.CPU}}
+	return "N=" + thousands(r.N)
 }
 
-func (r *Results) restarted() []Figure {
-	ours := find(r.Restart, func(s Restart) bool { return s.Contender == Operator })
-	theirs := find(r.Restart, func(s Restart) bool { return s.Contender == Tuned })
-	if ours == nil || theirs == nil || theirs.Resident == 0 {
-		return nil
+// furnishing says how many CronJobs and finished Jobs there were.
+func (r *Result) furnishing() string {
+	if r == nil {
+		return ""
 	}
-	of := fmt.Sprintf("%s and %s", thousands(ours.CronJobs), thousands(ours.Jobs))
-	return []Figure{{of, float64(ours.Resident) / float64(theirs.Resident)}}
+	return fmt.Sprintf("%s and %s", thousands(r.N), thousands(int(r.Values["jobs"])))
 }
 
-func (r *Results) idle(figure func(*Idle) *float64) []Figure {
-	if i := find(r.Idle, func(i Idle) bool { return i.Contender == Operator }); i != nil && figure(i) != nil {
-		return []Figure{{"", *figure(i)}}
+// figure returns a value, in a unit that is so much smaller, if it is known.
+func figure(of string, r *Result, name string, factor float64) []Figure {
+	if value := r.Value(name); value != nil {
+		return []Figure{{of, *value * factor}}
 	}
 	return nil
 }
 
-func (r *Results) lists() []Figure {
-	if v := r.Versions; v != nil {
-		return []Figure{{"N=" + thousands(v.N), v.List[OfV2] / v.List[OfV1]}}
+// ratio divides a value of one result by a value of another, if both are known.
+func ratio(of string, ours *Result, name string, theirs *Result, theirName string) []Figure {
+	if their := theirs.Value(theirName); their != nil && *their > 0 {
+		return figure(of, ours, name, 1 / *their)
 	}
 	return nil
 }
 
-func (r *Results) creates() []Figure {
-	if v := r.Versions; v != nil {
-		return []Figure{{"v1", v.Creates[OfV1] / v.Creates[OfBuiltin]}, {"v2", v.Creates[OfV2] / v.Creates[OfBuiltin]}}
+// against divides the operator's values by another's, for some numbers of CronJobs.
+func (r *Results) against(other, name, otherName string, numbers ...int) (figures []Figure) {
+	for _, n := range numbers {
+		our := r.Get(Ticks, Operator, n)
+		figures = append(figures, ratio(our.number(), our, name, r.Get(Ticks, other, n), otherName)...)
 	}
-	return nil
+	return figures
 }
 
 // tenants has the delays beside each neighbour. One that is not known is of a tick that was missed,
 // and misses the target.
-func (r *Results) tenants() []Figure {
-	var figures []Figure
-	for _, t := range r.Tenants {
-		figures = append(figures, Figure{"with " + t.Beside, orInf(t.Delay.P99)})
+func (r *Results) tenants() (figures []Figure) {
+	for _, t := range r.Of(Tenants) {
+		figures = append(figures, Figure{"with " + t.Of, t.orInf(P99)})
 	}
 	return figures
 }
 
-// against divides the operator's figures by another's.
-func (r *Results) against(other Contender, ours, theirs func(*Tick) *float64, numbers ...int) []Figure {
-	var figures []Figure
-	for _, n := range numbers {
-		our, their := r.Tick(Operator, n), r.Tick(other, n)
-		if our == nil || their == nil {
-			continue
-		}
-		if a, b := ours(our), theirs(their); a != nil && b != nil && *b > 0 {
-			figures = append(figures, Figure{"N=" + thousands(n), *a / *b})
-		}
-	}
-	return figures
-}
-
-// micro returns a figure of each Go benchmark whose name begins so.
-func (r *Results) micro(prefix string, figure func(Micro) float64) []Figure {
-	var figures []Figure
-	for _, m := range r.Micro {
-		if rest, ok := strings.CutPrefix(m.Name, prefix); ok {
-			figures = append(figures, Figure{strings.ReplaceAll(rest, "_", " "), figure(m)})
+// micro returns a value of each Go benchmark whose name begins so.
+func (r *Results) micro(prefix, name string, factor float64) (figures []Figure) {
+	for _, m := range r.Of(Micro) {
+		_, benchmark, _ := strings.Cut(m.Of, " ")
+		if rest, ok := strings.CutPrefix(benchmark, prefix); ok {
+			figures = append(figures, figure(strings.ReplaceAll(rest, "_", " "), m, name, factor)...)
 		}
 	}
 	return figures

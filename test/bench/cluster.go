@@ -4,23 +4,18 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
-	"tutorial.kubebuilder.io/project/test/bench/measure"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
@@ -43,10 +38,9 @@ type cluster struct {
 	program     string
 	memoryLimit int64
 
-	// json sends and takes JSON, for CronJobs of either kind. typed speaks protobuf, as controllers
-	// do.
+	// json sends and takes JSON, for CronJobs of either kind.
 	json    *rest.RESTClient
-	typed   kubernetes.Interface
+	etcd    *clientv3.Client
 	metrics *plane.MetricsReader
 }
 
@@ -82,11 +76,8 @@ func (p *cluster) prepare(ctx context.Context) (err error) {
 	if p.json, err = plane.RESTClient(p.Config); err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
-	compact := rest.CopyConfig(p.Config)
-	compact.QPS = -1
-	compact.AcceptContentTypes, compact.ContentType = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf
-	if p.typed, err = kubernetes.NewForConfig(compact); err != nil {
-		return fmt.Errorf("making a client: %w", err)
+	if p.etcd, err = plane.EtcdClient(p.EtcdURL); err != nil {
+		return err
 	}
 	for _, name := range append(p.namespaces, neighbour) {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -98,17 +89,15 @@ func (p *cluster) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// requests returns what the API server has answered so far.
-func (p *cluster) requests(ctx context.Context) (measure.Requests, error) {
-	return measure.RequestsSoFar(ctx, p.json)
-}
-
 // clear deletes all CronJobs, Jobs and events, and has etcd forget that they were ever there: what
 // is measured next begins as the first did.
 func (p *cluster) clear(ctx context.Context) error {
-	for _, resource := range []string{operatorV1.path, builtin.path, "/apis/batch/v1/%s/jobs", "/api/v1/%s/events"} {
-		for _, namespace := range append(p.namespaces, neighbour) {
-			if err := p.deleteAll(ctx, fmt.Sprintf(resource, "namespaces/"+namespace)); err != nil {
+	for _, namespace := range append(p.namespaces, neighbour) {
+		for _, collection := range []string{
+			operatorV1.in(namespace), builtin.in(namespace), plainCRD.in(namespace),
+			"/apis/batch/v1/namespaces/" + namespace + "/jobs", "/api/v1/namespaces/" + namespace + "/events",
+		} {
+			if err := p.deleteAll(ctx, collection); err != nil {
 				return err
 			}
 		}
@@ -123,7 +112,7 @@ func (p *cluster) deleteAll(ctx context.Context, collection string) error {
 	for {
 		err := p.json.Delete().AbsPath(collection).Param("propagationPolicy", "Background").Do(ctx).Error()
 		switch {
-		case err == nil:
+		case err == nil, apierrors.IsNotFound(err): // the plain CRD is there for a while only
 			return nil
 		case !apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err):
 			return fmt.Errorf("deleting %s: %w", collection, err)
@@ -143,40 +132,24 @@ func (p *cluster) collectGarbage(ctx context.Context) error {
 
 // compact drops etcd's history and gives back the space.
 func (p *cluster) compact(ctx context.Context) error {
-	var answer struct {
-		Header struct {
-			Revision string `json:"revision"`
-		} `json:"header"`
-	}
-	if err := p.etcd(ctx, "kv/range", map[string]any{"key": "AA=="}, &answer); err != nil {
+	revision, err := p.revision(ctx)
+	if err != nil {
 		return err
 	}
-	if err := p.etcd(ctx, "kv/compaction", map[string]any{"revision": answer.Header.Revision, "physical": true}, nil); err != nil {
-		return err
+	if _, err := p.etcd.Compact(ctx, revision, clientv3.WithCompactPhysical()); err != nil {
+		return fmt.Errorf("compacting etcd: %w", err)
 	}
-	return p.etcd(ctx, "maintenance/defragment", map[string]any{}, nil)
+	if _, err := p.etcd.Defragment(ctx, p.EtcdURL); err != nil {
+		return fmt.Errorf("defragmenting etcd: %w", err)
+	}
+	return nil
 }
 
-// etcd calls a method of etcd's by way of its JSON gateway.
-func (p *cluster) etcd(ctx context.Context, method string, question, answer any) error {
-	body, err := json.Marshal(question)
+// revision returns etcd's.
+func (p *cluster) revision(ctx context.Context) (int64, error) {
+	answer, err := p.etcd.Get(ctx, "-", clientv3.WithCountOnly())
 	if err != nil {
-		return err
+		return 0, fmt.Errorf("asking etcd for its revision: %w", err)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.EtcdURL+"/v3/"+method, bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("calling etcd's %s: %w", method, err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return fmt.Errorf("calling etcd's %s: %w", method, err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("calling etcd's %s: %s", method, response.Status)
-	}
-	if answer == nil {
-		return nil
-	}
-	return json.NewDecoder(response.Body).Decode(answer)
+	return answer.Header.Revision, nil
 }

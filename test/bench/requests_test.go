@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package measure
+package main
 
 import (
 	"strings"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 const exposition = `# HELP apiserver_request_total Counter of apiserver requests.
@@ -25,13 +27,14 @@ go_goroutines_of_another_kind 13
 `
 
 func TestRequestsAreNamedByVerbAndResource(t *testing.T) {
-	got, err := requestsIn(strings.NewReader(exposition))
+	families, err := plane.ParseMetrics(strings.NewReader(exposition), requestsMetric)
 	require.NoError(t, err)
-	assert.Equal(t, Requests{"create jobs": 3, "create jobs (409)": 1, "update cronjobs/status": 9, "list events": 6}, got)
-	assert.InDelta(t, 13, got.Writes(), 0)
+	got := requestsIn(families)
+	assert.Equal(t, requests{"create jobs": 3, "create jobs (409)": 1, "update cronjobs/status": 9, "list events": 6}, got)
+	assert.InDelta(t, 13, got.writes(), 0)
 }
 
 func TestSinceHasOnlyWhatWasAdded(t *testing.T) {
-	before := Requests{"create jobs": 3, "list events": 6}
-	assert.Equal(t, Requests{"create jobs": 2, "get jobs": 1}, Requests{"create jobs": 5, "list events": 6, "get jobs": 1}.Since(before))
+	before := requests{"create jobs": 3, "list events": 6}
+	assert.Equal(t, requests{"create jobs": 2, "get jobs": 1}, requests{"create jobs": 5, "list events": 6, "get jobs": 1}.since(before))
 }

@@ -1,18 +1,15 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package measure
+package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	dto "github.com/prometheus/client_model/go"
-	"k8s.io/client-go/rest"
 
 	"tutorial.kubebuilder.io/project/test/plane"
 )
@@ -24,42 +21,30 @@ const requestsMetric = "apiserver_request_total"
 // itself for others.
 var relevant = []string{"cronjobs", "jobs", "events"}
 
-// Requests counts requests by verb and resource, such as "create jobs" and "patch cronjobs/status".
+// requests counts requests by verb and resource, such as "create jobs" and "patch cronjobs/status".
 // Those that failed are under a key of their own, with the code: "create jobs (409)".
-type Requests map[string]float64
+type requests map[string]float64
 
-// RequestsSoFar returns what the API server has answered, to anybody, about CronJobs, Jobs and
+// requests returns what the API server has answered so far, to anybody, about CronJobs, Jobs and
 // events. A watch counts when it ends.
-func RequestsSoFar(ctx context.Context, client rest.Interface) (Requests, error) {
-	body, err := client.Get().AbsPath("/metrics").Stream(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("reading the API server's metrics: %w", err)
-	}
-	defer func() { _ = body.Close() }()
-	return requestsIn(body)
+func (p *cluster) requests(ctx context.Context) (requests, error) {
+	families, err := plane.ReadMetrics(ctx, p.json, requestsMetric)
+	return requestsIn(families), err
 }
 
-// requestsIn reads them from an exposition.
-func requestsIn(exposition io.Reader) (Requests, error) {
-	families, err := plane.ParseMetrics(exposition, requestsMetric)
-	if err != nil {
-		return nil, err
-	}
-	requests := Requests{}
+// requestsIn counts them.
+func requestsIn(families map[string]*dto.MetricFamily) requests {
+	counts := requests{}
 	for _, metric := range families[requestsMetric].GetMetric() {
-		if labels := labelsOf(metric); slices.Contains(relevant, labels["resource"]) {
-			requests[requestKey(labels)] += plane.Value(metric)
+		labels := map[string]string{}
+		for _, pair := range metric.GetLabel() {
+			labels[pair.GetName()] = pair.GetValue()
+		}
+		if slices.Contains(relevant, labels["resource"]) {
+			counts[requestKey(labels)] += plane.Value(metric)
 		}
 	}
-	return requests, nil
-}
-
-func labelsOf(metric *dto.Metric) map[string]string {
-	labels := map[string]string{}
-	for _, pair := range metric.GetLabel() {
-		labels[pair.GetName()] = pair.GetValue()
-	}
-	return labels
+	return counts
 }
 
 // requestKey names requests as RBAC does.
@@ -81,9 +66,9 @@ func requestKey(labels map[string]string) string {
 	return key
 }
 
-// Since returns what was added to an earlier count.
-func (r Requests) Since(before Requests) Requests {
-	added := Requests{}
+// since returns what was added to an earlier count.
+func (r requests) since(before requests) requests {
+	added := requests{}
 	for key, count := range r {
 		if count != before[key] {
 			added[key] = count - before[key]
@@ -92,8 +77,8 @@ func (r Requests) Since(before Requests) Requests {
 	return added
 }
 
-// Writes returns how many requests were to change something.
-func (r Requests) Writes() float64 {
+// writes returns how many requests were to change something.
+func (r requests) writes() float64 {
 	total := 0.0
 	for key, count := range r {
 		verb, _, _ := strings.Cut(key, " ")
