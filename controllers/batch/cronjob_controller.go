@@ -191,8 +191,9 @@ func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err := r.registerGauges(); err != nil {
 		return err
 	}
+	workers := max(r.Concurrency, 1)
 	options := controller.Options{
-		Reconciler: r, MaxConcurrentReconciles: max(r.Concurrency, 1), NewQueue: fairqueue.New,
+		Reconciler: r, MaxConcurrentReconciles: workers, NewQueue: fairqueue.New(workers),
 		LogConstructor: logConstructor(mgr.GetLogger()),
 	}
 	options.DefaultFromConfig(mgr.GetControllerOptions())

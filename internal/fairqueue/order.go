@@ -14,14 +14,19 @@ import (
 )
 
 // order holds the requests that are ready and decides which is next. Client-go's queue calls it
-// with its own lock held, but for expect.
+// with its own lock held, but for expect and done.
 type order struct {
-	// due has the requests that are due, by namespace, and early all others, which can wait for
-	// those.
-	due, early *btree.BTree[place]
-	places     map[reconcile.Request]place
-	pushed     int
-	previous   string // the namespace whose turn was last
+	// ready has all requests, by namespace. Of each namespace, the first is in due if it is due, and
+	// otherwise in early, which can wait for those.
+	ready, due, early *btree.BTree[place]
+	places            map[reconcile.Request]place
+	pushed            int
+	previous          string // the namespace whose turn was last
+
+	// free is how many workers have no request, and running how many have one, by namespace. Only
+	// Len, Pop and done use them, with the lock of Queue held.
+	free    int
+	running map[string]int
 
 	// expected has when the requests are due that were added but have no place yet: a request that
 	// is being reconciled gets one when that is done.
@@ -51,11 +56,18 @@ func (p place) before(other place) bool {
 	return p.dueBefore(other)
 }
 
-func newOrder() *order {
+// least returns a place that is before all others of a namespace.
+func least(namespace string) (p place) {
+	p.request.Namespace = namespace
+	return p
+}
+
+func newOrder(workers int) *order {
 	const degree = 32 // as in controller-runtime's queue
 	return &order{
-		due: btree.New(degree, place.before), early: btree.New(degree, place.dueBefore),
+		ready: btree.New(degree, place.before), due: btree.New(degree, place.before), early: btree.New(degree, place.dueBefore),
 		places: map[reconcile.Request]place{}, expected: map[reconcile.Request]time.Time{},
+		free: workers, running: map[string]int{},
 	}
 }
 
@@ -90,14 +102,41 @@ func (o *order) Push(request reconcile.Request) {
 
 func (o *order) put(p place) {
 	o.places[p.request] = p
-	o.early.ReplaceOrInsert(p)
+	o.removeFirst(p.request.Namespace)
+	o.ready.ReplaceOrInsert(p)
+	o.addFirst(p.request.Namespace)
 }
 
 // remove takes out a place, wherever it is.
 func (o *order) remove(p place) {
-	o.early.Delete(p)
-	o.due.Delete(p)
 	delete(o.places, p.request)
+	o.removeFirst(p.request.Namespace)
+	o.ready.Delete(p)
+	o.addFirst(p.request.Namespace)
+}
+
+// addFirst lets the first request of a namespace, if it has any, be handed out.
+func (o *order) addFirst(namespace string) {
+	if p, ok := o.first(namespace); ok {
+		o.early.ReplaceOrInsert(p)
+	}
+}
+
+// removeFirst undoes addFirst, so that another request can become the first.
+func (o *order) removeFirst(namespace string) {
+	if p, ok := o.first(namespace); ok {
+		o.early.Delete(p)
+		o.due.Delete(p)
+	}
+}
+
+// first returns the request of a namespace that is due first.
+func (o *order) first(namespace string) (first place, ok bool) {
+	o.ready.AscendGreaterOrEqual(least(namespace), func(p place) bool {
+		first, ok = p, p.request.Namespace == namespace
+		return false
+	})
+	return first, ok
 }
 
 // Touch moves a request forward that was added again and is due earlier than it was.
@@ -110,19 +149,32 @@ func (o *order) Touch(request reconcile.Request) {
 	}
 }
 
-// Len returns how many requests are ready.
-func (o *order) Len() int { return len(o.places) }
+// Len returns how many requests are ready; 0 if none can be handed out yet, so that workers wait.
+func (o *order) Len() int {
+	if _, ok := o.next(); !ok {
+		return 0
+	}
+	return len(o.places)
+}
 
 // Pop takes out the next request.
 func (o *order) Pop() reconcile.Request {
 	o.moveDue(time.Now())
-	next, ok := o.nextDue()
-	if !ok {
-		next, _ = o.early.Min()
-	}
+	next, _ := o.next()
 	o.remove(next)
 	o.previous = next.request.Namespace
+	o.free--
+	o.running[o.previous]++
 	return next.request
+}
+
+// done says that a request which was handed out has been reconciled.
+func (o *order) done(request reconcile.Request) {
+	o.free++
+	o.running[request.Namespace]--
+	if o.running[request.Namespace] == 0 {
+		delete(o.running, request.Namespace)
+	}
 }
 
 // moveDue moves to the due requests those that have become due.
@@ -137,17 +189,27 @@ func (o *order) moveDue(now time.Time) {
 	}
 }
 
-// nextDue returns the request that was due first in the next namespace, by name, that has any, so
-// that each namespace has one turn in every round.
-func (o *order) nextDue() (next place, ok bool) {
-	following := place{}
-	following.request.Namespace = o.previous + "\x00" // the least name that is greater
-	o.due.AscendGreaterOrEqual(following, func(p place) bool {
-		next, ok = p, true
-		return false
-	})
-	if !ok {
-		return o.due.Min()
+// next returns the due request of the next namespace, by name, that may get a worker, so that each
+// has one turn in every round. If there is none, it returns an early one. At most as many
+// namespaces are passed over as there are workers.
+func (o *order) next() (next place, ok bool) {
+	take := func(p place) bool {
+		next, ok = p, o.mayGetWorker(p.request.Namespace)
+		return !ok
 	}
-	return next, true
+	o.due.AscendGreaterOrEqual(least(o.previous+"\x00"), take) // the least name that is greater
+	if !ok {
+		o.due.Ascend(take)
+	}
+	if !ok {
+		o.early.Ascend(take)
+	}
+	return next, ok
+}
+
+// mayGetWorker reports whether a namespace may get another worker. The more workers are free the
+// more it may have, and the last goes to a namespace without any: see the package comment.
+func (o *order) mayGetWorker(namespace string) bool {
+	running := o.running[namespace]
+	return running == 0 || o.free > 1 && running < 2*o.free
 }

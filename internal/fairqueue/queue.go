@@ -10,6 +10,12 @@
 // one of priority -10 lets all that is due go first for 10 seconds. Of a request that is added
 // twice, the earlier instant counts.
 //
+// Turns alone let a namespace whose requests take long hold all workers. So a namespace gets
+// another worker only while it has fewer than twice as many as are free, and the last free one only
+// if it has none: of 20 workers, one slow namespace holds 14 and a second one 4. The bound is the
+// dynamic threshold of Choudhury and Hahne ("Dynamic Queue Length Thresholds for Shared-Memory
+// Packet Switches", IEEE/ACM Transactions on Networking, 1998).
+//
 // Two queues do the work. Controller-runtime's priority queue takes the requests, holds each back
 // for its delay and counts failures. What is ready goes at once into client-go's, which hands it
 // out, keeps a request from being reconciled twice at a time, and has the workqueue's metrics. Only
@@ -39,24 +45,34 @@ type Queue struct {
 	ready *workqueue.Typed[reconcile.Request]
 	order *order
 
+	// mu is held to hand out requests and to take them back. Workers wait for changed, and not in
+	// ready, which wakes one worker for each addition: a request that is done may let two others be
+	// handed out.
+	mu      sync.Mutex
+	changed *sync.Cond
+
 	// stopTaking shuts PriorityQueue down, which can be done only once.
 	stopTaking func()
 }
 
 var _ priorityqueue.PriorityQueue[reconcile.Request] = &Queue{}
 
-// New starts a queue, which ends when it is shut down. It is a controller's NewQueue.
-func New(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-	order := newOrder()
-	q := &Queue{
-		// Without a name it has no metrics: those of the workqueue are about what is ready.
-		PriorityQueue: priorityqueue.New("", func(o *priorityqueue.Opts[reconcile.Request]) { o.RateLimiter = limiter }),
-		ready:         workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: order}),
-		order:         order,
+// New returns a controller's NewQueue, for a controller with so many workers. The queues that it
+// starts end when they are shut down.
+func New(workers int) func(string, workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	return func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+		order := newOrder(workers)
+		q := &Queue{
+			// Without a name it has no metrics: those of the workqueue are about what is ready.
+			PriorityQueue: priorityqueue.New("", func(o *priorityqueue.Opts[reconcile.Request]) { o.RateLimiter = limiter }),
+			ready:         workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: order}),
+			order:         order,
+		}
+		q.changed = sync.NewCond(&q.mu)
+		q.stopTaking = sync.OnceFunc(q.PriorityQueue.ShutDown)
+		go q.forward()
+		return q
 	}
-	q.stopTaking = sync.OnceFunc(q.PriorityQueue.ShutDown)
-	go q.forward()
-	return q
 }
 
 // forward makes requests ready when their delay is over, until the queue is shut down.
@@ -69,30 +85,58 @@ func (q *Queue) forward() {
 		q.PriorityQueue.Done(request)
 		q.order.expect(request, time.Now().Add(-time.Duration(priority)*time.Second))
 		q.ready.Add(request)
+		q.wake()
 	}
 }
 
+// wake lets a worker that waits look again.
+func (q *Queue) wake() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.changed.Signal()
+}
+
 // Get waits for the next request. Done has to be called with it.
-func (q *Queue) Get() (request reconcile.Request, shutdown bool) { return q.ready.Get() }
+func (q *Queue) Get() (request reconcile.Request, shutdown bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.ready.Len() == 0 && !q.ready.ShuttingDown() {
+		q.changed.Wait()
+	}
+	q.changed.Signal() // there may be a request for another worker, too, or the shutdown
+	return q.ready.Get()
+}
 
 // GetWithPriority is Get. The priority has been used up: what is tried again without one of its own
 // is due when it is ready.
 func (q *Queue) GetWithPriority() (request reconcile.Request, priority int, shutdown bool) {
-	request, shutdown = q.ready.Get()
+	request, shutdown = q.Get()
 	return request, 0, shutdown
 }
 
 // Done says that a request was reconciled. If it was added meanwhile, it is ready again.
-func (q *Queue) Done(request reconcile.Request) { q.ready.Done(request) }
+func (q *Queue) Done(request reconcile.Request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.order.done(request)
+	q.ready.Done(request)
+	q.changed.Signal()
+}
 
-// Len returns how many requests are ready and not handed out.
-func (q *Queue) Len() int { return q.PriorityQueue.Len() + q.ready.Len() }
+// Len returns how many requests are ready and not handed out. Those that are ready do not count
+// while no worker may get any of them.
+func (q *Queue) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.PriorityQueue.Len() + q.ready.Len()
+}
 
 // ShutDown ends the queue. Nothing more is taken, delayed requests are dropped, and what is ready
 // is still handed out.
 func (q *Queue) ShutDown() {
 	q.stopTaking()
 	q.ready.ShutDown()
+	q.wake()
 }
 
 // ShutDownWithDrain ends the queue likewise, and waits until all that was ready is reconciled, or
@@ -100,4 +144,5 @@ func (q *Queue) ShutDown() {
 func (q *Queue) ShutDownWithDrain() {
 	q.stopTaking()
 	q.ready.ShutDownWithDrain()
+	q.wake()
 }
