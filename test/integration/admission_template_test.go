@@ -168,9 +168,7 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 
 func TestAWebhookForJobsThatDoesNotAnswerKeepsNoCronJobFromBeingCreated(t *testing.T) {
 	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and never says a word
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = silent.Close() })
+	silent := listenInSilence(t)
 	nobody, err := localcluster.FreePort()
 	require.NoError(t, err)
 	for name, test := range map[string]struct {
@@ -192,6 +190,26 @@ func TestAWebhookForJobsThatDoesNotAnswerKeepsNoCronJobFromBeingCreated(t *testi
 			assert.Contains(t, out, test.want)
 			assert.Contains(t, out, " created")
 		})
+	}
+}
+
+// listenInSilence takes connections, and never says a word.
+func listenInSilence(t *testing.T) *net.TCPListener {
+	t.Helper()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = silent.Close() })
+	return silent.(*net.TCPListener)
+}
+
+// awaitConnections waits until there are so many more, and keeps them open.
+func awaitConnections(t *testing.T, silent *net.TCPListener, count int) {
+	t.Helper()
+	require.NoError(t, silent.SetDeadline(time.Now().Add(patience)))
+	for range count {
+		connection, err := silent.Accept()
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = connection.Close() })
 	}
 }
 

@@ -97,6 +97,32 @@ func TestS15AQuotaThatIsAlwaysFullCostsTheOthersNothing(t *testing.T) {
 	assert.Empty(t, full.jobs(""))
 }
 
+func TestS15AWebhookForJobsOfOneNamespaceThatDoesNotAnswerDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	slow := newSpaceOn(t, plainControlPlane(t), nil)
+	s := newSpaceOn(t, plainControlPlane(t), nil)
+	silent := listenInSilence(t)
+	slow.askAboutJobs(fmt.Sprintf("https://%s/", silent.Addr()))
+	s.startOwnManager("--namespaces=" + slow.ns + "," + s.ns)
+	slow.create(slow.cronJob("first").Schedule("@every 1s").Obj())
+	awaitConnections(t, silent, 1)
+	ran := len(slow.jobs(""))
+	for i := range 40 {
+		slow.create(slow.cronJob(fmt.Sprint("slow-", i)).Schedule("@every 1s").Obj())
+	}
+	awaitConnections(t, silent, 13) // which makes all of the 20 workers that one namespace gets
+
+	delays := s.delays()
+	for i := range 5 {
+		s.create(s.cronJob(fmt.Sprint("c", i)).Schedule("@every 2s").Obj())
+	}
+	for i := range 5 {
+		s.assertNoTickIsMissed(fmt.Sprint("c", i), 4, 2*time.Second)
+	}
+	assert.Less(t, delays(), 2*time.Second, "from the tick to the Job")
+	assert.Len(t, slow.jobs(""), ran, "the webhook answers")
+}
+
 // delays follows the Jobs of the namespace. The function it returns tells the longest time so far
 // from a tick until we heard of its Job.
 func (s *space) delays() func() time.Duration {
