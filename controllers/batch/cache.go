@@ -58,7 +58,7 @@ func trimJob(object any) (any, error) {
 	return object, nil
 }
 
-// trimmed leaves of a Job whose it is, its tick, and how it ended. Of the Jobs of others not even
+// trimmed leaves of a Job whose it is, its tick, its trigger, and how it ended. Of the Jobs of others not even
 // that is read, but they can't be told by a selector.
 func trimmed(job *batchv1.Job) *batchv1.Job {
 	rest := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
@@ -69,8 +69,10 @@ func trimmed(job *batchv1.Job) *batchv1.Job {
 		return rest
 	}
 	rest.OwnerReferences = job.OwnerReferences
-	if tick, ok := job.Annotations[v1.ScheduledAtAnnotation]; ok {
-		rest.Annotations = map[string]string{v1.ScheduledAtAnnotation: tick}
+	for _, annotation := range []string{v1.ScheduledAtAnnotation, v1.TriggerAnnotation} {
+		if value, ok := job.Annotations[annotation]; ok {
+			metav1.SetMetaDataAnnotation(&rest.ObjectMeta, annotation, value)
+		}
 	}
 	rest.Status.CompletionTime = job.Status.CompletionTime
 	rest.Status.Conditions = slices.DeleteFunc(job.Status.Conditions, func(condition batchv1.JobCondition) bool {

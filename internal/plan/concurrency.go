@@ -78,6 +78,9 @@ func NewJob(c *v1.CronJob, tick time.Time) *batchv1.Job {
 		},
 		Spec: template.Spec,
 	}
+	// Whatever the template says, it is the schedule that asks for it.
+	delete(job.Annotations, v1.TriggerAnnotation)
+	delete(job.Spec.Template.Annotations, v1.TriggerAnnotation)
 	scheduledAt := tick.UTC().Format(time.RFC3339)
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, v1.ScheduledAtAnnotation, scheduledAt)
 	metav1.SetMetaDataAnnotation(&job.Spec.Template.ObjectMeta, v1.ScheduledAtAnnotation, scheduledAt)

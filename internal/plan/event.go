@@ -81,7 +81,7 @@ func (p *Plan) actionEvents(in Input, done Outcome) []Event {
 		events = append(events, normal(EventSuccessfulDelete, actionDelete, job, string(job.UID), "Deleted job "+job.Name))
 	}
 	for _, job := range append(p.unreported(in), done.Job) {
-		if job == nil {
+		if job == nil || isBackfill(job) { // which somebody else created
 			continue
 		}
 		events = append(events, normal(EventSuccessfulCreate, actionStart, job, string(job.UID), "Created job "+job.Name))

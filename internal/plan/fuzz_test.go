@@ -145,11 +145,13 @@ func (s *situation) job(c *v1.CronJob, tick time.Time, what byte) *batchv1.Job {
 	case 2:
 		b = b.Failed(s.now)
 	}
-	if what&4 != 0 {
+	switch what & 12 {
+	case 4:
 		b = b.Deleting(s.now)
-	}
-	if what&8 != 0 {
+	case 8:
 		b = b.Manual()
+	case 12:
+		b = b.Backfilled(s.now)
 	}
 	job := b.Obj()
 	if what&16 != 0 {
@@ -182,9 +184,20 @@ func assertPlanIsSound(t *testing.T, in Input, stored *v1.CronJob) {
 		require.Contains(t, in.Jobs, job)
 	}
 	assertStatusCanBeStored(t, p.Status)
+	pruned := NewInput(stored, in.Now, in.EditedAt, slices.DeleteFunc(slices.Clone(in.Jobs), func(job *batchv1.Job) bool {
+		return slices.Contains(p.Prune, job)
+	})...)
+	if start := Decide(pruned).Start; start != nil {
+		require.False(t, slices.ContainsFunc(p.Prune, func(job *batchv1.Job) bool { return AgeFrom(job).Equal(start.Tick) }),
+			"S4: a Job is deleted whose tick would run again if the status could not be written")
+	}
 	if p.Start == nil {
 		return
 	}
+	require.False(t, slices.ContainsFunc(in.Jobs, func(job *batchv1.Job) bool {
+		trigger, _ := TriggerOf(job)
+		return job.Name == p.Start.Job.Name && trigger != v1.TriggerManual
+	}), "S4: a tick is started that has its Job")
 	require.False(t, p.Start.Tick.After(in.Now), "S11: never early")
 	for what, at := range map[string]time.Time{"the next tick": p.Start.Next, "the end of the tick's time": p.Start.GiveUpAt} {
 		require.True(t, at.IsZero() || at.After(in.Now), "%s, %s, is not after %s", what, at, in.Now)

@@ -4,10 +4,13 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
 // prune picks the ended Jobs that the history limits leave no room for, oldest first. Limits apply
@@ -17,29 +20,34 @@ func (p *Plan) prune(in Input, jobs sortedJobs) {
 		return // some of the newer ones may be gone; the watch tells when the cache is up to date
 	}
 	spec := in.CronJob.Spec
-	succeeded, manual := splitManual(jobs.succeeded)
-	failed, manuallyFailed := splitManual(jobs.failed)
-	manual = append(manual, manuallyFailed...)
-	slices.SortFunc(manual, compareAge)
 	untold := uidsOf(p.newlyEnded)
-	p.pruneTo(succeeded, int(*spec.SuccessfulJobsHistoryLimit), untold)
-	p.pruneTo(failed, int(*spec.FailedJobsHistoryLimit), untold)
-	p.pruneTo(manual, manualHistoryLimit, untold)
+	p.pruneTo(triggeredBy(v1.TriggerSchedule, jobs.succeeded), int(*spec.SuccessfulJobsHistoryLimit), untold)
+	p.pruneTo(triggeredBy(v1.TriggerSchedule, jobs.failed), int(*spec.FailedJobsHistoryLimit), untold)
+	p.pruneTo(newestLast(triggeredBy(v1.TriggerManual, jobs.ended)), unscheduledHistoryLimit, untold)
+	backfilled := slices.DeleteFunc(triggeredBy(v1.TriggerBackfill, jobs.ended), func(job jobState) bool { return mayBeDue(in, job) })
+	p.pruneTo(newestLast(backfilled), unscheduledHistoryLimit, untold)
 }
 
-// manualHistoryLimit is how many ended Jobs are kept that were not started by schedule.
-const manualHistoryLimit = 3
+// unscheduledHistoryLimit is how many ended Jobs are kept of manual runs, and as many of backfills.
+const unscheduledHistoryLimit = 3
 
-// splitManual tells the Jobs of ticks from those that were not started by schedule.
-func splitManual(jobs []jobState) (scheduled, manual []jobState) {
+// triggeredBy returns those of some Jobs that have a trigger.
+func triggeredBy(trigger v1.RunTrigger, jobs []jobState) []jobState {
+	var found []jobState
 	for _, job := range jobs {
-		if job.manual {
-			manual = append(manual, job)
-		} else {
-			scheduled = append(scheduled, job)
+		if job.trigger == trigger {
+			found = append(found, job)
 		}
 	}
-	return scheduled, manual
+	return found
+}
+
+// newestLast sorts Jobs by their creation: a backfill may go back to ticks before those of another.
+func newestLast(jobs []jobState) []jobState {
+	slices.SortFunc(jobs, func(a, b jobState) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareAge(a, b))
+	})
+	return jobs
 }
 
 // pruneTo picks all but the newest of some Jobs, given oldest first. A Job of which the status does

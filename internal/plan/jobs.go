@@ -39,11 +39,11 @@ type jobState struct {
 	result JobResult
 	age    time.Time
 
-	// manual says that the Job was not started by schedule.
-	manual bool
+	// trigger is what asked for the Job.
+	trigger v1.RunTrigger
 
-	// tick is the tick that the Job has run; zero for a manual run. It may lie ahead, as a clock
-	// may have been set back.
+	// tick is the tick that the schedule has run by the Job; zero if it did not start the Job. It may
+	// lie ahead, as a clock may have been set back.
 	tick time.Time
 
 	// accounted says that the stored status knows of the tick, so that it would not run again if
@@ -56,12 +56,10 @@ const maxClockSkew = time.Hour
 
 // stateOf returns the state of a Job.
 func stateOf(in Input, job *batchv1.Job) jobState {
-	state := jobState{Job: job, result: ResultOf(job), age: job.CreationTimestamp.Time, manual: true}
-	if tick, ok := TickOf(job); ok {
-		state.age, state.manual = tick, false
-		if !tick.After(in.Now.Add(maxClockSkew)) {
-			state.tick = tick // a tick further ahead was started by no leader, and must not stop the schedule
-		}
+	state := jobState{Job: job, result: ResultOf(job)}
+	state.trigger, state.age = TriggerOf(job)
+	if state.trigger == v1.TriggerSchedule && !state.age.After(in.Now.Add(maxClockSkew)) {
+		state.tick = state.age // a tick further ahead was started by no leader, and must not stop the schedule
 	}
 	state.accounted = !state.tick.After(timeOf(in.CronJob.Status.LastScheduleTime))
 	return state
@@ -140,19 +138,30 @@ func endCondition(job *batchv1.Job) *batchv1.JobCondition {
 	return nil
 }
 
+// TriggerOf returns what asked for a Job, and the tick that the Job is for: for a manual run, its
+// creation.
+func TriggerOf(job *batchv1.Job) (v1.RunTrigger, time.Time) {
+	tick, err := time.Parse(time.RFC3339, job.Annotations[v1.ScheduledAtAnnotation])
+	switch trigger := v1.RunTrigger(job.Annotations[v1.TriggerAnnotation]); {
+	case err != nil || tick.Nanosecond() != 0 || trigger == v1.TriggerManual: // no tick has a fraction
+		return v1.TriggerManual, job.CreationTimestamp.Time
+	case trigger == v1.TriggerBackfill:
+		return trigger, tick
+	}
+	return v1.TriggerSchedule, tick
+}
+
 // TickOf returns the tick that a Job was started for, and false for a Job that was not started by
 // schedule.
 func TickOf(job *batchv1.Job) (time.Time, bool) {
-	tick, err := time.Parse(time.RFC3339, job.Annotations[v1.ScheduledAtAnnotation])
-	return tick, err == nil && tick.Nanosecond() == 0 // no tick has a fraction, and no status would keep it
+	trigger, tick := TriggerOf(job)
+	return tick, trigger == v1.TriggerSchedule
 }
 
 // AgeFrom returns the time that a Job's age counts from: its tick, else its creation.
 func AgeFrom(job *batchv1.Job) time.Time {
-	if tick, ok := TickOf(job); ok {
-		return tick
-	}
-	return job.CreationTimestamp.Time
+	_, from := TriggerOf(job)
+	return from
 }
 
 const (
@@ -205,7 +214,7 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		case !job.accounted:
 			p.unrecorded = append(p.unrecorded, job.Job)
 			p.newlyEnded = append(p.newlyEnded, job.Job)
-		case job.manual && isUntold(in, job):
+		case job.trigger != v1.TriggerSchedule && isUntold(in, job):
 			p.newlyEnded = append(p.newlyEnded, job.Job)
 		case hidesSome && job.hasEndedSince(in.Now.Add(-retellEnds)):
 			unlisted--

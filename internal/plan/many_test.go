@@ -71,11 +71,14 @@ func (w *crowd) running() []*batchv1.Job {
 	return running
 }
 
-// startByHand starts Jobs that are of no tick.
+// startByHand starts Jobs that are of no tick, and some of ticks of the past.
 func (w *crowd) startByHand(count int) {
 	for range count {
 		w.byHand++
 		job := builders.MakeJob(w.c, w.now).Manual().Obj()
+		if w.rand.IntN(2) == 0 {
+			job = builders.MakeJob(w.c, w.now.Truncate(time.Minute).Add(-time.Duration(w.rand.IntN(600))*time.Minute)).Backfilled(w.now).Obj()
+		}
 		job.Name = fmt.Sprintf("by-hand-%d", w.byHand)
 		job.UID = types.UID("uid-of-" + job.Name)
 		w.jobs = append(w.jobs, job)
@@ -231,17 +234,18 @@ func (w *crowd) check() {
 func (w *crowd) settled() {
 	require.Empty(w.t, w.untold, "the end of each Job is told")
 	ended := map[JobResult]int{}
-	manual := 0
+	unscheduled := map[v1.RunTrigger]int{}
 	for _, job := range w.jobs {
-		if _, ok := TickOf(job); ok {
+		if trigger, _ := TriggerOf(job); trigger == v1.TriggerSchedule {
 			ended[ResultOf(job)]++
 		} else if ResultOf(job) != "" {
-			manual++
+			unscheduled[trigger]++
 		}
 	}
 	require.LessOrEqual(w.t, ended[Succeeded], 2, "S8")
 	require.LessOrEqual(w.t, ended[Failed], 1, "S8")
-	require.LessOrEqual(w.t, manual, manualHistoryLimit, "S8")
+	require.LessOrEqual(w.t, unscheduled[v1.TriggerManual], unscheduledHistoryLimit, "S8")
+	require.LessOrEqual(w.t, unscheduled[v1.TriggerBackfill], unscheduledHistoryLimit, "S8")
 }
 
 // grown returns a CronJob with Jobs that run, of a tick each minute until 09:59, oldest first, and

@@ -114,12 +114,25 @@ func (w *world) finish(name string) {
 		if job.Name != name {
 			continue
 		}
-		tick, _ := TickOf(job)
+		tick := AgeFrom(job)
 		result := builders.MakeJob(w.c, tick).Succeeded(w.now)
 		if _, failed := w.takes(tick); failed {
 			result = builders.MakeJob(w.c, tick).Failed(w.now)
 		}
-		w.jobs[i] = result.Obj()
+		w.jobs[i] = job.DeepCopy()
+		w.jobs[i].Status = result.Obj().Status
+	}
+}
+
+// backfill creates Jobs of ticks as a user would.
+func backfill(ticks ...string) func(*world) {
+	return func(w *world) {
+		for _, tick := range ticks {
+			job := builders.MakeJob(w.c, at(tick)).Backfilled(w.now).Obj()
+			w.jobs = append(w.jobs, job)
+			last, _ := w.takes(at(tick))
+			w.ends[job.Name] = w.now.Add(last)
+		}
 	}
 }
 
@@ -188,8 +201,11 @@ func (w *world) remove(why string, jobs []*batchv1.Job) {
 
 // label names a Job by its tick.
 func label(job *batchv1.Job) string {
-	tick, _ := TickOf(job)
-	return tick.Format("15:04:05")
+	text := AgeFrom(job).Format("15:04:05")
+	if isBackfill(job) {
+		text = "the backfill of " + text
+	}
+	return text
 }
 
 // TestNarratives tells what happens over many ticks, and compares it with testdata/*.golden.
@@ -267,6 +283,24 @@ func TestNarratives(t *testing.T) {
 				{at("12:10:00"), "every 25 minutes", edit(func(c *v1.CronJob) { c.Spec.Schedule = "@every 25m" })},
 				{at("12:30:00"), "the template", edit(func(c *v1.CronJob) { c.Spec.JobTemplate.Labels = map[string]string{"a": "b"} })},
 				{at("13:20:00"), "hourly again, in UTC", edit(func(c *v1.CronJob) { c.Spec.Schedule, c.Spec.TimeZone = "@hourly", nil })},
+			},
+		},
+		"an-outage-and-its-backfill": {
+			build: builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).Policy(v1.ForbidConcurrent).History(1, 1),
+			takes: minutes(3), end: at("12:10:00"),
+			scenes: []scene{
+				{at("10:15:00"), "the manager goes down", func(w *world) { w.down = true }},
+				{at("11:05:00"), "the manager comes back", func(w *world) { w.down = false }},
+				{at("11:12:00"), "10:20 and 10:30 are backfilled, two at once", backfill("10:20:00", "10:30:00")},
+				{at("11:16:00"), "10:40 is backfilled, and 11:20 comes meanwhile", func(w *world) {
+					w.takes = minutes(6)
+					backfill("10:40:00")(w)
+					w.takes = minutes(3)
+				}},
+				{at("11:26:00"), "10:50 is backfilled", backfill("10:50:00")},
+				{at("11:35:00"), "the manager goes down", func(w *world) { w.down = true }},
+				{at("11:42:00"), "11:40, which it has not run, is backfilled", backfill("11:40:00")},
+				{at("11:44:00"), "the manager comes back", func(w *world) { w.down = false }},
 			},
 		},
 		"jobs-that-can-not-be-created": {

@@ -7,6 +7,7 @@
 //
 //	Decide ─┬─ jobs.go         which Jobs run, which have ended, what that means for the status
 //	        ├─ history.go      which ended Jobs are one too many
+//	        ├─ backfill.go     what a Job of a tick means that the schedule did not start
 //	        ├─ tick.go         which tick is due, which ones were missed
 //	        ├─ concurrency.go  what a due tick does about Jobs that still run
 //	        ├─ suspend.go      whether ticks pass without a run
@@ -230,6 +231,11 @@ func (p *Plan) follow(in Input, active []jobState) {
 	}
 	p.missOlder(in, ticks, from, due)
 	next, _ := ticks.Next(due)
+	if p.isBackfilled(in, due) {
+		p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, due)
+		p.await(in, next)
+		return
+	}
 	deadline, hasDeadline := deadlineOf(in, due)
 	if hasDeadline && in.Now.After(deadline) {
 		p.miss(in, Missed{MissedDeadline, due, due, 1})

@@ -35,10 +35,10 @@ func (p *Plan) rememberRuns(in Input, done Outcome) {
 	}
 	runs := newRunList(before.RecentRuns)
 	for _, job := range slices.Concat(newestOf(p.jobs), p.newlyEnded, in.Gone) {
-		runs.put(runOf(job))
+		runs.put(RunOf(job))
 	}
 	if done.Job != nil {
-		runs.put(runOf(done.Job))
+		runs.put(RunOf(done.Job))
 	}
 	for _, missed := range p.Missed {
 		runs.miss(missed)
@@ -59,13 +59,16 @@ func newestOf(jobs sortedJobs) []*batchv1.Job {
 	return newest
 }
 
-// isUntold reports whether the status does not tell of a manual run that has ended: it began and
-// ended while nobody looked, or while no status could be written.
+// isUntold reports whether the status does not tell of a manual run or a backfill that has ended: it
+// began and ended while nobody looked, or while no status could be written.
 func isUntold(in Input, job jobState) bool {
 	status := in.CronJob.Status
 	runs := status.RecentRuns
-	if i := indexOf(runs, runOf(job.Job)); i >= 0 {
+	if i := indexOf(runs, RunOf(job.Job)); i >= 0 {
 		return runs[i].Result == v1.RunRunning
+	}
+	if job.trigger == v1.TriggerBackfill { // of which an older manager knows nothing
+		return job.age.After(newRunList(runs).after)
 	}
 	if len(runs) == 0 { // else an older manager has written the status
 		return status.LastScheduleTime == nil
@@ -85,14 +88,12 @@ func (p *Plan) isRunning(in Input) func(v1.Run) bool {
 	}
 }
 
-// runOf returns what became of a Job.
-func runOf(job *batchv1.Job) v1.Run {
+// RunOf returns what became of a Job.
+func RunOf(job *batchv1.Job) v1.Run {
+	trigger, tick := TriggerOf(job)
 	run := v1.Run{
-		ScheduledTime: metav1.NewTime(AgeFrom(job)), Trigger: v1.TriggerManual, Result: v1.RunRunning,
+		ScheduledTime: metav1.NewTime(tick), Trigger: trigger, Result: v1.RunRunning,
 		JobName: job.Name, StartTime: &job.CreationTimestamp,
-	}
-	if _, ok := TickOf(job); ok {
-		run.Trigger = v1.TriggerSchedule
 	}
 	condition := endCondition(job)
 	if condition == nil {

@@ -30,8 +30,12 @@ func runsOf(status v1.CronJobStatus) []string {
 		if run.Count > 0 {
 			text += fmt.Sprintf(" %d", run.Count)
 		}
-		if run.Trigger == v1.TriggerManual {
+		switch run.Trigger {
+		case v1.TriggerManual:
 			text += " by hand"
+		case v1.TriggerBackfill:
+			text += " by a backfill"
+		case v1.TriggerSchedule:
 		}
 		told = append(told, text)
 	}

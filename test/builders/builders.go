@@ -99,6 +99,13 @@ func (b *Job) Manual() *Job {
 	return b
 }
 
+// Backfilled makes it one that somebody created for its tick later.
+func (b *Job) Backfilled(at time.Time) *Job {
+	b.j.CreationTimestamp = metav1.NewTime(at)
+	b.j.Annotations[v1.TriggerAnnotation] = string(v1.TriggerBackfill)
+	return b
+}
+
 // Deleting marks it as being deleted.
 func (b *Job) Deleting(at time.Time) *Job {
 	b.j.DeletionTimestamp = &metav1.Time{Time: at}

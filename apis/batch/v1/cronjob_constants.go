@@ -48,6 +48,10 @@ const (
 // 3339 in UTC.
 const ScheduledAtAnnotation = "batch.tutorial.kubebuilder.io/scheduled-at"
 
+// TriggerAnnotation is set on a Job, and on its Pods, that was not started by schedule: the
+// RunTrigger, TriggerManual or TriggerBackfill.
+const TriggerAnnotation = "batch.tutorial.kubebuilder.io/trigger"
+
 // MaxNameLength is the longest name, in characters, that a CronJob may have: its Jobs append
 // a hyphen and ten digits to it, and a Job's name, which labels its Pods, ends at 63.
 const MaxNameLength = 52

@@ -108,6 +108,7 @@ type CronJobStatus struct {
 	ConsecutiveFailures int32 `json:"consecutiveFailures,omitempty"`
 
 	// What became of the newest ticks and manual runs, newest first: at most 10. It outlives the Jobs.
+	// A tick that was backfilled may have an entry for each of its Jobs.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
@@ -134,7 +135,8 @@ type CronJobStatus struct {
 	// +optional
 	ObservedEditTime *metav1.Time `json:"observedEditTime,omitempty"`
 
-	// The newest ticks that never ran and never will, newest first: at most 5 rows of them.
+	// The newest ticks that the schedule did not run and never will, newest first: at most 5 rows of
+	// them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=5
@@ -152,7 +154,7 @@ type CronJobStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// MissedTicks is a row of ticks that never ran, for one reason.
+// MissedTicks is a row of ticks that the schedule never ran, for one reason.
 type MissedTicks struct {
 	// Why they did not run: "Deadline", "Superseded", "Forbidden", "CreationFailed", "Edited" or
 	// "NameTaken". Further reasons may come.
@@ -183,7 +185,7 @@ type Run struct {
 	ScheduledTime metav1.Time `json:"scheduledTime"`
 
 	// What came of it: "Running", "Succeeded", "Failed", "Deleted" (its Job was, while it ran) or
-	// "Missed" (it never ran and never will).
+	// "Missed" (the schedule did not start it and never will; a backfill of it is an entry of its own).
 	// +required
 	Result RunResult `json:"result"`
 
@@ -192,11 +194,11 @@ type Run struct {
 	// +optional
 	Reason string `json:"reason,omitempty"`
 
-	// How many ticks were missed; 100 if there are 100 or more. 0 for a run.
+	// How many ticks were missed, backfilled since or not; 100 if there are 100 or more. 0 for a run.
 	// +optional
 	Count int32 `json:"count,omitempty"`
 
-	// What asked for it: "Schedule" or "Manual".
+	// What asked for it: "Schedule", "Manual" or "Backfill".
 	// +required
 	Trigger RunTrigger `json:"trigger"`
 
@@ -229,7 +231,7 @@ const (
 	// RunDeleted is the result of a run whose Job was deleted before it ended.
 	RunDeleted RunResult = "Deleted"
 
-	// RunMissed is the result of ticks that never ran.
+	// RunMissed is the result of ticks that the schedule never ran.
 	RunMissed RunResult = "Missed"
 )
 
@@ -242,6 +244,9 @@ const (
 
 	// TriggerManual is the trigger of a Job that somebody created for the CronJob.
 	TriggerManual RunTrigger = "Manual"
+
+	// TriggerBackfill is the trigger of a Job that somebody created for a tick of the past.
+	TriggerBackfill RunTrigger = "Backfill"
 )
 
 // CronJob starts Jobs on a schedule.

@@ -156,6 +156,7 @@ type CronJobStatus struct {
 	ConsecutiveFailures int32 `json:"consecutiveFailures,omitempty"`
 
 	// What became of the newest ticks and manual runs, newest first: at most 10. It outlives the Jobs.
+	// A tick that was backfilled may have an entry for each of its Jobs.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
@@ -182,7 +183,8 @@ type CronJobStatus struct {
 	// +optional
 	ObservedEditTime *metav1.Time `json:"observedEditTime,omitempty"`
 
-	// The newest ticks that never ran and never will, newest first: at most 5 rows of them.
+	// The newest ticks that the schedule did not run and never will, newest first: at most 5 rows of
+	// them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=5

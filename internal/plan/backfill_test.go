@@ -1,0 +1,201 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+// afterTen has a CronJob be looked at after ten, so that the next tick is that of 10:05.
+func afterTen(t *testing.T, b *builders.CronJob) *v1.CronJob {
+	t.Helper()
+	return settle(t, b.Created(at("10:00:30")).Obj(), at("10:01:00"))
+}
+
+// told returns a CronJob whose status tells of some Jobs.
+func told(c *v1.CronJob, now time.Time, jobs ...*batchv1.Job) *v1.CronJob {
+	c = c.DeepCopy()
+	in := inputOf(c, now, jobs...)
+	c.Status = Conclude(in, Decide(in), Outcome{}).Status
+	return c
+}
+
+func TestAJobSaysWhatAskedForIt(t *testing.T) {
+	tick, created := at("10:00:00"), at("11:00:00")
+	job := func(annotations map[string]string) *batchv1.Job {
+		return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(created), Annotations: annotations}}
+	}
+	scheduledAt := tick.Format(time.RFC3339)
+	for name, tc := range map[string]struct {
+		annotations map[string]string
+		want        v1.RunTrigger
+		wantAge     time.Time
+	}{
+		"nothing is said":             {nil, v1.TriggerManual, created},
+		"a tick":                      {map[string]string{v1.ScheduledAtAnnotation: scheduledAt}, v1.TriggerSchedule, tick},
+		"a tick and a backfill":       {map[string]string{v1.ScheduledAtAnnotation: scheduledAt, v1.TriggerAnnotation: "Backfill"}, v1.TriggerBackfill, tick},
+		"a tick and a manual run":     {map[string]string{v1.ScheduledAtAnnotation: scheduledAt, v1.TriggerAnnotation: "Manual"}, v1.TriggerManual, created},
+		"a backfill of no tick":       {map[string]string{v1.TriggerAnnotation: "Backfill"}, v1.TriggerManual, created},
+		"a tick and what is not ours": {map[string]string{v1.ScheduledAtAnnotation: scheduledAt, v1.TriggerAnnotation: "x"}, v1.TriggerSchedule, tick},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trigger, age := TriggerOf(job(tc.annotations))
+			assert.Equal(t, tc.want, trigger)
+			assert.True(t, age.Equal(tc.wantAge), age)
+		})
+	}
+}
+
+func TestS5ABackfilledTickMovesNoTimeAndIsNeitherHandledNorMissed(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	c = ran(t, c, builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:30")).Obj())
+	before := c.Status.DeepCopy()
+	// The leader before has ended, and its status is old: 10:05 is due, whatever was backfilled.
+	in := inputOf(c, at("10:06:00"), builders.MakeJob(c, at("09:55:00")).Backfilled(at("10:04:00")).Obj())
+	p := Decide(in)
+	require.NotNil(t, p.Start)
+	assert.Equal(t, at("10:05:00"), p.Start.Tick)
+	assert.Empty(t, p.Missed)
+	assert.Equal(t, before.LastScheduleTime, p.Status.LastScheduleTime)
+
+	in = inputOf(c, at("10:16:00"), builders.MakeJob(c, at("10:10:00")).Backfilled(at("10:15:30")).Obj())
+	p = Decide(in)
+	require.NotNil(t, p.Start)
+	assert.Equal(t, at("10:15:00"), p.Start.Tick)
+	assert.Equal(t, []Missed{{MissedSuperseded, at("10:05:00"), at("10:10:00"), 2}}, p.Missed, "the schedule has run neither")
+}
+
+func TestS4ADueTickThatIsBackfilledHasRun(t *testing.T) {
+	for _, policy := range []v1.ConcurrencyPolicy{v1.AllowConcurrent, v1.ForbidConcurrent, v1.ReplaceConcurrent} {
+		for name, build := range map[string]func(*builders.Job) *builders.Job{
+			"its Job runs":       func(b *builders.Job) *builders.Job { return b },
+			"its Job has run":    func(b *builders.Job) *builders.Job { return b.Succeeded(at("10:05:20")) },
+			"its Job has failed": func(b *builders.Job) *builders.Job { return b.Failed(at("10:05:20")) },
+		} {
+			t.Run(string(policy)+", "+name, func(t *testing.T) {
+				c := afterTen(t, cron().Policy(policy).Deadline(10))
+				job := build(builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:05:10"))).Obj()
+				p := Decide(inputOf(c, at("10:06:00"), job))
+				assert.Nil(t, p.Start)
+				assert.Empty(t, p.Replace)
+				assert.Empty(t, p.Missed, "though its deadline is over")
+				assert.Nil(t, p.HeldBy)
+				assert.Equal(t, at("10:05:00"), p.Status.LastScheduleTime.Time)
+				assert.Equal(t, at("10:10:00"), p.Status.NextScheduleTime.Time)
+			})
+		}
+	}
+	t.Run("by its name alone", func(t *testing.T) {
+		c := afterTen(t, cron())
+		again := builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:05:10")).Obj()
+		again.Name += "-2"
+		require.NotNil(t, Decide(inputOf(c, at("10:06:00"), again)).Start)
+	})
+	t.Run("and nobody says that the schedule created its Job", func(t *testing.T) {
+		c := afterTen(t, cron())
+		in := inputOf(c, at("10:06:00")) // the cache does not know of it yet
+		p := Decide(in)
+		require.NotNil(t, p.Start)
+		done := Conclude(in, p, Outcome{Job: builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:05:10")).Obj(), Adopted: true})
+		assert.Empty(t, done.Events)
+		assert.Equal(t, at("10:05:00"), done.Status.LastScheduleTime.Time)
+		assert.Equal(t, []string{"10:05 Running by a backfill"}, runsOf(done.Status))
+	})
+}
+
+func TestS6ABackfilledJobHoldsATickBack(t *testing.T) {
+	c := afterTen(t, cron().Policy(v1.ForbidConcurrent))
+	p := Decide(inputOf(c, at("10:05:01"), builders.MakeJob(c, at("09:00:00")).Backfilled(at("10:04:00")).Obj()))
+	assert.Nil(t, p.Start)
+	require.NotNil(t, p.HeldBy)
+	assert.EqualValues(t, 1, p.Status.ActiveCount)
+}
+
+func TestS8BackfilledJobsHaveAHistoryLimitOfTheirOwn(t *testing.T) {
+	c := afterTen(t, cron().History(1, 0))
+	c.Status.LastScheduleTime = &metav1.Time{Time: at("10:00:00")}
+	end := at("10:03:00")
+	scheduled := builders.MakeJob(c, at("10:00:00")).Succeeded(end).Obj()
+	manual := builders.MakeJob(c, at("10:02:00")).Manual().Succeeded(end).Obj()
+	jobs := []*batchv1.Job{scheduled, manual}
+	// The ticks of one backfill come before those of the other.
+	for i, tick := range []string{"09:10:00", "09:15:00", "08:10:00", "08:15:00"} {
+		b := builders.MakeJob(c, at(tick)).Backfilled(at("10:01:00").Add(time.Duration(i) * time.Second)).Succeeded(end)
+		if i == 2 {
+			b = builders.MakeJob(c, at(tick)).Backfilled(at("10:01:02")).Failed(end)
+		}
+		jobs = append(jobs, b.Obj())
+	}
+	c = told(c, at("10:03:30"), jobs...)
+	assert.Equal(t, jobs[2:3], Decide(inputOf(c, at("10:04:00"), jobs...)).Prune, "the newest by creation stay, failed or not")
+
+	t.Run("and stay as long as their tick may be due", func(t *testing.T) {
+		var ahead []*batchv1.Job
+		for _, tick := range []string{"10:05:00", "10:10:00", "10:15:00", "10:20:00"} {
+			ahead = append(ahead, builders.MakeJob(c, at(tick)).Backfilled(at(tick)).Succeeded(at("10:21:00")).Obj())
+		}
+		in := inputOf(c, at("10:22:00"), ahead...)
+		p := Decide(in)
+		assert.Empty(t, p.Prune, "the status does not say yet that their ticks are over")
+		assert.False(t, p.Again)
+		c := told(c, at("10:22:00"), ahead...)
+		assert.Equal(t, ahead[:1], Decide(inputOf(c, at("10:23:00"), ahead...)).Prune)
+	})
+	t.Run("and go while it is suspended", func(t *testing.T) {
+		c := edited(c, func(c *v1.CronJob) { c.Spec.Suspend = new(true) })
+		assert.Len(t, Decide(inputOf(c, at("10:04:00"), jobs...)).Prune, 1)
+	})
+}
+
+func TestTheRunsTellOfABackfillBesideTheGapItFills(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	in := inputOf(c, at("10:16:00"))
+	c.Status = Conclude(in, Decide(in), Outcome{Job: builders.MakeJob(c, at("10:15:00")).Obj()}).Status
+	jobs := []*batchv1.Job{
+		builders.MakeJob(c, at("10:15:00")).Obj(),
+		builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:17:00")).Obj(),
+	}
+	in = inputOf(c, at("10:17:01"), jobs...)
+	c.Status = Conclude(in, Decide(in), Outcome{}).Status
+	assert.Equal(t, []string{"10:15 Running", "10:05 Running by a backfill", "10:00 Missed Superseded 3"}, runsOf(c.Status))
+
+	// It fails, and so does the next try, which has another name.
+	again := builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:18:00")).Obj()
+	again.Name, again.UID = again.Name+"-2", again.UID+"-2"
+	jobs = []*batchv1.Job{jobs[0], builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:17:00")).Failed(at("10:17:30")).Obj(), again}
+	in = inputOf(c, at("10:18:01"), jobs...)
+	c.Status = Conclude(in, Decide(in), Outcome{}).Status
+	assert.Equal(t, []string{
+		"10:15 Running", "10:05 Running by a backfill", "10:05 Failed by a backfill", "10:00 Missed Superseded 3",
+	}, runsOf(c.Status))
+	assert.EqualValues(t, 1, c.Status.ConsecutiveFailures)
+}
+
+func TestW1ABackfilledJobCausesNoWriteButAtItsStartAndItsEnd(t *testing.T) {
+	c := afterTen(t, cron())
+	running := builders.MakeJob(c, at("09:00:00")).Backfilled(at("10:02:00")).Obj()
+	ended := builders.MakeJob(c, at("09:00:00")).Backfilled(at("10:02:00")).Succeeded(at("10:03:00")).Obj()
+	writes := 0
+	for i, job := range []*batchv1.Job{running, running, ended, ended, nil} {
+		in := inputOf(c, at("10:02:01").Add(time.Duration(i)*time.Second), job)
+		if job == nil {
+			in.Jobs = nil
+		}
+		done := Conclude(in, Decide(in), Outcome{})
+		if !assert.ObjectsAreEqual(c.Status, done.Status) {
+			writes++
+		}
+		c.Status = done.Status
+	}
+	assert.Equal(t, 2, writes)
+}
