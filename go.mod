@@ -16,6 +16,7 @@ require (
 	github.com/prometheus/common v0.72.0 // test/plane: parses metrics
 	github.com/prometheus/procfs v0.22.0 // test/bench, test/chaos: reads /proc
 	github.com/robfig/cron/v3 v3.0.1 // internal/schedule: the parser
+	github.com/schollz/progressbar/v3 v3.19.1 // plugin: the progress of backfill
 	github.com/spf13/cobra v1.10.2 // plugin: commands
 	github.com/spf13/pflag v1.0.10 // plugin: flags
 	github.com/stretchr/testify v1.12.1 // tests
@@ -85,6 +86,7 @@ require (
 	github.com/liggitt/tabwriter v0.0.0-20181228230101-89fcab3d43de // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.22 // indirect
+	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/moby/term v0.5.2 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
@@ -92,6 +94,7 @@ require (
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/peterbourgon/diskv v2.0.1+incompatible // indirect
 	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/sergi/go-diff v1.4.0 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	github.com/xeipuuv/gojsonpointer v0.0.0-20180127040702-4e3ac2762d5f // indirect

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutorial.kubebuilder.io/project/internal/cli/agenda"
+	"tutorial.kubebuilder.io/project/internal/cli/backfill"
 	"tutorial.kubebuilder.io/project/internal/cli/convert"
 	"tutorial.kubebuilder.io/project/internal/cli/create"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
@@ -48,6 +49,7 @@ func NewCommand(e *env.Env, version string) *cobra.Command {
 		panic(err) // the flag was added a line before
 	}
 	root.AddCommand(
+		backfill.NewCommand(e),
 		convert.NewCommand(e),
 		create.NewCommand(e),
 		exporting.NewCommand(e),

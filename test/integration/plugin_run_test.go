@@ -120,7 +120,7 @@ func TestPluginRunStartsAJobThatTheStatusTellsOfAndTheHistoryLimitsDoNotCount(t 
 		before := s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
 		first := s.runNow("c")
 		assert.True(s.t, metav1.IsControlledBy(first, before))
-		assert.Equal(s.t, map[string]string{instantiateAnnotation: "manual"}, first.Annotations)
+		assert.Equal(s.t, map[string]string{instantiateAnnotation: "manual", v1.TriggerAnnotation: "Manual"}, first.Annotations)
 		assert.Contains(s.t, first.Spec.Template.Annotations, v1.ScheduledAtAnnotation, "its Pods read when they were started")
 		assert.Regexp(s.t, `^c-manual-[a-z0-9]{5}$`, first.Name)
 		s.eventually(func() bool { return len(s.activeNames("c")) == 1 }, "it is not counted as active")

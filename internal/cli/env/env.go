@@ -102,6 +102,9 @@ func newScheme() *runtime.Scheme {
 	return scheme
 }
 
+// Interrupted is the exit code after an interrupt, as shells have it.
+const Interrupted = 130
+
 // ExitError ends the program with a code other than 1.
 type ExitError struct {
 	// Code is the exit code.

@@ -71,8 +71,10 @@ type History struct {
 type Entry struct {
 	State State `json:"state"`
 
-	// Tick is what started it; "" if somebody did by hand.
-	Tick string `json:"tick,omitempty"`
+	// Tick is the tick that it is of; "" if somebody started it by hand. Backfilled says that
+	// somebody did for the tick.
+	Tick       string `json:"tick,omitempty"`
+	Backfilled bool   `json:"backfilled,omitempty"`
 
 	// Job is the name of the Job, Start and End when it did. JobIsGone says that it was deleted since.
 	Job       string `json:"job,omitempty"`
@@ -179,10 +181,9 @@ func entryOf(job *batchv1.Job, now time.Time) Entry {
 		start = job.Status.StartTime.In(now.Location())
 	}
 	e := Entry{State: Running, Job: job.Name, Start: start.Format(time.RFC3339), at: start}
-	if tick, ok := plan.TickOf(job); ok {
+	if trigger, tick := plan.TriggerOf(job); trigger != v1.TriggerManual {
 		e.at = tick.In(now.Location())
-		e.Tick = e.at.Format(time.RFC3339)
-		e.DelaySeconds = seconds(start.Sub(tick))
+		e.setTick(trigger, start)
 	}
 	end, condition := endOf(job)
 	switch plan.ResultOf(job) {
@@ -211,14 +212,21 @@ func entryOfRun(run *v1.Run, now time.Time) Entry {
 	start := ptr.Deref(run.StartTime, run.ScheduledTime).In(now.Location())
 	e.Start = start.Format(time.RFC3339)
 	if run.Trigger != v1.TriggerManual {
-		e.Tick = e.at.Format(time.RFC3339)
-		e.DelaySeconds = seconds(start.Sub(e.at))
+		e.setTick(run.Trigger, start)
 	}
 	if run.CompletionTime != nil {
 		e.End = run.CompletionTime.In(now.Location()).Format(time.RFC3339)
 		e.DurationSeconds = seconds(run.CompletionTime.Sub(start))
 	}
 	return e
+}
+
+// setTick has the entry say of which tick it is. A backfill is not late.
+func (e *Entry) setTick(trigger v1.RunTrigger, start time.Time) {
+	e.Tick, e.Backfilled = e.at.Format(time.RFC3339), trigger == v1.TriggerBackfill
+	if !e.Backfilled {
+		e.DelaySeconds = seconds(start.Sub(e.at))
+	}
 }
 
 // endOf returns when a Job has ended, and the condition that says so; zero while it runs.

@@ -114,6 +114,8 @@ func (e Entry) cells() []string {
 	switch {
 	case e.Job == "":
 		return nil
+	case e.Backfilled:
+		return []string{e.Job, string(e.State), "backfill", human(e.duration())}
 	case e.DelaySeconds == nil:
 		return []string{e.Job, string(e.State), "by hand", human(e.duration())}
 	}

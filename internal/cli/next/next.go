@@ -157,20 +157,12 @@ func isUnquoted(args []string) bool {
 	return err == nil || slices.ContainsFunc(args, func(arg string) bool { return isExpression(arg) || strings.ContainsAny(arg, "*,?") })
 }
 
-// parseFrom reads the value of --from. A date is midnight in the zone.
+// parseFrom reads the value of --from, which may be missing.
 func parseFrom(text string, zone *time.Location) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if date, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
-		return date, nil
-	}
-	from, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("--from %q is neither a time as in RFC 3339, such as 2027-03-28T01:00:00+01:00, "+
-			"nor a date such as 2027-03-28", text)
-	}
-	return from, nil
+	return cronjobs.ParseTime("from", text, zone)
 }
 
 // run prints the times of each CronJob that the command line names. One that has none is an error,

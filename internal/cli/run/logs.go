@@ -61,7 +61,7 @@ func Logs(ctx context.Context, e *env.Env, job *batchv1.Job, o LogOptions) error
 	}
 	switch {
 	case ctx.Err() != nil:
-		return &env.ExitError{Code: interrupted}
+		return &env.ExitError{Code: env.Interrupted}
 	case err == nil && f.failed:
 		return fmt.Errorf("some of the log of job.batch/%s could not be read", job.Name)
 	}

@@ -21,9 +21,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/backfill"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
-	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 const (
@@ -31,8 +31,14 @@ const (
 
 The CronJob owns the Job and counts it like any other: among those that are active, in its
 concurrency policy, and in its history limits. The schedule goes on as if nothing had been: the run
-takes no tick's place. The Job has the annotation cronjob.kubernetes.io/instantiate: manual, and its
-Pods have batch.tutorial.kubebuilder.io/scheduled-at, with the time of the run.
+takes no tick's place. The Job has the annotations cronjob.kubernetes.io/instantiate: manual and
+batch.tutorial.kubebuilder.io/trigger: Manual, and its Pods have
+batch.tutorial.kubebuilder.io/scheduled-at, with the time of the run.
+
+With --tick it runs a tick of the past, as backfill does. A tick that has run needs --again.
+
+What follows -- replaces the arguments of the container, and --env adds variables, or replaces those
+of the same name, in this Job alone.
 
 If concurrencyPolicy is Forbid and a Job runs, nothing is started, unless with --force. If it is
 Replace, the Jobs that run are deleted first.
@@ -46,6 +52,12 @@ gone, or --timeout is over. An interrupt leaves the Job running.`
   # Show what its Pods log, and fail if it fails
   kubectl cronjob run backup --follow
 
+  # Run the tick of a night in the past, in the zone of the schedule
+  kubectl cronjob run backup --tick 2026-06-01T02:30
+
+  # Start a Job with other arguments
+  kubectl cronjob run backup --env VERBOSE=1 -- --full --target=cold
+
   # Wait for it at most ten minutes
   kubectl cronjob run backup --wait --timeout=10m
 
@@ -53,33 +65,39 @@ gone, or --timeout is over. An interrupt leaves the Job running.`
   kubectl cronjob run backup --dry-run=server -o yaml`
 )
 
-// interrupted is the exit code after an interrupt, as shells have it.
-const interrupted = 130
-
 // command is the command line.
 type command struct {
 	*env.Env
 
-	force   bool
-	wait    bool
-	follow  bool
-	timeout time.Duration
-	dryRun  cronjobs.DryRun
-	print   *genericclioptions.PrintFlags
+	force    bool
+	tick     string
+	again    bool
+	override override
+	wait     bool
+	follow   bool
+	timeout  time.Duration
+	dryRun   cronjobs.DryRun
+	print    *genericclioptions.PrintFlags
 }
 
 // NewCommand returns the command run.
 func NewCommand(e *env.Env) *cobra.Command {
 	c := &command{Env: e, print: genericclioptions.NewPrintFlags("created")}
 	cmd := &cobra.Command{
-		Use:                   "run NAME",
+		Use:                   "run NAME [--tick TIME] [-- ARGS]",
 		DisableFlagsInUseLine: true,
 		Short:                 "Start a Job of a CronJob now",
 		Long:                  long,
 		Example:               example,
-		Args:                  cronjobs.OneName,
-		ValidArgsFunction:     cronjobs.CompleteNames(e, 1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+				args = args[:dash]
+			}
+			return cronjobs.OneName(cmd, args)
+		},
+		ValidArgsFunction: cronjobs.CompleteNames(e, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			c.override.args = args[1:]
 			if err := c.check(); err != nil {
 				return err
 			}
@@ -88,11 +106,17 @@ func NewCommand(e *env.Env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&c.force, "force", false, "Start it even if concurrencyPolicy is Forbid and a Job runs.")
+	flags.StringVar(&c.tick, "tick", "", "Run this tick of the past: a time as in RFC 3339, or one in the zone of the schedule such as 2026-06-01T02:30.")
+	flags.BoolVar(&c.again, "again", false, "Run the tick even if it has run.")
+	c.override.addFlags(cmd, e)
 	flags.BoolVar(&c.wait, "wait", false, "Wait until the Job has ended.")
 	flags.BoolVar(&c.follow, "follow", false, "Print what the Job's Pods log as it comes, until the Job has ended.")
 	flags.DurationVar(&c.timeout, "timeout", 0, "How long to wait, such as 90s or 10m; 0 for as long as it takes.")
 	c.dryRun.AddFlag(cmd)
 	c.print.AddFlags(cmd)
+	if err := cmd.RegisterFlagCompletionFunc("tick", cobra.NoFileCompletions); err != nil {
+		panic(err) // the flag is there
+	}
 	return cmd
 }
 
@@ -108,8 +132,10 @@ func (c *command) check() error {
 		return fmt.Errorf("--timeout must not be negative: %v", c.timeout)
 	case c.timeout > 0 && !awaits:
 		return errors.New("--timeout goes with --wait or --follow")
+	case c.again && c.tick == "":
+		return errors.New("--again goes with --tick")
 	}
-	return c.dryRun.Check()
+	return errors.Join(c.override.check(), c.dryRun.Check())
 }
 
 // run starts the Job.
@@ -158,7 +184,10 @@ func (c *command) start(ctx context.Context, cluster client.Client, cronJob *v1.
 		return nil, err
 	}
 	active := cronjobs.Active(jobs)
-	job := newJob(cronJob, c.Clock.Now())
+	job, err := c.newJob(cronJob, jobs)
+	if err != nil {
+		return nil, err
+	}
 	if len(active) > 0 {
 		switch cronJob.Spec.ConcurrencyPolicy {
 		case v1.ForbidConcurrent:
@@ -218,19 +247,27 @@ const (
 	maxJobName = 63
 )
 
+// newJob makes the Job that the command line asks for.
+func (c *command) newJob(cronJob *v1.CronJob, jobs []*batchv1.Job) (*batchv1.Job, error) {
+	job := newJob(cronJob, c.Clock.Now())
+	if c.tick != "" {
+		var err error
+		if job, err = backfill.OneTick(cronJob, jobs, c.tick, c.again, c.Clock.Now()); err != nil {
+			return nil, err
+		}
+	}
+	return job, c.override.apply(&job.Spec.Template.Spec)
+}
+
 // newJob makes a Job from the template that is not one of a tick. Its Pods get the time of its
 // creation as their scheduled time, so that programs that read it work. The Job itself is not: by
 // that annotation the controller knows the Job of a tick, and this one must change neither
 // lastScheduleTime nor what is missed.
 func newJob(c *v1.CronJob, now time.Time) *batchv1.Job {
-	job := plan.NewJob(c, now)
-	job.TypeMeta = metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"}
+	job := cronjobs.NewJob(c, now, v1.TriggerManual)
 	job.Name = jobName(c.Name)
 	delete(job.Annotations, v1.ScheduledAtAnnotation)
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, instantiateAnnotation, manually)
-	// To block the owner's deletion takes the right to update its finalizers, on clusters that
-	// enforce it, which who may create Jobs need not have.
-	job.OwnerReferences[0].BlockOwnerDeletion = nil
 	return job
 }
 

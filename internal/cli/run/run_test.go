@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -36,12 +37,45 @@ func TestAJobStartedByHandIsOwnedAndIsNoTicks(t *testing.T) {
 	assert.True(t, metav1.IsControlledBy(job, c))
 	_, isTicks := plan.TickOf(job)
 	assert.False(t, isTicks, "%v", job.Annotations)
-	assert.Equal(t, map[string]string{"cronjob.kubernetes.io/instantiate": "manual", "note": "kept"}, job.Annotations)
-	assert.Equal(t, map[string]string{v1.ScheduledAtAnnotation: "2027-06-01T12:30:05Z", "note": "kept"}, job.Spec.Template.Annotations,
+	assert.Equal(t, map[string]string{"cronjob.kubernetes.io/instantiate": "manual", v1.TriggerAnnotation: "Manual", "note": "kept"}, job.Annotations)
+	assert.Equal(t, map[string]string{v1.ScheduledAtAnnotation: "2027-06-01T12:30:05Z", v1.TriggerAnnotation: "Manual", "note": "kept"},
+		job.Spec.Template.Annotations,
 		"its Pods read when they were started where those of a tick read their tick")
 	assert.Equal(t, map[string]string{"app": "c"}, job.Labels)
 	assert.Nil(t, job.OwnerReferences[0].BlockOwnerDeletion)
 	assert.Equal(t, "2027-01-01T00:00:00Z", c.Spec.JobTemplate.Annotations[v1.ScheduledAtAnnotation], "the CronJob is left alone")
+}
+
+func TestOneRunHasOtherArgumentsAndVariables(t *testing.T) {
+	value := func(name, value string) corev1.EnvVar { return corev1.EnvVar{Name: name, Value: value} }
+	for name, tc := range map[string]struct {
+		override  override
+		sidecar   bool
+		want      corev1.Container
+		wantError string
+	}{
+		"nothing":              {want: corev1.Container{Name: "main", Args: []string{"old"}, Env: []corev1.EnvVar{value("A", "1"), value("B", "2")}}},
+		"arguments":            {override: override{args: []string{"new"}}, want: corev1.Container{Name: "main", Args: []string{"new"}, Env: []corev1.EnvVar{value("A", "1"), value("B", "2")}}},
+		"variables":            {override: override{env: []string{"C=3", "A=", "C=4"}}, want: corev1.Container{Name: "main", Args: []string{"old"}, Env: []corev1.EnvVar{value("A", ""), value("B", "2"), value("C", "4")}}},
+		"of the one named":     {sidecar: true, override: override{container: "main", args: []string{"new"}}, want: corev1.Container{Name: "main", Args: []string{"new"}, Env: []corev1.EnvVar{value("A", "1"), value("B", "2")}}},
+		"of one of several":    {sidecar: true, override: override{args: []string{"new"}}, wantError: "name one of them with --container: main, sidecar"},
+		"of one there is not":  {override: override{container: "x", env: []string{"A=1"}}, wantError: `--container "x" is no container of the Pods: they have main`},
+		"a sidecar is as good": {sidecar: true, want: corev1.Container{Name: "main", Args: []string{"old"}, Env: []corev1.EnvVar{value("A", "1"), value("B", "2")}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Args: []string{"old"}, Env: []corev1.EnvVar{value("A", "1"), value("B", "2")}}}}
+			if tc.sidecar {
+				pod.Containers = append(pod.Containers, corev1.Container{Name: "sidecar"})
+			}
+			err := tc.override.apply(pod)
+			if tc.wantError != "" {
+				assert.ErrorContains(t, err, tc.wantError)
+				return
+			}
+			assert.NoError(t, err)
+			assert.Equal(t, tc.want, pod.Containers[0])
+		})
+	}
 }
 
 func TestTheNameIsAJobsWhateverTheCronJobIsCalled(t *testing.T) {
@@ -67,6 +101,11 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 		{[]string{"a", "--follow", "-o", "yaml"}, "use one of them"},
 		{[]string{"a", "--timeout", "5s"}, "--timeout goes with --wait or --follow"},
 		{[]string{"a", "--wait", "--timeout=-5s"}, "must not be negative"},
+		{[]string{"a", "b", "--", "c"}, `"b" is one too many`},
+		{[]string{"a", "--again"}, "--again goes with --tick"},
+		{[]string{"a", "--env", "A"}, `--env "A": want NAME=VALUE`},
+		{[]string{"a", "--env", "=1"}, `--env "=1": the name "": `},
+		{[]string{"a", "--container", "main"}, "--container goes with --env, or with arguments behind --"},
 		{[]string{"a", "--dry-run=maybe"}, `must be "none", "server", or "client"`},
 		{[]string{"a", "-o", "wide"}, `unable to match a printer suitable for the output format "wide"`},
 		{[]string{"pod/a"}, `"pod/a" is no CronJob of batch.tutorial.kubebuilder.io: give its NAME, or cronjob/NAME`},

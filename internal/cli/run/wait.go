@@ -87,7 +87,7 @@ func (c *command) verdict(ctx, waiting context.Context, job, ended *batchv1.Job,
 	case err == nil:
 		return fmt.Errorf("job.batch/%s failed: %s", job.Name, whyFailed(ended))
 	case ctx.Err() != nil:
-		return &env.ExitError{Code: interrupted, Err: fmt.Errorf("interrupted: job.batch/%[1]s runs on: "+
+		return &env.ExitError{Code: env.Interrupted, Err: fmt.Errorf("interrupted: job.batch/%[1]s runs on: "+
 			"kubectl logs -n %[2]s -f job/%[1]s shows what it logs, kubectl delete -n %[2]s job/%[1]s ends it", job.Name, job.Namespace)}
 	case waiting.Err() != nil:
 		return fmt.Errorf("job.batch/%s has not ended after %v; it runs on", job.Name, c.timeout)

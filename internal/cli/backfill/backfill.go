@@ -1,0 +1,266 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package backfill is the command that runs ticks of the past, and how run does it for one.
+package backfill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	batchv1 "k8s.io/api/batch/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+)
+
+const (
+	long = `Run the ticks of some time in the past that have no successful run, oldest first.
+
+They are the ticks from --from to --to, both included, of the schedule as it is now. A tick is left out
+if it is known to have succeeded, to run, or to be about to. What is known are the Jobs that exist, and
+status.recentRuns and status.missed of the CronJob. Of ticks that are older than these nothing is
+known, and they are run, too; --only missed leaves them out.
+
+Each tick gets the Job that the schedule would have given it: its name, its owner, and the tick in the
+annotation batch.tutorial.kubebuilder.io/scheduled-at, of the Pods as well. It also has
+batch.tutorial.kubebuilder.io/trigger: Backfill. Where a Job of the tick has failed before, a number is
+added to the name. None of this changes lastScheduleTime. Of the backfilled Jobs that are over, the
+newest three are kept.
+
+If concurrencyPolicy is Forbid, one runs at a time, and none beside a Job of the schedule. If it is
+Replace, nothing is started, as the next tick would delete what runs. A CronJob that is suspended is
+backfilled all the same.
+
+An interrupt leaves what runs. The same command goes on where that stopped, and never starts twice what
+it has started, unless that has failed. Two commands may do so at the same time. The exit code is 0 if
+all have succeeded, 1 if not, and 130 after an interrupt.`
+
+	example = `  # See what of the first week of June has no successful run
+  kubectl cronjob backfill backup --from 2026-06-01 --to 2026-06-08 --dry-run
+
+  # Run what was missed in a night, four at once
+  kubectl cronjob backfill backup --from 2026-06-01T22:00 --to 2026-06-02T06:00 --only missed --parallel 4`
+
+	defaultParallel = 2
+
+	// maxUnasked is how many ticks need no --yes, and maxTicks how many can be.
+	maxUnasked = 1_000
+	maxTicks   = 100_000
+)
+
+// command is the command line.
+type command struct {
+	*env.Env
+
+	from, to string
+	parallel int
+	only     state
+	yes      bool
+	dryRun   cronjobs.DryRun
+
+	// again is the command line that goes on where this one stops.
+	again string
+}
+
+// NewCommand returns the command backfill.
+func NewCommand(e *env.Env) *cobra.Command {
+	c := &command{Env: e}
+	cmd := &cobra.Command{
+		Use:                   "backfill NAME --from TIME --to TIME",
+		DisableFlagsInUseLine: true,
+		Short:                 "Run ticks of the past that have no successful run",
+		Long:                  long,
+		Example:               example,
+		Args:                  cronjobs.OneName,
+		ValidArgsFunction:     cronjobs.CompleteNames(e, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.check(); err != nil {
+				return err
+			}
+			c.again = commandLine(cmd, args[0])
+			return c.run(cmd.Context(), args[0])
+		},
+	}
+	const form = "a time as in RFC 3339, or one in the zone of the schedule such as 2026-06-01T22:00, or 2026-06-01 for its midnight."
+	flags := cmd.Flags()
+	flags.StringVar(&c.from, "from", "", "The first instant of the range: "+form)
+	flags.StringVar(&c.to, "to", "", "The last instant of the range: "+form)
+	flags.IntVar(&c.parallel, "parallel", defaultParallel, "How many may run at once.")
+	flags.StringVar((*string)(&c.only), "only", string(all), `Must be "missed", "failed", or "all". If missed, only run ticks that are known `+
+		`to have been missed. If failed, only those that are known to have failed.`)
+	flags.BoolVar(&c.yes, "yes", false, fmt.Sprintf("Allow for more than %d ticks.", maxUnasked))
+	c.dryRun.AddFlag(cmd)
+	err := errors.Join(
+		cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions([]string{string(missed), string(failed), string(all)}, cobra.ShellCompDirectiveNoFileComp)),
+		cmd.RegisterFlagCompletionFunc("from", cobra.NoFileCompletions), cmd.RegisterFlagCompletionFunc("to", cobra.NoFileCompletions),
+	)
+	if err != nil {
+		panic(err) // the flags are there
+	}
+	return cmd
+}
+
+// check says what is wrong with the command line.
+func (c *command) check() error {
+	switch {
+	case c.from == "" || c.to == "":
+		return errors.New("say which ticks: --from TIME --to TIME")
+	case c.parallel < 1:
+		return fmt.Errorf("--parallel must be 1 or more, not %d", c.parallel)
+	case !slices.Contains([]state{missed, failed, all}, c.only):
+		return fmt.Errorf(`invalid --only value (%s): must be "missed", "failed", or "all"`, c.only)
+	}
+	return c.dryRun.Check()
+}
+
+// commandLine is how a user repeats a command.
+func commandLine(cmd *cobra.Command, name string) string {
+	line := []string{cmd.CommandPath(), name}
+	cmd.Flags().Visit(func(flag *pflag.Flag) { line = append(line, fmt.Sprintf("--%s=%s", flag.Name, flag.Value)) })
+	return strings.Join(line, " ")
+}
+
+// run starts what is wanted, and waits until it has ended.
+func (c *command) run(ctx context.Context, arg string) error {
+	cluster, cronJob, err := cronjobs.Named(ctx, c.Env, arg)
+	if err != nil {
+		return err
+	}
+	if err := checkAllowed(cronJob); err != nil {
+		return err
+	}
+	jobs, err := cronjobs.JobsOf(ctx, cluster, cronJob)
+	if err != nil {
+		return err
+	}
+	work, err := c.plan(cronJob, jobs)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(c.Out, work.summary(cronJob))
+	if c.dryRun != cronjobs.DryRunNone {
+		return c.try(ctx, cluster, cronJob, work)
+	}
+	if len(work.wanted) == 0 {
+		return nil
+	}
+	return newRunner(c, cluster, cronJob, work).run(ctx)
+}
+
+// checkAllowed says why ticks of a CronJob can't be run besides its schedule.
+func checkAllowed(cronJob *v1.CronJob) error {
+	switch {
+	case !cronJob.DeletionTimestamp.IsZero():
+		return fmt.Errorf("CronJob %s is being deleted: it starts nothing any more", cronJob.Name)
+	case cronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent:
+		return fmt.Errorf("concurrencyPolicy of CronJob %s is Replace: its next tick would delete a Job of the past that runs, "+
+			"so nothing is started; set it to Allow or Forbid", cronJob.Name)
+	}
+	return nil
+}
+
+// work is what a command is to do.
+type work struct {
+	// ticks are all of the range, and states what is known of them.
+	ticks  []time.Time
+	states map[state]int
+
+	// wanted are the ticks to run, oldest first, and mark is what their Jobs say of the command.
+	wanted []wanted
+	mark   mark
+}
+
+// wanted is a tick to run.
+type wanted struct {
+	tick    time.Time
+	state   state
+	ended   time.Time // if it failed
+	attempt int
+}
+
+// plan finds out which ticks to run.
+func (c *command) plan(cronJob *v1.CronJob, jobs []*batchv1.Job) (*work, error) {
+	zone := cronjobs.Zone(cronJob)
+	from, err := cronjobs.ParseTime("from", c.from, zone)
+	if err != nil {
+		return nil, err
+	}
+	to, err := cronjobs.ParseTime("to", c.to, zone)
+	switch {
+	case err != nil:
+		return nil, err
+	case to.Before(from):
+		return nil, fmt.Errorf("--to %s is before --from %s", c.to, c.from)
+	case to.After(c.Clock.Now()):
+		return nil, fmt.Errorf("--to %s is in the future: the schedule runs those ticks when they come", c.to)
+	}
+	schedule, err := scheduleFrom(cronJob, from)
+	if err != nil {
+		return nil, err
+	}
+	limit := maxUnasked
+	if c.yes {
+		limit = maxTicks
+	}
+	w := &work{ticks: ticksIn(schedule, from, to, limit), states: map[state]int{}}
+	switch {
+	case len(w.ticks) == 0:
+		return nil, fmt.Errorf("no tick of %q (%s) is from %s to %s", cronJob.Spec.Schedule, zone, c.from, c.to)
+	case len(w.ticks) > maxTicks:
+		return nil, fmt.Errorf("more than %d ticks are from %s to %s: take a part of them at a time", maxTicks, c.from, c.to)
+	case len(w.ticks) > limit:
+		return nil, fmt.Errorf("more than %d ticks are from %s to %s: add --yes if you mean that", limit, c.from, c.to)
+	}
+	w.pick(learn(cronJob, schedule, jobs), c.only)
+	return w, nil
+}
+
+// pick picks the ticks to run.
+func (w *work) pick(k *known, only state) {
+	w.mark = mark{from: w.ticks[0], only: only}
+	for _, tick := range w.ticks {
+		is := k.of(tick)
+		w.states[is]++
+		if !wants(only, is) {
+			continue
+		}
+		next := wanted{tick: tick, state: is, attempt: k.attempts[tick.Unix()] + 1}
+		if is == failed {
+			next.ended = endOf(k.runs[tick.Unix()])
+			if next.ended.After(w.mark.failedUntil) {
+				w.mark.failedUntil = next.ended
+			}
+		}
+		w.wanted = append(w.wanted, next)
+	}
+}
+
+// newJob makes the Job of a tick.
+func (w *work) newJob(cronJob *v1.CronJob, next wanted) *batchv1.Job {
+	job := newJob(cronJob, next.tick, next.attempt)
+	w.mark.set(job)
+	return job
+}
+
+// try prints what would be started.
+func (c *command) try(ctx context.Context, cluster client.Client, cronJob *v1.CronJob, w *work) error {
+	for _, next := range w.wanted {
+		job := w.newJob(cronJob, next)
+		if c.dryRun == cronjobs.DryRunServer {
+			if err := cluster.Create(ctx, job, client.DryRunAll); err != nil {
+				return fmt.Errorf("creating the Job: %w", err)
+			}
+		}
+		fmt.Fprintf(c.Out, "job.batch/%s %s\n", job.Name, c.dryRun.Done(createdFor(cronJob, next.tick)))
+	}
+	return nil
+}

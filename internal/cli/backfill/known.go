@@ -1,0 +1,164 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backfill
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+)
+
+// state is what is known of a tick.
+type state string
+
+// The states of a tick. The first three may be wanted.
+const (
+	missed state = "missed" // the schedule did not run it and never will
+	failed state = "failed"
+
+	// unknown is of a tick that is older than all that is remembered.
+	unknown state = "unknown"
+
+	succeeded state = "succeeded"
+	running   state = "running"
+
+	// waiting is of a tick that the schedule is about to run.
+	waiting state = "waiting"
+
+	// backfilled is of a tick that was backfilled, and whose result is not remembered.
+	backfilled state = "backfilled"
+)
+
+// known is what is known of the ticks of a CronJob: by its Jobs, and by its status, which remembers
+// the newest runs and the newest missed ticks.
+type known struct {
+	// runs has the run of each tick that says most of it: one that succeeded, or else one that
+	// runs, or else the one that failed last. Ticks are in Unix seconds.
+	runs map[int64]v1.Run
+
+	// attempts is how many Jobs of a tick are known, by the highest number in their names.
+	attempts map[int64]int
+
+	// since is the instant after which all ticks are remembered that the schedule has run.
+	since time.Time
+
+	// missed has rows of ticks that the schedule did not run.
+	missed []v1.MissedTicks
+
+	// next is the first tick that the schedule may yet run; zero if there is none.
+	next time.Time
+
+	marks []mark
+}
+
+// learn gathers what is known of the ticks of a CronJob.
+func learn(c *v1.CronJob, ticks schedule.Schedule, jobs []*batchv1.Job) *known {
+	k := &known{runs: map[int64]v1.Run{}, attempts: map[int64]int{}, since: rememberedSince(c), marks: marksOf(jobs)}
+	if next := c.Status.NextScheduleTime; next != nil {
+		k.next = next.Time
+	}
+	exists := map[string]bool{}
+	for _, job := range jobs {
+		exists[job.Name] = true
+		k.add(plan.RunOf(job))
+	}
+	for _, run := range c.Status.RecentRuns {
+		if run.Result != v1.RunMissed && !exists[run.JobName] { // the status may be behind a Job
+			k.add(run)
+		}
+	}
+	for _, row := range c.Status.Missed {
+		// A row with other ticks in between that have run, or of another schedule, is not believed.
+		if ticks.Count(row.First.Add(-time.Second), row.Last.Add(time.Second), plan.MaxMissedCount) == int(row.Count) {
+			k.missed = append(k.missed, row)
+		}
+	}
+	return k
+}
+
+// rememberedSince returns the instant after which the status tells of each tick that the schedule
+// has run. Before the creation a CronJob of the same name may have run others.
+func rememberedSince(c *v1.CronJob) time.Time {
+	if c.Status.LastScheduleTime == nil {
+		return c.CreationTimestamp.Time
+	}
+	since := c.Status.LastScheduleTime.Time
+	for _, run := range c.Status.RecentRuns {
+		// Of what the status tells first it may have been asked for, too: the instant is before it.
+		if before := run.ScheduledTime.Add(-time.Second); run.Trigger == v1.TriggerSchedule && before.Before(since) {
+			since = before
+		}
+	}
+	return since
+}
+
+// add notes a run.
+func (k *known) add(run v1.Run) {
+	if run.Trigger == v1.TriggerManual {
+		return
+	}
+	tick := run.ScheduledTime.Unix()
+	k.attempts[tick] = max(k.attempts[tick], attemptOf(run.JobName, run.ScheduledTime.Time))
+	before, ok := k.runs[tick]
+	if !ok || cmp.Or(cmp.Compare(weight(run), weight(before)), endOf(run).Compare(endOf(before))) > 0 {
+		k.runs[tick] = run
+	}
+}
+
+// weight orders the runs of one tick by how much they say of it.
+func weight(run v1.Run) int {
+	return slices.Index([]state{failed, running, succeeded}, stateOf(run))
+}
+
+// stateOf returns the state of a tick that has run.
+func stateOf(run v1.Run) state {
+	switch run.Result {
+	case v1.RunSucceeded:
+		return succeeded
+	case v1.RunRunning:
+		return running
+	}
+	return failed // or its Job was deleted while it ran
+}
+
+// endOf returns when a run has ended, as far as it is known.
+func endOf(run v1.Run) time.Time {
+	switch {
+	case run.CompletionTime != nil:
+		return run.CompletionTime.Time
+	case run.StartTime != nil:
+		return run.StartTime.Time
+	}
+	return time.Time{}
+}
+
+// of returns what is known of a tick.
+func (k *known) of(tick time.Time) state {
+	is, run := unknown, k.runs[tick.Unix()]
+	switch {
+	case run.Result != "":
+		is = stateOf(run)
+	case !k.next.IsZero() && !tick.Before(k.next):
+		is = waiting
+	case k.isMissed(tick):
+		is = missed
+	}
+	if isBackfilled(k.marks, tick, is, endOf(run)) {
+		return backfilled
+	}
+	return is
+}
+
+// isMissed reports whether a tick of which no run is known was missed.
+func (k *known) isMissed(tick time.Time) bool {
+	return tick.After(k.since) || slices.ContainsFunc(k.missed, func(row v1.MissedTicks) bool {
+		return !tick.Before(row.First.Time) && !tick.After(row.Last.Time)
+	})
+}

@@ -1,0 +1,44 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backfill
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+)
+
+// OneTick makes the Job of one tick, which the text names. A tick that has run is refused, unless it
+// is to run again: then its Job has a name that no Job of the tick is known to have had.
+func OneTick(c *v1.CronJob, jobs []*batchv1.Job, text string, again bool, now time.Time) (*batchv1.Job, error) {
+	if err := checkAllowed(c); err != nil {
+		return nil, err
+	}
+	tick, err := cronjobs.ParseTime("tick", text, cronjobs.Zone(c))
+	switch {
+	case err != nil:
+		return nil, err
+	case tick.After(now):
+		return nil, fmt.Errorf("--tick %s is in the future: the schedule runs it when it comes", text)
+	}
+	ticks, err := scheduleFrom(c, tick)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkTick(c, ticks, tick); err != nil {
+		return nil, err
+	}
+	k := learn(c, ticks, jobs)
+	is, attempts := k.of(tick), k.attempts[tick.Unix()]
+	if hasRun := attempts > 0 || is == backfilled; hasRun && !again {
+		name := cmp.Or(k.runs[tick.Unix()].JobName, "no Job of it is left")
+		return nil, fmt.Errorf("the tick of %s has run (%s, %s): --again runs it again", text, is, name)
+	}
+	return newJob(c, tick, attempts+1), nil
+}

@@ -1,0 +1,115 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backfill
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+)
+
+// summary says what is known of the ticks, and which of them are to be run.
+func (w *work) summary(cronJob *v1.CronJob) string {
+	zone := cronjobs.Zone(cronJob)
+	var counts []string
+	for _, is := range []state{succeeded, running, backfilled, waiting, missed, failed, unknown} {
+		if count := w.states[is]; count > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", count, is))
+		}
+	}
+	text := &strings.Builder{}
+	fmt.Fprintf(text, "%d ticks from %s to %s: %s\n", len(w.ticks), w.ticks[0].In(zone).Format(time.RFC3339),
+		w.ticks[len(w.ticks)-1].In(zone).Format(time.RFC3339), strings.Join(counts, ", "))
+	if w.states[unknown] > 0 && w.mark.only == all {
+		text.WriteString("The unknown ones are older than what the CronJob remembers, and may have run: --only missed leaves them out.\n")
+	}
+	fmt.Fprintf(text, "%d to run\n", len(w.wanted))
+	return text.String()
+}
+
+// createdFor says for which tick a Job was created.
+func createdFor(cronJob *v1.CronJob, tick time.Time) string {
+	return "created for " + tick.In(cronjobs.Zone(cronJob)).Format(time.RFC3339)
+}
+
+// report prints what becomes of the Jobs: a line for each, or on a terminal a bar, and a line for
+// each that fails.
+type report struct {
+	out io.Writer
+	bar *progressbar.ProgressBar // nil if the output is no terminal
+
+	succeeded, failed, others int
+
+	// said is the last of the messages about what is waited for.
+	said string
+}
+
+// newReport begins to report on so many ticks.
+func newReport(out io.Writer, ticks int) *report {
+	r := &report{out: out}
+	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		r.bar = newBar(out, ticks)
+	}
+	return r
+}
+
+func newBar(out io.Writer, ticks int) *progressbar.ProgressBar {
+	return progressbar.NewOptions(ticks, progressbar.OptionSetWriter(out), progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionSetWidth(40), progressbar.OptionClearOnFinish())
+}
+
+// note prints a line that is left away where there is a bar.
+func (r *report) note(format string, args ...any) {
+	if r.bar == nil {
+		fmt.Fprintf(r.out, format+"\n", args...)
+	}
+}
+
+// say prints a line.
+func (r *report) say(format string, args ...any) {
+	if r.bar != nil {
+		_ = r.bar.Clear() // what can't be written to the terminal can't be told there either
+	}
+	fmt.Fprintf(r.out, format+"\n", args...)
+	if r.bar != nil {
+		_ = r.bar.RenderBlank()
+	}
+}
+
+// wait says why the next tick waits, once.
+func (r *report) wait(why error) {
+	if why.Error() != r.said {
+		r.say("%v", why)
+	}
+	r.said = why.Error()
+}
+
+// done counts a tick that is over.
+func (r *report) done(count *int) {
+	*count++
+	if r.bar != nil {
+		_ = r.bar.Add(1)
+	}
+}
+
+// finish removes the bar, and prints what became of all.
+func (r *report) finish() {
+	if r.bar != nil {
+		_ = r.bar.Clear()
+		r.bar = nil
+	}
+	text := fmt.Sprintf("%d succeeded, %d failed", r.succeeded, r.failed)
+	if r.others > 0 {
+		text += fmt.Sprintf(", %d were started by another command", r.others)
+	}
+	r.say("%s", text)
+}

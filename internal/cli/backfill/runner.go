@@ -1,0 +1,344 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backfill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+const (
+	// pollInterval is the time between two looks, if no event of a Job asks for one before.
+	pollInterval = time.Second
+
+	// cacheLag is how old a Job may be that the watch does not tell of yet.
+	cacheLag = 2 * time.Second
+
+	// refusedLimit is how long the creation of a Job may be refused before the command gives up.
+	refusedLimit = 5 * time.Minute
+
+	// tickMargin is how close the next tick may be for a Job to start before it, under Forbid.
+	tickMargin = 500 * time.Millisecond
+)
+
+// retryBackoff is how long to wait after a request that failed.
+var retryBackoff = wait.Backoff{Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.1, Steps: 8, Cap: 30 * time.Second}
+
+// errBlocked is in the chain of the reason why the next tick has to wait.
+var errBlocked = errors.New("waiting")
+
+// errStop is in the chain of an error that no other try will mend.
+var errStop = errors.New("nothing more was started")
+
+// runner starts Jobs, at most so many at once, and waits until they have ended.
+//
+//	queue ──► start: created, or there already ──► running ──► settle: how it ended ──► report
+//	  ▲            │
+//	  └────────────┘ refused, or has to wait
+type runner struct {
+	*command
+	*work
+	*report
+
+	cluster client.Client
+	jobs    *watchedJobs
+	cronJob *v1.CronJob
+
+	// queue are the ticks to start, oldest first, and running the Jobs that were, by name.
+	queue   []wanted
+	running map[string]started
+
+	// backoff is for the retries of the creation that is refused since refusedAt, the next at
+	// retryAt.
+	backoff            wait.Backoff
+	refusedAt, retryAt time.Time
+}
+
+// started is a Job that was started.
+type started struct {
+	tick, at time.Time
+}
+
+func newRunner(c *command, cluster client.Client, cronJob *v1.CronJob, w *work) *runner {
+	return &runner{
+		command: c, work: w, report: newReport(c.Out, len(w.wanted)), cluster: cluster, cronJob: cronJob,
+		queue: w.wanted, running: map[string]started{}, backoff: retryBackoff,
+	}
+}
+
+// run runs all that is wanted. An error says what has failed and how to go on.
+func (r *runner) run(ctx context.Context) error {
+	var err error
+	if r.jobs, err = watchJobs(ctx, r.Env, r.cronJob); err != nil {
+		return err
+	}
+	defer r.jobs.stop()
+	var stopped error // why nothing more is started; what runs is waited for
+	for {
+		r.settle(ctx)
+		if stopped == nil {
+			stopped = r.fill(ctx)
+		}
+		if ctx.Err() != nil {
+			return r.interrupted()
+		}
+		if len(r.running) == 0 && (stopped != nil || len(r.queue) == 0) {
+			return r.verdict(stopped)
+		}
+		r.pause(ctx)
+	}
+}
+
+// fill starts as many as may run at once. An error is one that no other try will mend.
+func (r *runner) fill(ctx context.Context) error {
+	for len(r.queue) > 0 && len(r.running) < r.parallel && !r.Clock.Now().Before(r.retryAt) {
+		err := r.startNext(ctx)
+		switch {
+		case err == nil:
+			r.queue, r.backoff, r.refusedAt, r.said = r.queue[1:], retryBackoff, time.Time{}, ""
+			continue
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, errStop):
+			return err
+		case errors.Is(err, errBlocked):
+			r.wait(err)
+			return nil
+		}
+		if r.refusedAt.IsZero() {
+			r.refusedAt = r.Clock.Now()
+		}
+		if r.Clock.Since(r.refusedAt) > refusedLimit {
+			return fmt.Errorf("%w: refused for %v: %w", errStop, refusedLimit, err)
+		}
+		r.wait(fmt.Errorf("%w to try again: %w", errBlocked, err))
+		r.retryAt = r.Clock.Now().Add(r.backoff.Step())
+	}
+	return nil
+}
+
+// startNext starts the first of the queue, unless another command has.
+func (r *runner) startNext(ctx context.Context) error {
+	if err := r.readCronJob(ctx); err != nil {
+		return err
+	}
+	if err := checkAllowed(r.cronJob); err != nil {
+		return fmt.Errorf("%w: %w", errStop, err)
+	}
+	if err := r.checkForbid(r.jobs.list()); err != nil {
+		return err
+	}
+	// The watch may be behind, and a Job that another command started may be gone soon.
+	jobs, err := cronjobs.JobsOf(ctx, r.cluster, r.cronJob)
+	if err != nil {
+		return err
+	}
+	next := r.queue[0]
+	if isBackfilled(marksOf(jobs), next.tick, next.state, next.ended) {
+		r.done(&r.others)
+		return nil
+	}
+	if err := r.checkForbid(jobs); err != nil {
+		return err
+	}
+	job := r.newJob(r.cronJob, next)
+	err = r.cluster.Create(ctx, job)
+	switch {
+	case err == nil:
+		r.note("job.batch/%s %s", job.Name, createdFor(r.cronJob, next.tick))
+	case apierrors.IsAlreadyExists(err):
+		if ours, err := r.isOurs(ctx, job.Name); err != nil || !ours {
+			if err == nil {
+				r.done(&r.others)
+			}
+			return err
+		}
+		r.note("job.batch/%s is there already", job.Name)
+	case apierrors.IsInvalid(err):
+		return fmt.Errorf("%w: creating the Job: %w", errStop, err)
+	default:
+		return fmt.Errorf("creating the Job: %w", err)
+	}
+	r.running[job.Name] = started{next.tick, r.Clock.Now()}
+	return nil
+}
+
+// readCronJob reads the CronJob again. Of another of its name nothing is started.
+func (r *runner) readCronJob(ctx context.Context) error {
+	last := &v1.CronJob{}
+	err := r.cluster.Get(ctx, client.ObjectKeyFromObject(r.cronJob), last)
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("%w: CronJob %s was deleted", errStop, r.cronJob.Name)
+	case err != nil:
+		return fmt.Errorf("reading the CronJob: %w", err)
+	case last.UID != r.cronJob.UID:
+		return fmt.Errorf("%w: CronJob %s was deleted and created again", errStop, r.cronJob.Name)
+	}
+	r.cronJob = last
+	return nil
+}
+
+// checkForbid says what has to end first, if the concurrency policy is Forbid. A tick of the schedule that is due, or about to be, has
+// precedence: it would otherwise start at the same moment as the tick of the past.
+func (r *runner) checkForbid(jobs []*batchv1.Job) error {
+	if r.cronJob.Spec.ConcurrencyPolicy != v1.ForbidConcurrent {
+		return nil
+	}
+	active, ended := slices.Sorted(maps.Keys(r.running)), map[string]bool{}
+	for _, job := range jobs {
+		if ended[job.Name] = plan.ResultOf(job) != ""; !ended[job.Name] {
+			active = append(active, job.Name)
+		}
+	}
+	for _, ref := range r.cronJob.Status.Active { // which may be of Jobs that were created since
+		if !ended[ref.Name] {
+			active = append(active, ref.Name)
+		}
+	}
+	if len(active) > 0 {
+		return fmt.Errorf("%w for job.batch/%s to end, as concurrencyPolicy is Forbid", errBlocked, active[0])
+	}
+	if tick := r.cronJob.Status.NextScheduleTime; tick != nil && !tick.After(r.Clock.Now().Add(tickMargin)) {
+		return fmt.Errorf("%w for the schedule to run the tick of %s, as concurrencyPolicy is Forbid",
+			errBlocked, tick.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// isOurs reports whether a Job that has the name of a tick's is one of the CronJob's. If it is gone,
+// it was there for a moment: by its name another command's. That of a stranger is an error.
+func (r *runner) isOurs(ctx context.Context, name string) (bool, error) {
+	job := &batchv1.Job{}
+	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: r.cronJob.Namespace, Name: name}, job)
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("reading job.batch/%s, which is there already: %w", name, err)
+	case !metav1.IsControlledBy(job, r.cronJob):
+		return false, fmt.Errorf("%w: job.batch/%s is there already, and CronJob %s does not control it: delete it first",
+			errStop, name, r.cronJob.Name)
+	}
+	return true, nil
+}
+
+// pause waits until something has become of a Job of the CronJob's, or some time is over.
+func (r *runner) pause(ctx context.Context) {
+	for timer := r.Clock.After(pollInterval); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer:
+			return
+		case event := <-r.jobs.events:
+			job, ok := event.Object.(*batchv1.Job)
+			if ok && metav1.IsControlledBy(job, r.cronJob) {
+				r.see(ctx, event.Type, job)
+				return
+			}
+		}
+	}
+}
+
+// see takes notice of what the watch tells of a Job.
+func (r *runner) see(ctx context.Context, event watch.EventType, job *batchv1.Job) {
+	if _, ok := r.running[job.Name]; !ok {
+		return
+	}
+	switch {
+	case plan.ResultOf(job) != "":
+		r.conclude(plan.RunOf(job))
+	case event == watch.Deleted:
+		r.concludeGone(ctx, job.Name)
+	}
+}
+
+// settle takes notice of Jobs that had ended when they were found to be there already. One that the
+// watch does not tell of, though it should, is looked up: it may have ended, and been deleted, while
+// the watch was interrupted.
+func (r *runner) settle(ctx context.Context) {
+	for name, start := range r.running {
+		job := r.jobs.get(name)
+		if job == nil && r.Clock.Since(start.at) > cacheLag {
+			job = &batchv1.Job{}
+			err := r.cluster.Get(ctx, client.ObjectKey{Namespace: r.cronJob.Namespace, Name: name}, job)
+			if apierrors.IsNotFound(err) {
+				r.concludeGone(ctx, name)
+				continue
+			}
+		}
+		if job != nil && plan.ResultOf(job) != "" {
+			r.conclude(plan.RunOf(job))
+		}
+	}
+}
+
+// concludeGone reports a Job that is gone, and was not seen to end.
+func (r *runner) concludeGone(ctx context.Context, name string) {
+	run := v1.Run{JobName: name, Result: v1.RunDeleted}
+	if err := r.readCronJob(ctx); err == nil {
+		for _, told := range r.cronJob.Status.RecentRuns {
+			if told.JobName == name && told.Result != v1.RunRunning {
+				run = told
+			}
+		}
+	}
+	r.conclude(run)
+}
+
+// conclude reports how a Job has ended.
+func (r *runner) conclude(run v1.Run) {
+	delete(r.running, run.JobName)
+	switch run.Result {
+	case v1.RunSucceeded:
+		r.note("job.batch/%s completed", run.JobName)
+		r.done(&r.succeeded)
+	case v1.RunFailed:
+		r.say("job.batch/%s failed: %s", run.JobName, run.Reason)
+		r.done(&r.failed)
+	default:
+		r.say("job.batch/%s was deleted while it ran", run.JobName)
+		r.done(&r.failed)
+	}
+}
+
+// verdict says what became of all, and makes the exit code of it.
+func (r *runner) verdict(stopped error) error {
+	r.finish()
+	switch {
+	case stopped != nil:
+		return fmt.Errorf("%w; %d of %d ticks are left: to go on: %s", stopped, len(r.queue), len(r.wanted), r.again)
+	case r.failed > 0:
+		return fmt.Errorf("%d of %d runs failed: the same command with --only=failed runs those again", r.failed, len(r.wanted))
+	}
+	return nil
+}
+
+// interrupted says what runs on, and how to go on.
+func (r *runner) interrupted() error {
+	r.finish()
+	text := "interrupted"
+	if len(r.running) > 0 {
+		text += ": job.batch/" + strings.Join(slices.Sorted(maps.Keys(r.running)), ", job.batch/") + " runs on"
+	}
+	return &env.ExitError{Code: env.Interrupted, Err: fmt.Errorf("%s; to go on: %s", text, r.again)}
+}

@@ -1,0 +1,53 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backfill
+
+import (
+	"fmt"
+	"time"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+)
+
+// scheduleFrom returns the schedule of a CronJob with its ticks from an instant on. Those of an
+// interval are counted back from the last run.
+func scheduleFrom(c *v1.CronJob, from time.Time) (schedule.Schedule, error) {
+	ticks, err := cronjobs.Schedule(c)
+	interval, anchor := ticks.Interval(), plan.Anchor(c, c.Status)
+	if err != nil || interval == 0 || from.After(anchor) {
+		return ticks, err
+	}
+	back := anchor.Sub(from)/interval + 2 // the first tick comes one interval after the anchor
+	return ticks.Anchored(anchor.Add(-back * interval)), nil
+}
+
+// ticksIn returns the ticks of a range, its ends included; at most limit and one.
+func ticksIn(ticks schedule.Schedule, from, to time.Time, limit int) []time.Time {
+	var found []time.Time
+	tick, ok := ticks.Next(from.Add(-time.Nanosecond))
+	for ; ok && !tick.After(to) && len(found) <= limit; tick, ok = ticks.Next(tick) {
+		found = append(found, tick)
+	}
+	return found
+}
+
+// checkTick says of an instant that is none of the ticks which are nearest.
+func checkTick(c *v1.CronJob, ticks schedule.Schedule, instant time.Time) error {
+	if len(ticksIn(ticks, instant, instant, 1)) == 1 {
+		return nil
+	}
+	zone := cronjobs.Zone(c)
+	told := func(t time.Time) string { return t.In(zone).Format(time.RFC3339) }
+	nearest := "none comes before it"
+	if before, ok := ticks.Last(time.Time{}, instant); ok {
+		nearest = "the one before it is " + told(before)
+	}
+	if after, ok := ticks.Next(instant); ok {
+		nearest += ", and the one after it " + told(after)
+	}
+	return fmt.Errorf("--tick %s is no tick of %q (%s): %s", told(instant), c.Spec.Schedule, zone, nearest)
+}

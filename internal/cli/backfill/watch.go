@@ -1,0 +1,74 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backfill
+
+import (
+	"context"
+	"errors"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+	"k8s.io/klog/v2"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+)
+
+// watchedJobs is what a watch tells of the Jobs of a CronJob's namespace. It starts again by itself
+// after an interruption.
+type watchedJobs struct {
+	cronJob *v1.CronJob
+	store   cache.Indexer
+	events  <-chan watch.Event
+	stop    func()
+}
+
+// watchJobs watches, and returns when all Jobs are known.
+func watchJobs(ctx context.Context, e *env.Env, cronJob *v1.CronJob) (*watchedJobs, error) {
+	config, err := e.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	jobs := cache.NewListWatchFromClient(cluster.BatchV1().RESTClient(), "jobs", cronJob.Namespace, fields.Everything())
+	store, informer, watcher, stopped := watchtools.NewIndexerInformerWatcherWithLogger(klog.FromContext(ctx), jobs, &batchv1.Job{})
+	w := &watchedJobs{cronJob: cronJob, store: store, events: watcher.ResultChan(), stop: func() {
+		watcher.Stop()
+		<-stopped
+	}}
+	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+		w.stop()
+		return nil, errors.New("interrupted, and nothing was started")
+	}
+	return w, nil
+}
+
+// get returns a Job; nil if the watch tells of none.
+func (w *watchedJobs) get(name string) *batchv1.Job {
+	object, _, _ := w.store.GetByKey(w.cronJob.Namespace + "/" + name) // an indexer in memory does not fail
+	job, ok := object.(*batchv1.Job)
+	if !ok || !metav1.IsControlledBy(job, w.cronJob) {
+		return nil
+	}
+	return job
+}
+
+// list returns all Jobs that the CronJob controls.
+func (w *watchedJobs) list() []*batchv1.Job {
+	var jobs []*batchv1.Job
+	for _, object := range w.store.List() {
+		if job, ok := object.(*batchv1.Job); ok && metav1.IsControlledBy(job, w.cronJob) {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
+}

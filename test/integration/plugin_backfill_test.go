@@ -1,0 +1,422 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+// sevenYears is a range with seven ticks of nextYear.
+var sevenYears = []string{"--from=2019-06-01", "--to=2026-06-01"}
+
+// newYear is the tick of a year.
+func newYear(year int) time.Time { return time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC) }
+
+// nameOf is the name of a tick's Job of the CronJob c.
+func nameOf(tick time.Time) string { return fmt.Sprintf("c-%d", tick.Unix()) }
+
+// backfill runs backfill for sevenYears.
+func (s *space) backfill(args ...string) *pluginRun {
+	s.t.Helper()
+	return s.startBackfill(s.t.Context(), args...).wait()
+}
+
+// startBackfill starts backfill for sevenYears.
+func (s *space) startBackfill(ctx context.Context, args ...string) *pluginRun {
+	return s.startPlugin(ctx, append(append([]string{"backfill", "c"}, sevenYears...), args...)...)
+}
+
+// history is what a watch has told of the Jobs of a namespace.
+type history struct {
+	mu      sync.Mutex
+	created []string
+	running map[string]bool
+	most    int // that ran at once
+}
+
+// watchHistory watches the Jobs of the namespace, and ends each as end says: at once, or never if it
+// says "".
+func (s *space) watchHistory(end func(*batchv1.Job) batchv1.JobConditionType) *history {
+	s.t.Helper()
+	h := &history{running: map[string]bool{}}
+	watcher, err := s.Client.Watch(s.t.Context(), &batchv1.JobList{}, client.InNamespace(s.ns))
+	require.NoError(s.t, err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for event := range watcher.ResultChan() {
+			job, ok := event.Object.(*batchv1.Job)
+			if !ok {
+				continue
+			}
+			h.see(event.Type, job)
+			if result := end(job); event.Type == watch.Added && result != "" {
+				if err := s.tryEnd(s.t.Context(), job, result); client.IgnoreNotFound(err) != nil && s.t.Context().Err() == nil {
+					s.t.Errorf("ending Job %s: %v", job.Name, err)
+				}
+			}
+		}
+	}()
+	s.t.Cleanup(func() {
+		watcher.Stop()
+		<-done
+	})
+	return h
+}
+
+// see notes what becomes of a Job, in the order in which it was stored.
+func (h *history) see(event watch.EventType, job *batchv1.Job) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if event == watch.Added {
+		h.created = append(h.created, job.Name)
+	}
+	if plan.ResultOf(job) != "" || event == watch.Deleted {
+		delete(h.running, job.Name)
+	} else {
+		h.running[job.Name] = true
+	}
+	h.most = max(h.most, len(h.running))
+}
+
+// names returns the Jobs that were created, in order.
+func (h *history) names() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string{}, h.created...)
+}
+
+// mostAtOnce returns how many Jobs ran at once.
+func (h *history) mostAtOnce() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.most
+}
+
+// as ends all Jobs with one result.
+func as(result batchv1.JobConditionType) func(*batchv1.Job) batchv1.JobConditionType {
+	return func(*batchv1.Job) batchv1.JobConditionType { return result }
+}
+
+// newYears returns the names of the Jobs of some years, in order.
+func newYears(from, to int) []string {
+	var names []string
+	for year := from; year <= to; year++ {
+		names = append(names, nameOf(newYear(year)))
+	}
+	return names
+}
+
+func TestPluginBackfillRunsTheTicksOfThePastAndLeavesTheScheduleAlone(t *testing.T) {
+	t.Parallel()
+	eachWay(t, func(s *space) {
+		s.create(s.cronJob("c").Schedule(nextYear).TimeZone("Europe/Paris").History(0, 0).Obj())
+		before := s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
+		h := s.watchHistory(as(batchv1.JobComplete))
+		out := s.backfill("--parallel=1").succeeds()
+		paris := newYear(2020).Add(-time.Hour)
+		assert.True(s.t, strings.HasPrefix(out, strings.TrimPrefix(`
+7 ticks from 2020-01-01T00:00:00+01:00 to 2026-01-01T00:00:00+01:00: 7 unknown
+The unknown ones are older than what the CronJob remembers, and may have run: --only missed leaves them out.
+7 to run
+job.batch/`+nameOf(paris)+` created for 2020-01-01T00:00:00+01:00
+job.batch/`+nameOf(paris)+` completed
+`, "\n")), out)
+		assert.True(s.t, strings.HasSuffix(out, "7 succeeded, 0 failed\n"), out)
+		assert.Equal(s.t, 1, h.mostAtOnce())
+		assert.Equal(s.t, nameOf(paris), h.names()[0], "S4: the name is the tick's, and the oldest comes first")
+
+		s.eventually(func() bool { return len(s.jobs("c")) == 3 }, "three of its Jobs are kept")
+		job := s.jobs("c")[2]
+		assert.True(s.t, metav1.IsControlledBy(&job, before), "S13")
+		assert.Equal(s.t, "2025-12-31T23:00:00Z", job.Annotations[v1.ScheduledAtAnnotation], "S12")
+		assert.Equal(s.t, "Backfill", job.Spec.Template.Annotations[v1.TriggerAnnotation])
+		s.eventually(func() bool {
+			runs := s.get("c").Status.RecentRuns
+			return len(runs) == 7 && runs[0].Result == v1.RunSucceeded
+		}, "the status does not tell of them")
+		after := s.get("c").Status
+		assert.Equal(s.t, v1.TriggerBackfill, after.RecentRuns[0].Trigger)
+		assert.True(s.t, after.RecentRuns[6].ScheduledTime.Time.Equal(paris))
+		assert.Nil(s.t, after.LastScheduleTime, "S5")
+		assert.Equal(s.t, before.Status.NextScheduleTime, after.NextScheduleTime)
+		assert.Empty(s.t, after.Missed)
+
+		assert.Contains(s.t, s.backfill().succeeds(), ": 7 succeeded\n0 to run\n")
+		assert.Len(s.t, h.names(), 7, "the second call starts nothing")
+	})
+}
+
+func TestPluginBackfillStartsNothingTwiceByTwoCallsAtOnceNorAfterItsJobsWereDeleted(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule("0 0 1 * *").Obj())
+	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
+	h := s.watchHistory(as(batchv1.JobComplete))
+	calls := []*pluginRun{s.startBackfill(t.Context()), s.startBackfill(t.Context(), "--parallel=3")}
+	for _, call := range calls {
+		call.wait().succeeds()
+	}
+	created := h.names()
+	assert.Len(t, created, 85, "a tick for each month")
+	s.eventually(func() bool { return len(s.jobs("c")) == 3 }, "three of the Jobs are kept")
+	assert.Contains(t, s.backfill().succeeds(), "75 backfilled\n0 to run\n", "the status remembers ten")
+	assert.ElementsMatch(t, created, h.names())
+	seen := map[string]bool{}
+	for _, name := range created {
+		assert.False(t, seen[name], "%s was created twice", name)
+		seen[name] = true
+	}
+}
+
+func TestPluginBackfillThatIsInterruptedLeavesWhatRunsAndSaysHowToGoOn(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule(nextYear).Suspend(true).Obj())
+	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonSuspended)
+	h := s.watchHistory(func(job *batchv1.Job) batchv1.JobConditionType {
+		if job.Name == nameOf(newYear(2023)) || job.Name == nameOf(newYear(2024)) {
+			return ""
+		}
+		return batchv1.JobComplete
+	})
+	ctx, interrupt := context.WithCancel(t.Context())
+	call := s.startBackfill(ctx)
+	s.awaitJobs("c", 2)
+	s.eventually(func() bool { return strings.Contains(call.out.String(), nameOf(newYear(2024))+" created") }, "it stops early")
+	interrupt()
+	said := call.wait().fails(130)
+	assert.Contains(t, said, "interrupted: job.batch/"+nameOf(newYear(2023))+", job.batch/"+nameOf(newYear(2024))+" runs on; to go on: ")
+	_, again, _ := strings.Cut(said, "to go on: ")
+	assert.Regexp(t, regexp.MustCompile(`^kubectl cronjob backfill c (--\S+ )*--from=2019-06-01 (--\S+ )*--to=2026-06-01$`), again)
+
+	second := s.startPlugin(t.Context(), strings.Fields(strings.TrimPrefix(again, "kubectl cronjob "))...)
+	second.wait()
+	assert.Contains(t, second.succeeds(), "2 running, 2 unknown\n")
+	assert.Equal(t, newYears(2020, 2026), h.names())
+}
+
+func TestPluginBackfillTellsOfFailuresAndRepeatsThemUnderAnotherName(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule(nextYear).Obj())
+	bad := nameOf(newYear(2022))
+	h := s.watchHistory(func(job *batchv1.Job) batchv1.JobConditionType {
+		if job.Name == bad {
+			return batchv1.JobFailed
+		}
+		return batchv1.JobComplete
+	})
+	said := s.backfill().fails(1)
+	assert.Contains(t, said, "job.batch/"+bad+" failed: Test\n")
+	assert.Contains(t, said, "6 succeeded, 1 failed\n")
+	assert.Contains(t, said, "1 of 7 runs failed: the same command with --only=failed runs those again")
+	s.eventually(func() bool {
+		runs := s.get("c").Status.RecentRuns
+		return len(runs) == 7 && runs[4].Result == v1.RunFailed
+	}, "the status does not tell of it")
+
+	assert.Contains(t, s.backfill("--dry-run=server").succeeds(), "1 to run\njob.batch/"+bad+"-2 created for 2022-01-01T00:00:00Z (server dry run)\n")
+	s.backfill("--only=failed").succeeds()
+	assert.Equal(t, append(newYears(2020, 2026), bad+"-2"), h.names())
+	assert.Contains(t, s.backfill().succeeds(), ": 7 succeeded\n0 to run\n")
+}
+
+func TestPluginBackfillFollowsTheConcurrencyPolicy(t *testing.T) {
+	t.Parallel()
+	t.Run("Forbid runs one at a time, and waits for what runs", func(t *testing.T) {
+		t.Parallel()
+		s := newSpace(t)
+		s.create(s.cronJob("c").Schedule(nextYear).Policy(v1.ForbidConcurrent).Obj())
+		manual := s.runNow("c")
+		h := s.watchHistory(func(job *batchv1.Job) batchv1.JobConditionType {
+			if job.Name == manual.Name {
+				return ""
+			}
+			return batchv1.JobComplete
+		})
+		call := s.startBackfill(t.Context(), "--parallel=5")
+		s.eventually(func() bool {
+			return strings.Contains(call.out.String(), "waiting for job.batch/"+manual.Name+" to end, as concurrencyPolicy is Forbid\n")
+		}, "it does not say for what it waits")
+		assert.Len(t, s.jobs("c"), 1)
+		s.end(manual, batchv1.JobComplete)
+		call.wait().succeeds()
+		assert.Equal(t, 1, h.mostAtOnce())
+	})
+	t.Run("Forbid never runs one beside the schedule's", func(t *testing.T) {
+		t.Parallel()
+		s := newSpace(t)
+		s.create(s.cronJob("c").Schedule("@every 2s").Policy(v1.ForbidConcurrent).Obj())
+		h := s.watchHistory(as(batchv1.JobComplete))
+		s.awaitJobs("c", 1)
+		begin := time.Now().Add(-time.Hour).Truncate(time.Second)
+		s.plugin("backfill", "c", "--from="+begin.Format(time.RFC3339), "--to="+begin.Add(19*time.Second).Format(time.RFC3339)).succeeds()
+		s.edit("c", suspend)
+		s.awaitReady("c", metav1.ConditionTrue, v1.ReasonSuspended)
+		assert.Equal(t, 1, h.mostAtOnce(), "%v", h.names())
+		assert.Greater(t, len(h.names()), 12, "the schedule goes on meanwhile")
+	})
+	t.Run("Replace is refused", func(t *testing.T) {
+		t.Parallel()
+		s := newSpace(t)
+		s.create(s.cronJob("c").Schedule(nextYear).Policy(v1.ReplaceConcurrent).Obj())
+		assert.Contains(t, s.backfill().fails(1), "is Replace: its next tick would delete a Job of the past that runs, so nothing is started")
+		assert.Contains(t, s.plugin("run", "c", "--tick=2020-01-01").fails(1), "is Replace")
+		assert.Empty(t, s.jobs("c"))
+	})
+}
+
+// hastyClock runs sixty times as fast as time.
+type hastyClock struct {
+	clock.RealClock
+	begin time.Time
+}
+
+func (c hastyClock) Now() time.Time                         { return c.begin.Add(60 * time.Since(c.begin)) }
+func (c hastyClock) Since(t time.Time) time.Duration        { return c.Now().Sub(t) }
+func (c hastyClock) After(d time.Duration) <-chan time.Time { return c.RealClock.After(d / 60) }
+
+func TestS14PluginBackfillGoesOnAfterARefusalAndEndsIfItStays(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule(nextYear).Obj())
+	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
+	setQuota := s.quotaOfJobs()
+	setQuota(0)
+	h := s.watchHistory(as(batchv1.JobComplete))
+	call := s.startBackfill(t.Context())
+	s.eventually(func() bool { return strings.Contains(call.out.String(), "waiting to try again: creating the Job: ") }, "it says nothing")
+
+	streams, _, _, _ := genericiooptions.NewTestIOStreams()
+	hasty := env.New(streams)
+	hasty.Clock = hastyClock{begin: time.Now()}
+	command := cli.NewCommand(hasty, version)
+	command.SetArgs(append([]string{"backfill", "c", "--kubeconfig=" + s.Kubeconfig, "--namespace=" + s.ns}, sevenYears...))
+	err := command.ExecuteContext(t.Context())
+	require.ErrorContains(t, err, "nothing more was started: refused for 5m0s: creating the Job: ")
+	require.ErrorContains(t, err, "exceeded quota")
+	require.ErrorContains(t, err, "7 of 7 ticks are left: to go on: kubectl cronjob backfill c ")
+	assert.Empty(t, h.names())
+
+	setQuota(100)
+	call.wait().succeeds()
+	assert.Equal(t, newYears(2020, 2026), h.names())
+}
+
+func TestPluginBackfillEndsWhenTheCronJobIsNoLongerTheOne(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change func(s *space)
+		want   string
+	}{
+		"deleted":             {func(s *space) { s.delete("c") }, "CronJob c was deleted; 5 of 7 ticks are left"},
+		"deleted and created": {func(s *space) { s.delete("c"); s.create(s.cronJob("c").Schedule(nextYear).Obj()) }, "deleted and created again; 5 of"},
+		"edited to Replace": {func(s *space) {
+			s.edit("c", func(c *v1.CronJob) { c.Spec.ConcurrencyPolicy = v1.ReplaceConcurrent })
+		}, "concurrencyPolicy of CronJob c is Replace"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSpace(t)
+			s.create(s.cronJob("c").Schedule(nextYear).Obj())
+			call := s.startBackfill(t.Context())
+			jobs := s.awaitJobs("c", 2)
+			tc.change(s)
+			for i := range jobs {
+				s.end(&jobs[i], batchv1.JobComplete)
+			}
+			said := call.wait().fails(1)
+			assert.Contains(t, said, tc.want)
+			assert.Contains(t, said, "2 succeeded, 0 failed\n")
+			assert.Len(t, s.jobs(""), 2)
+		})
+	}
+}
+
+func TestPluginBackfillLeavesAStrangersJobAlone(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule(nextYear).Obj())
+	stranger := builders.MakeJob(s.get("c"), newYear(2020)).Obj()
+	stranger.UID, stranger.OwnerReferences = "", nil
+	stranger.Spec = s.get("c").Spec.JobTemplate.Spec
+	s.create(stranger)
+	assert.Contains(t, s.backfill().fails(1), "job.batch/"+stranger.Name+" is there already, and CronJob c does not control it")
+	assert.Len(t, s.jobs(""), 1)
+}
+
+func TestS4ATickThatWasBackfilledBeforeItWasDueRunsNoMore(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.watchLastScheduleTime("c")
+	s.create(s.cronJob("c").Schedule("@every 6s").Policy(v1.ForbidConcurrent).Obj())
+	next := s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled).Status.NextScheduleTime.Time
+	c := s.get("c")
+	job := plan.NewJob(c, next)
+	metav1.SetMetaDataAnnotation(&job.ObjectMeta, v1.TriggerAnnotation, string(v1.TriggerBackfill))
+	s.create(job)
+	s.eventually(func() bool {
+		last := s.get("c").Status.LastScheduleTime
+		return last != nil && last.Time.Equal(next)
+	}, "the tick does not count as run")
+	s.end(job, batchv1.JobComplete)
+	s.eventually(func() bool { return len(s.jobs("c")) > 1 }, "the schedule stops")
+	assert.Empty(t, s.events("c", plan.EventMissSchedule))
+	for _, event := range s.events("c", plan.EventSuccessfulCreate) {
+		assert.NotContains(t, event.Note, job.Name, "the schedule has not created it")
+	}
+}
+
+func TestPluginRunRunsATickOfThePast(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule(nextYear).Obj())
+	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
+	tick := nameOf(newYear(2020))
+	first := s.runNow("c", "--tick=2020-01-01")
+	assert.Equal(t, tick, first.Name)
+	assert.Contains(t, s.plugin("run", "c", "--tick=2020-01-01").fails(1), "the tick of 2020-01-01 has run (running, "+tick+"): --again runs it again")
+	assert.Contains(t, s.plugin("run", "c", "--tick=2020-01-02").fails(1),
+		"is no tick of \"0 0 1 1 *\" (UTC): the one before it is 2020-01-01T00:00:00Z, and the one after it 2021-01-01T00:00:00Z")
+	second := s.runNow("c", "--tick=2020-01-01T00:00:00Z", "--again")
+	assert.Equal(t, tick+"-2", second.Name)
+	assert.Equal(t, first.Annotations, second.Annotations)
+	assert.Contains(t, s.backfill("--dry-run").succeeds(), "1 running, 6 unknown\n")
+	assert.Contains(t, s.plugin("history", "c", "-o", "json").succeeds(), `"backfilled": true`)
+}
+
+func TestPluginRunReplacesArgumentsAndVariables(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule(nextYear).Obj())
+	container := s.runNow("c", "--env", "A=1", "--env", "B=x=y", "--", "--full", "-n").Spec.Template.Spec.Containers[0]
+	assert.Equal(t, []string{"--full", "-n"}, container.Args)
+	assert.Equal(t, []string{"true"}, container.Command, "the template's")
+	require.Len(t, container.Env, 2)
+	assert.Equal(t, "x=y", container.Env[1].Value)
+	assert.Empty(t, s.get("c").Spec.JobTemplate.Spec.Template.Spec.Containers[0].Args)
+	assert.Equal(t, "main\n:4\n", s.plugin("__complete", "run", "c", "--container", "").succeeds())
+}
