@@ -181,6 +181,23 @@ func TestTheRunsTellOfABackfillBesideTheGapItFills(t *testing.T) {
 	assert.EqualValues(t, 1, c.Status.ConsecutiveFailures)
 }
 
+func TestABackfilledJobThatEndsBeforeAnybodyLooksIsToldOfOnce(t *testing.T) {
+	c := afterTen(t, cron())
+	var jobs []*batchv1.Job
+	for i := range MaxRecentRuns + 2 {
+		job := builders.MakeJob(c, at("09:00:00").Add(time.Duration(i)*5*time.Minute)).Backfilled(at("10:02:00")).Failed(at("10:03:00"))
+		jobs = append(jobs, job.Obj())
+	}
+	in := inputOf(c, at("10:04:00"), jobs...)
+	p := Decide(in)
+	assert.Len(t, p.Ended, len(jobs))
+	c.Status = Conclude(in, p, Outcome{}).Status
+	assert.Len(t, c.Status.RecentRuns, MaxRecentRuns)
+	assert.EqualValues(t, len(jobs), c.Status.ConsecutiveFailures)
+	p = Decide(inputOf(c, at("10:04:01"), jobs...))
+	assert.Empty(t, p.Ended)
+}
+
 func TestW1ABackfilledJobCausesNoWriteButAtItsStartAndItsEnd(t *testing.T) {
 	c := afterTen(t, cron())
 	running := builders.MakeJob(c, at("09:00:00")).Backfilled(at("10:02:00")).Obj()

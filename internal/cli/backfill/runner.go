@@ -62,9 +62,10 @@ type runner struct {
 	jobs    *watchedJobs
 	cronJob *v1.CronJob
 
-	// queue are the ticks to start, oldest first, and running the Jobs that were, by name.
+	// queue are the ticks to start, oldest first, and running when the Jobs that run were started, by
+	// name.
 	queue   []wanted
-	running map[string]started
+	running map[string]time.Time
 
 	// backoff is for the retries of the creation that is refused since refusedAt, the next at
 	// retryAt.
@@ -72,15 +73,10 @@ type runner struct {
 	refusedAt, retryAt time.Time
 }
 
-// started is a Job that was started.
-type started struct {
-	tick, at time.Time
-}
-
 func newRunner(c *command, cluster client.Client, cronJob *v1.CronJob, w *work) *runner {
 	return &runner{
 		command: c, work: w, report: newReport(c.Out, len(w.wanted)), cluster: cluster, cronJob: cronJob,
-		queue: w.wanted, running: map[string]started{}, backoff: retryBackoff,
+		queue: w.wanted, running: map[string]time.Time{}, backoff: retryBackoff,
 	}
 }
 
@@ -93,7 +89,6 @@ func (r *runner) run(ctx context.Context) error {
 	defer r.jobs.stop()
 	var stopped error // why nothing more is started; what runs is waited for
 	for {
-		r.settle(ctx)
 		if stopped == nil {
 			stopped = r.fill(ctx)
 		}
@@ -103,7 +98,9 @@ func (r *runner) run(ctx context.Context) error {
 		if len(r.running) == 0 && (stopped != nil || len(r.queue) == 0) {
 			return r.verdict(stopped)
 		}
-		r.pause(ctx)
+		if r.pause(ctx) {
+			r.settle(ctx)
+		}
 	}
 }
 
@@ -165,19 +162,13 @@ func (r *runner) startNext(ctx context.Context) error {
 	case err == nil:
 		r.note("job.batch/%s %s", job.Name, createdFor(r.cronJob, next.tick))
 	case apierrors.IsAlreadyExists(err):
-		if ours, err := r.isOurs(ctx, job.Name); err != nil || !ours {
-			if err == nil {
-				r.done(&r.others)
-			}
-			return err
-		}
-		r.note("job.batch/%s is there already", job.Name)
+		return r.join(ctx, job.Name)
 	case apierrors.IsInvalid(err):
 		return fmt.Errorf("%w: creating the Job: %w", errStop, err)
 	default:
 		return fmt.Errorf("creating the Job: %w", err)
 	}
-	r.running[job.Name] = started{next.tick, r.Clock.Now()}
+	r.running[job.Name] = r.Clock.Now()
 	return nil
 }
 
@@ -224,36 +215,43 @@ func (r *runner) checkForbid(jobs []*batchv1.Job) error {
 	return nil
 }
 
-// isOurs reports whether a Job that has the name of a tick's is one of the CronJob's. If it is gone,
-// it was there for a moment: by its name another command's. That of a stranger is an error.
-func (r *runner) isOurs(ctx context.Context, name string) (bool, error) {
+// join takes a Job that is there already for the tick's: another command has started it, or this one,
+// by a request whose answer was lost. One that is gone by now was there for a moment.
+func (r *runner) join(ctx context.Context, name string) error {
 	job := &batchv1.Job{}
 	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: r.cronJob.Namespace, Name: name}, job)
 	switch {
 	case apierrors.IsNotFound(err):
-		return false, nil
+		r.done(&r.others)
+		return nil
 	case err != nil:
-		return false, fmt.Errorf("reading job.batch/%s, which is there already: %w", name, err)
+		return fmt.Errorf("reading job.batch/%s, which is there already: %w", name, err)
 	case !metav1.IsControlledBy(job, r.cronJob):
-		return false, fmt.Errorf("%w: job.batch/%s is there already, and CronJob %s does not control it: delete it first",
+		return fmt.Errorf("%w: job.batch/%s is there already, and CronJob %s does not control it: delete it first",
 			errStop, name, r.cronJob.Name)
 	}
-	return true, nil
+	r.note("job.batch/%s is there already", name)
+	r.running[name] = r.Clock.Now()
+	if plan.ResultOf(job) != "" { // which the watch may have told of before it was asked for
+		r.conclude(plan.RunOf(job))
+	}
+	return nil
 }
 
-// pause waits until something has become of a Job of the CronJob's, or some time is over.
-func (r *runner) pause(ctx context.Context) {
+// pause waits until something has become of a Job of the CronJob's. It returns true when nothing has
+// for some time.
+func (r *runner) pause(ctx context.Context) bool {
 	for timer := r.Clock.After(pollInterval); ; {
 		select {
 		case <-ctx.Done():
-			return
+			return false
 		case <-timer:
-			return
+			return true
 		case event := <-r.jobs.events:
 			job, ok := event.Object.(*batchv1.Job)
 			if ok && metav1.IsControlledBy(job, r.cronJob) {
 				r.see(ctx, event.Type, job)
-				return
+				return false
 			}
 		}
 	}
@@ -272,23 +270,18 @@ func (r *runner) see(ctx context.Context, event watch.EventType, job *batchv1.Jo
 	}
 }
 
-// settle takes notice of Jobs that had ended when they were found to be there already. One that the
-// watch does not tell of, though it should, is looked up: it may have ended, and been deleted, while
-// the watch was interrupted.
+// settle looks up Jobs that the watch does not tell of, though it should: they may have ended, and
+// been deleted, while it was interrupted.
 func (r *runner) settle(ctx context.Context) {
-	for name, start := range r.running {
-		job := r.jobs.get(name)
-		if job == nil && r.Clock.Since(start.at) > cacheLag {
-			job = &batchv1.Job{}
-			err := r.cluster.Get(ctx, client.ObjectKey{Namespace: r.cronJob.Namespace, Name: name}, job)
-			if apierrors.IsNotFound(err) {
-				r.concludeGone(ctx, name)
-				continue
-			}
+	for name, startedAt := range r.running {
+		if r.jobs.has(name) || r.Clock.Since(startedAt) < cacheLag {
+			continue
 		}
-		if job != nil && plan.ResultOf(job) != "" {
-			r.conclude(plan.RunOf(job))
-		}
+		job := &batchv1.Job{}
+		err := r.cluster.Get(ctx, client.ObjectKey{Namespace: r.cronJob.Namespace, Name: name}, job)
+		if apierrors.IsNotFound(err) {
+			r.concludeGone(ctx, name)
+		} // or else the watch tells of it once it is back
 	}
 }
 

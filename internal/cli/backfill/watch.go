@@ -52,14 +52,10 @@ func watchJobs(ctx context.Context, e *env.Env, cronJob *v1.CronJob) (*watchedJo
 	return w, nil
 }
 
-// get returns a Job; nil if the watch tells of none.
-func (w *watchedJobs) get(name string) *batchv1.Job {
-	object, _, _ := w.store.GetByKey(w.cronJob.Namespace + "/" + name) // an indexer in memory does not fail
-	job, ok := object.(*batchv1.Job)
-	if !ok || !metav1.IsControlledBy(job, w.cronJob) {
-		return nil
-	}
-	return job
+// has reports whether the watch tells of a Job.
+func (w *watchedJobs) has(name string) bool {
+	_, exists, _ := w.store.GetByKey(w.cronJob.Namespace + "/" + name) // an indexer in memory does not fail
+	return exists
 }
 
 // list returns all Jobs that the CronJob controls.
