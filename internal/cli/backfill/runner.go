@@ -113,7 +113,7 @@ func (r *runner) fill(ctx context.Context) error {
 			r.queue, r.backoff, r.refusedAt, r.said = r.queue[1:], retryBackoff, time.Time{}, ""
 			continue
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // it comes of the interrupt, which is told of elsewhere
 		case errors.Is(err, errStop):
 			return err
 		case errors.Is(err, errBlocked):
@@ -188,8 +188,9 @@ func (r *runner) readCronJob(ctx context.Context) error {
 	return nil
 }
 
-// checkForbid says what has to end first, if the concurrency policy is Forbid. A tick of the schedule that is due, or about to be, has
-// precedence: it would otherwise start at the same moment as the tick of the past.
+// checkForbid says what has to end first, if the concurrency policy is Forbid. A tick of the schedule
+// that is due, or about to be, has precedence: it would otherwise start at the same moment as the
+// tick of the past.
 func (r *runner) checkForbid(jobs []*batchv1.Job) error {
 	if r.cronJob.Spec.ConcurrencyPolicy != v1.ForbidConcurrent {
 		return nil
