@@ -40,6 +40,7 @@ type options struct {
 	cronJobs  int
 	faults    []faults.Kind
 	manager   string
+	plugin    string
 	mutation  *mutations.Mutation
 	mutations string
 	out       string
@@ -136,24 +137,35 @@ func (o *options) printPlan() {
 	}
 }
 
-// build makes the directory for what is written, and builds the manager with a clock that can be
-// stepped, unless there is one.
+// build makes the directory for what is written, and builds the kubectl plugin and, unless there is
+// one, the manager with a clock that can be stepped.
 func (o *options) build(ctx context.Context) error {
-	if err := os.MkdirAll(o.out, 0o750); err != nil || o.manager != "" {
+	if err := os.MkdirAll(o.out, 0o750); err != nil {
 		return err
 	}
+	var err error
+	if o.plugin, err = o.buildOne(ctx, "kubectl-cronjob", "./cmd/kubectl-cronjob"); err != nil || o.manager != "" {
+		return err
+	}
+	o.manager, err = o.buildOne(ctx, "manager", "./test/chaos/manager")
+	return err
+}
+
+// buildOne builds a command, and returns its file.
+func (o *options) buildOne(ctx context.Context, name, command string) (string, error) {
 	root, err := localcluster.FindRoot()
 	if err != nil {
-		return err
+		return "", err
 	}
-	if o.manager, err = filepath.Abs(filepath.Join(o.out, "manager")); err != nil {
-		return err
+	output, err := filepath.Abs(filepath.Join(o.out, name))
+	if err != nil {
+		return "", err
 	}
-	command := exec.CommandContext(ctx, "go", "build", "-o", o.manager, "./test/chaos/manager") //nolint:gosec // what the caller names
-	command.Dir = root
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("building the manager: %w: %s", err, out)
+	build := exec.CommandContext(ctx, "go", "build", "-o", output, command) //nolint:gosec // what the caller names
+	build.Dir = root
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building %s: %w: %s", command, err, out)
 	}
-	return nil
+	return output, nil
 }

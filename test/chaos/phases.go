@@ -53,7 +53,7 @@ func (o *options) storm(ctx context.Context, file string) (err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	watching, stopWatching := context.WithCancel(ctx)
 	r.jobs = storm.NewJobs(ctx, r.site.Client, r.log, storm.Fate(o.seed))
-	r.users = &storm.Users{Client: r.site.Client, Log: r.log, Jobs: r.jobs}
+	r.users = &storm.Users{Client: r.site.Client, Log: r.log, Jobs: r.jobs, Plugin: r.plugin, Kubeconfig: r.site.Kubeconfig}
 	r.log.Listen(func(record history.Record) {
 		if record.Revision > 0 {
 			r.changed.Store(record.At.UnixNano())

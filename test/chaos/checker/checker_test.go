@@ -110,6 +110,12 @@ func (t *tale) job(second float64, tick int) {
 	t.stored(second, history.Record{Job: job})
 }
 
+// backfills has a user backfill a tick.
+func (t *tale) backfills(second float64, tick int) {
+	t.job(second, tick)
+	t.jobs[tick].Backfill = true
+}
+
 // runs has a tick run: asked for, created and in the status.
 func (t *tale) runs(second float64, tick, next int) {
 	t.asks(second, tick)
@@ -580,6 +586,15 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.job(5.1, 10)
 			t.status(5.2, 10, 20)
 			t.add(8, history.Record{Clock: &history.Clock{}})
+		}},
+		"S4: a tick that was missed is backfilled": {tell: func(t *tale) {
+			t.runs(20.1, 20, 30)
+			t.reports(20.2, oneMissed(10))
+			t.backfills(22, 10)
+		}},
+		"S4: a tick that has run is backfilled": {want: []Law{Doubled}, tell: func(t *tale) {
+			t.runsTwice()
+			t.backfills(22, 10)
 		}},
 		"S12: a Job does not say of which tick it is": {want: []Law{Unlabelled}, tell: func(t *tale) {
 			t.asks(10.1, 10)

@@ -19,6 +19,9 @@ func (c *check) statuses(s *timeline) {
 	}
 }
 
+// backfillLimit is how many ended Jobs of backfilled ticks the operator keeps.
+const backfillLimit = 3
+
 // settled judges how a CronJob is in the end, when all is idle.
 func (c *check) settled(s *timeline) {
 	if s.gone > 0 || c.phases[history.Settled].IsZero() {
@@ -35,6 +38,15 @@ func (c *check) settled(s *timeline) {
 		if run.deleted == 0 {
 			left[run.result]++
 		}
+	}
+	kept := 0
+	for _, run := range s.backfills {
+		if run.deleted == 0 {
+			kept++
+		}
+	}
+	if kept > backfillLimit {
+		c.violate(HistoryTooLong, s, time.Time{}, "%d backfilled Jobs are left, with a limit of %d", kept, backfillLimit)
 	}
 	for _, result := range []string{history.Succeeded, history.Failed} {
 		if left[result] > limit(last.CronJob, result) {

@@ -33,6 +33,21 @@ func (c *check) starts(s *timeline) {
 		c.label(s, run)
 		c.start(s, run, s.runs[:i])
 	}
+	c.backfills(s, ticks)
+}
+
+// backfills judges the Jobs that users backfilled, given the runs of the schedule by their tick:
+// they ask for ticks that were missed alone, and so never for one that runs.
+func (c *check) backfills(s *timeline, ticks map[int64]*run) {
+	for _, run := range s.backfills {
+		other := ticks[run.Tick.Unix()]
+		if other != nil && !c.isForgotten(s, other, run.createdAt) {
+			c.violate(Doubled, s, run.Tick, "Job %s was backfilled, and created at revision %d", run.Name, other.created)
+		}
+		ticks[run.Tick.Unix()] = run
+		c.label(s, run)
+		c.Backfilled++
+	}
 }
 
 // isForgotten reports whether nobody could know of a run any more at an instant, at which its tick

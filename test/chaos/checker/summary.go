@@ -30,6 +30,7 @@ func (v *Verdict) rows() []row {
 		row{1, "before the manager could know of an edit", v.Raced},
 		row{1, "run again or reported, when nobody could know of them", v.Forgotten},
 		row{1, "**doubled**", v.Count(Doubled)},
+		row{1, "backfilled by users, beside these", v.Backfilled},
 		row{1, "**early**", v.Count(Early)},
 		row{1, "**overlapping, under Forbid or Replace**", v.Count(ForbidOverlaps, ReplaceLeavesOne)},
 		row{0, "Late in the storm: p50, p99, max", lateness(v.late)},

@@ -19,6 +19,7 @@ type timeline struct {
 	versions  []version // as etcd had them, in the order of revisions
 	specs     []spec    // the versions that changed what it asks for
 	runs      []*run    // in the order of their creation
+	backfills []*run    // by users, in the same order
 	missed    []*missed
 	gone      int64 // the revision of its deletion; 0 if it is there
 	goneAt    time.Time
@@ -198,7 +199,11 @@ func (r *index) job(rec *history.Record) {
 		known = &run{Job: rec.Job, created: rec.Revision, createdAt: rec.At}
 		r.runs[rec.Job.UID] = known
 		known.creates = slices.Clone(r.creates[rec.Job.Namespace+"/"+rec.Job.Name])
-		if s := r.timelines[rec.Job.Owner]; s != nil {
+		switch s := r.timelines[rec.Job.Owner]; {
+		case s == nil:
+		case rec.Job.Backfill:
+			s.backfills = append(s.backfills, known)
+		default:
 			s.runs = append(s.runs, known)
 		}
 	}
@@ -264,7 +269,9 @@ func (r *index) other(rec *history.Record) {
 
 // arrange finds the versions that changed what a CronJob asks for.
 func (s *timeline) arrange() {
-	slices.SortStableFunc(s.runs, func(a, b *run) int { return cmp.Compare(a.created, b.created) })
+	for _, runs := range [][]*run{s.runs, s.backfills} {
+		slices.SortStableFunc(runs, func(a, b *run) int { return cmp.Compare(a.created, b.created) })
+	}
 	s.date()
 	for _, v := range s.versions {
 		next := spec{version: v, since: v.Created}

@@ -96,6 +96,9 @@ type Verdict struct {
 	// again, or were reported as missed, when nobody could know of them any more.
 	Run, Raced, Forgotten int
 
+	// Backfilled counts the Jobs by which users ran ticks that had been missed.
+	Backfilled int
+
 	// CronJobs counts those that there were, Settled those of them that were there in the end, and
 	// Readings how often the metrics of a process were read.
 	CronJobs, Settled, Readings int

@@ -83,7 +83,8 @@ func decodeJob(value []byte) (*Record, error) {
 	}
 	state := &Job{
 		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID), Created: job.CreationTimestamp.Time,
-		Result: resultOf(job), Tick: tickIn(job.Annotations), PodTick: tickIn(job.Spec.Template.Annotations),
+		Backfill: job.Annotations[v1.TriggerAnnotation] == string(v1.TriggerBackfill),
+		Result:   resultOf(job), Tick: tickIn(job.Annotations), PodTick: tickIn(job.Spec.Template.Annotations),
 	}
 	if owner := metav1.GetControllerOf(job); owner != nil && strings.HasPrefix(owner.APIVersion, v1.GroupVersion.Group+"/") {
 		state.Owner = string(owner.UID)

@@ -97,6 +97,9 @@ type Job struct {
 	Tick    time.Time `json:"tick,omitzero"`
 	PodTick time.Time `json:"podTick,omitzero"`
 
+	// Backfill says that a user backfilled the tick.
+	Backfill bool `json:"backfill,omitempty"`
+
 	// Result is how it ended: Succeeded, Failed, or "" while it runs.
 	Result string `json:"result,omitempty"`
 }

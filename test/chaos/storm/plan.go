@@ -26,6 +26,7 @@ const (
 	Resume     Verb = "resume"
 	Delete     Verb = "delete"
 	DeleteJob  Verb = "delete a Job"
+	Backfill   Verb = "backfill"
 )
 
 // verbs are what users do with CronJobs that are there: how often, compared with one another, which
@@ -49,6 +50,7 @@ var verbs = []struct {
 	{verb: Delete, weight: 3},
 	{verb: Label, weight: 1, change: func(spec *Spec, to Spec) { spec.Label = to.Label }},
 	{verb: DeleteJob, weight: 3},
+	{verb: Backfill, weight: 3},
 	{verb: Resume, fields: []string{"suspend"}}, // of those that are suspended alone
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os/exec"
 	"sync"
 	"time"
 
@@ -29,6 +30,9 @@ type Users struct {
 	Client client.Client
 	Log    *history.Log
 	Jobs   *Jobs
+
+	// Plugin is the file of the kubectl plugin, and Kubeconfig what it is to use.
+	Plugin, Kubeconfig string
 }
 
 // MakeNamespaces makes the namespaces.
@@ -93,6 +97,9 @@ func (u *Users) try(ctx context.Context, c *CronJob, act Act) error {
 	case DeleteJob:
 		u.Jobs.DeleteOne(c.Namespace, c.Name)
 		return nil
+	case Backfill:
+		u.backfill(ctx, c)
+		return nil
 	case Delete:
 		return client.IgnoreNotFound(u.Client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	case Create:
@@ -106,6 +113,24 @@ func (u *Users) try(ctx context.Context, c *CronJob, act Act) error {
 		return err
 	}
 	return u.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))
+}
+
+// The ticks that are backfilled, and how long the plugin may take.
+const (
+	backfillFrom = -2 * time.Minute
+	backfillTo   = -5 * time.Second
+	backfillTime = 20 * time.Second
+)
+
+// backfill has the plugin run the ticks that were missed lately. It may fail, as under Replace, or
+// take too long: then a later call goes on.
+func (u *Users) backfill(ctx context.Context, c *CronJob) {
+	ctx, cancel := context.WithTimeout(ctx, backfillTime)
+	defer cancel()
+	now := time.Now().UTC()
+	command := exec.CommandContext(ctx, u.Plugin, "backfill", c.Name, "-n", c.Namespace, "--kubeconfig="+u.Kubeconfig, "--only=missed", //nolint:gosec // ours
+		"--from="+now.Add(backfillFrom).Format(time.RFC3339), "--to="+now.Add(backfillTo).Format(time.RFC3339))
+	_ = command.Run()
 }
 
 // object returns what a user sends: all of the CronJob to create it, and of an edit the fields that
