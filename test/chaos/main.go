@@ -161,7 +161,7 @@ func (o *options) buildOne(ctx context.Context, name, command string) (string, e
 	if err != nil {
 		return "", err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-o", output, command) //nolint:gosec // what the caller names
+	build := exec.CommandContext(ctx, "go", "build", "-o", output, command)
 	build.Dir = root
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

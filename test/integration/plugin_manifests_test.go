@@ -23,7 +23,7 @@ import (
 func TestPluginLintSaysWhatTheAPIServerSays(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	paths, err := filepath.Glob(filepath.Join(root, "internal/cli/lint/testdata/*.[jy]*[nl]"))
+	paths, err := filepath.Glob(filepath.Join(root, "internal", "cli", "lint", "testdata", "*.[jy]*[nl]"))
 	require.NoError(t, err)
 	require.NotEmpty(t, paths)
 	for _, path := range paths {
@@ -32,7 +32,7 @@ func TestPluginLintSaysWhatTheAPIServerSays(t *testing.T) {
 		if strings.Contains(string(text), "{{") || strings.Contains(string(text), "$(") {
 			continue // a template
 		}
-		for _, document := range strings.Split(string(text), "\n---\n") {
+		for document := range strings.SplitSeq(string(text), "\n---\n") {
 			if strings.Contains(document, "the-built-in-one") || !strings.Contains(document, "jobTemplate") {
 				continue // not ours, or no CronJob as a whole
 			}
@@ -87,7 +87,7 @@ func TestPluginCreateMakesTheSameInBothVersions(t *testing.T) {
 func TestPluginImportsACrontabThatCanBeApplied(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	table, written := filepath.Join(root, "internal/cli/importing/testdata/crontab"), ""
+	table, written := filepath.Join(root, "internal", "cli", "importing", "testdata", "crontab"), ""
 	for _, flags := range [][]string{{"--output=json"}, {"--v2"}, nil} {
 		out, errOut, err := s.migrate(t.Context(), append([]string{"import", "--crontab", table, "--image=debian:13"}, flags...)...)
 		require.ErrorContains(t, err, "commands were not imported", "those that can't be")

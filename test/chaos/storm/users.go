@@ -128,8 +128,9 @@ func (u *Users) backfill(ctx context.Context, c *CronJob) {
 	ctx, cancel := context.WithTimeout(ctx, backfillTime)
 	defer cancel()
 	now := time.Now().UTC()
-	command := exec.CommandContext(ctx, u.Plugin, "backfill", c.Name, "-n", c.Namespace, "--kubeconfig="+u.Kubeconfig, "--only=missed", //nolint:gosec // ours
-		"--from="+now.Add(backfillFrom).Format(time.RFC3339), "--to="+now.Add(backfillTo).Format(time.RFC3339))
+	//nolint:gosec // its own build
+	command := exec.CommandContext(ctx, u.Plugin, "backfill", c.Name, "-n", c.Namespace, "--kubeconfig="+u.Kubeconfig,
+		"--only=missed", "--from="+now.Add(backfillFrom).Format(time.RFC3339), "--to="+now.Add(backfillTo).Format(time.RFC3339))
 	_ = command.Run()
 }
 
