@@ -62,8 +62,8 @@ const (
 	deletionTime = 5 * time.Second
 )
 
-// deleteJobs deletes Jobs, as many as its bounds allow, and tells what became of each. It takes them
-// in any order, so that a few that can't be deleted keep no others from it.
+// deleteJobs deletes Jobs, as many as its bounds allow, and calls tell with what became of each. It
+// takes them in any order, so that a few that can't be deleted keep no others from it.
 func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs []*batchv1.Job, tell func(*batchv1.Job, deletion)) {
 	bounded, cancel := context.WithTimeout(ctx, deletionTime)
 	defer cancel()
@@ -119,8 +119,8 @@ func (r *CronJobReconciler) isGone(ctx context.Context, seen *observed, job *bat
 	return err == nil && (found == nil || found.UID != job.UID)
 }
 
-// maxPlanAge is how old a plan may be when it is carried out. A process that was frozen, or that has
-// waited for answers, decides again: a newer tick may be due, and the CronJob edited.
+// maxPlanAge is how old a plan may be when it is carried out. A process that was frozen, or that
+// has waited for answers, decides again: a newer tick may be due, and the CronJob edited.
 const maxPlanAge = 3 * time.Second
 
 // start creates the Job of the tick.

@@ -58,8 +58,8 @@ func trimJob(object any) (any, error) {
 	return object, nil
 }
 
-// trimmed leaves of a Job whose it is, its tick, its trigger, and how it ended. Of the Jobs of others
-// not even that is read, but they can't be told by a selector.
+// trimmed leaves of a Job whose it is, its tick, its trigger, and how it ended. Of the Jobs of
+// others not even that is read, but they can't be told by a selector.
 func trimmed(job *batchv1.Job) *batchv1.Job {
 	rest := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
 		Namespace: job.Namespace, Name: job.Name, UID: job.UID, ResourceVersion: job.ResourceVersion,

@@ -108,16 +108,18 @@ func (p *pending) addRun(job *batchv1.Job) {
 		return
 	}
 	p.runs = append(p.runs, unrecordedRun{job: job})
-	for len(p.runs) > maxRuns {
-		if tick, ok := plan.TickOf(p.runs[0].job); ok && p.runs[0].isGone && tick.After(p.forgottenUntil) {
-			p.forgottenUntil = tick
-		}
-		p.runs = p.runs[1:]
+	if len(p.runs) <= maxRuns {
+		return
 	}
+	if tick, ok := plan.TickOf(p.runs[0].job); ok && p.runs[0].isGone && tick.After(p.forgottenUntil) {
+		p.forgottenUntil = tick
+	}
+	p.runs = p.runs[1:]
 }
 
-// addUnconfirmed remembers a Job until it is known whether it exists.
+// addUnconfirmed remembers a Job, once, until it is known whether it exists.
 func (p *pending) addUnconfirmed(name string, at time.Time) {
+	p.unconfirmed = slices.DeleteFunc(p.unconfirmed, func(job unconfirmedJob) bool { return job.name == name })
 	p.unconfirmed = append(p.unconfirmed, unconfirmedJob{name, at})
 	p.unconfirmed = p.unconfirmed[max(0, len(p.unconfirmed)-maxRuns):]
 }

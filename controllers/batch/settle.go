@@ -54,8 +54,8 @@ func (r *CronJobReconciler) settleStatus(ctx context.Context, seen *observed) {
 	}
 }
 
-// settleCreate finds out what became of a creation whose outcome was unknown, and reports whether it
-// could. Its Job is a run of which the status does not tell yet.
+// settleCreate finds out what became of a creation whose outcome was unknown, and reports whether
+// it could. Its Job is a run of which the status does not tell yet.
 func (r *CronJobReconciler) settleCreate(ctx context.Context, seen *observed, start unconfirmedJob) (isCertain bool) {
 	job, isCertain := r.find(ctx, seen, start.name, start.at)
 	if job != nil {

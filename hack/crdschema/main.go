@@ -15,7 +15,8 @@
 //   - It narrows the schema to what the Go types can decode. A stored value that passes the schema
 //     and can't be decoded would fail every list and watch that contains it.
 //
-// controller-gen (v0.23) has a marker for none of the others: maxDescLen holds for all descriptions, and
+// controller-gen (v0.23) has a marker for none of the others: maxDescLen holds for all descriptions,
+// and
 // markers can't reach fields of Kubernetes' own types.
 package main
 

@@ -5,7 +5,6 @@ package fairqueue
 
 import (
 	"cmp"
-	"sync"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -13,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// order holds the requests that are ready and decides which is next. Client-go's queue calls it
-// with its own lock held, but for expect and done.
+// order holds the requests that are ready and decides which is next. The lock of Queue is held
+// whenever it is used.
 type order struct {
 	// ready has all requests, by namespace. Of each namespace, the first is in due if it is due, and
 	// otherwise in early, which can wait for those.
@@ -23,14 +22,12 @@ type order struct {
 	pushed            int
 	previous          string // the namespace whose turn was last
 
-	// free is how many workers have no request, and running how many have one, by namespace. Only
-	// Len, Pop and done use them, with the lock of Queue held.
+	// free is how many workers have no request, and running how many have one, by namespace.
 	free    int
 	running map[string]int
 
 	// expected has when the requests are due that were added but have no place yet: a request that
 	// is being reconciled gets one when that is done.
-	mu       sync.Mutex
 	expected map[reconcile.Request]time.Time
 }
 
@@ -73,23 +70,14 @@ func newOrder(workers int) *order {
 
 // expect says when a request that is about to be added is due. The earliest instant counts.
 func (o *order) expect(request reconcile.Request, due time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	if expected, ok := o.expected[request]; !ok || due.Before(expected) {
 		o.expected[request] = due
 	}
 }
 
-// takeDue returns when a request is due that gets a place now. What was expected may have been
-// taken a moment ago, if the request got a place and was handed out between expect and its
-// addition.
+// takeDue returns when a request is due that gets a place now.
 func (o *order) takeDue(request reconcile.Request) time.Time {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	due, ok := o.expected[request]
-	if !ok {
-		return time.Now()
-	}
+	due := o.expected[request]
 	delete(o.expected, request)
 	return due
 }

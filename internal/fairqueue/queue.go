@@ -83,10 +83,18 @@ func (q *Queue) forward() {
 			return
 		}
 		q.PriorityQueue.Done(request)
-		q.order.expect(request, time.Now().Add(-time.Duration(priority)*time.Second))
-		q.ready.Add(request)
-		q.wake()
+		q.makeReady(request, time.Now().Add(-time.Duration(priority)*time.Second))
 	}
+}
+
+// makeReady lets a request that is due at an instant be handed out, and a worker that waits look
+// again.
+func (q *Queue) makeReady(request reconcile.Request, due time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.order.expect(request, due)
+	q.ready.Add(request)
+	q.changed.Signal()
 }
 
 // wake lets a worker that waits look again.

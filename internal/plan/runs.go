@@ -225,7 +225,8 @@ func (p *Plan) setLastRun(in Input, end *batchv1.JobCondition) {
 	})
 }
 
-// validReason matches what the API server takes as the reason of a condition of ours, and no longer than reasons are.
+// validReason matches what the API server takes as the reason of a condition of ours, and no longer
+// than reasons are.
 var validReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]{0,126}[A-Za-z0-9_])?$`)
 
 // reasonOf returns the reason that a Job gives for its end; "" if there is none, or one that the API

@@ -322,8 +322,12 @@ func isUnstamped(in Input) bool {
 // until it is resumed, which may remove a field and so not be stamped.
 func (p *Plan) observeEdit(in Input) {
 	p.Status.ObservedGeneration = in.CronJob.Generation
-	isSuspended := isReadyReason(in.CronJob, v1.ReasonSuspended) && p.Status.ObservedEditTime != nil
-	if !in.EditedAt.IsZero() && (isSuspended || !apiequality.Semantic.DeepEqual(p.Status, in.CronJob.Status)) {
+	observed := p.Status.ObservedEditTime
+	if in.EditedAt.IsZero() || observed != nil && observed.Time.Equal(in.EditedAt) {
+		return
+	}
+	isSuspended := isReadyReason(in.CronJob, v1.ReasonSuspended) && observed != nil
+	if isSuspended || !apiequality.Semantic.DeepEqual(p.Status, in.CronJob.Status) {
 		p.Status.ObservedEditTime = &metav1.Time{Time: in.EditedAt}
 	}
 }

@@ -74,7 +74,7 @@ func TestAnOutageIsBackfilledAndAStreakOfFailuresEnds(t *testing.T) {
 		}
 		return nil
 	})
-	kubectl(t, "-n", operatorNamespace, "scale", fmt.Sprintf("deployment/%s", deploymentName), fmt.Sprintf("--replicas=%d", replicas))
+	kubectl(t, "-n", operatorNamespace, "scale", "deployment/"+deploymentName, fmt.Sprintf("--replicas=%d", replicas))
 	require.NoError(t, rollOut(t.Context()))
 	status := s.awaitStatus("c", func(status v1.CronJobStatus) bool {
 		return len(status.Missed) > 0 && status.Missed[0].Count >= 3

@@ -90,11 +90,12 @@ func TestKubeStateMetricsExportsEachCronJobAndWhatItsAlertNeeds(t *testing.T) {
 	}
 
 	_, text := ask(t.Context(), url)
+	series := parseMetrics(text)
 	rules, err := kustomize(t.Context(), "config/prometheus")
 	require.NoError(t, err)
 	for _, selected := range selector.FindAllStringSubmatch(rules, -1) {
 		if strings.HasPrefix(selected[1], "kube_tutorial_") {
-			assert.True(t, exports(parseMetrics(text), selected[1], selected[2]), selected[0])
+			assert.True(t, exports(series, selected[1], selected[2]), selected[0])
 		}
 	}
 }

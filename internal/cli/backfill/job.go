@@ -28,9 +28,9 @@ const (
 	failedUntilAnnotation = "batch.tutorial.kubebuilder.io/backfill-failed-until"
 )
 
-// newJob makes the Job of a tick of the past. The first attempt has the name that the schedule gives
-// to the tick's Job; the next have their number behind it. So two commands that want the same start
-// it once.
+// newJob makes the Job of a tick of the past. The first attempt has the name that the schedule
+// gives to the tick's Job; the next have their number behind it. So two commands that want the same
+// start it once.
 func newJob(c *v1.CronJob, tick time.Time, attempt int) *batchv1.Job {
 	job := cronjobs.NewJob(c, tick, v1.TriggerBackfill)
 	if attempt > 1 {

@@ -17,11 +17,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
-// The exit codes are those of kubectl diff.
-const (
-	exitChanges = 1
-	exitTrouble = 2
-)
+// exitChanges is the exit code where there are files to convert. It and files.Trouble are as those
+// of kubectl diff.
+const exitChanges = 1
 
 // builtIn is what --from takes.
 const builtIn = "batch/v1"
@@ -97,29 +95,20 @@ func NewCommand(e *env.Env) *cobra.Command {
 		Short:                 "Convert manifests between the versions",
 		Long:                  long,
 		Example:               example,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return trouble(fmt.Errorf("unexpected argument %q: name files with -f", args[0]))
-			}
-			return nil
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			options, err := c.options()
 			if err != nil {
-				return trouble(err)
+				return files.Trouble(err)
 			}
 			return c.run(cmd.Context(), options)
 		},
 	}
-	// 1 means that there are files to convert.
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return trouble(err) })
 	c.addFlags(cmd)
 	return cmd
 }
 
 func (c *command) addFlags(cmd *cobra.Command) {
-	files.AddFlags(cmd, &c.filenames, &c.recursive)
+	files.Configure(cmd, &c.filenames, &c.recursive)
 	flags := cmd.Flags()
 	flags.StringVar(&c.to, "to", "", "The version to convert to: v1 or v2.")
 	flags.StringVar(&c.from, "from", "", "batch/v1 converts the built-in CronJobs, and nothing else.")
@@ -160,22 +149,19 @@ func (c *command) options() (manifest.Options, error) {
 	return options, nil
 }
 
-// trouble ends the program with the code that says so.
-func trouble(err error) error { return &env.ExitError{Code: exitTrouble, Err: err} }
-
 // run converts the files one after the other.
 func (c *command) run(ctx context.Context, options manifest.Options) error {
 	named, err := files.Expand(c.filenames, c.recursive)
 	if err != nil {
-		return trouble(err)
+		return files.Trouble(err)
 	}
 	if c.inPlace && slices.ContainsFunc(named, func(f files.File) bool { return f.Path == files.Stdin }) {
-		return trouble(errors.New("--in-place can't write the standard input: leave it out, or name files"))
+		return files.Trouble(errors.New("--in-place can't write the standard input: leave it out, or name files"))
 	}
 	report := newReport(c)
 	for _, f := range named {
 		if ctx.Err() != nil {
-			return trouble(errors.Join(ctx.Err(), report.out.Flush()))
+			return files.Trouble(errors.Join(ctx.Err(), report.out.Flush()))
 		}
 		report.add(c.convertOne(f, options))
 	}

@@ -128,13 +128,13 @@ func (r *report) print(o outcome) {
 // end returns the error that has the exit code.
 func (r *report) end() error {
 	if err := r.out.Flush(); err != nil {
-		return trouble(fmt.Errorf("writing the output: %w", err))
+		return files.Trouble(fmt.Errorf("writing the output: %w", err))
 	}
 	switch {
 	case r.failed == 1 && r.files == 1:
-		return trouble(errors.New("the file was not converted"))
+		return files.Trouble(errors.New("the file was not converted"))
 	case r.failed > 0:
-		return trouble(fmt.Errorf("%d of %d files were not converted", r.failed, r.files))
+		return files.Trouble(fmt.Errorf("%d of %d files were not converted", r.failed, r.files))
 	case r.changed > 0 && !r.inPlace && (r.check || r.diff):
 		return &env.ExitError{Code: exitChanges}
 	}

@@ -17,6 +17,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -169,4 +170,12 @@ func Fail(e *env.Env, errs []error) error {
 		fmt.Fprintln(e.ErrOut, "error:", err)
 	}
 	return &env.ExitError{Code: 1}
+}
+
+// IsSuspended reports whether a CronJob of any version starts nothing at an instant.
+func IsSuspended(object *unstructured.Unstructured, now time.Time) bool {
+	forGood, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
+	text, _, _ := unstructured.NestedString(object.Object, "spec", "suspendUntil")
+	until, _ := time.Parse(time.RFC3339, text)
+	return forGood || now.Before(until)
 }

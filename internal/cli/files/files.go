@@ -1,7 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package files finds and reads the files that the flag -f names.
+// Package files finds and reads the files that the flag -f names, and has what the commands share
+// that take it.
 package files
 
 import (
@@ -16,13 +17,30 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/resource"
+
+	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
 // Stdin is how -f names the standard input.
 const Stdin = "-"
 
-// AddFlags has a command take the flags -f and -R.
-func AddFlags(cmd *cobra.Command, names *[]string, recursive *bool) {
+// exitTrouble is the exit code of a command that could not do its work: 1 says what it has found.
+const exitTrouble = 2
+
+// Trouble ends the program with the code that says so.
+func Trouble(err error) error { return &env.ExitError{Code: exitTrouble, Err: err} }
+
+// Configure has a command take the flags -f and -R, and no arguments. A mistake on its command line
+// is Trouble.
+func Configure(cmd *cobra.Command, names *[]string, recursive *bool) {
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return Trouble(fmt.Errorf("unexpected argument %q: name files with -f", args[0]))
+		}
+		return nil
+	}
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Trouble(err) })
 	flags := genericclioptions.FileNameFlags{
 		Usage:     "Files or directories with manifests, or - for the standard input. Of directories, .yaml, .yml and .json files.",
 		Filenames: names,

@@ -21,11 +21,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
-// The exit codes are those of convert.
-const (
-	exitWarnings = 1
-	exitErrors   = 2
-)
+// exitWarnings is the exit code where there are warnings. Where there are errors, it is that of
+// files.Trouble.
+const exitWarnings = 1
 
 const (
 	long = `Check the CronJobs in manifests, of both versions. It needs no cluster.
@@ -70,52 +68,40 @@ func NewCommand(e *env.Env) *cobra.Command {
 		Short:                 "Check manifests, without a cluster",
 		Long:                  long,
 		Example:               example,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return trouble(fmt.Errorf("unexpected argument %q: name files with -f", args[0]))
-			}
-			return nil
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(c.filenames) == 0 {
-				return trouble(errors.New("name files with -f"))
+				return files.Trouble(errors.New("name files with -f"))
 			}
 			if err := c.output.Check(); err != nil {
-				return trouble(err)
+				return files.Trouble(err)
 			}
 			return c.run(cmd.Context())
 		},
 	}
-	// 1 means that there are warnings.
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return trouble(err) })
-	files.AddFlags(cmd, &c.filenames, &c.recursive)
+	files.Configure(cmd, &c.filenames, &c.recursive)
 	c.output.AddFlag(cmd, "text", "json", "sarif")
 	return cmd
 }
-
-// trouble ends the program with the code that says so.
-func trouble(err error) error { return &env.ExitError{Code: exitErrors, Err: err} }
 
 // run checks the files one after the other.
 func (c *command) run(ctx context.Context) error {
 	named, err := files.Expand(c.filenames, c.recursive)
 	if err != nil {
-		return trouble(err)
+		return files.Trouble(err)
 	}
 	checker, err := newChecker(c.Clock.Now())
 	if err != nil {
-		return trouble(err)
+		return files.Trouble(err)
 	}
 	findings := []finding{} // an empty list in JSON
 	for _, f := range named {
 		if ctx.Err() != nil {
-			return trouble(ctx.Err())
+			return files.Trouble(ctx.Err())
 		}
 		findings = append(findings, sorted(c.lint(ctx, checker, f))...)
 	}
 	if err := write(c.Out, c.output, findings); err != nil {
-		return trouble(fmt.Errorf("writing the output: %w", err))
+		return files.Trouble(fmt.Errorf("writing the output: %w", err))
 	}
 	return verdict(findings)
 }
@@ -147,7 +133,7 @@ func verdict(findings []finding) error {
 	}
 	switch {
 	case has(severityError):
-		return trouble(nil)
+		return files.Trouble(nil)
 	case has(severityWarning):
 		return &env.ExitError{Code: exitWarnings}
 	}

@@ -6,7 +6,6 @@ package list
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -152,7 +151,7 @@ func (c *command) each(ctx context.Context, cluster client.Reader, kind schema.G
 ) []error {
 	now := c.Clock.Now()
 	return c.selection.Each(ctx, c.Env, cluster, kind, nil, func(object *unstructured.Unstructured) error {
-		if c.failing && !isFailing(object) || c.suspended && !isSuspended(object, now) {
+		if c.failing && !isFailing(object) || c.suspended && !cronjobs.IsSuspended(object, now) {
 			return nil
 		}
 		return visit(object)
@@ -163,12 +162,4 @@ func (c *command) each(ctx context.Context, cluster client.Reader, kind schema.G
 func isFailing(object *unstructured.Unstructured) bool {
 	failures, _, _ := unstructured.NestedInt64(object.Object, "status", "consecutiveFailures")
 	return failures > 0
-}
-
-// isSuspended reports whether a CronJob of any version is suspended at an instant.
-func isSuspended(object *unstructured.Unstructured, now time.Time) bool {
-	forGood, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
-	text, _, _ := unstructured.NestedString(object.Object, "spec", "suspendUntil")
-	until, _ := time.Parse(time.RFC3339, text)
-	return forGood || now.Before(until)
 }

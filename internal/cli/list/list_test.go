@@ -15,6 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -104,7 +105,7 @@ func TestFailingAndSuspendedAreToldInEachVersion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			object := &unstructured.Unstructured{Object: map[string]any{"spec": tc.spec, "status": tc.status}}
 			assert.Equal(t, tc.wantFailing, isFailing(object))
-			assert.Equal(t, tc.wantSuspended, isSuspended(object, noon))
+			assert.Equal(t, tc.wantSuspended, cronjobs.IsSuspended(object, noon))
 		})
 	}
 }

@@ -13,6 +13,8 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 )
 
 const (
@@ -67,7 +69,7 @@ func (c *command) setField(object *unstructured.Unstructured) (field string, err
 // changeBulk suspends an object that is not suspended, or takes back what changeBulk has done.
 func (c *command) changeBulk(object *unstructured.Unstructured) error {
 	if c.suspend {
-		if isSuspended(object, c.Clock.Now()) {
+		if cronjobs.IsSuspended(object, c.Clock.Now()) {
 			return nil
 		}
 		field, err := c.setField(object)
@@ -92,14 +94,6 @@ func (c *command) changeBulk(object *unstructured.Unstructured) error {
 func valueOf(object *unstructured.Unstructured, field string) string {
 	value, _, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", field)
 	return fmt.Sprintf("%s=%v", field, value)
-}
-
-// isSuspended reports whether an object starts nothing at present.
-func isSuspended(object *unstructured.Unstructured, now time.Time) bool {
-	forGood, _, _ := unstructured.NestedBool(object.Object, "spec", suspendField)
-	text, _, _ := unstructured.NestedString(object.Object, "spec", untilField)
-	until, _ := time.Parse(time.RFC3339, text)
-	return forGood || until.After(now)
 }
 
 // forget removes what stands on an object about its suspension.

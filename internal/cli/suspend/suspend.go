@@ -201,7 +201,7 @@ func (c *command) warn(object client.Object) {
 func (c *command) operation(object *unstructured.Unstructured, changed bool) string {
 	operation := "already " + c.done
 	switch {
-	case !c.suspend && isSuspended(object, c.Clock.Now()):
+	case !c.suspend && cronjobs.IsSuspended(object, c.Clock.Now()):
 		operation = "left suspended"
 	case changed:
 		operation = c.dryRun.Done(c.done)
