@@ -6,6 +6,7 @@ package batch
 import (
 	"context"
 	"slices"
+	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,11 +38,15 @@ func (r *CronJobReconciler) report(ctx context.Context, seen *observed, result p
 	}
 }
 
+// maxUnreported is how long before this process led ticks may have been noted as missed whose event
+// was not written: leaders may follow each other soon, each with events that wait when it ends.
+const maxUnreported = 5 * time.Minute
+
 // reportMissed reports the missed ticks of a status as it is stored, that this process has not
-// reported: it may have written the status and got no answer, or the leader before it may have
-// ended before it could report them. That one has reported all that was found earlier.
+// reported: it may have written the status and got no answer, or the leaders before it may have
+// ended before they could report them.
 func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
-	rows, oldest := c.Status.Missed, r.leadingSince.Add(-plan.MaxCacheLag)
+	rows, oldest := c.Status.Missed, r.leadingSince.Add(-maxUnreported)
 	if older := slices.IndexFunc(rows, func(row v1.MissedTicks) bool { return row.Time.Time.Before(oldest) }); older >= 0 {
 		rows = rows[:older]
 	}

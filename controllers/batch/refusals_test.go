@@ -564,7 +564,7 @@ func TestS2AStatusThatArrivesLateIsReported(t *testing.T) {
 	assert.Len(t, s.stored().Status.Missed, 1)
 }
 
-func TestS2ANewLeaderReportsWhatTheOneBeforeHasWrittenLast(t *testing.T) {
+func TestS2ANewLeaderReportsWhatThoseBeforeHaveWrittenLast(t *testing.T) {
 	s := newStage(t, every().Deadline(10))
 	tick := s.toNextTick()
 	s.clock.SetTime(tick.Add(11 * time.Second))
@@ -575,8 +575,9 @@ func TestS2ANewLeaderReportsWhatTheOneBeforeHasWrittenLast(t *testing.T) {
 		after time.Duration
 		want  int
 	}{
-		"a moment later": {10 * time.Second, 1},
-		"an hour later":  {time.Hour, 0},
+		"a moment later":            {10 * time.Second, 1},
+		"after two that were short": {2 * time.Minute, 1},
+		"an hour later":             {time.Hour, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.recorder.recorded = map[string]bool{} // what the leader before recorded is lost with it

@@ -618,6 +618,16 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.ends(22, 20, history.Succeeded)
 			t.settles(25)
 		}},
+		"O: the status does not know the newest run, which nobody could know any more": {tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.ends(12, 10, history.Succeeded)
+			t.asks(20.1, 20)
+			t.job(20.1, 20)
+			t.ends(22, 20, history.Succeeded)
+			t.removes(23, 20)
+			t.process("a-1", history.Ended, 24)
+			t.settles(25)
+		}},
 		"O3: the metrics count what was told": {tell: func(t *tale) {
 			t.runs(20.1, 20, 30)
 			t.reports(20.2, oneMissed(10))

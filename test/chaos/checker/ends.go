@@ -32,7 +32,8 @@ func (c *check) settled(s *timeline) {
 	left := map[string]int{}
 	newest := time.Time{}
 	for _, run := range s.runs {
-		if run.Tick.After(newest) {
+		isUnknown := run.Tick.After(last.LastSchedule) && c.isForgotten(s, run, c.end)
+		if run.Tick.After(newest) && !isUnknown {
 			newest = run.Tick
 		}
 		if run.deleted == 0 {
