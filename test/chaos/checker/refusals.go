@@ -89,14 +89,14 @@ var anything = []string{history.Creates, history.Deletes, history.Statuses, hist
 // refusal this is judged as well.
 const (
 	onTime    = 5 * time.Second
-	againBy   = 2 * time.Second
+	againBy   = 3 * time.Second
 	aftermath = time.Minute
 )
 
 // refusedTick judges whether a tick was looked at on time though something was refused in its
 // namespace, or had been a while before: a refusal costs its own retry and nothing else.
 func (c *check) refusedTick(s *timeline, span span, tick time.Time) {
-	if !c.isRefused(s, tick.Add(-aftermath), tick, anything...) || c.isSkewed(tick) || !c.isSteady(s, span, tick) {
+	if !c.isRefused(s, tick.Add(-aftermath), tick, anything...) || c.isSkewed(span, tick) || !c.isSteady(s, span, tick) {
 		return
 	}
 	tries := c.tries[s.name]

@@ -112,9 +112,9 @@ func (c *check) account(s *timeline, span span, tick time.Time, ran *run) {
 		c.DueAndRun++
 	case ran != nil && reports == 1 && c.isBetween(s, span, last, tick):
 		c.DueAndRun++
-	case ran != nil && reports > 0 && !c.isSkewed(tick):
+	case ran != nil && reports > 0 && !c.isSkewed(span, tick):
 		c.violate(RunAndReported, s, tick, "it ran, and %d events say that it was missed: %s", reports, last.why)
-	case reports > 1 && !c.isSkewed(tick):
+	case reports > 1 && !c.isSkewed(span, tick):
 		c.violate(ReportedTwice, s, tick, "%d events say that it was missed, at last: %s", reports, last.why)
 	case ran != nil:
 		c.DueAndRun++
@@ -130,7 +130,7 @@ func (c *check) unaccounted(s *timeline, span span, tick time.Time) {
 	at, passed := s.passed(span, tick)
 	row, until := s.rowOf(tick, c.end)
 	switch {
-	case c.isSkewed(tick):
+	case c.isSkewed(span, tick):
 		c.Excused[ClockStepped]++
 	case row != nil:
 		c.untold(s, tick, row.at, until)
@@ -249,15 +249,19 @@ func (c *check) died(written time.Time) bool {
 	})
 }
 
-// longestInterval is the longest of a storm's intervals, of which a timer may be under way when the
-// clock is stepped.
+// longestInterval is the longest of a storm's "@every" intervals, of which a timer may be under way
+// when the clock is stepped.
 const longestInterval = 16 * time.Second
 
 // isSkewed reports whether a tick came up while the clocks were stepped, or was passed by when they
 // were: of those it is not asked that they run or are reported.
-func (c *check) isSkewed(tick time.Time) bool {
+func (c *check) isSkewed(span span, tick time.Time) bool {
 	for _, w := range c.clocks {
-		if tick.After(w.from.Add(min(w.step, 0)-longestInterval)) && tick.Before(w.to.Add(max(w.step, 0)+longestInterval)) {
+		after := w.step + longestInterval
+		if w.step < 0 { // a timer that was set meanwhile ends late
+			after = max(longestInterval, span.every)
+		}
+		if tick.After(w.from.Add(min(w.step, 0)-longestInterval)) && tick.Before(w.to.Add(after)) {
 			return true
 		}
 	}
