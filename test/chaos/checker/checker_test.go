@@ -408,6 +408,17 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.removes(11, 10)
 			t.runs(13, 10, 20)
 		}},
+		"S4: an interval does not count from a run that nobody can know of": {tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			knew := t.revision
+			t.edit(19, func(c *history.CronJob) { c.Schedule = "@every 18s" })
+			t.asks(20.1, 20, func(c *history.Create) { c.Knew = knew })
+			t.job(20.1, 20)
+			t.process("a-1", history.Ended, 20.2)
+			t.removes(21, 20)
+			t.runs(28.1, 28, 46)
+			t.runs(46.1, 46, 64)
+		}},
 		"S4: a tick is reported of which nobody can know that it has run": {tell: func(t *tale) {
 			t.asks(10.1, 10)
 			t.job(10.1, 10)

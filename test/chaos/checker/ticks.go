@@ -64,7 +64,7 @@ func (c *check) due(s *timeline, span span) []time.Time {
 	var moved []time.Time
 	for _, run := range s.runs {
 		switch {
-		case run.created < span.revision && !s.told(run) && c.isForgotten(s, run, observed):
+		case !s.told(run) && c.isForgotten(s, run, observed):
 		case run.created < span.revision:
 			anchor = run.Tick
 		case span.to > 0 && run.created > span.to:
