@@ -134,7 +134,7 @@ func (c *check) isSteady(s *timeline, span span, tick time.Time) bool {
 		}
 	}
 	struck := func(at time.Time) bool { return at.After(settled) && at.Before(by) }
-	return !slices.ContainsFunc(c.struck[s.name], struck) && c.othersRun(tick, by)
+	return !slices.ContainsFunc(c.struck[s.name], struck) && c.othersRun(tick, by, span.revision)
 }
 
 // versionAt returns the version that was stored at an instant; nil if there was none.
@@ -155,14 +155,18 @@ const (
 	lateBy     = 2 * time.Second
 )
 
-// othersRun reports whether around a tick those to whom nothing is refused had their Jobs on time.
-func (c *check) othersRun(tick, by time.Time) bool {
+// othersRun reports whether around a tick those to whom nothing is refused had their Jobs on time,
+// from a manager that had been told of a revision: its watch may be broken.
+func (c *check) othersRun(tick, by time.Time, revision int64) bool {
 	last := tick.Add(-c.slow(onTime))
 	first, _ := slices.BinarySearchFunc(c.witnesses, last, func(w try, at time.Time) int { return w.answered.Compare(at) })
 	count, late := 0, 0
 	for _, w := range c.witnesses[first:] {
 		if w.answered.After(by) || w.answered.Sub(last) > c.slow(longestGap) {
 			break
+		}
+		if w.Knew < revision {
+			continue
 		}
 		count++
 		if w.onTime(c.slow(lateBy)) {

@@ -25,15 +25,15 @@ func (t *tale) allows(second float64, of string) {
 }
 
 // othersRun has a CronJob of another namespace run each second of the tale, late by so much, less a
-// time in which nobody does anything.
-func (t *tale) othersRun(late float64, nobodyFrom, nobodyTo int) {
+// time in which nobody does anything, by a manager that knew of a revision.
+func (t *tale) othersRun(late float64, nobodyFrom, nobodyTo int, knew int64) {
 	for tick := range int(t.last()) {
 		if tick >= nobodyFrom && tick < nobodyTo {
 			continue
 		}
 		create := &history.Create{
 			Manager: "a-1", Job: fmt.Sprintf("others/o-%d", at(float64(tick)).Unix()), Asked: at(float64(tick) + late),
-			Decided: at(float64(tick) + late), Code: 201,
+			Decided: at(float64(tick) + late), Knew: knew, Code: 201,
 		}
 		t.add(float64(tick)+late, history.Record{Create: create})
 	}
@@ -69,6 +69,7 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 		others     float64 // how late the ticks of others are
 		nobodyFrom int     // from when to when nobody does anything
 		nobodyTo   int
+		isUntold   bool // whether the manager knows of no CronJob
 		want       []Law
 	}{
 		"S14: no status can be written, and each tick runs": {tell: func(t *tale) {
@@ -78,6 +79,13 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.status(62.5, 60, 70)
 		}},
 		"S14: no status can be written, and ticks are not looked at": {want: []Law{NotTried, NotTried}, tell: func(t *tale) {
+			t.refuses(5, history.Statuses)
+			t.startsJobs(10, 20, 50)
+			t.allows(52, history.Statuses)
+			t.status(52.5, 50, 60)
+			t.reports(52.6, manyMissed(2, 30, 40))
+		}},
+		"S14: ticks are not looked at by one who was not told of the CronJob": {isUntold: true, tell: func(t *tale) {
 			t.refuses(5, history.Statuses)
 			t.startsJobs(10, 20, 50)
 			t.allows(52, history.Statuses)
@@ -255,7 +263,11 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			tale := newTale()
 			test.tell(tale)
 			tale.add(tale.last()+6, history.Record{Act: &history.Act{Kind: "end"}})
-			tale.othersRun(max(test.others, 0.1), test.nobodyFrom, test.nobodyTo)
+			knew := tale.revision
+			if test.isUntold {
+				knew = 0
+			}
+			tale.othersRun(max(test.others, 0.1), test.nobodyFrom, test.nobodyTo, knew)
 			verdict := Check(tale.records, 1)
 			got := []Law{}
 			for _, violation := range verdict.Violations {

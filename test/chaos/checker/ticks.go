@@ -60,8 +60,7 @@ func (c *check) ticks(s *timeline) {
 // a manager could know of when it observed the edit; and if a run of the schedule before comes
 // later, as that was under way when the schedule was edited, from that.
 func (c *check) due(s *timeline, span span) []time.Time {
-	anchor, observed := span.Created, s.observed(span, c.end)
-	var moved []time.Time
+	anchor, from, observed := span.Created, span.since, s.observed(span, c.end)
 	for _, run := range s.runs {
 		switch {
 		case !s.told(run) && c.isForgotten(s, run, observed):
@@ -69,21 +68,13 @@ func (c *check) due(s *timeline, span span) []time.Time {
 			anchor = run.Tick
 		case span.to > 0 && run.created > span.to:
 		case !span.fixed && !span.has(run.Tick, anchor):
-			if len(moved) > 0 && span.has(run.Tick, moved[len(moved)-1]) {
-				continue
+			anchor = run.Tick
+			if anchor.After(from) {
+				from = anchor
 			}
-			moved = append(moved, run.Tick)
 		}
 	}
-	if len(moved) == 0 {
-		return span.ticks(span.since, span.until, anchor)
-	}
-	last := moved[len(moved)-1]
-	from := span.since
-	if last.After(from) {
-		from = last
-	}
-	return span.ticks(from, span.until, last)
+	return span.ticks(from, span.until, anchor)
 }
 
 // told reports whether a status told of a run as the last one, be it after its Job was deleted.
