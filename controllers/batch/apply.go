@@ -57,9 +57,9 @@ const (
 	// the next: where all are refused, the Jobs get more with each tick.
 	maxFailedDeletions = 3
 
-	// deletionTime is how long one reconcile deletes Jobs: the next tick must not wait until many
-	// are deleted slowly.
-	deletionTime = 5 * time.Second
+	// deletionTime is how long one reconcile deletes Jobs, which the next tick must not wait for: as
+	// long as one request may take.
+	deletionTime = requestTimeout
 )
 
 // deleteJobs deletes Jobs, as many as its bounds allow, and calls tell with what became of each. It
@@ -68,20 +68,33 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs
 	bounded, cancel := context.WithTimeout(ctx, deletionTime)
 	defer cancel()
 	failed := 0
-	for _, i := range rand.Perm(len(jobs)) { //nolint:gosec // no secret
+	for tried, i := range rand.Perm(len(jobs)) { //nolint:gosec // no secret
 		if bounded.Err() != nil {
 			seen.leftToDelete = true
 			return
 		}
-		became := r.delete(ctx, seen, jobs[i])
+		became, err := r.delete(bounded, seen, jobs[i])
+		if tried > 0 && err != nil && bounded.Err() != nil {
+			seen.leftToDelete = true // it had less time than a request may take
+			return
+		}
 		tell(jobs[i], became)
-		if became == notDeleted {
+		if err != nil {
+			r.failedToDelete(ctx, seen, jobs[i], err)
 			failed++
 		}
 		if failed == maxFailedDeletions {
 			return
 		}
 	}
+}
+
+// failedToDelete notes that a Job could not be deleted.
+func (r *CronJobReconciler) failedToDelete(ctx context.Context, seen *observed, job *batchv1.Job, err error) {
+	if !isShutdownError(ctx, err) {
+		r.record(seen.CronJob, plan.FailedDelete(job, err))
+	}
+	r.failed(ctx, seen, requestDelete, fmt.Errorf("deleting Job %s: %w", job.Name, err))
 }
 
 // deletion is what became of a deletion.
@@ -94,22 +107,17 @@ const (
 )
 
 // delete deletes a Job and, in the background, its Pods.
-func (r *CronJobReconciler) delete(ctx context.Context, seen *observed, job *batchv1.Job) deletion {
+func (r *CronJobReconciler) delete(ctx context.Context, seen *observed, job *batchv1.Job) (deletion, error) {
 	target := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
-	bounded, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	err := r.Delete(bounded, target,
+	err := r.Delete(ctx, target,
 		client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})
 	switch {
 	case err == nil:
-		return deletedNow
+		return deletedNow, nil
 	case (apierrors.IsNotFound(err) || apierrors.IsConflict(err)) && r.isGone(ctx, seen, job):
-		return wasGone
-	case !isShutdownError(ctx, err):
-		r.record(seen.CronJob, plan.FailedDelete(job, err))
+		return wasGone, nil
 	}
-	r.failed(ctx, seen, requestDelete, fmt.Errorf("deleting Job %s: %w", job.Name, err))
-	return notDeleted
+	return notDeleted, err
 }
 
 // isGone reports whether a Job is not there any more, whose deletion was answered as if it were

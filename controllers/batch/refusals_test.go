@@ -385,6 +385,30 @@ func TestS14JobsThatAreDeletedSlowlyDoNotKeepTheNextTickWaiting(t *testing.T) {
 	}
 }
 
+func TestS14ADeletionThatIsRefusedAndCanNotBeLookedUpDoesNotKeepTheNextTickWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		notFound := apierrors.NewNotFound(batchv1.Resource("jobs"), "j")
+		refusing := interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
+			Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
+				time.Sleep(2 * time.Second)
+				return notFound
+			},
+			Get: func(ctx context.Context, _ client.WithWatch, _ client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+				<-ctx.Done()
+				return ctx.Err()
+			},
+		})
+		r := &CronJobReconciler{Client: refusing, APIReader: refusing, Recorder: &fakeRecorder{recorded: map[string]bool{}}}
+		seen, begin := &observed{pending: &pending{}, Input: plan.Input{CronJob: every().Obj()}}, time.Now()
+		r.prune(t.Context(), seen, plan.Plan{Prune: []*batchv1.Job{
+			builders.MakeJob(every().Obj(), time.Unix(0, 0)).Obj(), builders.MakeJob(every().Obj(), time.Unix(1, 0)).Obj(),
+		}})
+		assert.LessOrEqual(t, time.Since(begin), deletionTime)
+		assert.True(t, seen.leftToDelete)
+		assert.Equal(t, []string{requestDelete}, seen.failed)
+	})
+}
+
 // The API server carries out two creations, and answers neither them nor any read. When it is back,
 // the watch is not yet.
 func TestS4TwoCreationsThatAreNotAnsweredAreBothRuns(t *testing.T) {
