@@ -71,8 +71,8 @@ type Input struct {
 	// not known, so that ticks after it run even while no status can be written.
 	SeenAt time.Time
 
-	// Schedule is the parsed schedule, unless ScheduleErr says why there is none.
-	Schedule    schedule.Schedule
+	// Schedule has the ticks of the CronJob, unless ScheduleErr says why there are none.
+	Schedule    schedule.Ticks
 	ScheduleErr error
 }
 
@@ -82,11 +82,7 @@ func NewInput(stored *v1.CronJob, now, editedAt time.Time, jobs ...*batchv1.Job)
 	defaulted := *stored // Default sets fields, and changes nothing that they point to
 	defaulted.Default()
 	in := Input{CronJob: &defaulted, Jobs: jobs, Now: now, EditedAt: editedAt, SeenAt: now}
-	zone := ""
-	if stored.Spec.TimeZone != nil {
-		zone = *stored.Spec.TimeZone
-	}
-	in.Schedule, in.ScheduleErr = schedule.Parse(stored.Spec.Schedule, zone)
+	in.Schedule, in.ScheduleErr = SpecOf(&stored.Spec).Ticks()
 	return in
 }
 

@@ -76,7 +76,7 @@ func MissedRow(row v1.MissedTicks) Missed {
 }
 
 // missOlder notes the ticks after an instant that a newer one, the one that is due, leaves behind.
-func (p *Plan) missOlder(in Input, ticks schedule.Schedule, from, due time.Time) {
+func (p *Plan) missOlder(in Input, ticks schedule.Ticks, from, due time.Time) {
 	count := ticks.Count(from, due, MaxMissedCount)
 	if count == 0 {
 		return
@@ -234,7 +234,7 @@ func missedFrom(in Input, rows []Missed, since time.Time) []time.Time {
 // missUnseen notes the ticks since the last edit that is known, if the spec was edited more than
 // once since it was looked at. Whether they count is not known: one of the edits may have been a
 // resume, and the managed fields do not tell of each. So none of them runs.
-func (p *Plan) missUnseen(in Input, ticks schedule.Schedule, from time.Time) {
+func (p *Plan) missUnseen(in Input, ticks schedule.Ticks, from time.Time) {
 	last, ok := ticks.Last(from, in.SeenAt)
 	if !ok {
 		return
@@ -341,13 +341,17 @@ func Anchor(c *v1.CronJob, status v1.CronJobStatus) time.Time {
 	return c.CreationTimestamp.Time
 }
 
-// observedSchedule returns the schedule and zone of a spec as the status remembers them.
-func observedSchedule(c *v1.CronJob) string {
-	if c.Spec.TimeZone == nil {
-		return c.Spec.Schedule
+// SpecOf returns what decides when a CronJob fires: the one place that takes it from its spec.
+func SpecOf(spec *v1.CronJobSpec) schedule.Spec {
+	s := schedule.Spec{Schedule: spec.Schedule}
+	if spec.TimeZone != nil {
+		s.TimeZone = *spec.TimeZone
 	}
-	return c.Spec.Schedule + " (" + *c.Spec.TimeZone + ")"
+	return s
 }
+
+// observedSchedule returns what decides when a CronJob fires, as the status remembers it.
+func observedSchedule(c *v1.CronJob) string { return SpecOf(&c.Spec).String() }
 
 // maxTime moves an optional time of the API forwards to another, and never back.
 func maxTime(current *metav1.Time, other time.Time) *metav1.Time {

@@ -82,7 +82,7 @@ func assertTicksAreInOrder(t *testing.T, s Schedule, now time.Time) {
 	after, ok := s.Next(last)
 	require.True(t, ok)
 	require.Equal(t, next, after, "nothing lies between the last tick and the next")
-	require.Equal(t, 1, s.Count(last.Add(-time.Second), next, 2))
+	require.Equal(t, 1, Ticks{schedule: s}.Count(last.Add(-time.Second), next, 2))
 }
 
 // FuzzTicksAreThoseOfVixieCron compares any expression with the model, around any shift of any

@@ -148,17 +148,3 @@ func (s Schedule) intervalsBy(instant time.Time) int64 {
 func (s Schedule) afterIntervals(count int64) time.Time {
 	return time.Unix(s.anchor.Unix()+count*int64(s.interval/time.Second), 0).UTC()
 }
-
-// Count returns how many ticks lie after the one instant and before the other, at most limit.
-func (s Schedule) Count(after, before time.Time, limit int) int {
-	count := 0
-	for count < limit {
-		next, ok := s.Next(after)
-		if !ok || !next.Before(before) {
-			break
-		}
-		after = next
-		count++
-	}
-	return count
-}

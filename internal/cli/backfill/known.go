@@ -59,7 +59,7 @@ type known struct {
 }
 
 // learn gathers what is known of the ticks of a CronJob.
-func learn(c *v1.CronJob, ticks schedule.Schedule, jobs []*batchv1.Job) *known {
+func learn(c *v1.CronJob, ticks schedule.Ticks, jobs []*batchv1.Job) *known {
 	k := &known{runs: map[int64]v1.Run{}, attempts: map[int64]int{}, since: rememberedSince(c), marks: marksOf(jobs)}
 	if next := c.Status.NextScheduleTime; next != nil {
 		k.next = next.Time

@@ -15,7 +15,7 @@ import (
 
 // scheduleFrom returns the schedule of a CronJob with its ticks from an instant on. Those of an
 // interval are counted back from the last run.
-func scheduleFrom(c *v1.CronJob, from time.Time) (schedule.Schedule, error) {
+func scheduleFrom(c *v1.CronJob, from time.Time) (schedule.Ticks, error) {
 	ticks, err := cronjobs.Schedule(c)
 	interval, anchor := ticks.Interval(), plan.Anchor(c, c.Status)
 	if err != nil || interval == 0 || from.After(anchor) {
@@ -26,7 +26,7 @@ func scheduleFrom(c *v1.CronJob, from time.Time) (schedule.Schedule, error) {
 }
 
 // ticksIn returns the ticks of a range, its ends included; at most limit and one.
-func ticksIn(ticks schedule.Schedule, from, to time.Time, limit int) []time.Time {
+func ticksIn(ticks schedule.Ticks, from, to time.Time, limit int) []time.Time {
 	var found []time.Time
 	tick, ok := ticks.Next(from.Add(-time.Nanosecond))
 	for ; ok && !tick.After(to) && len(found) <= limit; tick, ok = ticks.Next(tick) {
@@ -36,7 +36,7 @@ func ticksIn(ticks schedule.Schedule, from, to time.Time, limit int) []time.Time
 }
 
 // checkTick says of an instant that is none of the ticks which are nearest.
-func checkTick(c *v1.CronJob, ticks schedule.Schedule, instant time.Time) error {
+func checkTick(c *v1.CronJob, ticks schedule.Ticks, instant time.Time) error {
 	if len(ticksIn(ticks, instant, instant, 1)) == 1 {
 		return nil
 	}

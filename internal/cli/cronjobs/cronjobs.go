@@ -122,30 +122,33 @@ func Active(jobs []*batchv1.Job) []*batchv1.Job {
 
 // Schedule returns when a CronJob fires; intervals are anchored as the controller does it, to the
 // last run or else to the creation. An error names the field that is wrong.
-func Schedule(c *v1.CronJob) (schedule.Schedule, error) { return scheduleOf(c, schedule.Parse) }
+func Schedule(c *v1.CronJob) (schedule.Ticks, error) {
+	if err := check(c, schedule.Parse); err != nil {
+		return schedule.Ticks{}, err
+	}
+	ticks, err := plan.SpecOf(&c.Spec).Ticks()
+	return ticks.Anchored(plan.Anchor(c, c.Status)), err
+}
 
 // CheckNew says why admission would refuse a new CronJob for its schedule. An error names the field
 // that is wrong.
-func CheckNew(c *v1.CronJob) error {
-	_, err := scheduleOf(c, schedule.ParseNew)
-	return err
-}
+func CheckNew(c *v1.CronJob) error { return check(c, schedule.ParseNew) }
 
-// scheduleOf reads the schedule of a CronJob.
-func scheduleOf(c *v1.CronJob, parse func(text, zone string) (schedule.Schedule, error)) (schedule.Schedule, error) {
+// check says which field is wrong of those that decide when a CronJob fires.
+func check(c *v1.CronJob, parse func(text, zone string) (schedule.Schedule, error)) error {
 	spec := field.NewPath("spec")
 	if c.Spec.Schedule == "" {
-		return schedule.Schedule{}, field.Required(spec.Child("schedule"), `such as "0 9 * * 1-5", "@daily" or "@every 90m"`)
+		return field.Required(spec.Child("schedule"), `such as "0 9 * * 1-5", "@daily" or "@every 90m"`)
 	}
 	zone := ptr.Deref(c.Spec.TimeZone, "")
-	parsed, err := parse(c.Spec.Schedule, zone)
+	_, err := parse(c.Spec.Schedule, zone)
 	switch {
 	case errors.Is(err, schedule.ErrTimeZone):
-		return schedule.Schedule{}, field.Invalid(spec.Child("timeZone"), zone, err.Error())
+		return field.Invalid(spec.Child("timeZone"), zone, err.Error())
 	case err != nil:
-		return schedule.Schedule{}, field.Invalid(spec.Child("schedule"), c.Spec.Schedule, err.Error())
+		return field.Invalid(spec.Child("schedule"), c.Spec.Schedule, err.Error())
 	}
-	return parsed.Anchored(plan.Anchor(c, c.Status)), nil
+	return nil
 }
 
 // Zone returns the time zone of a CronJob, UTC if it names none or one that there is not.
