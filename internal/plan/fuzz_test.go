@@ -28,7 +28,7 @@ import (
 // tell. Times are seconds since 1970, or for those of a CronJob before now.
 func FuzzDecide(f *testing.F) {
 	now := time.Date(2026, time.March, 29, 1, 30, 0, 0, time.UTC).Unix()
-	for _, text := range []string{"* * * * *", "*/5 * * * *", "30 2 * * *", "@every 90m", "@every 1s", "0 0 29 2 *", "garbage", ""} {
+	for _, text := range []string{"* * * * *", "*/5 * * * *", "30 2 * * *", "@every 90m", "@every 1s", "0 0 29 2 *", "0 0 L,15W * 5#5", "garbage", ""} {
 		for _, flags := range []uint32{0, 1, 2, 3, 0b_1111_0000_0001, 0b_1111_0000_0010, ^uint32(0)} {
 			f.Add(text, "Europe/Paris", text, []byte{0, 0x40, 1, 0x42, 2, 0x44, 3, 0x08, 250, 0x41, 4, 0x90, 9, 0xd1}, now, int64(7200), int64(60), int64(3600), int64(300), int64(200), flags)
 		}

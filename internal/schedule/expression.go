@@ -11,11 +11,33 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// searchYears bounds a search: leap days are at most eight years apart.
-const searchYears = 9
+// searchMonths bounds a search: a leap day on a given weekday, which is the rarest day there is,
+// comes after at most 40 years.
+const searchMonths = 41 * 12
+
+const (
+	oneDay = 24 * time.Hour
+
+	// maxOffset is more than two offsets of a zone ever differ by.
+	maxOffset = 2 * oneDay
+)
 
 // star is the bit that the parser sets in a field that is "*" or "?".
 const star = 1 << 63
+
+// Fields are what the fields of a cron expression say. Their sets are bits: bit 5 of Hours is the
+// hour 5, and bit 0 of Weekdays is Sunday.
+type Fields struct {
+	Minutes, Hours, Days, Months, Weekdays uint64
+
+	// MonthDays are further days of the month, and NthWeekdays further weekdays.
+	MonthDays   []MonthDay
+	NthWeekdays []NthWeekday
+
+	// EitherDay says that the day of month or the day of week has to match, and not both: it is so
+	// when neither of the two is "*" (crontab(5)).
+	EitherDay bool
+}
 
 // expression is a cron expression of five fields. The cron library reads it; the search is our own,
 // as the library's loses a tick where clocks shift by half an hour and can't look backwards.
@@ -23,11 +45,7 @@ const star = 1 << 63
 // It is done in civil time, that is, on the clock on the wall, as if in a zone that never shifts.
 // A time.Time in UTC stands for it. Shifts come in when civil times are placed in a zone.
 type expression struct {
-	minutes, hours, days, months, weekdays uint64
-
-	// eitherDay says that one of days and weekdays has to match, and not both: it is so when
-	// neither of the two is "*" (crontab(5)).
-	eitherDay bool
+	Fields
 
 	// wildcard says that the minute or the hour starts with "*": "every so often" rather than "at
 	// this time". Where clocks shift, a wildcard keeps real time, and a fixed time happens once a
@@ -37,24 +55,28 @@ type expression struct {
 	wildcard bool
 }
 
-// newExpression takes over what the parser made of a text.
-func newExpression(parsed *cron.SpecSchedule, text string) *expression {
+// newExpression takes over what the parser made of a text, and the days that it does not know.
+func newExpression(parsed *cron.SpecSchedule, days Fields, text string) *expression {
 	wildcard := parsed.Hour&star != 0 // of a macro: @hourly
 	if fields := strings.Fields(text); len(fields) == 5 {
 		wildcard = strings.ContainsAny(fields[0][:1]+fields[1][:1], "*?")
 	}
+	days.sortDays()
 	return &expression{
-		minutes: parsed.Minute &^ star, hours: parsed.Hour &^ star, days: parsed.Dom &^ star,
-		months: parsed.Month &^ star, weekdays: parsed.Dow &^ star,
-		eitherDay: (parsed.Dom|parsed.Dow)&star == 0,
-		wildcard:  wildcard,
+		Fields: Fields{
+			Minutes: parsed.Minute &^ star, Hours: parsed.Hour &^ star, Days: parsed.Dom &^ star,
+			Months: parsed.Month &^ star, Weekdays: parsed.Dow &^ star,
+			MonthDays: days.MonthDays, NthWeekdays: days.NthWeekdays,
+			EitherDay: (parsed.Dom|parsed.Dow)&star == 0,
+		},
+		wildcard: wildcard,
 	}
 }
 
 // next returns the first tick after an instant.
 func (e *expression) next(after time.Time, zone *time.Location) (time.Time, bool) {
 	from := after.Truncate(time.Second).Add(time.Second)
-	for p := periodAt(from, zone); ; p = periodAt(p.end, zone) {
+	for p := periodAt(from, zone); ; p = periodAt(from, zone) {
 		if !e.wildcard && !from.After(p.start) && e.fallsInto(p.gap()) {
 			return p.start.UTC(), true
 		}
@@ -62,10 +84,15 @@ func (e *expression) next(after time.Time, zone *time.Location) (time.Time, bool
 		if !ok {
 			return time.Time{}, false
 		}
-		if tick := p.instant(civil); p.end.IsZero() || tick.Before(p.end) {
+		tick := p.instant(civil)
+		if p.end.IsZero() || tick.Before(p.end) {
 			return tick, true
 		}
-		from = p.end
+		near := tick.Add(-maxOffset) // what the wall shows until then has been searched, unless it turns back
+		if p.end.Sub(from) < maxOffset || near.Before(p.end) {
+			near = p.end
+		}
+		from = near
 	}
 }
 
@@ -76,7 +103,8 @@ func (e *expression) last(notAfter time.Time, zone *time.Location) (time.Time, b
 		if !ok {
 			return time.Time{}, false
 		}
-		if tick := p.instant(civil); !tick.Before(p.start) && (e.wildcard || !civil.Before(p.repeatedUntil())) {
+		tick := p.instant(civil)
+		if !tick.Before(p.start) && (e.wildcard || !civil.Before(p.repeatedUntil())) {
 			return tick, true
 		}
 		if p.start.IsZero() {
@@ -85,7 +113,11 @@ func (e *expression) last(notAfter time.Time, zone *time.Location) (time.Time, b
 		if !e.wildcard && e.fallsInto(p.gap()) {
 			return p.start.UTC(), true
 		}
-		notAfter = p.start.Add(-time.Second)
+		near := tick.Add(maxOffset) // what the wall has shown since has been searched, unless it turned back
+		if notAfter.Sub(p.start) < maxOffset || !near.Before(p.start) {
+			near = p.start.Add(-time.Second)
+		}
+		notAfter = near
 	}
 }
 
@@ -112,80 +144,83 @@ func (e *expression) ceil(from time.Time) (time.Time, bool) {
 	if whole := from.Truncate(time.Minute); whole.Before(from) {
 		from = whole.Add(time.Minute)
 	}
-	year, month, day := from.Date()
-	hour, minute, _ := from.Clock()
-	for midnight := date(year, month, day); midnight.Year() <= year+searchYears; hour, minute = 0, 0 {
-		switch {
-		case e.months&(1<<midnight.Month()) == 0:
-			midnight = date(midnight.Year(), midnight.Month()+1, 1)
-			continue
-		case e.matchesDay(midnight):
-			if h, m, ok := e.clockFrom(hour, minute); ok {
-				return midnight.Add(time.Duration(h)*time.Hour + time.Duration(m)*time.Minute), true
-			}
+	first, day := monthAndDay(from)
+	days := e.daysOf(first) >> day << day
+	if days&(1<<day) != 0 {
+		hour, minute, _ := from.Clock()
+		if hour, minute, ok := e.clockFrom(hour, minute); ok {
+			return clockOn(first, day, hour, minute), true
 		}
-		midnight = midnight.AddDate(0, 0, 1)
+		days &^= 1 << day
+	}
+	hour, minute, ok := e.clockFrom(0, 0)
+	for range searchMonths {
+		if ok && days != 0 {
+			return clockOn(first, bits.TrailingZeros64(days), hour, minute), true
+		}
+		first = first.AddDate(0, 1, 0)
+		days = e.daysOf(first)
 	}
 	return time.Time{}, false
 }
 
 // floor returns the last matching civil time that is not after this one.
 func (e *expression) floor(until time.Time) (time.Time, bool) {
-	year, month, day := until.Date()
-	hour, minute, _ := until.Clock()
-	for midnight := date(year, month, day); midnight.Year() >= year-searchYears; hour, minute = 23, 59 {
-		switch {
-		case e.months&(1<<midnight.Month()) == 0:
-			midnight = date(midnight.Year(), midnight.Month(), 0) // the last day of the month before
-			continue
-		case e.matchesDay(midnight):
-			if h, m, ok := e.clockUntil(hour, minute); ok {
-				return midnight.Add(time.Duration(h)*time.Hour + time.Duration(m)*time.Minute), true
-			}
+	first, day := monthAndDay(until)
+	days := e.daysOf(first) & (2<<day - 1)
+	if days&(1<<day) != 0 {
+		hour, minute, _ := until.Clock()
+		if hour, minute, ok := e.clockUntil(hour, minute); ok {
+			return clockOn(first, day, hour, minute), true
 		}
-		midnight = midnight.AddDate(0, 0, -1)
+		days &^= 1 << day
+	}
+	hour, minute, ok := e.clockUntil(23, 59)
+	for range searchMonths {
+		if ok && days != 0 {
+			return clockOn(first, bits.Len64(days)-1, hour, minute), true
+		}
+		first = first.AddDate(0, -1, 0)
+		days = e.daysOf(first)
 	}
 	return time.Time{}, false
 }
 
-// matchesDay reports whether the day of a civil time, whose month matches, does.
-func (e *expression) matchesDay(t time.Time) bool {
-	day, weekday := e.days&(1<<t.Day()) != 0, e.weekdays&(1<<t.Weekday()) != 0
-	if e.eitherDay {
-		return day || weekday
-	}
-	return day && weekday
+// monthAndDay returns the civil midnight at which the month of a civil time begins, and its day.
+func monthAndDay(civil time.Time) (time.Time, int) {
+	day := civil.Day()
+	return civil.Truncate(oneDay).AddDate(0, 0, 1-day), day
+}
+
+// clockOn returns a civil time of a day of the month that begins at a civil midnight.
+func clockOn(first time.Time, day, hour, minute int) time.Time {
+	return first.Add(time.Duration(24*(day-1)+hour)*time.Hour + time.Duration(minute)*time.Minute)
 }
 
 // clockFrom returns the first matching hour and minute of a day that are not before these.
 func (e *expression) clockFrom(hour, minute int) (int, int, bool) {
-	if e.minutes == 0 {
+	if e.Minutes == 0 {
 		return 0, 0, false
 	}
-	if e.hours&(1<<hour) != 0 {
-		if rest := e.minutes >> minute; rest != 0 {
+	if e.Hours&(1<<hour) != 0 {
+		if rest := e.Minutes >> minute; rest != 0 {
 			return hour, minute + bits.TrailingZeros64(rest), true
 		}
 	}
-	later := e.hours >> (hour + 1)
-	return hour + 1 + bits.TrailingZeros64(later), bits.TrailingZeros64(e.minutes), later != 0
+	later := e.Hours >> (hour + 1)
+	return hour + 1 + bits.TrailingZeros64(later), bits.TrailingZeros64(e.Minutes), later != 0
 }
 
 // clockUntil returns the last matching hour and minute of a day that are not after these.
 func (e *expression) clockUntil(hour, minute int) (int, int, bool) {
-	if e.minutes == 0 {
+	if e.Minutes == 0 {
 		return 0, 0, false
 	}
-	if e.hours&(1<<hour) != 0 {
-		if rest := e.minutes & (1<<(minute+1) - 1); rest != 0 {
+	if e.Hours&(1<<hour) != 0 {
+		if rest := e.Minutes & (1<<(minute+1) - 1); rest != 0 {
 			return hour, bits.Len64(rest) - 1, true
 		}
 	}
-	earlier := e.hours & (1<<hour - 1)
-	return bits.Len64(earlier) - 1, bits.Len64(e.minutes) - 1, earlier != 0
-}
-
-// date is midnight of a civil day. Days and months beyond their range count on, as in time.Date.
-func date(year int, month time.Month, day int) time.Time {
-	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	earlier := e.Hours & (1<<hour - 1)
+	return bits.Len64(earlier) - 1, bits.Len64(e.Minutes) - 1, earlier != 0
 }

@@ -25,7 +25,7 @@ var lastSecond = at("9980-01-01T00:00:00Z").Unix()
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"* * * * *", "@every 5m", "@every 2562047h47m16.854775807s", "@daily", "TZ=", "0 0 30 2 *", "0 0 29 2 1-5/9", "1-5/2 ? * jan MON",
-		"0 0 L * *", "H/15 * * * *", "0 0 * * 5#3,7", "0 0 1W nov-feb fri-mon", "0 0 0 * * *", "@Daily", "@EVERY  1d", "@every 9999999h",
+		"0 0 L * *", "0 0 L-30,LW ? *", "0 0 31w 2-12/2 5#5", "0 0 * 2 mon#5,FRİL", "0 0 , * ſunL", "H/15 * * * *", "0 0 * * 5#3,7", "0 0 1W nov-feb fri-mon", "0 0 0 * * *", "@Daily", "@EVERY  1d", "@every 9999999h",
 		"*/90 */25 */40 */13 */8", "0-10/20,5/70 0 13 * 5",
 		"*-x * * * *", ",1, * * * *", "0,* 2 * * *", strings.Repeat("1,", 500) + "1 * * * *", "٣ * * * *",
 	} {
@@ -92,6 +92,8 @@ func FuzzTicksAreThoseOfVixieCron(f *testing.F) {
 	f.Add("*/7", "1-3", "*", "*", "*", uint16(300), uint16(17))
 	f.Add("5,25", "*/3", "1-7", "*", "0", uint16(77), uint16(3))
 	f.Add("0", "0", "?", "mar,oct", "sun", uint16(400), uint16(40))
+	f.Add("30", "*/2", "L,1w", "*", "?", uint16(300), uint16(17))
+	f.Add("30", "2", "lW,L-6", "mar,oct", "sunL,0#1", uint16(300), uint16(17))
 	names := zoneNames(f)
 	f.Fuzz(func(t *testing.T, minute, hour, day, month, weekday string, zone, which uint16) {
 		text, name := strings.Join([]string{minute, hour, day, month, weekday}, " "), names[int(zone)%len(names)]

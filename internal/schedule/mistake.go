@@ -79,8 +79,9 @@ type part struct {
 	first, last         string
 	firstName, lastName string
 
-	// value is a pattern of one value: a number, or a name if it has names.
-	value string
+	// value is a pattern of one value: a number, or a name if it has names. day is one of items
+	// that are a MonthDay or an NthWeekday.
+	value, day string
 
 	// must says what is right. A hint takes its place if its pattern matches the text.
 	must  string
@@ -93,55 +94,52 @@ type hint struct {
 	reason  string
 }
 
-func mustBe(value, span, step string) string {
-	return "must be " + value + ", a range (" + span + "), *, any of these with a step (" + step + "), or a comma-separated list of these"
+func mustBe(value, span, step, days string) string {
+	return "must be " + value + ", a range (" + span + "), *, any of these with a step (" + step + "), " +
+		days + "or a comma-separated list of these"
 }
 
 const mustBeDuration = "must be a duration such as 45s, 90m or 1h30m; a day is 24h"
 
 // The patterns are also those of v2's schema, in which a backslash would have to be doubled.
-//
-//nolint:gocritic // \d is no simpler there
 var (
 	hashed = hint{regexp.MustCompile(`(^|,)[hH]([(/,]|$)`),
 		"H, a value that Jenkins chooses, is not supported: choose one, such as 5, or 5/10 for H/10"}
-	lastDay = hint{regexp.MustCompile(`(^|,)[lL](-[0-9]+|[wW])?(,|$)`),
-		"L, the last day of the month, is not supported: write 28-31, and let the Job end at once unless tomorrow is the 1st"}
-	nearestWeekday = hint{regexp.MustCompile(`(^|,)[0-9]*[wW](,|$)`),
-		"W, the weekday nearest to a day, is not supported: write the days around it, such as 14-16 for 15W, " +
-			"and let the Job end at once unless it is the one"}
-	nthWeekday = hint{regexp.MustCompile(`(^|,)[0-9a-zA-Z]+#[0-9]*(,|$)`),
-		"#, as in 5#3 for the third Friday, is not supported: write 5, and let the Job end at once unless it is " +
-			"the 15th to the 21st; 15-21 as the day of the month does not help, as either of the two would match"}
-	lastWeekday = hint{regexp.MustCompile(`(^|,)([0-7]|[a-zA-Z]{3})?[lL](,|$)`),
-		"L, as in 5L for the last Friday of the month, is not supported: write 5, " +
-			"and let the Job end at once unless the day a week later is in the next month"}
-	seventhDay = hint{regexp.MustCompile(`(^|[,-])7([,/-]|$)`),
+	lastOfNone = hint{regexp.MustCompile(`(^|,)[lL](,|$)`),
+		"L alone is no day of the week: 5L is the last Friday of the month, 6 is each Saturday, " +
+			"and the last day of the month is L as day of month"}
+	seventhDay = hint{regexp.MustCompile(`(^|[,-])7([,/#lL-]|$)`),
 		"Sunday is 0 or sun, not 7; a range to 7 is two, such as 5-6,0 for 5-7"}
 )
+
+// The places of the fields of days.
+const dayOfMonth, dayOfWeek = 2, 4
 
 // parts are the fields, in the order of an expression.
 var parts = [5]part{
 	{name: "minute", words: "minute", first: "0", last: "59",
 		value: `[+]?0*[0-5]?[0-9]`,
-		must:  mustBe("a minute from 0 to 59", "0-30", "*/15"), hints: []hint{hashed}},
+		must:  mustBe("a minute from 0 to 59", "0-30", "*/15", ""), hints: []hint{hashed}},
 	{name: "hour", words: "hour", first: "0", last: "23",
 		value: `[+]?0*(1?[0-9]|2[0-3])`,
-		must:  mustBe("an hour from 0 to 23", "9-17", "*/6"), hints: []hint{hashed}},
+		must:  mustBe("an hour from 0 to 23", "9-17", "*/6", ""), hints: []hint{hashed}},
 	{name: "dayOfMonth", words: "day of month", first: "1", last: "31",
-		value: `[+]?0*([1-9]|[12][0-9]|3[01])`,
-		must:  mustBe("a day from 1 to 31", "1-15", "*/10"), hints: []hint{hashed, lastDay, nearestWeekday}},
+		value: dayValue, day: monthDayItem,
+		must: mustBe("a day from 1 to 31", "1-15", "*/10",
+			"L for the last day, L-3 for three days before it, 15W for the weekday nearest to the 15th, LW for the last weekday, "),
+		hints: []hint{hashed}},
 	{name: "month", words: "month", first: "1", last: "12", firstName: "jan", lastName: "dec",
 		value: `[+]?0*([1-9]|1[0-2])|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)`,
-		must:  mustBe("a month from 1 to 12 or jan to dec", "jan-mar", "*/3"), hints: []hint{hashed}},
+		must:  mustBe("a month from 1 to 12 or jan to dec", "jan-mar", "*/3", ""), hints: []hint{hashed}},
 	{name: "dayOfWeek", words: "day of week", first: "0", last: "6", firstName: "sun", lastName: "sat",
-		value: `[+]?0*[0-6]|(?i:sun|mon|tue|wed|thu|fr[iİ]|sat)`,
-		must:  mustBe("a day from 0 (Sunday) to 6 or sun to sat", "mon-fri", "*/2"),
-		hints: []hint{hashed, nthWeekday, lastWeekday, seventhDay}},
+		value: weekdayValue, day: nthWeekdayItem,
+		must: mustBe("a day from 0 (Sunday) to 6 or sun to sat", "mon-fri", "*/2",
+			"5#3 for the third Friday of the month, 5L for its last Friday, "),
+		hints: []hint{hashed, lastOfNone, seventhDay}},
 }
 
-// explain returns what is wrong with a text that the cron library refuses. The library's own errors
-// name no field and speak of Go's functions.
+// explain returns what is wrong with a text that parseText refuses. The library's own errors name no
+// field and speak of Go's functions.
 func explain(text string) *Mistake {
 	words := strings.Fields(text)
 	switch {
@@ -252,7 +250,7 @@ func explainPiece(p part, value string) string {
 func splitRange(i int, piece string) (string, bool) {
 	span, step, hasStep := strings.Cut(piece, "/")
 	low, high, _ := strings.Cut(span, "-")
-	if strings.ContainsAny(low+high, "*?-") || !accepts(i, low) || !accepts(i, high) || hasStep && !accepts(i, low+"/"+step) {
+	if strings.ContainsAny(low+high, "*?-") || !isPlain(i, low) || !isPlain(i, high) || hasStep && !isPlain(i, low+"/"+step) {
 		return "", false
 	}
 	p := parts[i]
@@ -277,8 +275,13 @@ func spanOf(i int, low, high string) string {
 	return low + "-" + high
 }
 
-// accepts reports whether the cron library takes a text as a field.
+// accepts reports whether Parse takes a text as a field.
 func accepts(i int, value string) bool {
+	return isPlain(i, (&Fields{}).takeDays(i, value))
+}
+
+// isPlain reports whether the cron library takes a text as a field.
+func isPlain(i int, value string) bool {
 	_, ok := valuesOf(i, value)
 	return ok
 }
@@ -287,7 +290,8 @@ func accepts(i int, value string) bool {
 // ours for a macro or for the prefix of a time zone.
 var fieldParser = cron.NewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
 
-// valuesOf returns the values of a field as bits, and reports whether it is one.
+// valuesOf returns the values of a field as bits, and reports whether it is one that the cron
+// library takes.
 func valuesOf(i int, value string) (uint64, bool) {
 	if strings.Join(strings.Fields(value), "") != value {
 		return 0, false

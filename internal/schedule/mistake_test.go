@@ -19,42 +19,52 @@ const (
 	wantFields = "minute, hour, day of month, month, day of week"
 	wantMacros = "must be one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly, " +
 		"or @every and a duration, such as @every 90m"
-	wantMinute   = "must be a minute from 0 to 59, a range (0-30), *, any of these with a step (*/15), or a comma-separated list of these"
-	wantHour     = "must be an hour from 0 to 23, a range (9-17), *, any of these with a step (*/6), or a comma-separated list of these"
-	wantDay      = "must be a day from 1 to 31, a range (1-15), *, any of these with a step (*/10), or a comma-separated list of these"
-	wantMonth    = "must be a month from 1 to 12 or jan to dec, a range (jan-mar), *, any of these with a step (*/3), or a comma-separated list of these"
-	wantWeekday  = "must be a day from 0 (Sunday) to 6 or sun to sat, a range (mon-fri), *, any of these with a step (*/2), or a comma-separated list of these"
+	wantMinute = "must be a minute from 0 to 59, a range (0-30), *, any of these with a step (*/15), or a comma-separated list of these"
+	wantHour   = "must be an hour from 0 to 23, a range (9-17), *, any of these with a step (*/6), or a comma-separated list of these"
+	wantDay    = "must be a day from 1 to 31, a range (1-15), *, any of these with a step (*/10), " +
+		"L for the last day, L-3 for three days before it, 15W for the weekday nearest to the 15th, LW for the last weekday, or a comma-separated list of these"
+	wantMonth   = "must be a month from 1 to 12 or jan to dec, a range (jan-mar), *, any of these with a step (*/3), or a comma-separated list of these"
+	wantWeekday = "must be a day from 0 (Sunday) to 6 or sun to sat, a range (mon-fri), *, any of these with a step (*/2), " +
+		"5#3 for the third Friday of the month, 5L for its last Friday, or a comma-separated list of these"
 	wantDuration = "must be a duration such as 45s, 90m or 1h30m; a day is 24h"
 	wantNoH      = "H, a value that Jenkins chooses, is not supported: choose one, such as 5, or 5/10 for H/10"
-	wantNoL      = "L, the last day of the month, is not supported: write 28-31, and let the Job end at once unless tomorrow is the 1st"
-	wantNoW      = "W, the weekday nearest to a day, is not supported: write the days around it, such as 14-16 for 15W, " +
-		"and let the Job end at once unless it is the one"
-	wantNoNth = "#, as in 5#3 for the third Friday, is not supported: write 5, and let the Job end at once unless it is " +
-		"the 15th to the 21st; 15-21 as the day of the month does not help, as either of the two would match"
-	wantNoLastWeekday = "L, as in 5L for the last Friday of the month, is not supported: write 5, " +
-		"and let the Job end at once unless the day a week later is in the next month"
+	wantNoL      = "L alone is no day of the week: 5L is the last Friday of the month, 6 is each Saturday, " +
+		"and the last day of the month is L as day of month"
 	wantNoSeven = "Sunday is 0 or sun, not 7; a range to 7 is two, such as 5-6,0 for 5-7"
 )
 
 // mistakes are invalid schedules, each with the field that is wrong, its text, and the reason.
 var mistakes = map[string]struct{ field, value, reason string }{
-	"0 0 L * *":     {"dayOfMonth", "L", wantNoL},
-	"0 0 l * *":     {"dayOfMonth", "l", wantNoL},
-	"0 0 LW * *":    {"dayOfMonth", "LW", wantNoL},
-	"0 0 1,L-3 * *": {"dayOfMonth", "1,L-3", wantNoL},
-	"0 0 W * *":     {"dayOfMonth", "W", wantNoW},
-	"0 0 15W * *":   {"dayOfMonth", "15W", wantNoW},
-	"0 0 * * 5#3":   {"dayOfWeek", "5#3", wantNoNth},
-	"0 0 * * FRI#3": {"dayOfWeek", "FRI#3", wantNoNth},
-	"0 0 * * 5L":    {"dayOfWeek", "5L", wantNoLastWeekday},
-	"0 0 * * friL":  {"dayOfWeek", "friL", wantNoLastWeekday},
-	"0 0 * * L":     {"dayOfWeek", "L", wantNoLastWeekday},
-	"H * * * *":     {"minute", "H", wantNoH},
-	"0 h * * *":     {"hour", "h", wantNoH},
-	"0 0 H * *":     {"dayOfMonth", "H", wantNoH},
-	"0 0 1 H *":     {"month", "H", wantNoH},
-	"0 0 * * H":     {"dayOfWeek", "H", wantNoH},
-	"H/15 * * * *":  {"minute", "H/15", wantNoH},
+	"0 0 L-31 * *":    {"dayOfMonth", "L-31", wantDay},
+	"0 0 L-0 * *":     {"dayOfMonth", "L-0", wantDay},
+	"0 0 L-3W * *":    {"dayOfMonth", "L-3W", wantDay},
+	"0 0 L/2 * *":     {"dayOfMonth", "L/2", wantDay},
+	"0 0 1-L * *":     {"dayOfMonth", "1-L", wantDay},
+	"0 0 W * *":       {"dayOfMonth", "W", wantDay},
+	"0 0 32W * *":     {"dayOfMonth", "32W", wantDay},
+	"0 0 10-15W * *":  {"dayOfMonth", "10-15W", wantDay},
+	"0 0 15L * *":     {"dayOfMonth", "15L", wantDay},
+	"0 0 5#3 * *":     {"dayOfMonth", "5#3", wantDay},
+	"0 0 * * 5#6":     {"dayOfWeek", "5#6", wantWeekday},
+	"0 0 * * 5#0":     {"dayOfWeek", "5#0", wantWeekday},
+	"0 0 * * 1-5#2":   {"dayOfWeek", "1-5#2", wantWeekday},
+	"0 0 * * 5#3/2":   {"dayOfWeek", "5#3/2", wantWeekday},
+	"0 0 * * fri-5L":  {"dayOfWeek", "fri-5L", wantWeekday},
+	"0 0 * * 15W":     {"dayOfWeek", "15W", wantWeekday},
+	"0 0 * * ſunL":    {"dayOfWeek", "ſunL", wantWeekday},
+	"0 L * * *":       {"hour", "L", wantHour},
+	"0 0 * L *":       {"month", "L", wantMonth},
+	"0 0 * * L":       {"dayOfWeek", "L", wantNoL},
+	"0 0 L,17-9 * *":  {"dayOfMonth", "L,17-9", "the range 17-9 ends before it begins: write 17-31,1-9"},
+	"0 0 L * 7":       {"dayOfWeek", "7", wantNoSeven},
+	"0 0 15W 13 5#3":  {"month", "13", wantMonth},
+	" TZ=UTC 0 L * *": {"minute", "TZ=UTC", wantMinute},
+	"H * * * *":       {"minute", "H", wantNoH},
+	"0 h * * *":       {"hour", "h", wantNoH},
+	"0 0 H * *":       {"dayOfMonth", "H", wantNoH},
+	"0 0 1 H *":       {"month", "H", wantNoH},
+	"0 0 * * H":       {"dayOfWeek", "H", wantNoH},
+	"H/15 * * * *":    {"minute", "H/15", wantNoH},
 
 	"H(0-29)/10 * * * *": {"minute", "H(0-29)/10", wantNoH},
 
@@ -62,6 +72,8 @@ var mistakes = map[string]struct{ field, value, reason string }{
 	"0 0 * * 5-7": {"dayOfWeek", "5-7", wantNoSeven},
 	"0 0 * * 7,1": {"dayOfWeek", "7,1", wantNoSeven},
 	"0 0 * * 7-1": {"dayOfWeek", "7-1", wantNoSeven},
+	"0 0 * * 7#1": {"dayOfWeek", "7#1", wantNoSeven},
+	"0 0 * * 7L":  {"dayOfWeek", "7L", wantNoSeven},
 
 	"60 * * * *":                   {"minute", "60", wantMinute},
 	"* 24 * * *":                   {"hour", "24", wantHour},
@@ -142,9 +154,10 @@ func TestWhatIsToBeWrittenInsteadIsASchedule(t *testing.T) {
 		default:
 			var mistake *Mistake
 			require.ErrorAs(t, err, &mistake)
+			instead := advice
 			advice = strings.Replace(text, mistake.Value, advice, 1)
-			if strings.Contains(mistake.Value, ",") {
-				advice = strings.Replace(text, "17-9/2", "17-23/2,0-9/2", 1)
+			if before, _, isList := strings.Cut(mistake.Value, ","); isList {
+				advice = strings.Replace(text, mistake.Value, before+","+instead, 1)
 			}
 		}
 		_, err = Parse(advice, "")
@@ -156,7 +169,7 @@ func TestAFieldOfV2IsCheckedByItself(t *testing.T) {
 	for _, tc := range []struct{ name, value, want string }{
 		{"minute", "0", ""}, {"dayOfWeek", "fri", ""}, {"every", "5m", ""}, {"seconds", "61", ""},
 		{"minute", "0 5", wantMinute}, {"minute", " 5", wantMinute}, {"minute", "", wantMinute}, {"minute", "@daily", wantMinute},
-		{"dayOfMonth", "L", wantNoL}, {"every", "often", wantDuration}, {"every", "-5m", "must be an interval above 0, such as 90m"},
+		{"dayOfMonth", "L", ""}, {"dayOfMonth", "L-31", wantDay}, {"dayOfWeek", "L", wantNoL}, {"every", "often", wantDuration}, {"every", "-5m", "must be an interval above 0, such as 90m"},
 	} {
 		mistake := CheckField(tc.name, tc.value)
 		if tc.want == "" {

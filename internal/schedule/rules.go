@@ -9,8 +9,8 @@ type Rule struct {
 	// Field is the field of v2's schedule, such as dayOfMonth.
 	Field string
 
-	// Pattern is the regular expression of all that the cron library takes, in RE2's syntax and
-	// without a backslash.
+	// Pattern is the regular expression of all that Parse takes, in RE2's syntax and without a
+	// backslash.
 	Pattern string
 
 	// Hints are tried in their order on what does not match, and Must is said if none of them
@@ -39,9 +39,13 @@ func Rules() []Rule {
 }
 
 // pattern returns the regular expression of the field: a list of values, ranges and *, each with or
-// without a step. The cron library takes empty items of a list, and what follows *- up to the step.
+// without a step, and days with a type of their own. The cron library takes empty items of a list,
+// and what follows *- up to the step.
 func (p *part) pattern() string {
 	value := "(" + p.value + ")"
 	item := `([*?](-[^,/ ]*)?|` + value + `(-` + value + `)?)(/[+]?0*[1-9][0-9]*)?`
+	if p.day != "" {
+		item = `(` + item + `|` + p.day + `)`
+	}
 	return `^(,*` + item + `(,+` + item + `)*,*|,+)$`
 }

@@ -4,6 +4,18 @@
 // Package schedule answers when a schedule fires: it parses the text, knows the time zones, and
 // finds the next tick after an instant and the last one before it. Time in, time out: it reads no
 // clock and knows nothing of Kubernetes.
+//
+// The parser is that of github.com/robfig/cron/v3, which Kubernetes has, so that a schedule means
+// the same here and there. It does not know L, W and #. Libraries that do mean something else by
+// the other texts, and can't search backwards:
+//   - github.com/adhocore/gronx tries one day after another up to a limit, and returned wrong ticks
+//     for the 31st, leap days and 31W, and where clocks shift (its issues 26, 55, 68, 71, 73, 74);
+//   - github.com/netresearch/go-cron, a fork of robfig/cron, lets a day match only if both fields
+//     of days do, and writes 5#L for 5L;
+//   - github.com/hashicorp/cronexpr has no L-3, reads six fields as ones with a year, and is not
+//     developed any further.
+//
+// So those days are read here: see MonthDay and NthWeekday.
 package schedule
 
 import (
@@ -43,7 +55,8 @@ type Schedule struct {
 }
 
 // Parse reads a schedule: five cron fields, a macro such as @daily, or "@every" and a duration, as
-// cron.ParseStandard accepts them, but for the prefix TZ= or CRON_TZ=. The zone is a name of the
+// cron.ParseStandard accepts them, but for the prefix TZ= or CRON_TZ=. Lists of days may also have
+// items that are a MonthDay or an NthWeekday. The zone is a name of the
 // IANA database; "" is UTC. Errors have ErrSyntax, ErrNeverFires or ErrTimeZone in their chain and
 // say what is wrong; a Mistake is there if it is one of the fields, or their form.
 func Parse(text, zone string) (Schedule, error) {
@@ -51,7 +64,7 @@ func Parse(text, zone string) (Schedule, error) {
 	if err != nil {
 		return Schedule{}, err
 	}
-	parsed, err := parseText(text)
+	parsed, days, err := parseText(text)
 	if err != nil {
 		return Schedule{}, err
 	}
@@ -62,7 +75,7 @@ func Parse(text, zone string) (Schedule, error) {
 	if !ok {
 		return Schedule{}, fmt.Errorf("%w: the parser gave a %T", ErrSyntax, parsed)
 	}
-	s := Schedule{expression: newExpression(fields, text), zone: location}
+	s := Schedule{expression: newExpression(fields, days, text), zone: location}
 	// A fixed start makes the answer the same on every day.
 	if _, ok := s.Next(time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)); !ok {
 		return Schedule{}, fmt.Errorf("%w: no day has this day of month, month, hour and minute", ErrNeverFires)
@@ -70,20 +83,29 @@ func Parse(text, zone string) (Schedule, error) {
 	return s, nil
 }
 
-// parseText reads the text alone, without the time zone.
-func parseText(text string) (cron.Schedule, error) {
+// parseText reads the text alone, without the time zone: as the cron library does, and the days
+// that it does not know.
+func parseText(text string) (cron.Schedule, Fields, error) {
+	days := Fields{}
 	switch {
 	case len(text) > MaxLength:
-		return nil, fmt.Errorf("%w: longer than %d characters", ErrSyntax, MaxLength)
+		return nil, days, fmt.Errorf("%w: longer than %d characters", ErrSyntax, MaxLength)
 	case strings.HasPrefix(text, "TZ="), strings.HasPrefix(text, "CRON_TZ="):
 		// The parser would take it, and panics when no blank follows.
-		return nil, fmt.Errorf("%w: TZ= and CRON_TZ= are not supported, use timeZone", ErrSyntax)
+		return nil, days, fmt.Errorf("%w: TZ= and CRON_TZ= are not supported, use timeZone", ErrSyntax)
 	}
-	parsed, err := cron.ParseStandard(text)
+	if parsed, err := cron.ParseStandard(text); err == nil {
+		return parsed, days, nil
+	}
+	words := strings.Fields(text)
+	for i := range min(len(words), len(parts)) {
+		words[i] = days.takeDays(i, words[i])
+	}
+	parsed, err := fieldParser.Parse("0 " + strings.Join(words, " "))
 	if err != nil {
-		return nil, explain(text)
+		return nil, days, explain(text)
 	}
-	return parsed, nil
+	return parsed, days, nil
 }
 
 // Anchored returns the schedule as it runs for something that happened last, or came into being, at
@@ -92,6 +114,14 @@ func parseText(text string) (cron.Schedule, error) {
 func (s Schedule) Anchored(anchor time.Time) Schedule {
 	s.anchor = anchor.Truncate(time.Second)
 	return s
+}
+
+// Fields returns the fields of a cron expression, and reports whether it is one and no interval.
+func (s Schedule) Fields() (Fields, bool) {
+	if s.expression == nil {
+		return Fields{}, false
+	}
+	return s.expression.Fields, true
 }
 
 // Interval returns the interval of an "@every" schedule, at least one second, and 0 for others.

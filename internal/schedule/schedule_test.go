@@ -20,6 +20,11 @@ func at(text string) time.Time {
 	return parsed
 }
 
+// date is midnight of a civil day.
+func date(year int, month time.Month, day int) time.Time {
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
 func mustParse(t testing.TB, text, zone string) Schedule {
 	t.Helper()
 	s, err := Parse(text, zone)

@@ -20,7 +20,8 @@ import (
 
 // These tests compare the search with a model that does none: it looks at the clock on the wall
 // once a minute, as vixie-cron does, and asks whether this minute matches. The model shares the
-// parser of the cron library with the search, and time.Time.In, and nothing else.
+// parser of the cron library with the search, and time.Time.In, and nothing else. Of L, W and # it
+// has its own idea: see modelDate.
 //
 // zonesVariable says how much is compared: a sample of the time zones, or allZones around each of
 // their shifts, which takes up to a minute, or everyMinute of all zones, which takes a quarter of
@@ -50,6 +51,7 @@ var walked = []string{
 	"30 2 * * *", "0 0 * * *", "59 23 * * *", "15,45 0-3 * * *", // fixed times
 	"0 0 29 2 *", "0 0 31 * *", "59 23 31 12 *", "30 0 1 1,3 0", // of some days
 	"*/15 * * * *", "0 * * * *", "*/20 2 * * *", "@hourly", // wildcards
+	"30 2 L * *", "0 0 1W,L-3 * *", "15 1 * * 0L,sun#1", "*/30 * LW * 0#5", // of days that depend on the month
 }
 
 // TestMain has the tests use the time zones that come with Go, as a binary does where the machine
@@ -82,6 +84,8 @@ func newCivil(number int64) civil {
 // vixie is vixie-cron with one entry.
 type vixie struct {
 	entry *cron.SpecSchedule
+	// days and weekdays are the items with L, W or #.
+	days, weekdays []string
 	// wildcard is for an entry whose minute or hour starts with a star: it runs whenever the wall
 	// matches.
 	wildcard bool
@@ -92,14 +96,33 @@ type vixie struct {
 
 func newVixie(t testing.TB, text string) *vixie {
 	t.Helper()
+	v := &vixie{wildcard: text == "@hourly"}
+	if fields := strings.Fields(text); len(fields) == 5 {
+		v.wildcard = strings.ContainsAny(fields[0][:1]+fields[1][:1], "*?")
+		fields[2], v.days = cutItems(fields[2], func(item string) bool { return strings.ContainsAny(item, "LlWw") })
+		fields[4], v.weekdays = cutItems(fields[4], func(item string) bool { return strings.ContainsAny(item, "Ll#") })
+		text = strings.Join(fields, " ")
+	}
 	parsed, err := cron.ParseStandard(text)
 	require.NoError(t, err)
-	fields := strings.Fields(text)
-	wildcard := text == "@hourly"
-	if len(fields) == 5 {
-		wildcard = strings.ContainsAny(fields[0][:1]+fields[1][:1], "*?")
+	v.entry = parsed.(*cron.SpecSchedule)
+	return v
+}
+
+// cutItems takes some items out of a list.
+func cutItems(list string, isCut func(string) bool) (rest string, cut []string) {
+	kept := []string{"", ""} // a list of nothing
+	for item := range strings.SplitSeq(list, ",") {
+		if isStar := strings.HasPrefix(item, "*") || strings.HasPrefix(item, "?"); !isStar && isCut(item) {
+			cut = append(cut, item)
+		} else {
+			kept = append(kept, item)
+		}
 	}
-	return &vixie{entry: parsed.(*cron.SpecSchedule), wildcard: wildcard}
+	if cut == nil {
+		return list, nil
+	}
+	return strings.Join(kept, ","), cut
 }
 
 func (v *vixie) matches(c civil) bool {
@@ -107,7 +130,9 @@ func (v *vixie) matches(c civil) bool {
 	if !has(v.entry.Minute, c.minute) || !has(v.entry.Hour, c.hour) || !has(v.entry.Month, c.month) {
 		return false
 	}
-	day, weekday := has(v.entry.Dom, c.day), has(v.entry.Dow, c.weekday)
+	on := func(item string) bool { return modelDate(item, time.Unix(c.number*60, 0).UTC()) == int(c.day) }
+	day := has(v.entry.Dom, c.day) || slices.ContainsFunc(v.days, on)
+	weekday := has(v.entry.Dow, c.weekday) || slices.ContainsFunc(v.weekdays, on)
 	if has(v.entry.Dom, 63) || has(v.entry.Dow, 63) {
 		return day && weekday
 	}
@@ -162,9 +187,15 @@ func (w window) walk(t testing.TB, entries []*vixie, zone *time.Location) [][]ti
 	return ticks
 }
 
+// searchable is a Schedule or Ticks.
+type searchable interface {
+	Next(after time.Time) (time.Time, bool)
+	Last(after, notAfter time.Time) (time.Time, bool)
+}
+
 // requireTicks compares the search with the ticks of a window: forwards, backwards, and from some
 // instants.
-func (w window) requireTicks(t testing.TB, s Schedule, ticks, instants []time.Time, name string) {
+func (w window) requireTicks(t testing.TB, s searchable, ticks, instants []time.Time, name string) {
 	t.Helper()
 	before, last := w.from.Add(-time.Second), w.until.Add(-time.Second)
 	var forwards, backwards []time.Time

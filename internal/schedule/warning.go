@@ -49,9 +49,10 @@ func Warnings(text string) []Warning {
 			found = append(found, Warning{Field: parts[i].name, Value: value, Reason: reason + intervalInstead(i, words)})
 		}
 	}
-	if parsed.expression.eitherDay {
+	if parsed.expression.EitherDay {
 		found = append(found, Warning{Reason: fmt.Sprintf("%s beside %s: a day that matches either of them matches; "+
-			"if it has to match both, leave one out and let the Job check it", inText(parts[2].name, words[2]), inText(parts[4].name, words[4]))})
+			"if it has to match both, leave one out and let the Job check it",
+			inText(parts[dayOfMonth].name, words[dayOfMonth]), inText(parts[dayOfWeek].name, words[dayOfWeek]))})
 	}
 	return found
 }

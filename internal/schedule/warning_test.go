@@ -36,6 +36,7 @@ func TestWhatIsAcceptedAndDoesSomethingElseThanItSeemsToIsTold(t *testing.T) {
 		"0 0 13 * 5":         {eitherDay("13", "5")},
 		"0 0 */2 * 1":        {eitherDay("*/2", "1")},
 		"0 0 15-21 * FRI":    {eitherDay("15-21", "FRI")},
+		"0 0 L * 5#3":        {eitherDay("L", "5#3")},
 		"*/90 0 13 * 5":      {{"minute", "*/90", "the step of */90 leads beyond 59, so that only minute 0 matches"}, eitherDay("13", "5")},
 		"*/99999999 * * * *": {{"minute", "*/99999999", "the step of */99999999 leads beyond 59, so that only minute 0 matches"}},
 
@@ -44,7 +45,7 @@ func TestWhatIsAcceptedAndDoesSomethingElseThanItSeemsToIsTold(t *testing.T) {
 
 		"*/5 * * * *": nil, "*/45 * * * *": nil, "*/30 */12 * * *": nil, "59/1 * * * *": nil, "5-5/2 * * * *": nil, "*/0059 * * * *": nil,
 		"0 0 13 * *": nil, "0 0 * * 5": nil, "0 0 ? * 5": nil, "0 0 13 * ?": nil, "0 0 */1 * 5": nil, "0 0 1,* * 5": nil, "* * * * *": nil,
-		"@daily": nil, "@weekly": nil, "@every 90m": nil, "garbage": nil, "0 0 L * 5": nil, "": nil,
+		"@daily": nil, "@weekly": nil, "@every 90m": nil, "garbage": nil, "0 0 L * *": nil, "0 0 * * 5#3": nil, "": nil,
 	} {
 		assert.Equal(t, want, Warnings(text), text)
 	}

@@ -13,7 +13,9 @@ import (
 type CronJobSpec struct {
 	// The schedule: five cron fields (minute, hour, day of month, month, day of week),
 	// a macro (@yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly),
-	// or "@every" and a duration, such as "@every 90m".
+	// or "@every" and a duration, such as "@every 90m". Days may be "L", the last of the month,
+	// "L-3", three days before it, "15W", the weekday nearest to the 15th, or "LW", the last weekday;
+	// days of the week "5#3", the third Friday of the month, or "5L", its last Friday.
 	// Fields are read in the time zone of timeZone. TZ= and CRON_TZ= are refused: use timeZone.
 	// +required
 	// +kubebuilder:validation:MinLength=1

@@ -79,7 +79,7 @@ var awkwardTexts = []string{
 	"*/5 9-17 * * 1-5", "0 0 30 2 *", "0,30 * * * MON-FRI", ", , , , ,", "99 * * * *", "a b c d e",
 	"TZ=UTC 0 0 * * *", "TZ=UTC", "CRON_TZ=Europe/Paris 0 9 * * *", "TZ=UTC 0 0 *",
 	"0 0 * *", "0 0 * * * *", "not a schedule", "{}", `{"minute":"0"}`, "null",
-	"0\u00a00 * * *", "\u2028", "0 0 * * FRİ", "ﬁ * * * *", "<&> * * * *", strings.Repeat("x", 10_000),
+	"0 0 L * *", "0 0 L-3,15W,lw * 5#3,friL", "0 0 L-99 * 7#9", "0\u00a00 * * *", "\u2028", "0 0 * * FRİ", "ﬁ * * * *", "<&> * * * *", strings.Repeat("x", 10_000),
 	strings.Repeat("1,", 5_000) + "1 * * * *",
 }
 
@@ -106,6 +106,7 @@ var awkwardSchedules = []CronSchedule{
 	{Every: "5m", Minute: field("*")},
 	{Minute: field("\u00a0")},
 	{DayOfWeek: field(strings.Repeat("1,", 500) + "1")},
+	{DayOfMonth: field("L-3,15W"), DayOfWeek: field("5#3")},
 }
 
 func TestC8ReadsNaturally(t *testing.T) {

@@ -78,7 +78,8 @@ type CronSchedule struct {
 	// +optional
 	Hour *CronField `json:"hour,omitempty"`
 
-	// The days of the month: 1-31. When both dayOfMonth and dayOfWeek are set to something else
+	// The days of the month: 1-31; "L" is the last, "L-3" three days before it, "15W" the weekday
+	// nearest to the 15th, "LW" the last weekday. When both dayOfMonth and dayOfWeek are set to something else
 	// than "*" or "?", a day that matches either of them matches.
 	// +optional
 	DayOfMonth *CronField `json:"dayOfMonth,omitempty"`
@@ -87,7 +88,8 @@ type CronSchedule struct {
 	// +optional
 	Month *CronField `json:"month,omitempty"`
 
-	// The days of the week: 0-6 or sun-sat; 0 is Sunday.
+	// The days of the week: 0-6 or sun-sat; 0 is Sunday. "5#3" is the third Friday of the month,
+	// "5L" its last Friday.
 	// +optional
 	DayOfWeek *CronField `json:"dayOfWeek,omitempty"`
 
@@ -101,8 +103,8 @@ type CronSchedule struct {
 	Every string `json:"every,omitempty"`
 }
 
-// CronField is one part of a cron expression: a value, a range, "*", any of these with a step,
-// or a comma-separated list of them. Its validation rules are generated: see hack/crdschema.
+// CronField is one part of a cron expression: a value, a range, "*", any of these with a step, or a
+// comma-separated list of them. Its validation rules are generated: see hack/crdschema.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=1024

@@ -6,7 +6,8 @@
 // The libraries there are for this describe the text of an expression, as other cron dialects read
 // it: they join day of month and day of week by "and", and take */7 for every seven minutes. Here
 // it is the parsed sets that are put into words, the same ones that decide when a Job starts, so
-// that two schedules have the same description if and only if they fire at the same times.
+// that two schedules have the same description if and only if they fire at the same times. (Days
+// such as L or 5#3 are named as they are written: 28-31,L has another description than 28-31.)
 package english
 
 import (
@@ -18,38 +19,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robfig/cron/v3"
-
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
-
-// star is the bit that the parser sets in a field that is "*" or "?".
-const star = 1 << 63
 
 // Describe returns one sentence, without the full stop, such as "At 09:00, Monday to Friday". It
 // fails for what schedule.Parse refuses, with the same error.
 func Describe(text string) (string, error) {
-	if _, err := schedule.Parse(text, ""); err != nil {
-		return "", err
-	}
-	parsed, err := cron.ParseStandard(text)
+	parsed, err := schedule.Parse(text, "")
 	if err != nil {
 		return "", err
 	}
-	switch s := parsed.(type) {
-	case cron.ConstantDelaySchedule:
-		return "Every " + interval(s.Delay) + ", counted from the last run", nil
-	case *cron.SpecSchedule:
-		sentence := expression(s)
-		return strings.ToUpper(sentence[:1]) + sentence[1:], nil
+	fields, ok := parsed.Fields()
+	if !ok {
+		return "Every " + interval(parsed.Interval()) + ", counted from the last run", nil
 	}
-	return text, nil
+	sentence := expression(fields)
+	return strings.ToUpper(sentence[:1]) + sentence[1:], nil
 }
 
 // expression describes five cron fields.
-func expression(s *cron.SpecSchedule) string {
-	times, isPart := timesOfDay(valuesOf(s.Minute), valuesOf(s.Hour))
-	days := days(s)
+func expression(f schedule.Fields) string {
+	times, isPart := timesOfDay(valuesOf(f.Minutes), valuesOf(f.Hours))
+	days := days(f)
 	switch {
 	case days != "":
 		return times + ", " + days
@@ -119,34 +110,78 @@ func hourList(hours values) string {
 //
 // Where neither day of month nor day of week is "*", a day has to match one of them, not both.
 // Either may then be a list of nothing, ",".
-func days(s *cron.SpecSchedule) string {
-	monthDays, weekdays, months := valuesOf(s.Dom), valuesOf(s.Dow), valuesOf(s.Month)
-	either := (s.Dom|s.Dow)&star == 0
+func days(f schedule.Fields) string {
+	monthDays, weekdays, months := valuesOf(f.Days), valuesOf(f.Weekdays), valuesOf(f.Months)
 	anyMonthDay, anyWeekday := len(monthDays) == 31, len(weekdays) == 7
 	switch {
-	case anyMonthDay && anyWeekday, either && (anyMonthDay || anyWeekday):
+	case anyMonthDay && anyWeekday, f.EitherDay && (anyMonthDay || anyWeekday):
 		if len(months) == 12 {
 			return ""
 		}
 		return "every day in " + monthList(months)
-	case anyWeekday, len(weekdays) == 0:
-		return onMonthDays(monthDays, months)
-	case anyMonthDay, len(monthDays) == 0:
-		return onWeekdays(weekdays) + inMonths(months)
+	case anyWeekday, len(weekdays)+len(f.NthWeekdays) == 0:
+		return onMonthDays(monthDays, f.MonthDays, months)
+	case anyMonthDay, len(monthDays)+len(f.MonthDays) == 0:
+		return onDaysOfWeek(weekdays, f.NthWeekdays, months)
 	}
-	return onMonthDays(monthDays, months) + ", and also " + onWeekdays(weekdays) + inMonths(months)
+	return onMonthDays(monthDays, f.MonthDays, months) + ", and also " + onDaysOfWeek(weekdays, f.NthWeekdays, months)
 }
 
 // onMonthDays says on which days of which months.
-func onMonthDays(days, months values) string {
-	of := "the month"
-	if len(months) < 12 {
-		of = monthList(months)
-	}
-	if step, ok := days.progression(); ok && step > 1 && len(days) > 3 {
+func onMonthDays(days values, further []schedule.MonthDay, months values) string {
+	of := monthsOfDays(months)
+	if step, ok := days.progression(); ok && step > 1 && len(days) > 3 && len(further) == 0 {
 		return fmt.Sprintf("every %s day of %s from the %s to the %s", ordinal(step), of, ordinal(days[0]), ordinal(days.last()))
 	}
-	return "on the " + and(days.runs(ordinal)) + " of " + of
+	var names []string
+	if len(days) > 0 {
+		names = days.runs(ordinal)
+		names[0] = "the " + names[0]
+	}
+	for _, day := range further {
+		names = append(names, "the "+monthDay(day))
+	}
+	return "on " + and(names) + " of " + of
+}
+
+// monthDay names a day of a month whose date depends on the month.
+func monthDay(d schedule.MonthDay) string {
+	switch {
+	case d.Day > 0:
+		return "weekday nearest to the " + ordinal(d.Day)
+	case d.NearestWeekday:
+		return "last weekday"
+	case d.Day == 0:
+		return "last day"
+	}
+	return ordinal(-d.Day) + " day before the last"
+}
+
+// monthsOfDays says of which months days are.
+func monthsOfDays(months values) string {
+	if len(months) == 12 {
+		return "the month"
+	}
+	return monthList(months)
+}
+
+// onDaysOfWeek says on which days of the week, of which months.
+func onDaysOfWeek(days values, nth []schedule.NthWeekday, months values) string {
+	var parts, names []string
+	if len(days) > 0 {
+		parts = append(parts, onWeekdays(days)+inMonths(months))
+	}
+	for _, day := range nth {
+		which := "last"
+		if day.Nth > 0 {
+			which = ordinal(day.Nth)
+		}
+		names = append(names, "the "+which+" "+day.Weekday.String())
+	}
+	if len(nth) > 0 {
+		parts = append(parts, "on "+and(names)+" of "+monthsOfDays(months))
+	}
+	return strings.Join(parts, ", and also ")
 }
 
 // onWeekdays says on which days of the week.
@@ -199,10 +234,10 @@ func interval(d time.Duration) string {
 // values are the members of a set of small numbers, ascending; at least one.
 type values []int
 
-// valuesOf returns what a field of the parser holds.
+// valuesOf returns what a field holds.
 func valuesOf(field uint64) values {
 	var list values
-	for rest := field &^ star; rest != 0; rest &= rest - 1 {
+	for rest := field; rest != 0; rest &= rest - 1 {
 		list = append(list, bits.TrailingZeros64(rest))
 	}
 	return list

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robfig/cron/v3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -62,6 +61,19 @@ func TestASentenceSaysWhenAScheduleFires(t *testing.T) {
 		"0 0 22-31 * *":              "At 00:00, on the 22nd to 31st of the month",
 		"0 0 */10 * *":               "At 00:00, every 10th day of the month from the 1st to the 31st",
 		"0 0 2,3,11,12,13,21,23 * *": "At 00:00, on the 2nd, 3rd, 11th to 13th, 21st and 23rd of the month",
+
+		// Days that depend on the month.
+		"0 0 L * *":            "At 00:00, on the last day of the month",
+		"0 0 L-1,l-3,LW * *":   "At 00:00, on the last weekday, the 3rd day before the last and the 1st day before the last of the month",
+		"0 9 LW 3,6,9,12 *":    "At 09:00, on the last weekday of March, June, September and December",
+		"0 9 1,L,15W * ?":      "At 09:00, on the 1st, the weekday nearest to the 15th and the last day of the month",
+		"0 9 */2,L * *":        "At 09:00, on the 1st, 3rd, 5th, 7th, 9th, 11th, 13th, 15th, 17th, 19th, 21st, 23rd, 25th, 27th, 29th, 31st and the last day of the month",
+		"0 9 * * FRI#3":        "At 09:00, on the 3rd Friday of the month",
+		"0 9 * 1 0L,1#2,fri#2": "At 09:00, on the 2nd Monday, the 2nd Friday and the last Sunday of January",
+		"0 9 * 1 5L,1-3":       "At 09:00, Monday to Wednesday in January, and also on the last Friday of January",
+		"0 9 L * 5L":           "At 09:00, on the last day of the month, and also on the last Friday of the month",
+		"0 9 L * 0-6":          "At 09:00, every day",
+		"0 9 , * 5L":           "At 09:00, on the last Friday of the month",
 
 		// Months.
 		"0 0 1 1 *":        "At 00:00, on the 1st of January",
@@ -123,17 +135,15 @@ func TestWhatIsNoScheduleIsNotDescribed(t *testing.T) {
 // when is what two schedules have in common that fire at the same times.
 func when(t *testing.T, text string) string {
 	t.Helper()
-	parsed, err := cron.ParseStandard(text)
+	parsed, err := schedule.Parse(text, "")
 	require.NoError(t, err)
-	s, ok := parsed.(*cron.SpecSchedule)
+	f, ok := parsed.Fields()
 	require.True(t, ok)
-	either := (s.Dom|s.Dow)&star == 0
-	allDays, allWeekdays := len(valuesOf(s.Dom)) == 31, len(valuesOf(s.Dow)) == 7
-	monthDays, weekdays := s.Dom&^star, s.Dow&^star
-	if either && (allDays || allWeekdays) || allDays && allWeekdays {
-		monthDays, weekdays = 0, 0
+	allDays, allWeekdays := len(valuesOf(f.Days)) == 31, len(valuesOf(f.Weekdays)) == 7
+	if f.EitherDay && (allDays || allWeekdays) || allDays && allWeekdays {
+		f.Days, f.Weekdays = 0, 0
 	}
-	return fmt.Sprint(s.Minute&^star, s.Hour&^star, monthDays, weekdays, s.Month&^star)
+	return fmt.Sprint(f.Minutes, f.Hours, f.Days, f.Weekdays, f.Months)
 }
 
 func TestTwoSchedulesHaveTheSameDescriptionIfAndOnlyIfTheyFireAtTheSameTimes(t *testing.T) {

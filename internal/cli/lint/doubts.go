@@ -111,7 +111,7 @@ func skippedMonths(words []string) []schedule.Warning {
 	}
 	return []schedule.Warning{{Field: "dayOfMonth", Value: words[2],
 		Reason: "nothing runs in " + strings.Join(skipped, ", ") + ", as there is no such day; " +
-			"for the last day of every month write 28-31, and let the Job end at once unless tomorrow is the 1st"}}
+			"for the last day of every month write L"}}
 }
 
 // firesIn reports whether a schedule fires in a month.

@@ -152,7 +152,7 @@ func TestWhatIsAcceptedAndProbablyWrongIsTold(t *testing.T) {
 		"0 0 * * */2": "spec.schedule: day of week \"*/2\": the step of */2 begins anew with each week, so that the last one is shorter (1, not 2); " +
 			"if they are to be equal, write the interval @every 48h (every: 48h in v2)",
 
-		"0 0 28 * *": "", "0 0 28-31 * *": "", "0 0 31 1,3 *": "", "0 0 31 * 1": "", "0 0 */1 * *": "", "@monthly": "", "@every 45m": "",
+		"0 0 28 * *": "", "0 0 28-31 * *": "", "0 0 L * *": "", "0 0 31,L * *": "", "0 0 31 1,3 *": "", "0 0 31 * 1": "", "0 0 */1 * *": "", "@monthly": "", "@every 45m": "",
 		"*/15 */6 * */3 *": "", "*/90 * * * *": "", "0-59/45 * * * *": "",
 	} {
 		var got string

@@ -114,7 +114,7 @@ func TestTheCheckSeesWhatTheAPIServerWouldRefuseInTheVersionThatIsAskedFor(t *te
 		`{schedule: {minute: "61"}, jobTemplate: {}}`:                     `spec.schedule.minute: Invalid value: "61": must be a minute from 0 to 59`,
 		`{schedule: {minute: "61"}}`:                                      `spec.schedule.minute: Invalid value: "61": must be a minute`,
 		`{schedule: {minute: "0 5"}, jobTemplate: {}}`:                    `spec.schedule.minute: Invalid value: "0 5": must be a minute`,
-		`{schedule: {dayOfMonth: L}, jobTemplate: {}}`:                    `spec.schedule.dayOfMonth: Invalid value: "L": L, the last day of the month, is not`,
+		`{schedule: {dayOfWeek: L}, jobTemplate: {}}`:                     `spec.schedule.dayOfWeek: Invalid value: "L": L alone is no day of the week: `,
 		`{schedule: {hour: 17-9}, jobTemplate: {}}`:                       `spec.schedule.hour: Invalid value: "17-9": the range 17-9 ends before it begins`,
 		`{schedule: {every: 5x}, jobTemplate: {}}`:                        `spec.schedule.every: Invalid value: "5x": must be a duration such as 45s`,
 		`{schedule: {minute: ""}, jobTemplate: {}}`:                       "spec.schedule.minute: is empty",

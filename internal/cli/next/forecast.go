@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/robfig/cron/v3"
 	"k8s.io/utils/ptr"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/english"
+	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
 // Forecast says when a CronJob fires. It is what -o json and yaml print.
@@ -111,15 +111,14 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 type wall struct {
 	zone *time.Location
 
-	// fields are those of a cron expression; nil for an interval.
-	fields *cron.SpecSchedule
+	// civil has the ticks on a clock that never shifts.
+	civil schedule.Schedule
 }
 
 // newWall takes a text that is known to be a schedule.
 func newWall(text string, zone *time.Location) wall {
-	parsed, _ := cron.ParseStandard(text)
-	fields, _ := parsed.(*cron.SpecSchedule)
-	return wall{zone: zone, fields: fields}
+	civil, _ := schedule.Parse(text, "")
+	return wall{zone: zone, civil: civil}
 }
 
 // notes says what clocks did between two ticks: those of the schedule's zone, and those here.
@@ -139,14 +138,14 @@ func (w wall) notes(before, at time.Time, here *time.Location) []string {
 // skipped returns the civil time, as UTC, in place of which a tick fires after a gap; false if the
 // tick fires at a time that the expression names.
 func (w wall) skipped(at time.Time) (time.Time, bool) {
-	if w.fields == nil {
+	if w.civil.Interval() != 0 {
 		return time.Time{}, false
 	}
 	civil := civilOf(at, w.zone)
-	if w.fields.Next(civil.Add(-time.Second)).Equal(civil) {
+	if next, _ := w.civil.Next(civil.Add(-time.Second)); next.Equal(civil) {
 		return time.Time{}, false
 	}
-	return w.fields.Next(civilOf(at.Add(-time.Second), w.zone)), true
+	return w.civil.Next(civilOf(at.Add(-time.Second), w.zone))
 }
 
 // civilOf returns what the wall shows at an instant, as UTC.

@@ -419,7 +419,7 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 		{[]string{"@daily", "-o", "wide"}, `output format "wide", allowed formats are: json,yaml,name`},
 		{[]string{"@daily", "-o", "name"}, "an expression has none: use -o json or yaml"},
 		{[]string{"61 * * * *"}, `the expression "61 * * * *": not a schedule: minute "61": must be a minute from 0 to 59, a range`},
-		{[]string{"0 0 L * *"}, `the expression "0 0 L * *": not a schedule: day of month "L": L, the last day of the month, is not supported: `},
+		{[]string{"0 0 * * L"}, `the expression "0 0 * * L": not a schedule: day of week "L": L alone is no day of the week: `},
 		{[]string{"@Daily"}, `the expression "@Daily": not a schedule: macros are in lower case, without further blanks: write @daily`},
 		{[]string{"@every 0s"}, `the expression "@every 0s": must be an interval above 0`},
 		{[]string{"@every -5m"}, `the expression "@every -5m": must be an interval above 0`},

@@ -6,6 +6,7 @@ package v1
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +91,13 @@ func assertSameInBothVersions(t testing.TB, patterns map[string]*regexp.Regexp, 
 		if len(field) > 1024 || strings.Contains(field, "ſ") || !patterns[name].MatchString(field) {
 			continue
 		}
+		// The cron library does not know the days that the validator takes beside its own.
+		field = strings.Join(slices.DeleteFunc(strings.Split(field, ","), func(item string) bool {
+			return item != "" && schedule.CheckField(name, item) == nil
+		}), ",")
+		if field == "" {
+			continue
+		}
 		expression := "@every " + field
 		if name != "every" {
 			parts := []string{"*", "*", "*", "*", "*"}
@@ -110,6 +118,8 @@ func assertSameInBothVersions(t testing.TB, patterns map[string]*regexp.Regexp, 
 var oddFields = []string{
 	"*", "?", "0", "59", "60", "007", "+5", "-5", "*/5", "*/+5", "*/05", "*/0", "*/100", "?/3", "0/15", "5-10", "5-10/2", "10-5",
 	"*-foo", "*-foo/2", "1,2,3", ",1,", "1,,2", ",", ",,", "1-", "-1", "1/", "/1", "1/2/3", "1-2-3", "", "jan", "DEC", "Mar-Oct/2",
+	"L", "l-3", "L-30", "L-31", "L-0", "L-03", "LW", "lw", "L-3W", "15W", "031w", "0W", "32W", "W", "1,L,15W", "L/2", "1-L", "*-L", ",L,",
+	"5#3", "FRI#1", "5#5", "5#6", "5#0", "5#", "#3", "7#1", "5L", "satl", "7L", "1-5#2", "1-5L", "5#3/2", "1,5#3,0L", "fRİ#2", "ſunL",
 	"sun", "MON-FRI", "7", "fRİ", "ſun", "0-6", "31", "32", "23", "24", "12", "13", "1٣", "99999999999999999999", "1/99999999999999999999",
 }
 
