@@ -41,6 +41,7 @@ func FuzzDecide(f *testing.F) {
 		s := situation{now: apiTime(now), flags: flags}
 		c := s.cronJob(text, zone, s.ago(created), deadline)
 		s.addStatus(c, observed, s.ago(last), s.ago(next))
+		s.bound(c, s.ago(last), s.ago(deadline))
 		all := s.jobs(c, jobs)
 		bounds.Hold(t, len(text)+len(zone)+1000*(len(jobs)+len(all)), func() {
 			assertPlanIsSound(t, NewInput(c, s.now, s.ago(edited), all...), c)
@@ -91,6 +92,19 @@ func (s *situation) cronJob(text, zone string, created time.Time, deadline int64
 	return c
 }
 
+// bound leaves out some ticks.
+func (s *situation) bound(c *v1.CronJob, first, last time.Time) {
+	if s.has() {
+		c.Spec.Exclude = []v1.ExcludedDays{"2026-03-29/2026-04-02", "--02-29", v1.ExcludedDays(s.now.Format(time.DateOnly))}
+	}
+	if s.has() {
+		c.Spec.NotBefore = new(metav1.NewTime(first))
+	}
+	if s.has() {
+		c.Spec.NotAfter = new(metav1.NewTime(last))
+	}
+}
+
 func (s *situation) addStatus(c *v1.CronJob, observed string, last, next time.Time) {
 	c.Status.ObservedGeneration = int64(s.take(2))
 	c.Status.ObservedSchedule = c.Spec.Schedule
@@ -104,7 +118,7 @@ func (s *situation) addStatus(c *v1.CronJob, observed string, last, next time.Ti
 		c.Status.NextScheduleTime = new(metav1.NewTime(next))
 	}
 	if s.has() {
-		reasons := []string{v1.ReasonScheduled, v1.ReasonSuspended, v1.ReasonInvalidSchedule, v1.ReasonJobCreationFailed}
+		reasons := []string{v1.ReasonScheduled, v1.ReasonSuspended, v1.ReasonCompleted, v1.ReasonJobCreationFailed}
 		c.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Status: metav1.ConditionTrue, Reason: reasons[s.take(2)]}}
 	}
 }

@@ -274,6 +274,31 @@ func TestNarratives(t *testing.T) {
 				{at("12:25:00"), "resumed", edit(func(c *v1.CronJob) { c.Spec.SuspendUntil = nil })},
 			},
 		},
+		"excluded-days": {
+			build: builders.MakeCronJob("c").Schedule("0 9,21 * * *").TimeZone("Europe/Paris").Created(at("12:00:00")).
+				Exclude("2026-01-03", "2026-01-05/2026-01-07", "--01-10"),
+			takes: minutes(1), end: at("12:00:00").AddDate(0, 0, 14),
+			scenes: []scene{
+				{at("07:00:00").AddDate(0, 0, 3), "the manager goes down", func(w *world) { w.down = true }},
+				{at("09:00:00").AddDate(0, 0, 6), "the manager comes back", func(w *world) { w.down = false }},
+				{at("12:00:00").AddDate(0, 0, 9), "the 10th is excluded no more", edit(func(c *v1.CronJob) { c.Spec.Exclude = c.Spec.Exclude[:2] })},
+				{at("19:00:00").AddDate(0, 0, 11), "the 12th is excluded", edit(func(c *v1.CronJob) { c.Spec.Exclude = []v1.ExcludedDays{"2026-01-12"} })},
+			},
+		},
+		"a-window": {
+			build: builders.MakeCronJob("c").Schedule("0 * * * *").Created(at("08:30:00")).NotBefore(at("10:30:00")).NotAfter(at("13:00:00")),
+			takes: minutes(1), end: at("23:00:00"),
+			scenes: []scene{
+				{at("14:40:00"), "it ends at 17:30", edit(func(c *v1.CronJob) { c.Spec.NotAfter = new(metav1.NewTime(at("17:30:00"))) })},
+				{at("15:30:00"), "suspended", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(true) })},
+				{at("18:30:00"), "resumed, when it is over", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(false) })},
+				{at("18:40:00"), "the template", edit(func(c *v1.CronJob) { c.Spec.JobTemplate.Labels = map[string]string{"a": "b"} })},
+				{at("19:30:00"), "it never ends", edit(func(c *v1.CronJob) { c.Spec.NotAfter = nil })},
+				{at("20:30:00"), "it ends at 21:00", edit(func(c *v1.CronJob) { c.Spec.NotAfter = new(metav1.NewTime(at("21:00:00"))) })},
+				{at("20:40:00"), "no Job can be created", func(w *world) { w.refuse = "exceeded quota" }},
+				{at("22:00:00"), "there is room again", func(w *world) { w.refuse = "" }},
+			},
+		},
 		"edits": {
 			build: builders.MakeCronJob("c").Schedule("0 * * * *").Created(at("08:30:00")), takes: minutes(1), end: at("14:00:00"),
 			scenes: []scene{

@@ -11,6 +11,7 @@
 //	        ├─ tick.go         which tick is due, which ones were missed
 //	        ├─ concurrency.go  what a due tick does about Jobs that still run
 //	        ├─ suspend.go      whether ticks pass without a run
+//	        ├─ completed.go    what is done when no tick is left
 //	        └─ conditions.go   what the Ready condition says
 //	Conclude ┬─ outcome.go     what follows from what was done: the status, the events, the next look
 //	         └─ runs.go        what the status says about the newest runs
@@ -155,7 +156,7 @@ type Start struct {
 	Job  *batchv1.Job
 
 	// Next is the tick after it, and GiveUpAt when it will be too late for this one: the end of the
-	// starting deadline, or the next tick.
+	// starting deadline, or the next tick. Both are zero for never.
 	Next, GiveUpAt time.Time
 }
 
@@ -252,8 +253,12 @@ func (p *Plan) follow(in Input, active []jobState) {
 	p.run(in, active, Start{Tick: due, Next: next, GiveUpAt: giveUp})
 }
 
-// await has nothing to do until the next tick.
+// await has nothing to do until the next tick, which is zero if none is left.
 func (p *Plan) await(in Input, next time.Time) {
+	if next.IsZero() {
+		p.complete(in)
+		return
+	}
 	p.Status.NextScheduleTime = &metav1.Time{Time: next}
 	p.wakeBy(next)
 	p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, messageScheduled)

@@ -273,6 +273,8 @@ func handledUntil(in Input, last time.Time) time.Time {
 		until = latest(until, editedAt(in))
 	case waiting != nil:
 		until = latest(until, waiting.Add(-time.Second))
+	case isReadyReason(c, v1.ReasonCompleted):
+		until = latest(until, in.Now) // none is left: whatever passed since the last run was handled
 	}
 	return until
 }
@@ -343,9 +345,12 @@ func Anchor(c *v1.CronJob, status v1.CronJobStatus) time.Time {
 
 // SpecOf returns what decides when a CronJob fires: the one place that takes it from its spec.
 func SpecOf(spec *v1.CronJobSpec) schedule.Spec {
-	s := schedule.Spec{Schedule: spec.Schedule}
+	s := schedule.Spec{Schedule: spec.Schedule, NotBefore: timeOf(spec.NotBefore), NotAfter: timeOf(spec.NotAfter)}
 	if spec.TimeZone != nil {
 		s.TimeZone = *spec.TimeZone
+	}
+	for _, days := range spec.Exclude {
+		s.Exclude = append(s.Exclude, string(days))
 	}
 	return s
 }

@@ -3,34 +3,107 @@
 
 package schedule
 
-import "time"
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+)
+
+var (
+	// ErrAllExcluded is the error for a schedule whose ticks are all on days of Spec.Exclude.
+	ErrAllExcluded = fmt.Errorf("%w: each tick is on a day of exclude", ErrNeverFires)
+
+	// ErrEmptyWindow is the error for a schedule without a tick between Spec.NotBefore and NotAfter.
+	ErrEmptyWindow = fmt.Errorf("%w: no tick lies between notBefore and notAfter on a day that is not excluded", ErrNeverFires)
+)
+
+// MaxExcluded is how many entries Spec.Exclude may have.
+const MaxExcluded = 366
 
 // Spec is all that decides when a CronJob fires, as its spec has it.
 type Spec struct {
 	// Schedule is the text of the schedule, and TimeZone the name of its time zone, as Parse reads
 	// them.
 	Schedule, TimeZone string
+
+	// Exclude has days in that time zone in the forms of ISO 8601: a date, a range of dates whose
+	// ends are among it, or a day of each year. Ticks at which the wall shows such a day do not
+	// exist.
+	Exclude []string
+
+	// NotBefore and NotAfter are bounds: ticks before the one and after the other do not exist. Zero
+	// is no bound.
+	NotBefore, NotAfter time.Time
 }
 
-// Ticks returns the ticks of the spec. Errors are those of Parse.
+// Ticks returns the ticks of the spec. Errors are those of Parse, or have ErrExclude,
+// ErrAllExcluded or ErrEmptyWindow in their chain.
 func (s Spec) Ticks() (Ticks, error) {
 	parsed, err := Parse(s.Schedule, s.TimeZone)
-	return Ticks{schedule: parsed}, err
+	if err != nil {
+		return Ticks{}, err
+	}
+	excluded, err := newExclusion(s.Exclude, parsed.zone)
+	if err != nil {
+		return Ticks{}, err
+	}
+	t := Ticks{schedule: parsed, excluded: excluded, notBefore: s.NotBefore, notAfter: s.NotAfter}
+	if len(s.Exclude) == 0 && s.NotBefore.IsZero() {
+		return t, nil // what Parse takes fires
+	}
+	return t, t.check()
 }
 
 // String returns the spec as a status remembers it. Specs that fire at other times have other
 // texts.
 func (s Spec) String() string {
-	if s.TimeZone == "" {
-		return s.Schedule
+	text := s.Schedule
+	if s.TimeZone != "" {
+		text += " (" + s.TimeZone + ")"
 	}
-	return s.Schedule + " (" + s.TimeZone + ")"
+	if !s.NotBefore.IsZero() {
+		text += " from " + s.NotBefore.UTC().Format(time.RFC3339)
+	}
+	if !s.NotAfter.IsZero() {
+		text += " until " + s.NotAfter.UTC().Format(time.RFC3339)
+	}
+	if len(s.Exclude) > 0 { // which may be long
+		hash := sha256.Sum256([]byte(strings.Join(s.Exclude, ",")))
+		text += fmt.Sprintf(" except %x", hash[:8])
+	}
+	return text
 }
 
 // Ticks are the instants at which a CronJob fires. The zero value has none; Spec.Ticks makes them.
 // They are immutable.
 type Ticks struct {
-	schedule Schedule
+	schedule            Schedule
+	excluded            exclusion
+	notBefore, notAfter time.Time
+}
+
+// check reports whether there is any tick. Of an interval that depends on what it counts from.
+func (t Ticks) check() error {
+	if t.Interval() != 0 {
+		return nil
+	}
+	unbounded := t
+	unbounded.notBefore, unbounded.notAfter = time.Time{}, time.Time{}
+	// A fixed start makes the answer the same on every day.
+	if _, ok := unbounded.Next(time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)); !ok {
+		return ErrAllExcluded
+	}
+	if _, ok := t.Next(time.Time{}); !ok && !t.notBefore.IsZero() {
+		return ErrEmptyWindow
+	}
+	return nil
+}
+
+// Unexcluded returns the ticks with those that are on excluded days.
+func (t Ticks) Unexcluded() Ticks {
+	t.excluded = exclusion{}
+	return t
 }
 
 // Anchored returns the ticks as they are for something that happened last, or came into being, at
@@ -44,12 +117,47 @@ func (t Ticks) Anchored(anchor time.Time) Ticks {
 func (t Ticks) Interval() time.Duration { return t.schedule.Interval() }
 
 // Next returns the first tick after an instant, in UTC, and reports whether there is one.
-func (t Ticks) Next(after time.Time) (time.Time, bool) { return t.schedule.Next(after) }
+func (t Ticks) Next(after time.Time) (time.Time, bool) {
+	if !t.notBefore.IsZero() {
+		after = latest(after, t.notBefore.Add(-time.Nanosecond))
+	}
+	limit := t.excluded.limit(after)
+	for {
+		tick, ok := t.schedule.Next(after)
+		if !ok || !t.notAfter.IsZero() && tick.After(t.notAfter) {
+			return time.Time{}, false
+		}
+		within, isExcluded := t.excluded.around(tick)
+		switch {
+		case !isExcluded:
+			return tick, true
+		case tick.After(limit):
+			return time.Time{}, false
+		}
+		after = t.excluded.after(within, tick).Add(-time.Nanosecond)
+	}
+}
 
 // Last returns the last tick that is later than after and not later than notAfter, in UTC, and
 // reports whether there is one. It does not matter how far apart the two are.
 func (t Ticks) Last(after, notAfter time.Time) (time.Time, bool) {
-	return t.schedule.Last(after, notAfter)
+	if !t.notBefore.IsZero() {
+		after = latest(after, t.notBefore.Add(-time.Nanosecond))
+	}
+	if !t.notAfter.IsZero() && t.notAfter.Before(notAfter) {
+		notAfter = t.notAfter
+	}
+	for {
+		tick, ok := t.schedule.Last(after, notAfter)
+		if !ok {
+			return time.Time{}, false
+		}
+		within, isExcluded := t.excluded.around(tick)
+		if !isExcluded {
+			return tick, true
+		}
+		notAfter = t.excluded.before(within, tick)
+	}
 }
 
 // Count returns how many ticks lie after the one instant and before the other, at most limit.

@@ -31,7 +31,7 @@ func Name(c *v1.CronJob) field.ErrorList {
 // another. In v2, of which inFields is true, a mistake in the schedule is at one of its fields.
 func Spec(spec *v1.CronJobSpec, inFields bool) field.ErrorList {
 	path := field.NewPath("spec")
-	errs := validateSchedule(spec, path, inFields)
+	errs := append(validateSchedule(spec, path, inFields), validateTicks(spec, path)...)
 	for _, limit := range []struct {
 		name  string
 		value *int32

@@ -82,10 +82,12 @@ func ShortestGap(ticks schedule.Schedule) (time.Duration, bool) {
 	return shortest, shortest < math.MaxInt64
 }
 
-// PastSuspension warns of a suspension of a new CronJob that has ended already.
-func PastSuspension(spec *v1.CronJobSpec, now time.Time) []string {
-	if until := spec.SuspendUntil; until == nil || !until.Time.Before(now) {
-		return nil
+// NewWarnings warns of what is in the past already for a CronJob that is new: a suspension, and all
+// of its ticks.
+func NewWarnings(spec *v1.CronJobSpec, now time.Time) []string {
+	var found []string
+	if until := spec.SuspendUntil; until != nil && until.Time.Before(now) {
+		found = append(found, "spec.suspendUntil: is in the past, so that nothing is suspended")
 	}
-	return []string{"spec.suspendUntil: is in the past, so that nothing is suspended"}
+	return append(found, warnCompleted(spec, now)...)
 }

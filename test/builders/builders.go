@@ -55,6 +55,21 @@ func (b *CronJob) Schedule(text string) *CronJob { b.c.Spec.Schedule = text; ret
 // TimeZone sets the time zone.
 func (b *CronJob) TimeZone(name string) *CronJob { b.c.Spec.TimeZone = &name; return b }
 
+// Exclude sets the days on which nothing is scheduled.
+func (b *CronJob) Exclude(days ...v1.ExcludedDays) *CronJob { b.c.Spec.Exclude = days; return b }
+
+// NotBefore sets the first instant of scheduling.
+func (b *CronJob) NotBefore(at time.Time) *CronJob {
+	b.c.Spec.NotBefore = &metav1.Time{Time: at}
+	return b
+}
+
+// NotAfter sets the last instant of scheduling.
+func (b *CronJob) NotAfter(at time.Time) *CronJob {
+	b.c.Spec.NotAfter = &metav1.Time{Time: at}
+	return b
+}
+
 // Policy sets the concurrency policy.
 func (b *CronJob) Policy(policy v1.ConcurrencyPolicy) *CronJob {
 	b.c.Spec.ConcurrencyPolicy = policy

@@ -20,14 +20,16 @@ import (
 )
 
 const (
-	ianaHint    = `use a name of the IANA database such as Europe/Paris`
-	minuteHint  = `must be a minute from 0 to 59, a range (0-30), *, any of these with a step (*/15), or a comma-separated list of these`
-	sundayHint  = `Sunday is 0 or sun, not 7; a range to 7 is two, such as 5-6,0 for 5-7`
-	everyHint   = `must be a duration such as 45s, 90m or 1h30m; a day is 24h`
-	nothingSet  = `at least one of minute, hour, dayOfMonth, month, dayOfWeek or every must be set`
-	everyBeside = `every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek`
-	neverFires  = `never fires: no day has this day of month, month, hour and minute`
-	noPrefix    = `not a schedule: TZ= and CRON_TZ= are not supported, use timeZone`
+	ianaHint       = `use a name of the IANA database such as Europe/Paris`
+	minuteHint     = `must be a minute from 0 to 59, a range (0-30), *, any of these with a step (*/15), or a comma-separated list of these`
+	sundayHint     = `Sunday is 0 or sun, not 7; a range to 7 is two, such as 5-6,0 for 5-7`
+	everyHint      = `must be a duration such as 45s, 90m or 1h30m; a day is 24h`
+	nothingSet     = `at least one of minute, hour, dayOfMonth, month, dayOfWeek or every must be set`
+	everyBeside    = `every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek`
+	neverFires     = `never fires: no day has this day of month, month, hour and minute`
+	dayHint        = `must be a date of the calendar such as 2026-12-25, a range such as 2026-12-24/2027-01-02, or a day of each year such as --12-25`
+	windowReversed = `spec.notAfter: Invalid value: must not be before notBefore`
+	noPrefix       = `not a schedule: TZ= and CRON_TZ= are not supported, use timeZone`
 )
 
 // refusals are specs, each with one mistake, and what the API server says about it.
@@ -90,6 +92,46 @@ var refusals = map[string]struct {
 	"v1: an unknown policy": {
 		"v1", `concurrencyPolicy: Sometimes`,
 		`spec.concurrencyPolicy: Unsupported value: "Sometimes": supported values: "Allow", "Forbid", "Replace"`,
+	},
+	"v1: a day that does not exist": {
+		"v1", `exclude: ["2026-02-30"]`, `spec.exclude[0]: Invalid value: "2026-02-30": ` + dayHint,
+	},
+	"v1: no day": {
+		"v1", `exclude: [--12-25, tomorrow]`, `spec.exclude[1]: Invalid value: "tomorrow": ` + dayHint,
+	},
+	"v1: a day twice": {
+		"v1", `exclude: [--12-25, --12-25]`, `spec.exclude[1]: Duplicate value: "--12-25"`,
+	},
+	"v1: a range of days the wrong way round": {
+		"v1", `exclude: [2027-01-02/2026-12-24]`,
+		`spec.exclude[0]: Invalid value: "2027-01-02/2026-12-24": the range ends before it begins: write 2026-12-24/2027-01-02`,
+	},
+	"v1: all of its days": {
+		"v1", `exclude: [--01-01]`, `spec.exclude: Invalid value: never fires: each tick is on a day of exclude`,
+	},
+	"v1: a window the wrong way round": {
+		"v1", `{notBefore: "2026-02-01T00:00:00Z", notAfter: "2026-01-31T00:00:00Z"}`, windowReversed,
+	},
+	"v1: a window without a tick": {
+		"v1", `{notBefore: "2026-02-01T00:00:00Z", notAfter: "2026-03-01T00:00:00Z"}`,
+		`spec.notBefore: Invalid value: "2026-02-01T00:00:00Z": never fires: no tick lies between notBefore and notAfter on a day that is not excluded`,
+	},
+	"v2: no day": {
+		"v2", `exclude: [--12-25, tomorrow]`, `spec.exclude[1]: Invalid value: "tomorrow": ` + dayHint,
+	},
+	"v2: all of its days": {
+		"v2", `exclude: [--01-01]`, `spec.exclude: Invalid value: never fires: each tick is on a day of exclude`,
+	},
+	"v2: a window the wrong way round": {
+		"v2", `{notBefore: "2026-02-01T00:00:00Z", notAfter: "2026-01-31T00:00:00Z"}`, windowReversed,
+	},
+	"v2: a last day of the week": {
+		"v2", `schedule: {dayOfWeek: "L"}`,
+		`spec.schedule.dayOfWeek: Invalid value: "L": L alone is no day of the week: 5L is the last Friday of the month, 6 is each Saturday, ` +
+			`and the last day of the month is L as day of month`,
+	},
+	"v2: a day that no month has": {
+		"v2", `schedule: {minute: "0", hour: "0", dayOfMonth: L-29, month: feb}`, `spec.schedule: Invalid value: "0 0 L-29 feb *": ` + neverFires,
 	},
 	"v2: a minute that does not exist": {
 		"v2", `schedule: {minute: "60"}`,

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -288,4 +289,23 @@ func TestO2KubectlWaitsForReady(t *testing.T) {
 	edited := s.awaitReady("scheduled", metav1.ConditionTrue, v1.ReasonScheduled)
 	assert.EqualValues(t, 2, edited.Status.ObservedGeneration)
 	assert.Equal(t, 2, edited.Status.NextScheduleTime.UTC().Day())
+}
+
+func TestO2ACronJobWithoutATickToComeIsCompletedAndReady(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	created := s.cronJob("c").Exclude("--12-25", "2026-12-24/2027-01-02").NotBefore(time.Unix(0, 0)).NotAfter(time.Unix(7*86400, 0)).Obj()
+	s.create(created)
+	completed := s.awaitReady("c", metav1.ConditionTrue, v1.ReasonCompleted)
+	assert.Nil(t, completed.Status.NextScheduleTime)
+	for _, version := range []string{"v1", "v2"} {
+		s.kubectl(t, "wait", "-n", s.ns, "--for=condition=Ready", "--timeout=30s", cronJobsIn(version)+"/c")
+	}
+	inV2 := s.getV2("c").Spec
+	assert.Equal(t, created.Spec.Exclude, inV2.Exclude)
+	assert.True(t, created.Spec.NotBefore.Equal(inV2.NotBefore))
+	assert.True(t, created.Spec.NotAfter.Equal(inV2.NotAfter))
+
+	s.edit("c", func(c *v1.CronJob) { c.Spec.Schedule, c.Spec.NotAfter = nextYear, nil })
+	assert.NotNil(t, s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled).Status.NextScheduleTime)
 }

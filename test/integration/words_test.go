@@ -132,3 +132,24 @@ func (s *space) assertWarningsAsDocumented(version string, rows []documented, wa
 		assert.Equal(s.t, 1, strings.Count(printed, "Warning: "), printed)
 	}
 }
+
+// example is a manifest in the documentation.
+var example = regexp.MustCompile("(?s)```yaml\n(apiVersion: batch.tutorial.kubebuilder.io/v[12]\n.*?)```\n")
+
+func TestTheExamplesOfTheDocumentationAreAcceptedWithoutAWarning(t *testing.T) {
+	t.Parallel()
+	for page, want := range map[string]int{"api-v1.md": 2, "api-v2.md": 2} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		require.NoError(t, err)
+		examples := example.FindAllSubmatch(text, -1)
+		assert.GreaterOrEqual(t, len(examples), want, page)
+		for _, found := range examples {
+			s := newSpace(t)
+			apply := s.Kubectl(t.Context(), "apply", "-n", s.ns, "-f", "-")
+			apply.Stdin = strings.NewReader(string(found[1]))
+			out, err := apply.CombinedOutput()
+			assert.NoError(t, err, "%s", out)
+			assert.Regexp(t, `^cronjob\.\S+ created\n$`, string(out), page)
+		}
+	}
+}

@@ -27,8 +27,12 @@ const (
 	// resume.
 	ReasonSuspended = "Suspended"
 
+	// ReasonCompleted is the reason of a true Ready condition: no tick is left, as notAfter is over or
+	// exclude has all days to come.
+	ReasonCompleted = "Completed"
+
 	// ReasonInvalidSchedule is the reason of a false Ready condition: the schedule can't be parsed
-	// or never fires.
+	// or never fires, also for what exclude, notBefore and notAfter leave of it.
 	ReasonInvalidSchedule = "InvalidSchedule"
 
 	// ReasonInvalidTimeZone is the reason of a false Ready condition: there is no time zone of that

@@ -10,6 +10,8 @@ import (
 )
 
 // CronJobSpec says when Jobs start, what they look like, and how many are kept.
+//
+// +kubebuilder:validation:XValidation:rule=`!has(self.notBefore) || !has(self.notAfter) || self.notBefore <= self.notAfter`,message=`must not be before notBefore`,fieldPath=`.notAfter`
 type CronJobSpec struct {
 	// The schedule: five cron fields (minute, hour, day of month, month, day of week),
 	// a macro (@yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly),
@@ -52,6 +54,24 @@ type CronJobSpec struct {
 	// +optional
 	SuspendUntil *metav1.Time `json:"suspendUntil,omitempty"`
 
+	// Days on which nothing is scheduled, in the time zone of timeZone: a date such as "2026-12-25",
+	// a range of dates with both its ends such as "2026-12-24/2027-01-02", or a day of each year
+	// such as "--12-25". A tick on such a day does not exist: it neither runs nor is it missed.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=366
+	Exclude []ExcludedDays `json:"exclude,omitempty"`
+
+	// The first instant of scheduling. Ticks before it do not exist: they neither run nor are they
+	// missed.
+	// +optional
+	NotBefore *metav1.Time `json:"notBefore,omitempty"`
+
+	// The last instant of scheduling. Ticks after it do not exist. When no tick is left, "Ready" has
+	// the reason Completed.
+	// +optional
+	NotAfter *metav1.Time `json:"notAfter,omitempty"`
+
 	// The template of the Jobs that are started. `kubectl explain job.spec` describes its spec.
 	// +required
 	JobTemplate batchv1.JobTemplateSpec `json:"jobTemplate,omitzero"`
@@ -66,6 +86,13 @@ type CronJobSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	FailedJobsHistoryLimit *int32 `json:"failedJobsHistoryLimit,omitempty"`
 }
+
+// ExcludedDays is a date, a range of dates, or a day of each year, as in ISO 8601.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=21
+// +kubebuilder:validation:XValidation:rule=`self.matches('^([0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(/[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]))?|--(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]))$')`,message=`must be a date of the calendar such as 2026-12-25, a range such as 2026-12-24/2027-01-02, or a day of each year such as --12-25`
+type ExcludedDays string
 
 // ConcurrencyPolicy says what happens at a tick while an earlier tick's Job still runs.
 // +kubebuilder:validation:Enum=Allow;Forbid;Replace
@@ -118,12 +145,12 @@ type CronJobStatus struct {
 
 	// The first tick that has neither run nor been missed. It lies in the past while that tick
 	// waits for a Job, as concurrencyPolicy asks, or its Job can't be created, and is not set
-	// while the CronJob is suspended or its schedule can't be followed.
+	// while the CronJob is suspended, no tick is left or its schedule can't be followed.
 	// +optional
 	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
 
-	// The schedule and time zone that nextScheduleTime was reckoned by. Ticks of another
-	// schedule, from before an edit, never run.
+	// The schedule and time zone that nextScheduleTime was reckoned by, notBefore, notAfter and a
+	// hash of exclude. Ticks of another schedule, from before an edit, never run.
 	// +optional
 	ObservedSchedule string `json:"observedSchedule,omitempty"`
 
@@ -145,8 +172,8 @@ type CronJobStatus struct {
 	Missed []MissedTicks `json:"missed,omitempty"`
 
 	// The state in conditions. "Ready" is true while the CronJob is scheduled (reason Scheduled),
-	// while a tick waits for a Job as concurrencyPolicy asks (Waiting) and while it is suspended as
-	// asked (Suspended), and false when it can't be scheduled (InvalidSchedule, InvalidTimeZone,
+	// while a tick waits for a Job as concurrencyPolicy asks (Waiting), while it is suspended as asked
+	// (Suspended) and when no tick is left (Completed), and false when it can't be scheduled (InvalidSchedule, InvalidTimeZone,
 	// InvalidObject) or when its Jobs can't be created (JobCreationFailed).
 	// "LastRunSucceeded" says how the run ended that ended last: true, or false with the reason and
 	// the message of the Job; unknown until the first has ended.

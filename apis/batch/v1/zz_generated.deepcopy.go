@@ -94,6 +94,19 @@ func (in *CronJobSpec) DeepCopyInto(out *CronJobSpec) {
 		in, out := &in.SuspendUntil, &out.SuspendUntil
 		*out = (*in).DeepCopy()
 	}
+	if in.Exclude != nil {
+		in, out := &in.Exclude, &out.Exclude
+		*out = make([]ExcludedDays, len(*in))
+		copy(*out, *in)
+	}
+	if in.NotBefore != nil {
+		in, out := &in.NotBefore, &out.NotBefore
+		*out = (*in).DeepCopy()
+	}
+	if in.NotAfter != nil {
+		in, out := &in.NotAfter, &out.NotAfter
+		*out = (*in).DeepCopy()
+	}
 	in.JobTemplate.DeepCopyInto(&out.JobTemplate)
 	if in.SuccessfulJobsHistoryLimit != nil {
 		in, out := &in.SuccessfulJobsHistoryLimit, &out.SuccessfulJobsHistoryLimit

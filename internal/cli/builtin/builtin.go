@@ -155,6 +155,15 @@ func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 	if spec.SuspendUntil != nil {
 		found.add("spec.suspendUntil", "left out: a built-in CronJob that is suspended stays so until somebody resumes it")
 	}
+	if len(spec.Exclude) > 0 {
+		found.add("spec.exclude", "left out: the built-in runs on these days, too")
+	}
+	if spec.NotBefore != nil {
+		found.add("spec.notBefore", "left out: the built-in runs from now on")
+	}
+	if spec.NotAfter != nil {
+		found.add("spec.notAfter", "left out: the built-in runs until somebody suspends or deletes it")
+	}
 	if isInterval(spec.Schedule) {
 		found.add("spec.schedule", "the interval is counted anew, from the creation")
 		if every, err := time.ParseDuration(strings.TrimPrefix(spec.Schedule, "@every ")); err == nil && every < time.Minute {

@@ -6,6 +6,7 @@ package builtin
 import (
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/randfill"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/builders"
 )
 
 func TestImportReadsTheScheduleAsTheBuiltInDoes(t *testing.T) {
@@ -111,6 +113,16 @@ func TestExportSaysInTheBuiltInsWordsWhatOursMeans(t *testing.T) {
 	}
 }
 
+func TestExportNamesWhatTheBuiltInCanNotDo(t *testing.T) {
+	now := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+	_, notes := Export(builders.MakeCronJob("c").TimeZone("Etc/UTC").Exclude("--12-25").NotBefore(now).NotAfter(now).Obj())
+	assert.Equal(t, []string{
+		"spec.exclude: left out: the built-in runs on these days, too",
+		"spec.notBefore: left out: the built-in runs from now on",
+		"spec.notAfter: left out: the built-in runs until somebody suspends or deletes it",
+	}, notes)
+}
+
 // TestThereAndBackIsTheSame fills CronJobs with anything at all.
 func TestThereAndBackIsTheSame(t *testing.T) {
 	fill := randfill.NewWithSeed(rand.Int64()).NilChance(0.3).NumElements(0, 3).MaxDepth(12).Funcs(
@@ -124,6 +136,7 @@ func TestThereAndBackIsTheSame(t *testing.T) {
 		c := &v1.CronJob{}
 		fill.Fill(&c.Spec)
 		c.Spec.TimeZone = new("Europe/Paris")
+		c.Spec.Exclude, c.Spec.NotBefore, c.Spec.NotAfter = nil, nil, nil
 		c.Default()
 		original, _ := Export(c)
 		back, _ := Import(original)

@@ -127,14 +127,23 @@ func Schedule(c *v1.CronJob) (schedule.Ticks, error) {
 		return schedule.Ticks{}, err
 	}
 	ticks, err := plan.SpecOf(&c.Spec).Ticks()
-	return ticks.Anchored(plan.Anchor(c, c.Status)), err
+	if err != nil {
+		return schedule.Ticks{}, fmt.Errorf("spec: %w", err)
+	}
+	return ticks.Anchored(plan.Anchor(c, c.Status)), nil
 }
 
 // CheckNew says why admission would refuse a new CronJob for its schedule. An error names the field
 // that is wrong.
-func CheckNew(c *v1.CronJob) error { return check(c, schedule.ParseNew) }
+func CheckNew(c *v1.CronJob) error {
+	if err := check(c, schedule.ParseNew); err != nil {
+		return err
+	}
+	_, err := Schedule(c)
+	return err
+}
 
-// check says which field is wrong of those that decide when a CronJob fires.
+// check says what is wrong with the schedule or the time zone of a CronJob.
 func check(c *v1.CronJob, parse func(text, zone string) (schedule.Schedule, error)) error {
 	spec := field.NewPath("spec")
 	if c.Spec.Schedule == "" {

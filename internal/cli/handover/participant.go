@@ -65,6 +65,8 @@ func Ours(c *v1.CronJob) *Participant {
 	switch next := c.Status.NextScheduleTime; {
 	case next != nil:
 		p.handledUntil = newest(p.handledUntil, next.Add(-time.Second))
+	case ready != nil && ready.Reason == v1.ReasonCompleted && c.Spec.NotAfter != nil:
+		p.handledUntil = newest(p.handledUntil, c.Spec.NotAfter.Time)
 	case !p.observed: // it may just have been resumed, and runs nothing from before that
 		p.handledUntil = newest(p.handledUntil, writtenAt(c))
 	}

@@ -95,7 +95,7 @@ func (c *checker) check(ctx context.Context, o *manifest.Object) []problem {
 	if len(refused) > 0 { // what is refused is not warned of
 		return append(problems, refused...)
 	}
-	warnings := append(validate.Warnings(&hub.Spec, inFields), validate.PastSuspension(&hub.Spec, c.now)...)
+	warnings := append(validate.Warnings(&hub.Spec, inFields), validate.NewWarnings(&hub.Spec, c.now)...)
 	problems = append(problems, at(&warned, warnings)...)
 	return append(problems, doubts(&hub.Spec, inFields)...)
 }

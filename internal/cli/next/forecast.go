@@ -12,6 +12,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/english"
+	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
@@ -33,8 +34,24 @@ type Forecast struct {
 	// Waiting is a tick that is due, but has not started, RFC 3339 in UTC.
 	Waiting string `json:"waiting,omitempty"`
 
-	// Ticks are the times, in order.
-	Ticks []Tick `json:"ticks"`
+	// Ticks are the times, in order. Completed says that none comes after them.
+	Ticks     []Tick `json:"ticks"`
+	Completed bool   `json:"completed,omitempty"`
+
+	// Skipped has the times between them that are on days of spec.exclude.
+	Skipped []Skipped `json:"skipped,omitempty"`
+}
+
+// Skipped is a row of times at which a CronJob would fire, were they not on excluded days.
+type Skipped struct {
+	// First and Last are in the zone of the schedule, RFC 3339.
+	First string `json:"first"`
+	Last  string `json:"last"`
+
+	// Count is how many they are, and plan.MaxMissedCount if they are that many or more.
+	Count int `json:"count"`
+
+	first, last time.Time
 }
 
 // Tick is a time at which a CronJob fires.
@@ -95,8 +112,10 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 	for range count {
 		at, ok := ticks.Next(after)
 		if !ok {
+			f.Completed = true
 			break
 		}
+		f.skip(ticks.Unexcluded(), after, at, zone)
 		tick := TickAt(c, at.In(zone), here, wall.notes(before, at, here)...)
 		if resumed != "" {
 			tick.Notes, resumed = append(tick.Notes, resumed), ""
@@ -105,6 +124,19 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 		before, after = at, at
 	}
 	return f, nil
+}
+
+// skip notes the ticks between two that are not excluded.
+func (f *Forecast) skip(ticks schedule.Ticks, after, before time.Time, zone *time.Location) {
+	first, ok := ticks.Next(after)
+	if !ok || !first.Before(before) {
+		return
+	}
+	last, _ := ticks.Last(after, before.Add(-time.Nanosecond))
+	f.Skipped = append(f.Skipped, Skipped{
+		First: first.In(zone).Format(time.RFC3339), Last: last.In(zone).Format(time.RFC3339),
+		Count: ticks.Count(after, before, plan.MaxMissedCount), first: first.In(zone), last: last.In(zone),
+	})
 }
 
 // wall compares the ticks of a schedule with the civil time of its zone.

@@ -541,6 +541,62 @@ Sat 2027-01-16 00:00 +00:00   12h
 	assert.NotContains(t, tt.out.String(), `"items": [`, "one that is named is one object")
 }
 
+func TestExcludedDaysAreShownAsSkipped(t *testing.T) {
+	for name, tc := range map[string]struct{ spec, want string }{
+		"one tick a day": {`
+  schedule: "0 9 * * *"
+  exclude: ["2027-01-17", "--01-20"]`, `
+CronJob c: At 09:00, every day (UTC).
+
+UTC                           IN      NOTE
+Sat 2027-01-16 09:00 +00:00   21h
+Sun 2027-01-17 09:00 +00:00   45h     skipped: the day is excluded
+Mon 2027-01-18 09:00 +00:00   2d21h
+Tue 2027-01-19 09:00 +00:00   3d21h
+Wed 2027-01-20 09:00 +00:00   4d21h   skipped: the day is excluded
+Thu 2027-01-21 09:00 +00:00   5d21h
+`},
+		"more than one, and some until the end": {`
+  schedule: "0 9,18 * * *"
+  exclude: ["2027-01-16/2027-01-18"]
+  notBefore: "2027-01-15T15:00:00Z"
+  notAfter: "2027-01-19T12:00:00Z"`, `
+CronJob c: At 09:00 and 18:00, every day (UTC).
+Times left: 2.
+
+UTC                           IN      NOTE
+Fri 2027-01-15 18:00 +00:00   6h
+Sat 2027-01-16 09:00 +00:00   21h     skipped, and 5 more until Mon 2027-01-18 18:00: the days are excluded
+Tue 2027-01-19 09:00 +00:00   3d21h
+`},
+		"none is left": {`
+  schedule: "0 9 * * *"
+  notAfter: "2027-01-10T12:00:00Z"`, `
+CronJob c: At 09:00, every day (UTC).
+Times left: 0.
+
+UTC   IN
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt := newTerminal(t, "UTC", "apiVersion: batch.tutorial.kubebuilder.io/v1\nkind: CronJob\nmetadata: {name: c}\nspec:"+tc.spec+"\n")
+			require.NoError(t, tt.run("-f", "-", "-c", "4"))
+			assert.Equal(t, strings.TrimPrefix(tc.want, "\n"), columns(tt.out.String()))
+		})
+	}
+}
+
+func TestA5AManifestThatLeavesNoTickIsRefused(t *testing.T) {
+	for spec, want := range map[string]string{
+		`{schedule: "0 9 25 12 *", exclude: [--12-25]}`: "standard input: CronJob c: spec: never fires: each tick is on a day of exclude",
+		`{schedule: "0 9 * * *", exclude: [2027-02-29]}`: `standard input: CronJob c: spec: not a day: exclude[0] "2027-02-29": must be a date of the calendar ` +
+			"such as 2026-12-25, a range such as 2026-12-24/2027-01-02, or a day of each year such as --12-25",
+	} {
+		tt := newTerminal(t, "UTC", "{apiVersion: batch.tutorial.kubebuilder.io/v1, kind: CronJob, metadata: {name: c}, spec: "+spec+"}")
+		assert.EqualError(t, tt.run("-f", "-"), want)
+	}
+}
+
 func TestWhatIsStoredIsToldWhateverAdmissionWouldSayToday(t *testing.T) {
 	tt := newTerminal(t, "UTC", "")
 	now := time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)

@@ -5,6 +5,7 @@ package next
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,9 @@ func (c *command) printForecast(f Forecast, now time.Time) error {
 	if f.Waiting != "" {
 		fmt.Fprintf(out, "The tick of %s is due and has not started; kubectl describe tells why.\n", f.Waiting)
 	}
+	if f.Completed {
+		fmt.Fprintf(out, "Times left: %d.\n", len(f.Ticks))
+	}
 	fmt.Fprintln(out)
 	w := printers.GetNewTabWriter(out)
 	for _, row := range rows(f, now) {
@@ -67,10 +71,25 @@ func (c *command) printForecast(f Forecast, now time.Time) error {
 	return w.Flush()
 }
 
+// withSkipped returns the ticks, and among them the first of each row that is skipped.
+func withSkipped(f Forecast) []Tick {
+	ticks := slices.Clone(f.Ticks)
+	for _, skipped := range f.Skipped {
+		note := "skipped: the day is excluded"
+		if more := skipped.Count - 1; more > 0 {
+			note = fmt.Sprintf("skipped, and %d more until %s: the days are excluded", more, skipped.last.Format(dayFormat+" 15:04"))
+		}
+		ticks = append(ticks, Tick{at: skipped.first, here: skipped.first.In(f.Ticks[0].here.Location()), Notes: []string{note}})
+	}
+	slices.SortFunc(ticks, func(a, b Tick) int { return a.at.Compare(b.at) })
+	return ticks
+}
+
 // rows is the table of the ticks, with a header and without the columns that have nothing to say.
 func rows(f Forecast, now time.Time) [][]string {
+	ticks := withSkipped(f)
 	inBothZones, withSeconds, withNotes := false, false, false
-	for _, tick := range f.Ticks {
+	for _, tick := range ticks {
 		inBothZones = inBothZones || offset(tick.at, tick.at.Location()) != offset(tick.at, tick.here.Location())
 		withSeconds = withSeconds || tick.at.Second() != 0
 		withNotes = withNotes || len(tick.Notes) > 0
@@ -90,7 +109,7 @@ func rows(f Forecast, now time.Time) [][]string {
 		header = append(header, "NOTE")
 	}
 	table := [][]string{header}
-	for _, tick := range f.Ticks {
+	for _, tick := range ticks {
 		row := []string{tick.at.Format(format)}
 		if inBothZones {
 			row = append(row, tick.here.Format(format))

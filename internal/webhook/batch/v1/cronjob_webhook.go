@@ -67,7 +67,7 @@ func (v validator) ValidateCreate(ctx context.Context, c *v1.CronJob) (admission
 	defer cancel()
 	inFields := isOfV2(ctx)
 	found, errs := v.warnings(c, inFields), append(validate.Name(c), validate.Spec(&c.Spec, inFields)...)
-	found = append(found, validate.PastSuspension(&c.Spec, time.Now())...)
+	found = append(found, validate.NewWarnings(&c.Spec, time.Now())...)
 	if v.asksAbout(c) {
 		tried, refused := v.templates.check(ctx, c)
 		found, errs = slices.Concat(found, v.builtinConflicts.warn(ctx, c), tried), append(errs, refused...)

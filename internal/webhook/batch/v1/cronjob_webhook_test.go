@@ -6,6 +6,7 @@ package v1
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,6 +42,7 @@ func TestC6AnEditDropsTheAnnotationOfTheOldSchedule(t *testing.T) {
 }
 
 func TestA5Rejections(t *testing.T) {
+	noon := time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
 		c    *v1.CronJob
 		want string
@@ -64,6 +66,17 @@ func TestA5Rejections(t *testing.T) {
 			"[spec.successfulJobsHistoryLimit: Invalid value: -1: must be 0 or more, " +
 				"spec.failedJobsHistoryLimit: Invalid value: -2: must be 0 or more, " +
 				"spec.startingDeadlineSeconds: Invalid value: -3: must be 0 or more]"},
+		"no date": {builders.MakeCronJob("c").Exclude("--12-25", "2026-02-30").Obj(),
+			`spec.exclude[1]: Invalid value: "2026-02-30": must be a date of the calendar such as 2026-12-25, ` +
+				`a range such as 2026-12-24/2027-01-02, or a day of each year such as --12-25`},
+		"too many dates": {builders.MakeCronJob("c").Exclude(make([]v1.ExcludedDays, 367)...).Obj(),
+			`spec.exclude: Too many: 367: must have at most 366 items`},
+		"all of its days": {builders.MakeCronJob("c").Schedule("0 9 25 12 *").Exclude("--12-25").Obj(),
+			`spec.exclude: Invalid value: never fires: each tick is on a day of exclude`},
+		"a window the wrong way round": {builders.MakeCronJob("c").NotBefore(noon).NotAfter(noon.Add(-time.Second)).Obj(),
+			`spec.notAfter: Invalid value: "2026-01-01T11:59:59Z": must not be before notBefore`},
+		"a window without a tick": {builders.MakeCronJob("c").NotBefore(noon.Add(time.Second)).NotAfter(noon.Add(2 * time.Second)).Obj(),
+			`spec.notBefore: Invalid value: "2026-01-01T12:00:01Z": never fires: no tick lies between notBefore and notAfter on a day that is not excluded`},
 		"another policy": {builders.MakeCronJob("c").Policy("Maybe").Obj(),
 			`spec.concurrencyPolicy: Unsupported value: "Maybe": supported values: "Allow", "Forbid", "Replace"`},
 	} {

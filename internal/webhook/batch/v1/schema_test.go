@@ -146,3 +146,30 @@ func FuzzC4BothVersionsAcceptTheSame(f *testing.F) {
 	patterns := schemaPatterns(f)
 	f.Fuzz(func(t *testing.T, text string) { assertSameInBothVersions(t, patterns, text) })
 }
+
+// TestC4TheSchemaTakesTheDaysThatTheWebhookTakes compares the pattern of both versions with the
+// parser, which also knows how long months are.
+func TestC4TheSchemaTakesTheDaysThatTheWebhookTakes(t *testing.T) {
+	raw, err := os.ReadFile("../../../../config/crd/bases/batch.tutorial.kubebuilder.io_cronjobs.yaml")
+	require.NoError(t, err)
+	crd := apiextensionsv1.CustomResourceDefinition{}
+	require.NoError(t, yaml.Unmarshal(raw, &crd))
+	var patterns []string
+	for _, version := range crd.Spec.Versions {
+		exclude := version.Schema.OpenAPIV3Schema.Properties["spec"].Properties["exclude"]
+		assert.EqualValues(t, schedule.MaxExcluded, *exclude.MaxItems)
+		validation := exclude.Items.Schema.XValidations[0]
+		assert.EqualError(t, schedule.CheckDays("tomorrow"), validation.Message)
+		patterns = append(patterns, strings.TrimSuffix(strings.TrimPrefix(validation.Rule, "self.matches('"), "')"))
+	}
+	require.Equal(t, patterns[0], patterns[1])
+	pattern := regexp.MustCompile(patterns[0])
+	for _, days := range []string{
+		"2026-12-25", "2026-02-28", "--02-29", "2026-12-24/2027-01-02", "0000-01-01", "9999-12-31", "2027-01-02/2026-12-24", "2026-02-30", "--02-30",
+		"", "tomorrow", "2026-13-01", "2026-1-1", "--12-25/--12-26", "2026-12-24/28", "2026-12-25T00:00:00Z", " 2026-12-25", "2026-00-01", "--00-01", "--01-00",
+	} {
+		fits := schedule.CheckDays(days) == nil
+		isForTheWebhook := days == "2027-01-02/2026-12-24" || days == "2026-02-30" || days == "--02-30"
+		assert.Equal(t, fits || isForTheWebhook, pattern.MatchString(days), days)
+	}
+}

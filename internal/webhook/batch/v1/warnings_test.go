@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -211,4 +212,34 @@ func TestA5AnIntervalOfNothingIsRefused(t *testing.T) {
 	}
 	_, err := validator{}.ValidateCreate(t.Context(), builders.MakeCronJob("c").Schedule("@every 1ms").Obj())
 	assert.NoError(t, err, "it is a second")
+}
+
+func TestANewCronJobWithoutATickToComeIsWarnedOf(t *testing.T) {
+	const past, future = "2001-01-01T00:00:00Z", "9000-01-01T00:00:00Z"
+	at := func(text string) time.Time {
+		parsed, err := time.Parse(time.RFC3339, text)
+		require.NoError(t, err)
+		return parsed
+	}
+	for name, tc := range map[string]struct {
+		c    *builders.CronJob
+		want admission.Warnings
+	}{
+		"its window is over": {builders.MakeCronJob("c").NotAfter(at(past)),
+			admission.Warnings{"spec.notAfter: no tick comes from now on until 2001-01-01T00:00:00Z, so that nothing starts"}},
+		"all years are excluded":  {builders.MakeCronJob("c").Exclude("2001-01-01/9999-12-31"), admission.Warnings{"spec.exclude: has all days to come, so that nothing starts"}},
+		"its window is not over":  {builders.MakeCronJob("c").NotAfter(at(future)), nil},
+		"its window is yet to be": {builders.MakeCronJob("c").NotBefore(at(future)), nil},
+		"some days are excluded":  {builders.MakeCronJob("c").Exclude("--12-25"), nil},
+		"an interval":             {builders.MakeCronJob("c").Schedule("@every 90m").NotAfter(at(future)), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := validator{}.ValidateCreate(t.Context(), tc.c.Obj())
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, found)
+			found, err = validator{}.ValidateUpdate(t.Context(), builders.MakeCronJob("c").Obj(), tc.c.Obj())
+			require.NoError(t, err)
+			assert.Empty(t, found, "it may have run before")
+		})
+	}
 }

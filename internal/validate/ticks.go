@@ -1,0 +1,58 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+	"tutorial.kubebuilder.io/project/internal/webhook/logs"
+)
+
+// validateTicks checks what takes ticks away from a schedule. Whether the schedule is one is checked
+// elsewhere.
+func validateTicks(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
+	exclude := path.Child("exclude")
+	if count := len(spec.Exclude); count > schedule.MaxExcluded {
+		return field.ErrorList{field.TooMany(exclude, count, schedule.MaxExcluded)}
+	}
+	var errs field.ErrorList
+	for i, days := range spec.Exclude {
+		if err := schedule.CheckDays(string(days)); err != nil {
+			errs = append(errs, field.Invalid(exclude.Index(i), logs.Shorten(string(days), maxDetail), err.Error()))
+		}
+	}
+	if spec.NotAfter.Before(spec.NotBefore) && spec.NotAfter != nil {
+		return append(errs, field.Invalid(path.Child("notAfter"), rfc3339(spec.NotAfter.Time), "must not be before notBefore"))
+	}
+	switch _, err := plan.SpecOf(spec).Ticks(); {
+	case errors.Is(err, schedule.ErrAllExcluded):
+		errs = append(errs, field.Invalid(exclude, field.OmitValueType{}, err.Error()))
+	case errors.Is(err, schedule.ErrEmptyWindow):
+		errs = append(errs, field.Invalid(path.Child("notBefore"), rfc3339(spec.NotBefore.Time), err.Error()))
+	}
+	return errs
+}
+
+// warnCompleted warns of a new CronJob that has no tick to come.
+func warnCompleted(spec *v1.CronJobSpec, now time.Time) []string {
+	ticks, err := plan.SpecOf(spec).Ticks()
+	if err != nil {
+		return nil
+	}
+	if _, ok := ticks.Anchored(now).Next(now); ok {
+		return nil
+	}
+	if spec.NotAfter != nil {
+		return []string{"spec.notAfter: no tick comes from now on until " + rfc3339(spec.NotAfter.Time) + ", so that nothing starts"}
+	}
+	return []string{"spec.exclude: has all days to come, so that nothing starts"}
+}
+
+func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
