@@ -109,6 +109,38 @@ func TestS7TicksThatDidNotExistBeforeAnEditNeverRun(t *testing.T) {
 	}
 }
 
+// TestS7ARemovalThatBringsTicksBackIsNotTakenForTheEditOfALabelBeforeIt removes a field, which is
+// not stamped.
+func TestS7ARemovalThatBringsTicksBackIsNotTakenForTheEditOfALabelBeforeIt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		before *builders.CronJob
+		remove func(*v1.CronJobSpec)
+	}{
+		"the day is excluded no more":     {cron().Exclude("2026-01-01"), func(s *v1.CronJobSpec) { s.Exclude = nil }},
+		"the window begins whenever":      {cron().NotBefore(at("12:00:00")), func(s *v1.CronJobSpec) { s.NotBefore = nil }},
+		"the window that is over is none": {cron().NotAfter(at("09:59:00")), func(s *v1.CronJobSpec) { s.NotAfter = nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := settle(t, tc.before.Obj(), at("09:59:00"))
+			look := func(now, editedAt string) Plan {
+				in := NewInput(c, at(now), at(editedAt))
+				p := Decide(in)
+				c.Status = Conclude(in, p, Outcome{}).Status
+				return p
+			}
+			look("10:01:00", "10:01:00") // a label
+			before := c.Status
+			look("10:01:10", "10:01:00")
+			assert.Equal(t, before, c.Status, "W2")
+
+			c = edited(c, func(c *v1.CronJob) { tc.remove(&c.Spec) })
+			assert.Nil(t, look("10:06:00", "10:01:00").Start, "the tick of 10:05 did not exist then")
+			assert.Equal(t, at("10:10:00"), c.Status.NextScheduleTime.UTC())
+			assert.Empty(t, c.Status.Missed)
+		})
+	}
+}
+
 func TestS7TicksThatPassedWhileSuspendedNeverRunOnceNoneIsLeft(t *testing.T) {
 	c := settle(t, cron().NotAfter(at("10:20:00")).Suspend(true).Obj(), at("09:59:00"))
 	c.Spec.Suspend, c.Generation = new(false), c.Generation+1

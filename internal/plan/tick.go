@@ -320,16 +320,18 @@ func isUnstamped(in Input) bool {
 
 // observeEdit notes of which spec the status is made. The time of the edit is noted in each status
 // that is written, so that the edit of a label, which moves it, is not taken for a later one. A
-// status is written for that alone only while the CronJob is suspended: nothing else is written then
-// until it is resumed, which may remove a field and so not be stamped.
+// status is written for that alone only while the CronJob leaves ticks out: nothing else may be
+// written then until an edit brings them back, which may remove a field and so not be stamped.
 func (p *Plan) observeEdit(in Input) {
 	p.Status.ObservedGeneration = in.CronJob.Generation
 	observed := p.Status.ObservedEditTime
 	if in.EditedAt.IsZero() || observed != nil && observed.Time.Equal(in.EditedAt) {
 		return
 	}
-	isSuspended := isReadyReason(in.CronJob, v1.ReasonSuspended) && observed != nil
-	if isSuspended || !apiequality.Semantic.DeepEqual(p.Status, in.CronJob.Status) {
+	spec := &in.CronJob.Spec
+	leavesTicksOut := observed != nil && (isReadyReason(in.CronJob, v1.ReasonSuspended) ||
+		len(spec.Exclude) > 0 || spec.NotBefore != nil || spec.NotAfter != nil)
+	if leavesTicksOut || !apiequality.Semantic.DeepEqual(p.Status, in.CronJob.Status) {
 		p.Status.ObservedEditTime = &metav1.Time{Time: in.EditedAt}
 	}
 }
