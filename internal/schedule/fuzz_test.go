@@ -106,7 +106,7 @@ func FuzzTicksAreThoseOfVixieCron(f *testing.F) {
 	f.Fuzz(func(t *testing.T, minute, hour, day, month, weekday string, zone, which uint16) {
 		text, name := strings.Join([]string{minute, hour, day, month, weekday}, " "), names[int(zone)%len(names)]
 		s, err := Parse(text, name)
-		if err != nil || s.expression == nil || len(strings.Fields(text)) != 5 {
+		if err != nil || len(s.expressions) == 0 || len(strings.Fields(text)) != 5 {
 			return
 		}
 		shifts := shiftsOf(s.zone)

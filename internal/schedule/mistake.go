@@ -25,14 +25,14 @@ type Mistake struct {
 	// Reason says what is wrong, and what to write instead.
 	Reason string
 
-	// kind is the error in the chain: ErrSyntax or ErrNoInterval.
+	// kind is the error in the chain: ErrSyntax, ErrNoInterval or ErrCombined.
 	kind error
 }
 
 // Error says what is wrong with a v1 schedule.
 func (m *Mistake) Error() string {
 	switch {
-	case errors.Is(m.kind, ErrNoInterval):
+	case !errors.Is(m.kind, ErrSyntax):
 		return m.kind.Error()
 	case m.Field == "":
 		return fmt.Sprintf("%v: %s", m.kind, m.Reason)
@@ -40,7 +40,7 @@ func (m *Mistake) Error() string {
 	return fmt.Sprintf("%v: %s: %s", m.kind, inText(m.Field, m.Value), m.Reason)
 }
 
-// Unwrap returns ErrSyntax or ErrNoInterval.
+// Unwrap returns ErrSyntax, ErrNoInterval or ErrCombined.
 func (m *Mistake) Unwrap() error { return m.kind }
 
 // inText returns the name that v1's documentation has for a field, and the field's text.

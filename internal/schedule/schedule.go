@@ -42,12 +42,13 @@ var (
 // weekday written out one by one takes fewer than half of them.
 const MaxLength = 1024
 
-// Schedule is when something happens: a cron expression in a time zone, or an interval.
+// Schedule is when something happens: cron expressions in a time zone, or an interval.
 // The zero value is not a schedule; Parse makes them. It is immutable.
 type Schedule struct {
-	// expression has the ticks of cron fields, read in zone; nil for an interval.
-	expression *expression
-	zone       *time.Location
+	// expressions have the ticks of cron fields, read in zone; none for an interval. A union has
+	// several, and the ticks of all of them.
+	expressions []*expression
+	zone        *time.Location
 
 	// Ticks of an interval are anchor + n × interval, for n from 1.
 	interval time.Duration
@@ -75,7 +76,7 @@ func Parse(text, zone string) (Schedule, error) {
 	if !ok {
 		return Schedule{}, fmt.Errorf("%w: the parser gave a %T", ErrSyntax, parsed)
 	}
-	s := Schedule{expression: newExpression(fields, days, text), zone: location}
+	s := Schedule{expressions: []*expression{newExpression(fields, days, text)}, zone: location}
 	// A fixed start makes the answer the same on every day.
 	if _, ok := s.Next(time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)); !ok {
 		return Schedule{}, fmt.Errorf("%w: no day has this day of month, month, hour and minute", ErrNeverFires)
@@ -116,12 +117,13 @@ func (s Schedule) Anchored(anchor time.Time) Schedule {
 	return s
 }
 
-// Fields returns the fields of a cron expression, and reports whether it is one and no interval.
+// Fields returns the fields of the first cron expression, and reports whether there is one, as in an
+// interval there is none.
 func (s Schedule) Fields() (Fields, bool) {
-	if s.expression == nil {
+	if len(s.expressions) == 0 {
 		return Fields{}, false
 	}
-	return s.expression.Fields, true
+	return s.expressions[0].Fields, true
 }
 
 // Interval returns the interval of an "@every" schedule, at least one second, and 0 for others.
@@ -133,10 +135,16 @@ const lastYear = 9999
 // Next returns the first tick after an instant, in UTC. It reports false when there is none until
 // the end of the year 9999, which Parse rules out but for years far from ours.
 func (s Schedule) Next(after time.Time) (time.Time, bool) {
-	if s.expression == nil {
+	if s.interval != 0 {
 		return withinYears(s.nextInterval(after), true)
 	}
-	return withinYears(s.expression.next(after, s.zone))
+	first, found := time.Time{}, false
+	for _, e := range s.expressions {
+		if tick, ok := e.next(after, s.zone); ok && (!found || tick.Before(first)) {
+			first, found = tick, true
+		}
+	}
+	return withinYears(first, found)
 }
 
 // withinYears passes on a tick, unless it is too late to be told.
@@ -151,12 +159,17 @@ func withinYears(tick time.Time, ok bool) (time.Time, bool) {
 // reports whether there is one. It searches backwards from notAfter, so that it does not matter how
 // far apart the two are.
 func (s Schedule) Last(after, notAfter time.Time) (time.Time, bool) {
-	if s.expression == nil {
+	if s.interval != 0 {
 		last := s.afterIntervals(s.intervalsBy(notAfter))
 		return last, last.After(after) && last.After(s.anchor)
 	}
-	last, ok := s.expression.last(notAfter, s.zone)
-	return last, ok && last.After(after)
+	last := time.Time{}
+	for _, e := range s.expressions {
+		if tick, ok := e.last(notAfter, s.zone); ok && tick.After(last) {
+			last = tick
+		}
+	}
+	return last, last.After(after)
 }
 
 // nextInterval returns the first anchor + n × interval, n from 1, after an instant.

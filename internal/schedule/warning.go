@@ -40,7 +40,7 @@ func (w Warning) At(path string, inFields bool) string {
 func Warnings(text string) []Warning {
 	parsed, err := Parse(text, "")
 	words := strings.Fields(text)
-	if err != nil || parsed.expression == nil || len(words) != len(parts) {
+	if err != nil || len(parsed.expressions) == 0 || len(words) != len(parts) {
 		return nil
 	}
 	var found []Warning
@@ -49,7 +49,7 @@ func Warnings(text string) []Warning {
 			found = append(found, Warning{Field: parts[i].name, Value: value, Reason: reason + intervalInstead(i, words)})
 		}
 	}
-	if parsed.expression.EitherDay {
+	if parsed.expressions[0].EitherDay {
 		found = append(found, Warning{Reason: fmt.Sprintf("%s beside %s: a day that matches either of them matches; "+
 			"if it has to match both, leave one out and let the Job check it",
 			inText(parts[dayOfMonth].name, words[dayOfMonth]), inText(parts[dayOfWeek].name, words[dayOfWeek]))})

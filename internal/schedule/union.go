@@ -1,0 +1,61 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrCombined is the error for an interval that is to be combined with other schedules: it counts
+// from the last run, which may be one of theirs.
+var ErrCombined = errors.New("an interval can't be combined with other schedules: " +
+	"write cron fields, such as */15 as the minute for every 15 minutes, or create another CronJob for it")
+
+// AdditionalError says which of the additional schedules is wrong, and why.
+type AdditionalError struct {
+	// Index counts from 0.
+	Index int
+	Err   error
+}
+
+// Error names the schedule as the API does.
+func (e *AdditionalError) Error() string {
+	return fmt.Sprintf("additionalSchedules[%d]: %v", e.Index, e.Err)
+}
+
+// Unwrap returns why it is wrong.
+func (e *AdditionalError) Unwrap() error { return e.Err }
+
+// ParseCombined reads a schedule that is one of several: as Parse does, but it refuses an interval,
+// with ErrCombined in the chain.
+func ParseCombined(text, zone string) (Schedule, error) {
+	s, err := Parse(text, zone)
+	if err != nil || s.interval == 0 {
+		return s, err
+	}
+	return Schedule{}, &Mistake{
+		Field: everyField, Value: strings.TrimPrefix(text, everyPrefix), Reason: ErrCombined.Error(), kind: ErrCombined,
+	}
+}
+
+// With returns the schedule that ticks whenever this one does, or one of the additional texts in
+// the same time zone. A tick that several share is one. An error is an AdditionalError, or
+// ErrCombined if this schedule is an interval.
+func (s Schedule) With(additional []string) (Schedule, error) {
+	if len(additional) > 0 && s.interval != 0 {
+		return Schedule{}, ErrCombined
+	}
+	s.expressions = slices.Clone(s.expressions)
+	for i, text := range additional {
+		other, err := ParseCombined(text, s.zone.String())
+		if err != nil {
+			return Schedule{}, &AdditionalError{i, err}
+		}
+		s.expressions = append(s.expressions, other.expressions...)
+	}
+	return s, nil
+}
