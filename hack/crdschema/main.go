@@ -10,8 +10,8 @@
 //     runs; a template may become any other.
 //   - It joins the lines of the other descriptions, which are those of Go comments: kubectl explain
 //     wraps lines itself, and keeps the line breaks that it finds.
-//   - It adds the rules on the fields of v2's schedule, of the table in internal/schedule: as
-//     markers, they would repeat each pattern and each text of that table.
+//   - It adds the rules on the fields of v2's schedules, of the table in internal/schedule, and on
+//     several schedules: as markers, they would repeat each pattern and each text of that package.
 //   - It narrows the schema to what the Go types can decode. A stored value that passes the schema
 //     and can't be decoded would fail every list and watch that contains it.
 //
@@ -97,7 +97,10 @@ func finishSchema(path string, schema *apiextensionsv1.JSONSchemaProps) {
 	default:
 		schema.Description = joinLines(schema.Description)
 	}
-	if path == ".spec.schedule" {
+	switch path {
+	case ".spec":
+		addCombinedRules(schema)
+	case ".spec.schedule", ".spec.additionalSchedules[]":
 		addRules(schema)
 	}
 	if isInTemplate {
@@ -135,6 +138,24 @@ func addRules(schedule *apiextensionsv1.JSONSchemaProps) {
 		field.XValidations = append(field.XValidations, apiextensionsv1.ValidationRule{Rule: passed, Message: rule.Must})
 		schedule.Properties[rule.Field] = field
 	}
+}
+
+// addCombinedRules refuses an interval among several schedules: in v1 a text, in v2 a field.
+func addCombinedRules(spec *apiextensionsv1.JSONSchemaProps) {
+	items := spec.Properties["additionalSchedules"].Items.Schema
+	isNone, field := "!%s.startsWith('@every')", ""
+	if items.Type == "object" {
+		isNone, field = "!has(%s.every)", ".every"
+	}
+	message := scheduling.ErrCombined.Error()
+	items.XValidations = append(items.XValidations, apiextensionsv1.ValidationRule{
+		Rule: fmt.Sprintf(isNone, "self"), Message: message, FieldPath: field,
+	})
+	spec.XValidations = append(spec.XValidations, apiextensionsv1.ValidationRule{
+		Rule: "!has(self.additionalSchedules) || size(self.additionalSchedules) == 0 || !has(self.schedule) || " +
+			fmt.Sprintf(isNone, "self.schedule"),
+		Message: message, FieldPath: ".schedule" + field,
+	})
 }
 
 // matches returns the CEL expression that a field matches a pattern.

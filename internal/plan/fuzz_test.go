@@ -81,6 +81,9 @@ func (s *situation) cronJob(text, zone string, created time.Time, deadline int64
 	if s.has() {
 		b = b.History(int32(s.take(2))-1, int32(s.take(2))-1)
 	}
+	if s.has() {
+		b = b.Also("7 * * * *", "*/20 3 * * *")
+	}
 	c := b.Obj()
 	if s.take(3) == 1 {
 		c.Spec.SuspendUntil = new(metav1.NewTime(s.ago(deadline)))

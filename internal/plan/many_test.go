@@ -376,6 +376,8 @@ func TestR2AStatusIsSmallWhateverRuns(t *testing.T) {
 		job.Namespace = strings.Repeat("s", 63)
 		job.UID = types.UID(fmt.Sprintf("%036s", job.UID))
 	}
+	c.Spec.AdditionalSchedules = slices.Repeat([]string{"*-" + strings.Repeat("<", 1000) + " * * * *"}, v1.MaxAdditionalSchedules)
+	c.Status.ObservedSchedule = observedSchedule(c)
 	in := inputOf(c, at("10:00:00"), jobs...)
 	p := Decide(in)
 	done := Conclude(in, p, Outcome{Refused: errors.New(strings.Repeat("\"<é", 100_000))})

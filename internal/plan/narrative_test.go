@@ -328,6 +328,25 @@ func TestNarratives(t *testing.T) {
 				{at("11:44:00"), "the manager comes back", func(w *world) { w.down = false }},
 			},
 		},
+		"several-schedules": {
+			build: builders.MakeCronJob("c").Schedule("0 9 * * 1-5").Also("0 12 * * 6", "0 9 1 * *").TimeZone("Europe/Paris").
+				Created(time.Date(2026, time.March, 20, 12, 0, 0, 0, time.UTC)), takes: minutes(5),
+			end: time.Date(2026, time.April, 12, 0, 0, 0, 0, time.UTC),
+			scenes: []scene{
+				{time.Date(2026, time.March, 27, 7, 0, 0, 0, time.UTC), "also at 07:30 in Paris, which has passed", edit(func(c *v1.CronJob) {
+					c.Spec.AdditionalSchedules = append(c.Spec.AdditionalSchedules, "30 7 * * 5")
+				})},
+				{time.Date(2026, time.March, 28, 11, 30, 0, 0, time.UTC), "on Saturdays at 13:00 from now on", edit(func(c *v1.CronJob) {
+					c.Spec.AdditionalSchedules = []string{"0 13 * * 6", "0 9 1 * *", "30 7 * * 5"}
+				})},
+				{time.Date(2026, time.April, 2, 12, 0, 0, 0, time.UTC), "the manager goes down", func(w *world) { w.down = true }},
+				{time.Date(2026, time.April, 4, 11, 30, 0, 0, time.UTC), "the manager comes back", func(w *world) { w.down = false }},
+				{time.Date(2026, time.April, 6, 12, 0, 0, 0, time.UTC), "an interval among them", edit(func(c *v1.CronJob) {
+					c.Spec.AdditionalSchedules[0] = "@every 5m"
+				})},
+				{time.Date(2026, time.April, 8, 12, 0, 0, 0, time.UTC), "no more but the first", edit(func(c *v1.CronJob) { c.Spec.AdditionalSchedules = nil })},
+			},
+		},
 		"jobs-that-can-not-be-created": {
 			build: builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).Deadline(300), takes: minutes(1), end: at("11:00:00"),
 			scenes: []scene{
@@ -339,7 +358,7 @@ func TestNarratives(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := tc.build.Obj()
 			w := &world{t: t, c: c, now: c.CreationTimestamp.Time, editedAt: c.CreationTimestamp.Time, ends: map[string]time.Time{}, takes: tc.takes}
-			w.tell("* created: %s", c.Spec.Schedule)
+			w.tell("* created: %s", observedSchedule(c))
 			w.reconcile()
 			w.play(tc.end, tc.scenes...)
 			golden := filepath.Join("testdata", name+".golden")

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -552,6 +553,16 @@ func TestS7NoSurpriseRuns(t *testing.T) {
 			editedAt: at("10:03:00"), now: at("10:03:00"), wantNext: at("10:05:00"),
 			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
 		},
+		"a tick of an additional schedule from before the edit": {
+			c:        edited(c, func(c *v1.CronJob) { c.Spec.AdditionalSchedules = []string{"2 * * * *", "7 * * * *"} }),
+			editedAt: at("10:03:00"), now: at("10:03:00"), wantNext: at("10:05:00"),
+			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
+		},
+		"a tick of an additional schedule from after the edit runs": {
+			c:        edited(c, func(c *v1.CronJob) { c.Spec.AdditionalSchedules = []string{"2 * * * *", "7 * * * *"} }),
+			editedAt: at("09:59:30"), now: at("10:02:00.1"), wantTick: at("10:02:00"), wantNext: at("10:02:00"),
+			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:00:00"), 1}},
+		},
 		"an edit of the template keeps a tick that waits": {
 			c:        edited(c, func(c *v1.CronJob) { c.Spec.JobTemplate.Labels = map[string]string{"a": "b"} }),
 			editedAt: at("10:01:00"), now: at("10:01:00"), wantTick: at("10:00:00"), wantNext: at("10:00:00"),
@@ -703,6 +714,14 @@ func TestS10AMistakeIsAConditionAndOneReportPerGeneration(t *testing.T) {
 	}{
 		"schedule":  {func(c *v1.CronJob) { c.Spec.Schedule = "garbage" }, v1.ReasonInvalidSchedule, "not a schedule: found 1 field, want 5: minute, hour"},
 		"time zone": {func(c *v1.CronJob) { c.Spec.TimeZone = new("Nowhere") }, v1.ReasonInvalidTimeZone, `unknown time zone "Nowhere"`},
+		"an additional schedule": {
+			func(c *v1.CronJob) { c.Spec.AdditionalSchedules = []string{"@daily", "garbage"} }, v1.ReasonInvalidSchedule,
+			"additionalSchedules[1]: not a schedule: found 1 field",
+		},
+		"an interval among several schedules": {
+			func(c *v1.CronJob) { c.Spec.AdditionalSchedules = []string{"@every 5m"} }, v1.ReasonInvalidSchedule,
+			"additionalSchedules[0]: an interval can't be combined with other schedules",
+		},
 		"30 February": {
 			func(c *v1.CronJob) { c.Spec.Schedule = "0 0 30 2 *" }, v1.ReasonInvalidSchedule, "never fires",
 		},
@@ -727,7 +746,9 @@ func TestS10AMistakeIsAConditionAndOneReportPerGeneration(t *testing.T) {
 			assert.Nil(t, p.Rejected)
 			assert.Equal(t, c.Status, p.Status, "W3")
 
-			c = edited(c, func(c *v1.CronJob) { c.Spec.Schedule, c.Spec.TimeZone = "*/5 * * * *", nil })
+			c = edited(c, func(c *v1.CronJob) {
+				c.Spec.Schedule, c.Spec.AdditionalSchedules, c.Spec.TimeZone = "*/5 * * * *", nil, nil
+			})
 			in := inputOf(c, at("10:07:00"))
 			in.EditedAt = at("10:06:59")
 			p = Decide(in)
@@ -736,6 +757,22 @@ func TestS10AMistakeIsAConditionAndOneReportPerGeneration(t *testing.T) {
 			assert.Equal(t, metav1.ConditionTrue, ready(t, p.Status).Status)
 		})
 	}
+}
+
+func TestS7TheStatusNamesAllSchedulesItWasMadeFrom(t *testing.T) {
+	for want, c := range map[string]*builders.CronJob{
+		"*/5 * * * *":                         cron(),
+		"*/5 * * * * | @daily | 0  9 * * 1":   cron().Also("@daily", "0  9 * * 1"),
+		"*/5 * * * * | @daily (Europe/Paris)": cron().Also("@daily").TimeZone("Europe/Paris"),
+		"*/5 * * * * | 0 9 * * 1 | 0 9 * * 2": cron().Also("0 9 * * 1", "0 9 * * 2"),
+	} {
+		assert.Equal(t, want, settle(t, c.Obj(), at("09:59:00")).Status.ObservedSchedule)
+	}
+	long := func(last string) string {
+		return observedSchedule(cron().Also(strings.Repeat("1,", 505)+"1 * * * *", "0 9 * * "+last).Obj())
+	}
+	assert.Regexp(t, `^\*/5 \* \* \* \* \| sha256:[0-9a-f]{64}$`, long("1"))
+	assert.NotEqual(t, long("1"), long("2"))
 }
 
 func TestS4TheStartThatFails(t *testing.T) {

@@ -27,6 +27,9 @@ type Spec struct {
 	// them.
 	Schedule, TimeZone string
 
+	// Additional has the texts of further schedules in that time zone: the ticks are those of all.
+	Additional []string
+
 	// Exclude has days in that time zone in the forms of ISO 8601: a date, a range of dates whose
 	// ends are among it, or a day of each year. Ticks at which the wall shows such a day do not
 	// exist.
@@ -37,10 +40,13 @@ type Spec struct {
 	NotBefore, NotAfter time.Time
 }
 
-// Ticks returns the ticks of the spec. Errors are those of Parse, or have ErrExclude,
+// Ticks returns the ticks of the spec. Errors are those of Parse or With, or have ErrExclude,
 // ErrAllExcluded or ErrEmptyWindow in their chain.
 func (s Spec) Ticks() (Ticks, error) {
 	parsed, err := Parse(s.Schedule, s.TimeZone)
+	if err == nil {
+		parsed, err = parsed.With(s.Additional)
+	}
 	if err != nil {
 		return Ticks{}, err
 	}
@@ -56,9 +62,17 @@ func (s Spec) Ticks() (Ticks, error) {
 }
 
 // String returns the spec as a status remembers it. Specs that fire at other times have other
-// texts.
+// texts: "|", which stands between schedules, is no field of any. What may be long is remembered by
+// a hash, so that the status stays small.
 func (s Spec) String() string {
 	text := s.Schedule
+	if len(s.Additional) > 0 {
+		additional := strings.Join(s.Additional, " | ")
+		if len(additional) > MaxLength {
+			additional = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(additional)))
+		}
+		text += " | " + additional
+	}
 	if s.TimeZone != "" {
 		text += " (" + s.TimeZone + ")"
 	}
@@ -68,7 +82,7 @@ func (s Spec) String() string {
 	if !s.NotAfter.IsZero() {
 		text += " until " + s.NotAfter.UTC().Format(time.RFC3339)
 	}
-	if len(s.Exclude) > 0 { // which may be long
+	if len(s.Exclude) > 0 {
 		hash := sha256.Sum256([]byte(strings.Join(s.Exclude, ",")))
 		text += fmt.Sprintf(" except %x", hash[:8])
 	}

@@ -15,6 +15,9 @@ import (
 var ErrCombined = errors.New("an interval can't be combined with other schedules: " +
 	"write cron fields, such as */15 as the minute for every 15 minutes, or create another CronJob for it")
 
+// Parser reads a schedule: Parse, or ParseNew or ParseCombined, which refuse more.
+type Parser func(text, zone string) (Schedule, error)
+
 // AdditionalError says which of the additional schedules is wrong, and why.
 type AdditionalError struct {
 	// Index counts from 0.

@@ -56,20 +56,32 @@ func Spec(spec *v1.CronJobSpec, inFields bool) field.ErrorList {
 	return errs
 }
 
-// validateSchedule checks the schedule and its time zone, each by itself: what was wrong with the
-// one before an edit must not hide what the edit makes wrong with the other.
+// validateSchedule checks the schedules and their time zone, each by itself: what was wrong with one
+// before an edit must not hide what the edit makes wrong with another.
 func validateSchedule(spec *v1.CronJobSpec, path *field.Path, inFields bool) field.ErrorList {
-	return append(validateExpression(spec.Schedule, path.Child("schedule"), inFields),
+	parse := schedule.Parser(schedule.ParseNew)
+	if len(spec.AdditionalSchedules) > 0 {
+		parse = schedule.ParseCombined
+	}
+	errs := append(validateExpression(spec.Schedule, parse, path.Child("schedule"), inFields),
 		validateTimeZone(spec.TimeZone, path.Child("timeZone"))...)
+	additional := path.Child("additionalSchedules")
+	if count := len(spec.AdditionalSchedules); count > v1.MaxAdditionalSchedules {
+		return append(errs, field.TooMany(additional, count, v1.MaxAdditionalSchedules))
+	}
+	for i, text := range spec.AdditionalSchedules {
+		errs = append(errs, validateExpression(text, schedule.ParseCombined, additional.Index(i), inFields)...)
+	}
+	return errs
 }
 
 // validateExpression checks the text of a schedule. Whether it ever fires does not depend on the
 // zone.
-func validateExpression(text string, path *field.Path, inFields bool) field.ErrorList {
+func validateExpression(text string, parse schedule.Parser, path *field.Path, inFields bool) field.ErrorList {
 	if text == "" {
 		return field.ErrorList{field.Required(path, "such as \"0 9 * * 1-5\", \"@daily\" or \"@every 90m\"")}
 	}
-	_, err := schedule.ParseNew(text, "")
+	_, err := parse(text, "")
 	mistake := &schedule.Mistake{}
 	switch isMistake := errors.As(err, &mistake); {
 	case err == nil:

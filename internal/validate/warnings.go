@@ -27,6 +27,9 @@ func Warnings(spec *v1.CronJobSpec, inFields bool) []string {
 	// The time zone does not matter for either, and a clock that shifts once a year is not worth a
 	// warning.
 	ticks, err := schedule.Parse(spec.Schedule, "")
+	if err == nil {
+		ticks, err = ticks.With(spec.AdditionalSchedules)
+	}
 	if err != nil {
 		return found
 	}
@@ -36,6 +39,11 @@ func Warnings(spec *v1.CronJobSpec, inFields bool) []string {
 	}
 	for _, warning := range schedule.Warnings(spec.Schedule) {
 		found = append(found, warning.At("spec.schedule", inFields))
+	}
+	for i, text := range spec.AdditionalSchedules {
+		for _, warning := range schedule.Warnings(text) {
+			found = append(found, warning.At(fmt.Sprintf("spec.additionalSchedules[%d]", i), inFields))
+		}
 	}
 	return append(found, unreachableDeadline(spec, ticks)...)
 }

@@ -52,6 +52,9 @@ func (b *CronJob) Created(at time.Time) *CronJob {
 // Schedule sets the schedule.
 func (b *CronJob) Schedule(text string) *CronJob { b.c.Spec.Schedule = text; return b }
 
+// Also sets the additional schedules.
+func (b *CronJob) Also(texts ...string) *CronJob { b.c.Spec.AdditionalSchedules = texts; return b }
+
 // TimeZone sets the time zone.
 func (b *CronJob) TimeZone(name string) *CronJob { b.c.Spec.TimeZone = &name; return b }
 

@@ -59,3 +59,6 @@ const TriggerAnnotation = "batch.tutorial.kubebuilder.io/trigger"
 // MaxNameLength is the longest name, in characters, that a CronJob may have: its Jobs append
 // a hyphen and ten digits to it, and a Job's name, which labels its Pods, ends at 63.
 const MaxNameLength = 52
+
+// MaxAdditionalSchedules is how many schedules a CronJob may have beside the first.
+const MaxAdditionalSchedules = 16

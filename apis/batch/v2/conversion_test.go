@@ -265,11 +265,21 @@ func randomObjects[T any](t *testing.T, count int, schedules func(*T, randfill.C
 	}
 }
 
+// someOf returns up to three of some values, in any order.
+func someOf[T any](values []T, c randfill.Continue) []T {
+	var some []T
+	for range c.Intn(4) {
+		some = append(some, values[c.Intn(len(values))])
+	}
+	return some
+}
+
 func TestC2RandomHubsRoundTrip(t *testing.T) {
 	t.Parallel()
 	randomObjects(t, 10_000, func(hub *v1.CronJob, c randfill.Continue) {
 		if c.Intn(2) == 0 {
 			hub.Spec.Schedule = awkwardTexts[c.Intn(len(awkwardTexts))]
+			hub.Spec.AdditionalSchedules = someOf(awkwardTexts, c)
 		}
 	}, func(hub *v1.CronJob) {
 		hub.TypeMeta = metav1.TypeMeta{}
@@ -282,6 +292,7 @@ func TestC3RandomSpokesRoundTrip(t *testing.T) {
 	randomObjects(t, 10_000, func(spoke *CronJob, c randfill.Continue) {
 		if c.Intn(2) == 0 {
 			spoke.Spec.Schedule = awkwardSchedules[c.Intn(len(awkwardSchedules))]
+			spoke.Spec.AdditionalSchedules = someOf(awkwardSchedules, c)
 		}
 	}, func(spoke *CronJob) {
 		spoke.TypeMeta = metav1.TypeMeta{}

@@ -41,6 +41,7 @@ func (c *CronJob) ConvertTo(hub conversion.Hub) error {
 		FailedJobsHistoryLimit:     src.Spec.FailedJobsHistoryLimit,
 	}
 	dst.Spec.Schedule, dst.Annotations = scheduleToHub(src.Spec.Schedule, src.Annotations)
+	dst.Spec.AdditionalSchedules, dst.Annotations = additionalToHub(src.Spec.AdditionalSchedules, dst.Annotations)
 	dst.Status = src.Status.toHub()
 	return nil
 }
@@ -68,6 +69,7 @@ func (c *CronJob) ConvertFrom(hub conversion.Hub) error {
 		FailedJobsHistoryLimit:     src.Spec.FailedJobsHistoryLimit,
 	}
 	c.Spec.Schedule, c.Annotations = scheduleFromHub(src.Spec.Schedule, src.Annotations)
+	c.Spec.AdditionalSchedules, c.Annotations = additionalFromHub(src.Spec.AdditionalSchedules, c.Annotations)
 	c.Status = statusFromHub(src.Status)
 	if src.UID != "" { // it is stored, and no manifest: see showSchedule
 		c.Status.Schedule = shownSchedule(src.Spec.Schedule)
@@ -76,7 +78,7 @@ func (c *CronJob) ConvertFrom(hub conversion.Hub) error {
 }
 
 // DropStaleSchedule removes from a hub object the annotations of this package that do not stand for
-// the schedule it has, as after an edit in v1. One that keeps what a user wrote in v2 by mistake
+// the schedules it has, as after an edit in v1. One that keeps what a user wrote in v2 by mistake
 // stays: it is there to be refused.
 func DropStaleSchedule(hub *v1.CronJob) {
 	if hub.Spec.Schedule == "" && isUnreadable(json.RawMessage(hub.Annotations[ScheduleV2Annotation])) {
@@ -84,6 +86,8 @@ func DropStaleSchedule(hub *v1.CronJob) {
 	}
 	schedule, annotations := scheduleFromHub(hub.Spec.Schedule, hub.Annotations)
 	_, hub.Annotations = scheduleToHub(schedule, annotations)
+	additional, annotations := additionalFromHub(hub.Spec.AdditionalSchedules, hub.Annotations)
+	_, hub.Annotations = additionalToHub(additional, annotations)
 }
 
 // toHub returns the status in the hub version: all but the schedule, which follows the hub's spec.

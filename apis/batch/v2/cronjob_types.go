@@ -20,6 +20,14 @@ type CronJobSpec struct {
 	// +required
 	Schedule CronSchedule `json:"schedule,omitzero"`
 
+	// Further schedules, at most 16, each as in schedule but for "every", which can't be combined
+	// with others. A Job starts whenever one of all the schedules fires; when several fire at the
+	// same time, one Job starts.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	AdditionalSchedules []CronSchedule `json:"additionalSchedules,omitempty"`
+
 	// The name of the schedule's time zone in the IANA database, such as "Europe/Paris".
 	// UTC when not set, wherever the manager runs.
 	// +optional

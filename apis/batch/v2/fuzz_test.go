@@ -27,6 +27,7 @@ func decode(object []byte, into any) bool {
 var storedGarbage = []string{
 	``, `"schedule":null`, `"schedule":5`, `"schedule":[]`, `"schedule":{}`, `"schedule":{"minute":"0"}`, `"Schedule":"@hourly"`,
 	`"schedule":"@hourly","schedule":"@daily"`, `"schedule":"\ud800"`, `"schedule":"* * * * *","suspend":"yes"`, `"timeZone":7`,
+	`"schedule":"@hourly","additionalSchedules":["@daily"]`, `"schedule":"@hourly","additionalSchedules":[{"minute":"0"}]`,
 	`"jobTemplate":[]`, `"jobTemplate":{"spec":null}`, `"successfulJobsHistoryLimit":1e99`, `"startingDeadlineSeconds":-9223372036854775808`,
 }
 

@@ -119,6 +119,10 @@ func partialObjects() map[string]string {
 		"a kept schedule far too deep":       kept(nested(9_999)),
 		"a kept number that is too large":    kept(`{\"minute\":1e999}`),
 		"a kept schedule of brackets":        kept(`],[`),
+		"no metadata, additional texts":      `"spec":{"additionalSchedules":["@hourly"]}`,
+		"no metadata, additional fields":     `"spec":{"additionalSchedules":[{"minute":"0","hour":"*"}]}`,
+		"stale additional fields":            `"metadata":{"annotations":{"` + AdditionalSchedulesV2Annotation + `":"[{\"hour\":\"*\"}]"}},"spec":{}`,
+		"additional garbage":                 `"metadata":{},"spec":{"additionalSchedules":[null,{"minute":5},"x"]}`,
 		"a schedule that is an object in v1": `"metadata":{},"spec":{"schedule":{"hour":"?"}}`,
 	}
 }

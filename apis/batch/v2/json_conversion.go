@@ -17,10 +17,10 @@ import (
 
 // ConvertJSON converts a CronJob of either version, as JSON, to the API version that is asked for.
 // It says the same as ConvertTo and ConvertFrom, which are for Go programs, but touches nothing
-// beside apiVersion, the schedule, the annotation that keeps one, and status.schedule, which shows
-// it in v2. So whatever else the API server holds comes through as it was written: "1000m" does not
-// become "1", partial objects get no empty fields, and a value that the Go types can't decode fails
-// nobody's list.
+// beside apiVersion, the schedules, the annotations that keep them, and status.schedule, which shows
+// the first in v2. So whatever else the API server holds comes through as it was written: "1000m"
+// does not become "1", partial objects get no empty fields, and a value that the Go types can't
+// decode fails nobody's list.
 //
 // The API server checks what comes back, and fails the whole request when a check fails: it wants
 // metadata, labels and annotations that are strings, and JSON that it can decode. Where a stored or
@@ -42,8 +42,10 @@ func ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
 		return object, nil
 	case from == hub && apiVersion == spoke:
 		parts.fromHub()
+		parts.additionalFromHub()
 	case from == spoke && apiVersion == hub:
 		parts.toHub()
+		parts.additionalToHub()
 	default:
 		return nil, fmt.Errorf("converting from %.60q to %.60q: want %s and %s", from, apiVersion, hub, spoke)
 	}
@@ -138,7 +140,7 @@ func (o *rawObject) fromHub() {
 	o.showSchedule(text)
 	if kept, ok := o.annotations[ScheduleV2Annotation]; ok && text == "" && isUnreadable(json.RawMessage(kept)) && isDecodable(kept) {
 		o.spec["schedule"] = json.RawMessage(kept)
-		o.annotations = withoutSchedules(o.annotations)
+		o.annotations = scheduleKeeper.drop(o.annotations)
 		return
 	}
 	var schedule CronSchedule
@@ -171,7 +173,7 @@ func (o *rawObject) toHub() {
 	if isSet && isUnreadable(raw) && !o.keepsText(raw) {
 		// Kept as it is, so that v2's schema, which is asked after the defaulting webhook of v1,
 		// sees what the user wrote, such as {minute: 0}, and can say what is wrong with it.
-		o.annotations = withSchedule(o.annotations, ScheduleV2Annotation, string(raw))
+		o.annotations = scheduleKeeper.keep(o.annotations, ScheduleV2Annotation, string(raw))
 		delete(o.spec, "schedule")
 		return
 	}
@@ -227,19 +229,31 @@ func (o *rawObject) setAnnotations() {
 // readSchedule reads a v2 schedule, valid JSON, and reports whether the fields of a CronSchedule
 // say all of it. Unknown members and nulls say nothing: the API server drops them.
 func readSchedule(raw json.RawMessage) (CronSchedule, bool) {
-	known, _ := readObject(raw)
-	maps.DeleteFunc(known, func(name string, value json.RawMessage) bool {
-		return !slices.Contains(scheduleMembers, name) || string(value) == "null"
-	})
-	schedule := CronSchedule{}
-	if len(known) == 0 || json.Unmarshal(encode(known), &schedule) != nil {
-		return CronSchedule{}, false
+	members, _ := readObject(raw)
+	schedule, count := CronSchedule{}, 0
+	fields := schedule.fields()
+	for name, value := range members {
+		i := slices.Index(scheduleMembers, name)
+		if i < 0 || string(value) == "null" {
+			continue
+		}
+		text := ""
+		switch err := json.Unmarshal(value, &text); {
+		case err != nil:
+			return CronSchedule{}, false
+		case i < len(fields):
+			*fields[i] = new(CronField(text))
+		case text == "": // which says no more than nothing
+			return CronSchedule{}, false
+		default:
+			schedule.Every = text
+		}
+		count++
 	}
-	again, _ := readObject(encode(schedule))
-	return schedule, len(again) == len(known)
+	return schedule, count > 0
 }
 
-// scheduleMembers are the names of a CronSchedule's fields.
+// scheduleMembers are the names of a CronSchedule's fields, in their order.
 var scheduleMembers = []string{"minute", "hour", "dayOfMonth", "month", "dayOfWeek", "every"}
 
 // isUnreadable reports whether this is what users write for a v2 schedule by mistake: an object

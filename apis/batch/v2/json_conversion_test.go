@@ -114,6 +114,7 @@ func TestConvertJSONSaysTheSameAsTheGoConversion(t *testing.T) {
 	}
 	randomObjects(t, 1_000, func(hub *v1.CronJob, c randfill.Continue) {
 		hub.Spec.Schedule = awkwardTexts[c.Intn(len(awkwardTexts))]
+		hub.Spec.AdditionalSchedules = someOf(awkwardTexts, c)
 	}, func(hub *v1.CronJob) {
 		hub.TypeMeta = metav1.TypeMeta{APIVersion: hubVersion, Kind: "CronJob"}
 		spoke := toSpoke(t, hub)
@@ -134,6 +135,10 @@ func FuzzConvertJSON(f *testing.F) {
 		f.Add([]byte(spokeJSON(`"name":"c"`, `"schedule":`+encodeSchedule(schedule))), hubVersion)
 	}
 	f.Add([]byte(spokeJSON(`"annotations":null`, `"schedule":{"minute":0}`)), hubVersion)
+	for _, list := range []string{`["@daily","0 * * * *"]`, `[{"minute":"0","hour":"*"},{}]`, `[{"minute":0},"x",null]`, `"[\"@daily\"]"`, `null`} {
+		f.Add([]byte(hubJSON(`"name":"c"`, `"additionalSchedules":`+list)), spokeVersion)
+		f.Add([]byte(spokeJSON(`"name":"c"`, `"additionalSchedules":`+list)), hubVersion)
+	}
 	for _, members := range partialObjects() {
 		f.Add([]byte(`{"apiVersion":"`+hubVersion+`","kind":"CronJob",`+members+`}`), spokeVersion)
 		f.Add([]byte(`{"apiVersion":"`+spokeVersion+`","kind":"CronJob",`+members+`}`), hubVersion)
@@ -167,8 +172,8 @@ func FuzzConvertJSON(f *testing.F) {
 // mayKeepSchedules reports whether there is room for any schedule of an object in its annotations.
 func mayKeepSchedules(object []byte) bool {
 	parts, err := takeApart(object)
-	annotations := map[string]string{ScheduleV1Annotation: string(object)}
-	maps.Copy(annotations, withoutSchedules(parts.stored))
+	annotations := map[string]string{ScheduleV1Annotation: string(object), AdditionalSchedulesV1Annotation: string(object)}
+	maps.Copy(annotations, additionalKeeper.drop(scheduleKeeper.drop(parts.stored)))
 	return err == nil && areAccepted(annotations)
 }
 

@@ -30,32 +30,46 @@ const (
 	// ScheduleV2Annotation holds, on a v1 object, the v2 schedule, as JSON, that its text can't
 	// reproduce.
 	ScheduleV2Annotation = "batch.tutorial.kubebuilder.io/schedule-v2"
+
+	// AdditionalSchedulesV1Annotation and AdditionalSchedulesV2Annotation hold
+	// spec.additionalSchedules as a JSON list, if one of them can't be reproduced.
+	AdditionalSchedulesV1Annotation = "batch.tutorial.kubebuilder.io/additional-schedules-v1"
+	AdditionalSchedulesV2Annotation = "batch.tutorial.kubebuilder.io/additional-schedules-v2"
+)
+
+// keeper names the annotations that keep a field: what it is in v1 on a v2 object, and what it is in
+// v2 on a v1 object.
+type keeper struct{ v1, v2 string }
+
+var (
+	scheduleKeeper   = keeper{ScheduleV1Annotation, ScheduleV2Annotation}
+	additionalKeeper = keeper{AdditionalSchedulesV1Annotation, AdditionalSchedulesV2Annotation}
 )
 
 // scheduleFromHub turns a v1 schedule text and its object's annotations into those of v2.
 func scheduleFromHub(text string, annotations map[string]string) (CronSchedule, map[string]string) {
 	if kept, ok := annotations[ScheduleV2Annotation]; ok {
 		if schedule, ok := keptSchedule(kept, text); ok {
-			return schedule, withoutSchedules(annotations)
+			return schedule, scheduleKeeper.drop(annotations)
 		}
 	}
 	schedule := splitSchedule(text)
 	if joinSchedule(schedule) == text {
-		return schedule, withoutSchedules(annotations)
+		return schedule, scheduleKeeper.drop(annotations)
 	}
-	return schedule, withSchedule(annotations, ScheduleV1Annotation, text)
+	return schedule, scheduleKeeper.keep(annotations, ScheduleV1Annotation, text)
 }
 
 // scheduleToHub turns a v2 schedule and its object's annotations into those of v1.
 func scheduleToHub(schedule CronSchedule, annotations map[string]string) (string, map[string]string) {
 	text := joinSchedule(schedule)
 	if kept, ok := annotations[ScheduleV1Annotation]; ok && kept != text && splitSchedule(kept).equal(schedule) {
-		return kept, withoutSchedules(annotations)
+		return kept, scheduleKeeper.drop(annotations)
 	}
 	if splitSchedule(text).equal(schedule) {
-		return text, withoutSchedules(annotations)
+		return text, scheduleKeeper.drop(annotations)
 	}
-	return text, withSchedule(annotations, ScheduleV2Annotation, encodeSchedule(schedule))
+	return text, scheduleKeeper.keep(annotations, ScheduleV2Annotation, encodeSchedule(schedule))
 }
 
 // keptSchedule reads a kept v2 schedule, and reports whether it is one that scheduleToHub would
@@ -80,18 +94,17 @@ func encodeSchedule(schedule CronSchedule) string {
 	return string(raw)
 }
 
-// withoutSchedules returns the annotations without those of this file, or as they are if the API
-// server would refuse the rest: it checks the annotations that a conversion changes. The argument
-// stays as it is.
-func withoutSchedules(annotations map[string]string) map[string]string {
-	_, v1 := annotations[ScheduleV1Annotation]
-	_, v2 := annotations[ScheduleV2Annotation]
+// drop returns the annotations without the keeper's, or as they are if the API server would refuse
+// the rest: it checks the annotations that a conversion changes. The argument stays as it is.
+func (k keeper) drop(annotations map[string]string) map[string]string {
+	_, v1 := annotations[k.v1]
+	_, v2 := annotations[k.v2]
 	if !v1 && !v2 {
 		return annotations
 	}
 	rest := maps.Clone(annotations)
-	delete(rest, ScheduleV1Annotation)
-	delete(rest, ScheduleV2Annotation)
+	delete(rest, k.v1)
+	delete(rest, k.v2)
 	switch {
 	case !areAccepted(rest):
 		return annotations
@@ -101,10 +114,10 @@ func withoutSchedules(annotations map[string]string) map[string]string {
 	return rest
 }
 
-// withSchedule returns the annotations with this one as the only one of this file. Without it, if
-// the API server would refuse them together.
-func withSchedule(annotations map[string]string, key, value string) map[string]string {
-	rest := withoutSchedules(annotations)
+// keep returns the annotations with this one as the only one of the keeper's. Without it, if the
+// API server would refuse them together.
+func (k keeper) keep(annotations map[string]string, key, value string) map[string]string {
+	rest := k.drop(annotations)
 	merged := make(map[string]string, len(rest)+1)
 	maps.Copy(merged, rest)
 	merged[key] = value

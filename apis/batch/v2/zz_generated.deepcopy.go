@@ -77,6 +77,13 @@ func (in *CronJobList) DeepCopyObject() runtime.Object {
 func (in *CronJobSpec) DeepCopyInto(out *CronJobSpec) {
 	*out = *in
 	in.Schedule.DeepCopyInto(&out.Schedule)
+	if in.AdditionalSchedules != nil {
+		in, out := &in.AdditionalSchedules, &out.AdditionalSchedules
+		*out = make([]CronSchedule, len(*in))
+		for i := range *in {
+			(*in)[i].DeepCopyInto(&(*out)[i])
+		}
+	}
 	if in.TimeZone != nil {
 		in, out := &in.TimeZone, &out.TimeZone
 		*out = new(string)

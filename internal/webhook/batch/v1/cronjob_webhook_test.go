@@ -4,6 +4,7 @@
 package v1
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/internal/schedule"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -58,6 +60,18 @@ func TestA5Rejections(t *testing.T) {
 			`spec.schedule: Invalid value: "TZ=UTC 0 9 * * *": not a schedule: TZ= and CRON_TZ= are not supported, use timeZone`},
 		"30 February": {builders.MakeCronJob("c").Schedule("0 0 30 2 *").Obj(),
 			`spec.schedule: Invalid value: "0 0 30 2 *": never fires: no day has this day of month, month, hour and minute`},
+		"an additional schedule": {builders.MakeCronJob("c").Also("@daily", "61 * * * *", "").Obj(),
+			`[spec.additionalSchedules[1]: Invalid value: "61 * * * *": not a schedule: minute "61": must be a minute from 0 to 59, a range (0-30), *, ` +
+				`any of these with a step (*/15), or a comma-separated list of these, ` +
+				`spec.additionalSchedules[2]: Required value: such as "0 9 * * 1-5", "@daily" or "@every 90m"]`},
+		"an additional 30 February": {builders.MakeCronJob("c").Also("0 0 30 2 *").Obj(),
+			`spec.additionalSchedules[0]: Invalid value: "0 0 30 2 *": never fires: no day has this day of month, month, hour and minute`},
+		"an additional interval": {builders.MakeCronJob("c").Also("@daily", "@every 5m").Obj(),
+			`spec.additionalSchedules[1]: Invalid value: "@every 5m": ` + schedule.ErrCombined.Error()},
+		"beside an interval": {builders.MakeCronJob("c").Schedule("@every 5m").Also("@daily").Obj(),
+			`spec.schedule: Invalid value: "@every 5m": ` + schedule.ErrCombined.Error()},
+		"too many": {builders.MakeCronJob("c").Also(slices.Repeat([]string{"@daily"}, 17)...).Obj(),
+			`spec.additionalSchedules: Too many: 17: must have at most 16 items`},
 		"no time zone": {builders.MakeCronJob("c").TimeZone("Europe/Pariss").Obj(),
 			`spec.timeZone: Invalid value: "Europe/Pariss": unknown time zone "Europe/Pariss": use a name of the IANA database such as Europe/Paris`},
 		"an empty time zone": {builders.MakeCronJob("c").TimeZone("").Obj(),
@@ -96,6 +110,20 @@ func TestA5Rejections(t *testing.T) {
 			_, err = validator{}.ValidateUpdate(t.Context(), builders.MakeCronJob("c").Obj(), deleting)
 			assert.NoError(t, err, "and go")
 		})
+	}
+}
+
+func TestA4AMistakeInAnAdditionalScheduleOfV2IsNamedByItsField(t *testing.T) {
+	for _, tc := range []struct {
+		c    *builders.CronJob
+		want string
+	}{
+		{builders.MakeCronJob("c").Also("@daily", "0 9 * * 5-1"), `spec.additionalSchedules[1].dayOfWeek: Invalid value: "5-1": the range 5-1 ends`},
+		{builders.MakeCronJob("c").Also("@every 5m"), `spec.additionalSchedules[0].every: Invalid value: "5m": an interval can't be combined`},
+		{builders.MakeCronJob("c").Schedule("@every 5m").Also("@daily"), `spec.schedule.every: Invalid value: "5m": an interval can't be combined`},
+	} {
+		_, err := validator{}.ValidateCreate(inVersion(t, "v2"), tc.c.Obj())
+		assert.ErrorContains(t, err, tc.want)
 	}
 }
 
@@ -153,7 +181,9 @@ func TestGoodCronJobsPass(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, found)
 	}
-	_, err := validator{}.ValidateDelete(t.Context(), builders.MakeCronJob("c").Schedule("garbage").Obj())
+	_, err := validator{}.ValidateCreate(t.Context(), builders.MakeCronJob("c").Also(slices.Repeat([]string{"@daily"}, 16)...).Obj())
+	require.NoError(t, err)
+	_, err = validator{}.ValidateDelete(t.Context(), builders.MakeCronJob("c").Schedule("garbage").Obj())
 	assert.NoError(t, err)
 }
 

@@ -70,6 +70,8 @@ func ask(t *testing.T, webhook http.Handler, body string) *admissionv1.Admission
 var oddCronJobs = []string{
 	`null`, `[]`, `"x"`, `{}`, `{"kind":"Pod","apiVersion":"v1"}`, cronJob(``, ``), cronJob(`"name":"c"`, `"schedule":"@hourly"`),
 	cronJob(`"name":5`, ``), cronJob(`"annotations":{"a":5}`, ``), cronJob(`"annotations":null,"labels":[]`, `"schedule":null`),
+	cronJob(``, `"schedule":"@daily","additionalSchedules":["@hourly","@every 5m",""]`), cronJob(``, `"schedule":"@daily","additionalSchedules":[{"minute":0}]`),
+	cronJob(`"annotations":{"batch.tutorial.kubebuilder.io/additional-schedules-v2":"[{\"hour\":\"*\"}]"}`, `"schedule":"@daily","additionalSchedules":["* * * * *"]`),
 	cronJob(``, `"schedule":{"minute":"0"}`), cronJob(``, `"schedule":"TZ=UTC"`), cronJob(``, `"schedule":"30 12 31 12 *","timeZone":"Europe/Paris"`),
 	cronJob(``, `"schedule":"0 0 L,15W * 5#3","exclude":["--12-25","2026-12-24/2027-01-02"],"notBefore":"2026-01-01T00:00:00Z"`),
 	cronJob(``, `"schedule":"@daily","exclude":["","--02-30"],"notAfter":"2000-01-01T00:00:00Z"`), cronJob(``, `"notAfter":"yesterday"`),

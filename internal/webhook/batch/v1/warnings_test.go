@@ -6,6 +6,7 @@ package v1
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,6 +98,10 @@ func TestSchedulesThatDoSomethingElseThanTheySeemToAreWarnedOfAtTheFieldOfTheVer
 		found, err = validator{}.ValidateUpdate(ctx, builders.MakeCronJob("c").Obj(), c)
 		require.NoError(t, err)
 		assert.Equal(t, admission.Warnings{step, either}, found)
+		also := strings.ReplaceAll(step, "schedule", "additionalSchedules[0]")
+		found, err = validator{}.ValidateCreate(ctx, builders.MakeCronJob("c").Also("*/90 9 * * *").Obj())
+		require.NoError(t, err)
+		assert.Equal(t, admission.Warnings{also}, found)
 		labelled := c.DeepCopy()
 		labelled.Labels = map[string]string{"a": "b"}
 		found, err = validator{}.ValidateUpdate(ctx, c, labelled)

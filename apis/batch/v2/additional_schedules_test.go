@@ -1,0 +1,255 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v2
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/bounds"
+)
+
+// hubAlso is a v1 CronJob with these additional schedules.
+func hubAlso(texts ...string) *v1.CronJob {
+	hub := hubWith("0 9 * * *")
+	hub.Spec.AdditionalSchedules = texts
+	return hub
+}
+
+// spokeAlso is a v2 CronJob with these additional schedules.
+func spokeAlso(schedules ...CronSchedule) *CronJob {
+	spoke := spokeWith(CronSchedule{Minute: field("0"), Hour: field("9")})
+	spoke.Spec.AdditionalSchedules = schedules
+	return spoke
+}
+
+func TestC7TheAdditionalSchedulesAreKeptOnlyWhereTheFieldsCanNotCarryTheText(t *testing.T) {
+	for name, tc := range map[string]struct {
+		texts     []string
+		schedules []CronSchedule
+		onSpoke   map[string]string
+		onHub     map[string]string
+	}{
+		"none": {},
+		"what the fields can carry": {
+			texts: []string{"*/5 9-17 * * 1-5", "* * * * *"},
+			schedules: []CronSchedule{
+				{Minute: field("*/5"), Hour: field("9-17"), DayOfWeek: field("1-5")}, {Minute: field("*")},
+			},
+		},
+		"what they can't": {
+			texts:     []string{"0 12 * * 6", "@hourly", "garbage"},
+			schedules: []CronSchedule{{Minute: field("0"), Hour: field("12"), DayOfWeek: field("6")}, {Minute: field("0")}, {}},
+			onSpoke:   map[string]string{AdditionalSchedulesV1Annotation: `["0 12 * * 6","@hourly","garbage"]`},
+		},
+		"what the text can't": {
+			texts:     []string{"0 12 * * *", "0 * * * *"},
+			schedules: []CronSchedule{{Minute: field("0"), Hour: field("12")}, {Minute: field("0"), Hour: field("*")}},
+			onHub:     map[string]string{AdditionalSchedulesV2Annotation: `[{"minute":"0","hour":"12"},{"minute":"0","hour":"*"}]`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub, spoke := hubAlso(tc.texts...), spokeAlso(tc.schedules...)
+			hub.Annotations, spoke.Annotations = tc.onHub, tc.onSpoke
+			assert.Equal(t, spoke, toSpoke(t, hub))
+			assert.Equal(t, hub, toHub(t, spoke))
+		})
+	}
+}
+
+func TestC2C3AwkwardAdditionalSchedulesRoundTrip(t *testing.T) {
+	assertHubRoundTrips(t, hubAlso(awkwardTexts...))
+	assertSpokeRoundTrips(t, spokeAlso(awkwardSchedules...))
+	assertHubRoundTrips(t, hubAlso("@daily", "@midnight", "0 0 * * *", "", "@daily"))
+	hub := hubAlso("@daily", "0 * * * *")
+	hub.Spec.Schedule = "@hourly"
+	assertHubRoundTrips(t, hub)
+}
+
+// TestC6AnEditOfAdditionalSchedulesWinsAndLeavesTheOthers makes random edits of one element, and
+// holds that the others keep their spelling and that the edited one has none of before.
+func TestC6AnEditOfAdditionalSchedulesWinsAndLeavesTheOthers(t *testing.T) {
+	texts := []string{"@hourly", "0 * * * *", "@daily", "0  0 * * *", "@midnight", "5 * * * *", "garbage", "@weekly"}
+	shapes := []CronSchedule{
+		{Minute: field("0")}, {Minute: field("0"), Hour: field("*")}, {Minute: field("0"), Month: field("*")},
+		{Minute: field("5")}, {Hour: field("*")}, {Every: "5m", Minute: field("0")},
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	some := func() int { return 1 + random.IntN(4) }
+	for range 5_000 {
+		var before []string
+		for range some() {
+			before = append(before, texts[random.IntN(len(texts))])
+		}
+		edited := random.IntN(len(before))
+		spoke := toSpoke(t, hubAlso(before...))
+		was := spoke.Spec.AdditionalSchedules[edited]
+		if shape := shapes[random.IntN(len(shapes))]; !shape.equal(was) {
+			spoke.Spec.AdditionalSchedules[edited] = shape
+			want := slices.Clone(before)
+			want[edited] = joinSchedule(shape)
+			require.Equal(t, want, toHub(t, spoke).Spec.AdditionalSchedules, "%d of %q was edited", edited, before)
+		}
+
+		var inV2 []CronSchedule
+		for range some() {
+			inV2 = append(inV2, shapes[random.IntN(len(shapes))])
+		}
+		edited = random.IntN(len(inV2))
+		hub := toHub(t, spokeAlso(inV2...))
+		if text := texts[random.IntN(len(texts))]; text != hub.Spec.AdditionalSchedules[edited] {
+			hub.Spec.AdditionalSchedules[edited] = text
+			DropStaleSchedule(hub)
+			want := slices.Clone(inV2)
+			want[edited] = splitSchedule(text)
+			require.Equal(t, want, toSpoke(t, hub).Spec.AdditionalSchedules, "%d of %v was edited", edited, inV2)
+		}
+	}
+}
+
+func TestC6TheSpellingMovesWithItsSchedule(t *testing.T) {
+	minute := func(text string) CronSchedule { return CronSchedule{Minute: field(text)} }
+	midnight := CronSchedule{Minute: field("0"), Hour: field("0")}
+	for name, tc := range map[string]struct {
+		edit func([]CronSchedule) []CronSchedule
+		want []string
+	}{
+		"nothing":      {func(s []CronSchedule) []CronSchedule { return s }, []string{"@hourly", "5  * * * *", "@daily"}},
+		"inserted":     {func(s []CronSchedule) []CronSchedule { return slices.Insert(s, 1, minute("7")) }, []string{"@hourly", "7 * * * *", "5  * * * *", "@daily"}},
+		"deleted":      {func(s []CronSchedule) []CronSchedule { return slices.Delete(s, 0, 1) }, []string{"5  * * * *", "@daily"}},
+		"swapped":      {func(s []CronSchedule) []CronSchedule { return []CronSchedule{s[2], s[1], s[0]} }, []string{"@daily", "5  * * * *", "@hourly"}},
+		"made another": {func(s []CronSchedule) []CronSchedule { return []CronSchedule{midnight, s[1], s[2]} }, []string{"0 0 * * *", "5  * * * *", "@daily"}},
+		"all deleted":  {func([]CronSchedule) []CronSchedule { return nil }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spoke := toSpoke(t, hubAlso("@hourly", "5  * * * *", "@daily"))
+			spoke.Spec.AdditionalSchedules = tc.edit(spoke.Spec.AdditionalSchedules)
+			assert.Equal(t, hubAlso(tc.want...), toHub(t, spoke))
+		})
+	}
+	t.Run("but an edit and back, each of them stored, does not bring it back", func(t *testing.T) {
+		spoke := toSpoke(t, hubAlso("@hourly"))
+		spoke.Spec.AdditionalSchedules[0] = minute("30")
+		spoke = toSpoke(t, toHub(t, spoke))
+		spoke.Spec.AdditionalSchedules[0] = minute("0")
+		assert.Equal(t, hubAlso("0 * * * *"), toHub(t, spoke))
+	})
+	t.Run("and a stored annotation follows an edit in v1", func(t *testing.T) {
+		hub := toHub(t, spokeAlso(minute("5"), CronSchedule{Minute: field("0"), Hour: field("*")}))
+		hub.Spec.AdditionalSchedules = hub.Spec.AdditionalSchedules[1:]
+		DropStaleSchedule(hub)
+		assert.Equal(t, map[string]string{AdditionalSchedulesV2Annotation: `[{"minute":"0","hour":"*"}]`}, hub.Annotations)
+		hub.Spec.AdditionalSchedules = nil
+		DropStaleSchedule(hub)
+		assert.Equal(t, hubAlso(), hub)
+	})
+	t.Run("and a forged one says nothing", func(t *testing.T) {
+		for _, forged := range []string{"", "null", "{}", `["@daily"]`, `[{"minute":"5"}]`, `[5]`, `[null]`, strings.Repeat("[", 20_000)} {
+			hub := hubAlso("0 * * * *")
+			hub.Annotations = map[string]string{AdditionalSchedulesV2Annotation: forged}
+			assert.Equal(t, spokeAlso(minute("0")), toSpoke(t, hub), forged)
+			spoke := spokeAlso(minute("0"))
+			spoke.Annotations = map[string]string{AdditionalSchedulesV1Annotation: forged}
+			assert.Equal(t, hubAlso("0 * * * *"), toHub(t, spoke), forged)
+		}
+	})
+}
+
+func TestC2TheAnnotationOfOneScheduleMeansWhatItMeantBeforeThereWereSeveral(t *testing.T) {
+	hub := toHub(t, spokeWith(CronSchedule{Minute: field("0"), Hour: field("*")}))
+	assert.Equal(t, map[string]string{ScheduleV2Annotation: `{"minute":"0","hour":"*"}`}, hub.Annotations)
+	hub.Spec.AdditionalSchedules = []string{"@daily"}
+	spoke := toSpoke(t, hub)
+	assert.Equal(t, CronSchedule{Minute: field("0"), Hour: field("*")}, spoke.Spec.Schedule)
+	assert.Equal(t, hub, toHub(t, spoke))
+}
+
+func TestC1AdditionalSchedulesThatAreNoListOfThemStayInvalid(t *testing.T) {
+	const also = `"additionalSchedules":`
+	for name, tc := range map[string]struct{ hub, spoke string }{
+		"null":                             {`null`, `null`},
+		"an empty list":                    {`[]`, `[]`},
+		"a number":                         {`5`, `5`},
+		"a text":                           {`"@daily"`, `"@daily"`},
+		"a list with null":                 {`["@daily",null]`, `["@daily",null]`},
+		"an unquoted minute":               {`[{"minute":0}]`, `[{"minute":0}]`},
+		"an unquoted minute of several":    {`[{"minute":0},{"minute":"5"}]`, `[{"minute":0},{"minute":"5"}]`},
+		"an unknown field":                 {`[{"second":"0"}]`, `[{"second":"0"}]`},
+		"texts, as in v1":                  {`"[\"@daily\",\"\"]"`, `["@daily",""]`},
+		"v2's, in v1":                      {`[{"minute":"0"}]`, `"[{\"minute\":\"0\"}]"`},
+		"v2's with unknown members, in v1": {`[{"minute":"0","x":1}]`, `"[{\"minute\":\"0\",\"x\":1}]"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.JSONEq(t, spokeJSON(``, also+tc.spoke), convertJSON(t, hubJSON(``, also+tc.hub), spokeVersion), "from v1 to v2")
+			if strings.HasPrefix(name, "v2's") {
+				again := convertJSON(t, spokeJSON(``, also+tc.spoke), hubVersion)
+				assert.JSONEq(t, hubJSON(``, also+tc.spoke), again, "a text still, which no version accepts")
+				return
+			}
+			assert.JSONEq(t, hubJSON(``, also+tc.hub), convertJSON(t, spokeJSON(``, also+tc.spoke), hubVersion), "from v2 to v1")
+		})
+	}
+}
+
+func TestC1AnnotationsOfSeveralSchedulesNeverOutgrowTheAPIServersLimit(t *testing.T) {
+	hub := hubAlso("@hourly")
+	hub.Annotations = map[string]string{"a": strings.Repeat("x", apivalidation.TotalAnnotationSizeLimitB-10)}
+	spoke := toSpoke(t, hub)
+	assert.Equal(t, hub.Annotations, spoke.Annotations)
+	assert.Equal(t, []string{"0 * * * *"}, toHub(t, spoke).Spec.AdditionalSchedules, "C5: it still fires at the same instants")
+}
+
+func TestC1ManyAdditionalSchedulesConvertInTime(t *testing.T) {
+	for name, object := range map[string]string{
+		"many texts":  hubJSON(``, `"additionalSchedules":[`+strings.Repeat(`"@hourly",`, 50_000)+`"x"]`),
+		"many shapes": spokeJSON(``, `"additionalSchedules":[`+strings.Repeat(`{"minute":"0","hour":"*"},`, 50_000)+`{}]`),
+		"much kept": spokeJSON(`"annotations":{"`+AdditionalSchedulesV1Annotation+`":`+string(encode("["+strings.Repeat(`"@hourly",`, 20_000)+`null]`))+`}`,
+			`"additionalSchedules":[`+strings.Repeat(`{"minute":"5"},`, 50_000)+`{"minute":"0"}]`),
+		"a deep one": spokeJSON(``, `"additionalSchedules":[`+strings.Repeat(`{"a":`, 9_000)+"1"+strings.Repeat("}", 9_000)+`]`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := hubVersion, spokeVersion
+			if strings.Contains(object[:200], spokeVersion) {
+				from, to = to, from
+			}
+			bounds.Hold(t, len(object), func() { convertJSON(t, convertJSON(t, object, to), from) })
+		})
+	}
+}
+
+// FuzzAdditionalSchedules converts any list, there and back, and any value in place of one.
+func FuzzAdditionalSchedules(f *testing.F) {
+	for _, text := range awkwardTexts {
+		f.Add(text, "@hourly", []byte(encode([]string{text})))
+	}
+	for _, schedule := range awkwardSchedules {
+		f.Add("0 0 * * *", "@daily", []byte(encode([]CronSchedule{schedule, {}})))
+	}
+	f.Add("", "{}", []byte(`[null,5,{"minute":0},["x"]]`))
+	f.Fuzz(func(t *testing.T, one, other string, raw []byte) {
+		if !utf8.ValidString(one+other) || !utf8.Valid(raw) {
+			t.Skip("JSON, which objects come in, is UTF-8")
+		}
+		assertHubRoundTrips(t, hubAlso(one, other, one))
+		assertSpokeRoundTrips(t, spokeAlso(splitSchedule(one), splitSchedule(other), splitSchedule(one)))
+		if !json.Valid(raw) {
+			return
+		}
+		object := spokeJSON(`"name":"c"`, `"additionalSchedules":`+string(raw))
+		hub := convertJSON(t, object, hubVersion)
+		again := convertJSON(t, hub, spokeVersion)
+		requireAccepted(t, []byte(object), []byte(hub))
+		requireAccepted(t, []byte(hub), []byte(again))
+		require.Equal(t, decoded(t, hub), decoded(t, convertJSON(t, again, hubVersion)), "C2: there and back is the identity")
+	})
+}
