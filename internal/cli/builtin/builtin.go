@@ -155,6 +155,9 @@ func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 	if spec.SuspendUntil != nil {
 		found.add("spec.suspendUntil", "left out: a built-in CronJob that is suspended stays so until somebody resumes it")
 	}
+	if len(spec.AdditionalSchedules) > 0 {
+		found.add("spec.additionalSchedules", "left out: a built-in CronJob has one schedule; create another for each of these")
+	}
 	if len(spec.Exclude) > 0 {
 		found.add("spec.exclude", "left out: the built-in runs on these days, too")
 	}

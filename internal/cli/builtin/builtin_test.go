@@ -111,6 +111,8 @@ func TestExportSaysInTheBuiltInsWordsWhatOursMeans(t *testing.T) {
 			assert.Equal(t, test.wantNotes, notes)
 		})
 	}
+	_, notes := Export(&v1.CronJob{Spec: v1.CronJobSpec{Schedule: "@daily", AdditionalSchedules: []string{"@hourly"}}})
+	assert.Equal(t, []string{"spec.additionalSchedules: left out: a built-in CronJob has one schedule; create another for each of these"}, notes)
 }
 
 func TestExportNamesWhatTheBuiltInCanNotDo(t *testing.T) {
@@ -135,7 +137,7 @@ func TestThereAndBackIsTheSame(t *testing.T) {
 	for range 1000 {
 		c := &v1.CronJob{}
 		fill.Fill(&c.Spec)
-		c.Spec.TimeZone = new("Europe/Paris")
+		c.Spec.TimeZone, c.Spec.AdditionalSchedules = new("Europe/Paris"), nil
 		c.Spec.Exclude, c.Spec.NotBefore, c.Spec.NotAfter = nil, nil, nil
 		c.Default()
 		original, _ := Export(c)

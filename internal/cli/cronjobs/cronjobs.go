@@ -143,15 +143,22 @@ func CheckNew(c *v1.CronJob) error {
 	return err
 }
 
-// check says what is wrong with the schedule or the time zone of a CronJob.
-func check(c *v1.CronJob, parse func(text, zone string) (schedule.Schedule, error)) error {
+// check says what is wrong with the schedules or the time zone of a CronJob.
+func check(c *v1.CronJob, parse schedule.Parser) error {
 	spec := field.NewPath("spec")
 	if c.Spec.Schedule == "" {
 		return field.Required(spec.Child("schedule"), `such as "0 9 * * 1-5", "@daily" or "@every 90m"`)
 	}
 	zone := ptr.Deref(c.Spec.TimeZone, "")
-	_, err := parse(c.Spec.Schedule, zone)
+	parsed, err := parse(c.Spec.Schedule, zone)
+	if err == nil {
+		_, err = parsed.With(c.Spec.AdditionalSchedules)
+	}
+	additional := &schedule.AdditionalError{}
 	switch {
+	case errors.As(err, &additional):
+		text, path := c.Spec.AdditionalSchedules[additional.Index], spec.Child("additionalSchedules").Index(additional.Index)
+		return field.Invalid(path, text, additional.Err.Error())
 	case errors.Is(err, schedule.ErrTimeZone):
 		return field.Invalid(spec.Child("timeZone"), zone, err.Error())
 	case err != nil:

@@ -37,8 +37,11 @@ func TestAnErrorNamesTheFieldThatIsWrong(t *testing.T) {
 		builder *builders.CronJob
 		want    string
 	}{
-		"none":         {builders.MakeCronJob("c").Schedule(""), "spec.schedule: Required value"},
-		"not one":      {builders.MakeCronJob("c").Schedule("often"), `spec.schedule: Invalid value: "often": not a schedule`},
+		"none":              {builders.MakeCronJob("c").Schedule(""), "spec.schedule: Required value"},
+		"not one":           {builders.MakeCronJob("c").Schedule("often"), `spec.schedule: Invalid value: "often": not a schedule`},
+		"an additional one": {builders.MakeCronJob("c").Also("@daily", "often"), `spec.additionalSchedules[1]: Invalid value: "often": not a schedule`},
+		"an interval among them": {builders.MakeCronJob("c").Schedule("@every 5m").Also("@daily"),
+			`spec.schedule: Invalid value: "@every 5m": an interval can't be combined with other schedules`},
 		"no such zone": {builders.MakeCronJob("c").TimeZone("Mars"), `spec.timeZone: Invalid value: "Mars": unknown time zone`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,9 +22,26 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// Describe returns one sentence, without the full stop, such as "At 09:00, Monday to Friday". It
-// fails for what schedule.Parse refuses, with the same error.
-func Describe(text string) (string, error) {
+// Describe returns one sentence, without the full stop, such as "At 09:00, Monday to Friday; and at
+// 12:00, on Saturdays" for two schedules. It fails for what schedule.Parse refuses, with the same
+// error.
+func Describe(text string, additional ...string) (string, error) {
+	sentence, err := describe(text)
+	for _, text := range additional {
+		var also string
+		if err == nil {
+			also, err = describe(text)
+		}
+		if err != nil {
+			return "", err
+		}
+		sentence += "; and " + strings.ToLower(also[:1]) + also[1:]
+	}
+	return sentence, err
+}
+
+// describe describes one schedule.
+func describe(text string) (string, error) {
 	parsed, err := schedule.Parse(text, "")
 	if err != nil {
 		return "", err

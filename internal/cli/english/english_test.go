@@ -116,6 +116,16 @@ func TestASentenceSaysWhenAScheduleFires(t *testing.T) {
 	}
 }
 
+func TestS19SeveralSchedulesAreOneSentence(t *testing.T) {
+	sentence, err := Describe("0 9 * * 1-5", "0 12 * * 6", "@monthly")
+	require.NoError(t, err)
+	assert.Equal(t, "At 09:00, Monday to Friday; and at 12:00, on Saturdays; and at 00:00, on the 1st of the month", sentence)
+	for _, texts := range [][]string{{"garbage", "@daily"}, {"@daily", "garbage"}} {
+		_, err = Describe(texts[0], texts[1:]...)
+		assert.ErrorContains(t, err, "not a schedule")
+	}
+}
+
 func TestWhatIsNoScheduleIsNotDescribed(t *testing.T) {
 	for text, want := range map[string]error{
 		"":                   schedule.ErrSyntax,

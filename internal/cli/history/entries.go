@@ -142,7 +142,7 @@ func (h *History) addTicks(c *v1.CronJob, coming int) {
 		h.Problem = err.Error()
 		return
 	}
-	h.Description, _ = english.Describe(c.Spec.Schedule) // it can be described, as it is a schedule
+	h.Description, _ = english.Describe(c.Spec.Schedule, c.Spec.AdditionalSchedules...) // they can be described, as they are schedules
 	if h.Suspended || !c.DeletionTimestamp.IsZero() {
 		return
 	}

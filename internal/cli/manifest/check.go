@@ -14,13 +14,16 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// checkSpec returns trouble if the API server would refuse the schedule or the time zone.
+// checkSpec returns trouble if the API server would refuse a schedule or the time zone.
 func (c *conversion) checkSpec(object *yaml.Node) error {
 	spec := child(object, "spec")
 	if zone := child(spec, "timeZone"); zone != nil && isString(zone) && !isPlaceholder(zone) {
 		if _, err := schedule.LoadZone(zone.Value); err != nil {
 			return c.refused(zone, fmt.Sprintf("spec.timeZone: %v", err))
 		}
+	}
+	if err := c.checkAdditional(spec); err != nil {
+		return err
 	}
 	value := child(spec, "schedule")
 	switch {
@@ -32,16 +35,16 @@ func (c *conversion) checkSpec(object *yaml.Node) error {
 		}
 		return nil
 	}
-	return c.checkFields(spec, value)
+	return c.checkFields(schedulePath, value, isPartial(spec), schedule.ParseNew)
 }
 
 // checkFields checks a v2 schedule. Of what is merged with others, in a patch or with "<<", it
 // checks what does not depend on them.
-func (c *conversion) checkFields(spec, mapping *yaml.Node) error {
+func (c *conversion) checkFields(path string, mapping *yaml.Node, isPart bool, parse parser) error {
 	if mapping.Kind != yaml.MappingNode {
-		return c.refused(mapping, fmt.Sprintf("spec.schedule: %v", errNoFields))
+		return c.refused(mapping, fmt.Sprintf("%s: %v", path, errNoFields))
 	}
-	fields, isPart := v2.CronSchedule{}, isPartial(spec)
+	fields := v2.CronSchedule{}
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key, value := mapping.Content[i], resolve(mapping.Content[i+1])
 		switch {
@@ -52,19 +55,19 @@ func (c *conversion) checkFields(spec, mapping *yaml.Node) error {
 			return nil
 		default:
 			if err := setField(&fields, key.Value, value); err != nil {
-				return c.refused(key, "spec.schedule."+key.Value+": "+err.Error())
+				return c.refused(key, path+"."+key.Value+": "+err.Error())
 			}
 		}
 	}
 	if isPart && len(fieldsOf(fields)) == 0 {
 		return nil
 	}
-	if err := CheckFields(fields); err != nil && (!isPart || !errors.Is(err, schedule.ErrNeverFires)) {
+	if err := checkFields(path, fields, parse); err != nil && (!isPart || !errors.Is(err, schedule.ErrNeverFires)) {
 		return c.refused(mapping, err.Error())
 	}
 	text, err := toText(fields, nil)
 	if err == nil {
-		c.noteWarnings(c.offset(mapping), text, true)
+		c.noteWarnings(c.offset(mapping), path, text, true)
 	}
 	return err
 }

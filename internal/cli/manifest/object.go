@@ -40,17 +40,38 @@ func (c *conversion) convertObject(o object) error {
 		return nil
 	}
 	job.specKey, job.spec = spec.key, resolve(spec.value)
-	schedule, ok := lookup(job.spec, "schedule")
-	if !ok || isNull(schedule.value) {
+	if !hasSchedules(job.spec) {
 		return nil
 	}
 	if spec.merged || c.aliased[job.spec] {
 		return troublef(c.offset(spec.value), "spec, with the schedule in it, is an alias or is used by one: write it out")
 	}
+	if err := c.convertSchedule(job); err != nil || o.isBuiltIn() {
+		return err
+	}
+	return c.convertAdditional(job)
+}
+
+// hasSchedules reports whether a spec has something to convert.
+func hasSchedules(spec *yaml.Node) bool {
+	for _, name := range []string{"schedule", additionalName} {
+		if e, ok := lookup(spec, name); ok && !isNull(e.value) {
+			return true
+		}
+	}
+	return false
+}
+
+// convertSchedule makes the edits of the schedule.
+func (c *conversion) convertSchedule(job cronJob) error {
+	schedule, ok := lookup(job.spec, "schedule")
+	if !ok || isNull(schedule.value) {
+		return nil
+	}
 	if err := c.refuseShared(schedule); err != nil {
 		return err
 	}
-	if c.options.To == V1 && o.apiVersion == V2.apiVersion() {
+	if c.options.To == V1 && job.apiVersion == V2.apiVersion() {
 		return c.scheduleToText(job, schedule)
 	}
 	return c.scheduleToFields(job, schedule)
@@ -88,6 +109,11 @@ func (c *conversion) refuseShared(e entry) error {
 	return nil
 }
 
+// carrierNames are the annotations in which a version carries what its schedules can't say.
+var carrierNames = []string{
+	v2.ScheduleV1Annotation, v2.ScheduleV2Annotation, v2.AdditionalSchedulesV1Annotation, v2.AdditionalSchedulesV2Annotation,
+}
+
 // dropCarriers reads the annotations in which a version carries what its schedule can't say, and
 // takes them out: the conversion makes use of them, and leaves none of them in a manifest.
 func (c *conversion) dropCarriers(o object) (map[string]string, error) {
@@ -103,7 +129,7 @@ func (c *conversion) dropCarriers(o object) (map[string]string, error) {
 		if e.key.Tag != mergeTag && !isString(resolve(e.value)) && !isNull(e.value) {
 			return nil, troublef(c.offset(e.value), "annotation %s is not a string: put it in quotes", e.key.Value)
 		}
-		if name := e.key.Value; name == v2.ScheduleV1Annotation || name == v2.ScheduleV2Annotation {
+		if name := e.key.Value; slices.Contains(carrierNames, name) {
 			if err := c.refuseShared(e); err != nil {
 				return nil, err
 			}

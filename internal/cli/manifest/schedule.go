@@ -19,8 +19,16 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// everyName is the field of an interval.
-const everyName = "every"
+const (
+	// everyName is the field of an interval.
+	everyName = "every"
+
+	// schedulePath is where the schedule is.
+	schedulePath = "spec.schedule"
+)
+
+// parser reads a schedule: ParseNew, or ParseCombined for one of several.
+type parser func(text, zone string) (schedule.Schedule, error)
 
 // field is a field of a v2 schedule as a manifest writes it.
 type field struct{ name, text string }
@@ -103,7 +111,7 @@ func (c *conversion) readText(job cronJob, e entry) (text, zone string, err erro
 	if _, err := schedule.ParseNew(text, zone); err != nil {
 		return "", "", troublef(at, "spec.schedule: %v", err)
 	}
-	c.noteWarnings(at, text, false)
+	c.noteWarnings(at, schedulePath, text, false)
 	if zone != "" {
 		c.note(at, "the time zone in spec.schedule becomes timeZone: "+zone)
 	}
@@ -168,7 +176,7 @@ func (c *conversion) scheduleToFields(job cronJob, e entry) error {
 // scheduleToText converts the schedule of a v2 CronJob.
 func (c *conversion) scheduleToText(job cronJob, e entry) error {
 	at := c.offset(e.value)
-	fields, err := c.readFields(e.value)
+	fields, err := c.readFields(schedulePath, e.value)
 	if err != nil {
 		return err
 	}
@@ -176,14 +184,14 @@ func (c *conversion) scheduleToText(job cronJob, e entry) error {
 		return troublef(at, "spec.schedule: a patch sets some of the fields, and those of what it patches are not known here: "+
 			"write out all five")
 	}
-	if err := CheckFields(fields); err != nil {
+	if err := checkFields(schedulePath, fields, schedule.ParseNew); err != nil {
 		return troublef(at, "%v", err)
 	}
 	text, err := toText(fields, job.annotations)
 	if err != nil {
 		return troublef(at, "spec.schedule: %v", err)
 	}
-	c.noteWarnings(at, text, true)
+	c.noteWarnings(at, schedulePath, text, true)
 	if back, err := toFields(text, nil); err == nil && !isPartial(job.spec) && !slices.Equal(fieldsOf(back), fieldsOf(fields)) {
 		c.note(at, "converted back to v2, the schedule would be "+inBraces(fieldsOf(back)))
 	}
@@ -199,34 +207,45 @@ func inBraces(fields []field) string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// CheckFields says what is wrong with a v2 schedule, as the API server does.
-func CheckFields(fields v2.CronSchedule) error {
+// CheckSchedules says what is wrong with the schedules of a v2 CronJob, as the API server does.
+func CheckSchedules(spec *v2.CronJobSpec) error {
+	err := checkFields(schedulePath, spec.Schedule, schedule.ParseNew)
+	for i, fields := range spec.AdditionalSchedules {
+		if err == nil {
+			err = checkFields(itemPath(i), fields, schedule.ParseCombined)
+		}
+	}
+	return err
+}
+
+// checkFields says what is wrong with one of them.
+func checkFields(path string, fields v2.CronSchedule, parse parser) error {
 	set := fieldsOf(fields)
 	switch {
 	case len(set) == 0:
-		return errors.New("spec.schedule: set at least one of minute, hour, dayOfMonth, month, dayOfWeek or every")
+		return fmt.Errorf("%s: set at least one of minute, hour, dayOfMonth, month, dayOfWeek or every", path)
 	case fields.Every != "" && len(set) > 1:
-		return errors.New("spec.schedule: every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek")
+		return fmt.Errorf("%s: every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek", path)
 	}
 	for _, f := range set {
 		if mistake := schedule.CheckField(f.name, f.text); mistake != nil {
-			return fmt.Errorf("spec.schedule.%s: Invalid value: %q: %s", mistake.Field, mistake.Value, mistake.Reason)
+			return fmt.Errorf("%s.%s: Invalid value: %q: %s", path, mistake.Field, mistake.Value, mistake.Reason)
 		}
 	}
 	text, err := toText(fields, nil)
 	if err == nil {
-		_, err = schedule.ParseNew(text, "")
+		_, err = parse(text, "")
 	}
 	if err != nil {
-		return fmt.Errorf("spec.schedule: %w", err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }
 
 // noteWarnings notes what admission warns of in a schedule, which may be in fields.
-func (c *conversion) noteWarnings(at int, text string, inFields bool) {
+func (c *conversion) noteWarnings(at int, path, text string, inFields bool) {
 	for _, warning := range schedule.Warnings(text) {
-		c.note(at, warning.At("spec.schedule", inFields))
+		c.note(at, warning.At(path, inFields))
 	}
 }
 
@@ -234,14 +253,14 @@ func (c *conversion) noteWarnings(at int, text string, inFields bool) {
 var errNoFields = errors.New("want fields such as {minute: \"*/5\"}")
 
 // readFields reads a v2 schedule.
-func (c *conversion) readFields(mapping *yaml.Node) (v2.CronSchedule, error) {
+func (c *conversion) readFields(path string, mapping *yaml.Node) (v2.CronSchedule, error) {
 	fields := v2.CronSchedule{}
 	if mapping.Kind != yaml.MappingNode {
-		return fields, troublef(c.offset(mapping), "spec.schedule: %v", errNoFields)
+		return fields, troublef(c.offset(mapping), "%s: %v", path, errNoFields)
 	}
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key, value := mapping.Content[i], mapping.Content[i+1]
-		at, name := c.offset(key), "spec.schedule."+key.Value
+		at, name := c.offset(key), path+"."+key.Value
 		if err := c.refuseShared(entry{key: key, value: value}); err != nil {
 			return fields, err
 		}

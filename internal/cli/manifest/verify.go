@@ -72,39 +72,55 @@ func visitCronJobs(value any, inherited typeMeta, visit func(map[string]any, typ
 }
 
 // normalize gives a CronJob the spelling that those of both versions and the built-in one have in
-// common: the schedule is the text that the typed conversion makes of its fields, without
-// annotations that carry another spelling, and without a time zone in it. A schedule that can't be
-// read stays as it is.
+// common: a schedule is the text that the typed conversion makes of its fields, without annotations
+// that carry another spelling, and without a time zone in it.
 func normalize(object map[string]any, _ typeMeta) {
 	spec, _ := object["spec"].(map[string]any)
 	metadata, _ := object["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
-	var fields v2.CronSchedule
-	var err error
-	switch schedule := spec["schedule"].(type) {
-	case string:
-		text, zone, hasZone := builtin.SplitZone(schedule)
+	if text, ok := spec["schedule"].(string); ok {
+		rest, zone, hasZone := builtin.SplitZone(text)
 		if hasZone && zone != "" {
 			spec["timeZone"] = zone
 		}
-		carried, _ := annotations[v2.ScheduleV2Annotation].(string)
-		fields, err = toFields(text, map[string]string{v2.ScheduleV2Annotation: carried})
-	case map[string]any:
-		fields, err = decodeFields(schedule)
-	default:
-		err = errNoFields
+		spec["schedule"] = rest
 	}
-	if text, textErr := toText(fields, nil); err == nil && textErr == nil {
-		spec["schedule"] = text
+	if spec["schedule"] != nil {
+		spec["schedule"] = normalSchedule(spec["schedule"])
 	}
-	delete(annotations, v2.ScheduleV1Annotation)
-	delete(annotations, v2.ScheduleV2Annotation)
+	additional, _ := spec[additionalName].([]any)
+	for i, schedule := range additional {
+		additional[i] = normalSchedule(schedule)
+	}
+	for _, name := range carrierNames {
+		delete(annotations, name)
+	}
 	if len(annotations) == 0 {
 		delete(metadata, "annotations")
 	}
 	if len(metadata) == 0 {
 		delete(object, "metadata")
 	}
+}
+
+// normalSchedule returns the text that the typed conversion makes of a schedule of either version;
+// what is none stays as it is.
+func normalSchedule(schedule any) any {
+	var fields v2.CronSchedule
+	var err error
+	switch schedule := schedule.(type) {
+	case string:
+		fields, err = toFields(schedule, nil)
+	case map[string]any:
+		fields, err = decodeFields(schedule)
+	default:
+		return schedule
+	}
+	text, textErr := toText(fields, nil)
+	if err != nil || textErr != nil {
+		return schedule
+	}
+	return text
 }
 
 // decodeFields decodes a v2 schedule that was read into a map.

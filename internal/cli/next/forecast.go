@@ -23,10 +23,12 @@ type Forecast struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
 
-	// Schedule is the text, TimeZone the name of its zone, Description what the text means.
-	Schedule    string `json:"schedule"`
-	TimeZone    string `json:"timeZone"`
-	Description string `json:"description"`
+	// Schedule and AdditionalSchedules are the texts, TimeZone the name of their zone, Description
+	// what they mean.
+	Schedule            string   `json:"schedule"`
+	AdditionalSchedules []string `json:"additionalSchedules,omitempty"`
+	TimeZone            string   `json:"timeZone"`
+	Description         string   `json:"description"`
 
 	// Suspended says that nothing will start at these times unless it is resumed before.
 	Suspended bool `json:"suspended,omitempty"`
@@ -92,18 +94,19 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 	if err != nil {
 		return Forecast{}, err
 	}
-	description, err := english.Describe(c.Spec.Schedule)
+	description, err := english.Describe(c.Spec.Schedule, c.Spec.AdditionalSchedules...)
 	if err != nil {
 		return Forecast{}, err
 	}
 	zone := cronjobs.Zone(c)
 	f := Forecast{
 		Namespace: c.Namespace, Name: c.Name,
-		Schedule: c.Spec.Schedule, TimeZone: zone.String(), Description: description,
+		Schedule: c.Spec.Schedule, AdditionalSchedules: c.Spec.AdditionalSchedules,
+		TimeZone: zone.String(), Description: description,
 		Suspended: ptr.Deref(c.Spec.Suspend, false),
 		Ticks:     make([]Tick, 0, count),
 	}
-	wall := newWall(c.Spec.Schedule, zone)
+	wall := newWall(zone, append([]string{c.Spec.Schedule}, c.Spec.AdditionalSchedules...))
 	resumed := ""
 	if until := c.Spec.SuspendUntil; until != nil && until.After(from) {
 		from, resumed = until.Time, "first after the suspension"
@@ -139,18 +142,26 @@ func (f *Forecast) skip(ticks schedule.Ticks, after, before time.Time, zone *tim
 	})
 }
 
-// wall compares the ticks of a schedule with the civil time of its zone.
+// wall compares ticks with the civil time of the schedules' zone.
 type wall struct {
-	zone *time.Location
-
-	// civil has the ticks on a clock that never shifts.
-	civil schedule.Schedule
+	zone        *time.Location
+	expressions []expression
 }
 
-// newWall takes a text that is known to be a schedule.
-func newWall(text string, zone *time.Location) wall {
-	civil, _ := schedule.Parse(text, "")
-	return wall{zone: zone, civil: civil}
+// expression is a cron expression: its own ticks, and those on a clock that never shifts.
+type expression struct{ ticks, civil schedule.Schedule }
+
+// newWall takes texts that are known to be schedules.
+func newWall(zone *time.Location, texts []string) wall {
+	w := wall{zone: zone}
+	for _, text := range texts {
+		ticks, _ := schedule.Parse(text, zone.String())
+		civil, _ := schedule.Parse(text, "")
+		if ticks.Interval() == 0 {
+			w.expressions = append(w.expressions, expression{ticks, civil})
+		}
+	}
+	return w
 }
 
 // notes says what clocks did between two ticks: those of the schedule's zone, and those here.
@@ -168,16 +179,19 @@ func (w wall) notes(before, at time.Time, here *time.Location) []string {
 }
 
 // skipped returns the civil time, as UTC, in place of which a tick fires after a gap; false if the
-// tick fires at a time that the expression names.
+// tick fires at a time that an expression names.
 func (w wall) skipped(at time.Time) (time.Time, bool) {
-	if w.civil.Interval() != 0 {
-		return time.Time{}, false
+	civil, instead := civilOf(at, w.zone), time.Time{}
+	for _, e := range w.expressions {
+		if _, ok := e.ticks.Last(at.Add(-time.Second), at); !ok {
+			continue // it is the tick of another
+		}
+		if next, _ := e.civil.Next(civil.Add(-time.Second)); next.Equal(civil) {
+			return time.Time{}, false
+		}
+		instead, _ = e.civil.Next(civilOf(at.Add(-time.Second), w.zone))
 	}
-	civil := civilOf(at, w.zone)
-	if next, _ := w.civil.Next(civil.Add(-time.Second)); next.Equal(civil) {
-		return time.Time{}, false
-	}
-	return w.civil.Next(civilOf(at.Add(-time.Second), w.zone))
+	return instead, !instead.IsZero()
 }
 
 // civilOf returns what the wall shows at an instant, as UTC.

@@ -249,6 +249,56 @@ Sun 2027-01-17 00:00 +00:00   36h
 `, "\n"), columns(tt.out.String()))
 }
 
+const several = `
+apiVersion: batch.tutorial.kubebuilder.io/v2
+kind: CronJob
+metadata: {name: c}
+spec:
+  timeZone: Europe/Paris
+  schedule: {minute: "30", hour: "2"}
+  additionalSchedules:
+  - {minute: "0", hour: "3,12", dayOfWeek: "0"}
+  - {minute: "15", hour: "2"}
+`
+
+func TestS19TheTicksOfSeveralSchedulesAreTold(t *testing.T) {
+	tt := newTerminal(t, "Europe/Paris", several)
+	require.NoError(t, tt.run("-f", "-", "-c", "6", "--from", "2027-03-27"))
+	assert.Equal(t, strings.TrimPrefix(`
+CronJob c: At 02:30, every day; and at 03:00 and 12:00, on Sundays; and at 02:15, every day (Europe/Paris).
+
+EUROPE/PARIS                  NOTE
+Sat 2027-03-27 02:15 +01:00
+Sat 2027-03-27 02:30 +01:00
+Sun 2027-03-28 03:00 +02:00   first after the clocks went forward from 02:00 to 03:00
+Sun 2027-03-28 12:00 +02:00
+Mon 2027-03-29 02:15 +02:00
+Mon 2027-03-29 02:30 +02:00
+`, "\n"), columns(tt.out.String()))
+
+	tt = newTerminal(t, "Europe/Paris", strings.Replace(several, "3,12", "4", 1))
+	require.NoError(t, tt.run("-f", "-", "-c", "1", "--from", "2027-03-28"))
+	assert.Contains(t, tt.out.String(), "instead of 02:15, which the clocks skip: forward from 02:00 to 03:00")
+
+	tt = newTerminal(t, "UTC", several)
+	require.NoError(t, tt.run("-f", "-", "-c", "1", "-o", "json"))
+	assert.Contains(t, tt.out.String(), `"additionalSchedules": [`)
+}
+
+func TestA5AMistakeInAnAdditionalScheduleIsNamedAsAdmissionDoes(t *testing.T) {
+	for _, tc := range []struct{ line, instead, want string }{
+		{`hour: "3,12"`, `hour: "61"`, `spec.additionalSchedules[0].hour: Invalid value: "61": must be an hour`},
+		{`minute: "15", hour: "2"`, `every: 5m`, "spec.additionalSchedules[1]: an interval can't be combined with other schedules"},
+		{`minute: "15"`, `dayOfMonth: "30", month: "2"`, `spec.additionalSchedules[1]: Invalid value: "* 2 30 2 *": never fires`},
+	} {
+		err := newTerminal(t, "UTC", strings.Replace(several, tc.line, tc.instead, 1)).run("-f", "-")
+		assert.ErrorContains(t, err, "standard input: CronJob c: "+tc.want)
+	}
+	tt := newTerminal(t, "UTC", strings.Replace(several, `"15"`, `"*/90"`, 1))
+	require.NoError(t, tt.run("-f", "-"))
+	assert.Contains(t, tt.errOut.String(), "CronJob c: spec.additionalSchedules[1].minute: the step of */90 leads beyond 59")
+}
+
 func TestATimeZoneInTheScheduleOfABuiltInIsReadAsImportReadsIt(t *testing.T) {
 	for _, prefix := range []string{"CRON_TZ=Europe/Paris", "TZ=Europe/Paris"} {
 		tt := newTerminal(t, "UTC", `

@@ -36,8 +36,8 @@ type target struct {
 	// cronJob is the CronJob as v1. That of an expression has no name.
 	cronJob *v1.CronJob
 
-	// fields is its schedule if it was written as v2.
-	fields *v2.CronSchedule
+	// spoke is its spec if it was written as v2.
+	spoke *v2.CronJobSpec
 }
 
 // isStored reports whether it is a CronJob of the cluster, which runs whatever admission would say
@@ -124,7 +124,7 @@ func (t *target) read(info *resource.Info) (bool, error) {
 		return true, decode(object, t.cronJob)
 	case v2.GroupVersion.String():
 		spoke := &v2.CronJob{}
-		t.fields = &spoke.Spec.Schedule
+		t.spoke = &spoke.Spec
 		return true, cmp.Or(decode(object, spoke), spoke.ConvertTo(t.cronJob))
 	case batchv1.SchemeGroupVersion.String():
 		original := &batchv1.CronJob{}
@@ -157,8 +157,8 @@ func decode(object *unstructured.Unstructured, into runtime.Object) error {
 func (t target) explain(err error) error {
 	invalid := &field.Error{}
 	switch {
-	case t.fields != nil:
-		if wrong := manifest.CheckFields(*t.fields); wrong != nil && !errors.Is(wrong, schedule.ErrNeverFires) {
+	case t.spoke != nil:
+		if wrong := manifest.CheckSchedules(t.spoke); wrong != nil && !errors.Is(wrong, schedule.ErrNeverFires) {
 			err = wrong
 		}
 	case t.isExpression() && errors.As(err, &invalid):
@@ -178,15 +178,20 @@ func (t target) String() string {
 	return t.source + ": CronJob " + t.cronJob.Name
 }
 
-// warnings returns what admission warns of in the schedule.
+// warnings returns what admission warns of in the schedules.
 func (t target) warnings() []string {
 	var found []string
 	for _, warning := range schedule.Warnings(t.cronJob.Spec.Schedule) {
-		text := warning.At("spec.schedule", t.fields != nil)
+		text := warning.At("spec.schedule", t.spoke != nil)
 		if t.isExpression() {
 			text = warning.String()
 		}
 		found = append(found, t.String()+": "+text)
+	}
+	for i, text := range t.cronJob.Spec.AdditionalSchedules {
+		for _, warning := range schedule.Warnings(text) {
+			found = append(found, t.String()+": "+warning.At(fmt.Sprintf("spec.additionalSchedules[%d]", i), t.spoke != nil))
+		}
 	}
 	return found
 }
