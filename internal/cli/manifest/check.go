@@ -40,7 +40,7 @@ func (c *conversion) checkSpec(object *yaml.Node) error {
 
 // checkFields checks a v2 schedule. Of what is merged with others, in a patch or with "<<", it
 // checks what does not depend on them.
-func (c *conversion) checkFields(path string, mapping *yaml.Node, isPart bool, parse parser) error {
+func (c *conversion) checkFields(path string, mapping *yaml.Node, isPart bool, parse schedule.Parser) error {
 	if mapping.Kind != yaml.MappingNode {
 		return c.refused(mapping, fmt.Sprintf("%s: %v", path, errNoFields))
 	}

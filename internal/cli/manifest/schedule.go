@@ -27,9 +27,6 @@ const (
 	schedulePath = "spec.schedule"
 )
 
-// parser reads a schedule: ParseNew, or ParseCombined for one of several.
-type parser func(text, zone string) (schedule.Schedule, error)
-
 // field is a field of a v2 schedule as a manifest writes it.
 type field struct{ name, text string }
 
@@ -219,7 +216,7 @@ func CheckSchedules(spec *v2.CronJobSpec) error {
 }
 
 // checkFields says what is wrong with one of them.
-func checkFields(path string, fields v2.CronSchedule, parse parser) error {
+func checkFields(path string, fields v2.CronSchedule, parse schedule.Parser) error {
 	set := fieldsOf(fields)
 	switch {
 	case len(set) == 0:
