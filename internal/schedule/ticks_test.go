@@ -75,6 +75,7 @@ func TestExcludedDays(t *testing.T) {
 		"29 February":               {Spec{Schedule: "@daily", Exclude: []string{"--02-29"}}, "2028-02-28T00:00:00Z", "2028-03-01T00:00:00Z"},
 		"in the time zone":          {Spec{Schedule: "0 * * * *", TimeZone: "Asia/Tokyo", Exclude: []string{"2026-12-25"}}, "2026-12-24T14:00:00Z", "2026-12-25T15:00:00Z"},
 		"an interval":               {Spec{Schedule: "@every 1s", Exclude: []string{"2026-12-25"}}, "2026-12-24T23:59:59Z", "2026-12-26T00:00:00Z"},
+		"several schedules":         {Spec{Schedule: "0 9 24 12 *", Additional: []string{"0 12 25 12 *", "0 6 26 12 *"}, Exclude: []string{"--12-25"}}, "2026-12-24T09:00:00Z", "2026-12-26T06:00:00Z"},
 		"ranges that meet":          {Spec{Schedule: "@daily", Exclude: []string{"2026-12-27/2026-12-28", "2026-12-25/2026-12-27", "2026-12-29"}}, "2026-12-24T00:00:00Z", "2026-12-30T00:00:00Z"},
 		"a range in another":        {Spec{Schedule: "@daily", Exclude: []string{"2026-12-20/2026-12-31", "2026-12-24/2026-12-25"}}, "2026-12-19T00:00:00Z", "2027-01-01T00:00:00Z"},
 		"centuries":                 {Spec{Schedule: "* * * * *", TimeZone: "Europe/Paris", Exclude: []string{"2026-01-01/2425-12-31"}}, "2025-12-31T22:59:00Z", "2425-12-31T23:00:00Z"},
@@ -140,6 +141,8 @@ func TestA5ASpecThatLeavesNoTickIsRefused(t *testing.T) {
 	}{
 		"its only day":                      {Spec{Schedule: "0 9 25 12 *", Exclude: []string{"--12-25"}}, ErrAllExcluded},
 		"its only two, of which one moves":  {Spec{Schedule: "0 9 * 2 1#5", Exclude: []string{"--02-29"}}, ErrAllExcluded},
+		"the days of several":               {Spec{Schedule: "0 9 25 12 *", Additional: []string{"0 9 26 12 *"}, Exclude: []string{"--12-25", "--12-26"}}, ErrAllExcluded},
+		"the days of one of several":        {Spec{Schedule: "0 9 25 12 *", Additional: []string{"0 9 26 12 *"}, Exclude: []string{"--12-25"}}, nil},
 		"each day of the year":              {Spec{Schedule: "* * * * *", TimeZone: "Europe/Paris", Exclude: everyDay}, ErrAllExcluded},
 		"all years":                         {Spec{Schedule: "@hourly", Exclude: []string{"0001-01-01/9999-12-31"}}, ErrAllExcluded},
 		"a window without a tick":           {Spec{Schedule: "0 9 25 12 *", NotBefore: june, NotAfter: july}, ErrEmptyWindow},

@@ -18,9 +18,15 @@ import (
 // what can't be meant; this may be, and is worth a look when it is written.
 func doubts(spec *v1.CronJobSpec, inFields bool) []problem {
 	var problems []problem
-	if words := strings.Fields(spec.Schedule); len(words) == len(cycles) {
-		problems = append(problems, at(&unevenStep, texts(unevenSteps(words), inFields))...)
-		problems = append(problems, at(&skippedMonth, texts(skippedMonths(words), inFields))...)
+	for i, text := range append([]string{spec.Schedule}, spec.AdditionalSchedules...) {
+		path := "spec.schedule"
+		if i > 0 {
+			path = fmt.Sprintf("spec.additionalSchedules[%d]", i-1)
+		}
+		if words := strings.Fields(text); len(words) == len(cycles) {
+			problems = append(problems, at(&unevenStep, texts(path, unevenSteps(words), inFields))...)
+			problems = append(problems, at(&skippedMonth, texts(path, skippedMonths(words), inFields))...)
+		}
 	}
 	if spec.ConcurrencyPolicy == v1.ForbidConcurrent {
 		problems = append(problems, forbidden(spec)...)
@@ -28,10 +34,10 @@ func doubts(spec *v1.CronJobSpec, inFields bool) []problem {
 	return problems
 }
 
-func texts(warnings []schedule.Warning, inFields bool) []string {
+func texts(path string, warnings []schedule.Warning, inFields bool) []string {
 	var all []string
 	for _, warning := range warnings {
-		all = append(all, warning.At("spec.schedule", inFields))
+		all = append(all, warning.At(path, inFields))
 	}
 	return all
 }
@@ -132,6 +138,9 @@ func forbidden(spec *v1.CronJobSpec) []problem {
 				"set the seconds after which it has failed"})
 	}
 	ticks, err := schedule.Parse(spec.Schedule, "")
+	if err == nil {
+		ticks, err = ticks.With(spec.AdditionalSchedules)
+	}
 	if err != nil || spec.StartingDeadlineSeconds == nil {
 		return problems
 	}

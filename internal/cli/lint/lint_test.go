@@ -167,6 +167,16 @@ func TestWhatIsAcceptedAndProbablyWrongIsTold(t *testing.T) {
 	}
 }
 
+func TestEachOfSeveralSchedulesIsDoubted(t *testing.T) {
+	c := builders.MakeCronJob("c").Schedule("0 9 * * *").Also("0 12 * * *", "0 0 31 * *").Policy("Forbid").Deadline(4 * 3600).Obj()
+	c.Spec.JobTemplate.Spec.ActiveDeadlineSeconds = new(int64(86400))
+	for inFields, want := range map[bool]string{false: "spec.additionalSchedules[1]", true: "spec.additionalSchedules[1].dayOfMonth"} {
+		found := doubts(&c.Spec, inFields)
+		require.Len(t, found, 1, "there are 3 h from a tick to the next, and not 24")
+		assert.Equal(t, want, found[0].path)
+	}
+}
+
 func TestForbidNeedsJobsThatEnd(t *testing.T) {
 	const hangs, late = "no-time-limit", "short-deadline"
 	for name, tc := range map[string]struct {
