@@ -14,10 +14,11 @@
 //  5. conclude: plan.Conclude says what follows from what was done. If the only change is a Job that
 //     was started, and the next tick is 30 s away or more, the rest is deferred to a second
 //     reconcile of lower priority.
-//  6. write: write the status, once, if it changed. It also says which ticks were missed. Then
-//     delete finished Jobs beyond the history limits.
-//  7. report: events, metrics and one log line. An event's name is made of what it says, so that
-//     to record it again is harmless.
+//  6. write: write the status, once, if it changed. It also says which ticks were missed.
+//  7. report: events and metrics. An event's name is made of what it says, so that to record it
+//     again is harmless. What the stored status says of missed ticks is reported after observe, if
+//     this process has not done so: the leader before may have ended before its report.
+//  8. prune: delete finished Jobs beyond the history limits.
 //
 // Then it sleeps until the next tick, or until something happens. A failed request is retried with a
 // backoff of its own, and delays nothing else. What one reconcile leaves for the next is in

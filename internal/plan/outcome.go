@@ -18,8 +18,8 @@ import (
 
 // Outcome is what was done of a plan. The zero value is nothing.
 type Outcome struct {
-	// Deleted has those of the Jobs to replace that were deleted, and Gone those that were gone
-	// before: what became of them is told elsewhere.
+	// Deleted has those of Plan.Replace that were deleted, and Gone those that no longer existed.
+	// Both count as replaced; only Deleted get an event.
 	Deleted, Gone []*batchv1.Job
 
 	// Job is the Job of the tick; nil if there is none. Adopted says that it was there already.
@@ -29,8 +29,8 @@ type Outcome struct {
 	// NameTaken says that something else has the name of the tick's Job.
 	NameTaken bool
 
-	// Refused is why the Job could not be created, and RetryAt when that is tried again. Zero is
-	// when the time of the tick is over.
+	// Refused is why the Job could not be created. RetryAt is when to try again; zero is not before
+	// the next tick. Without an error, the plan was too old to be carried out.
 	Refused error
 	RetryAt time.Time
 }

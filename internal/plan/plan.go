@@ -111,12 +111,15 @@ type Plan struct {
 	// Prune has the ended Jobs to delete because the history limits are reached.
 	Prune []*batchv1.Job
 
-	// Ended has the Jobs whose end the status does not say yet, and if it does not list all that
-	// run, those that have ended lately: they may have been told of before. Of those that it says
-	// run, but that are gone, ReplacedCount counts the ones that made room for the next, and
-	// DeletedCount the ones that somebody deleted.
-	Ended                       []Ended
-	ReplacedCount, DeletedCount int
+	// Ended has the Jobs whose end the stored status lacks. If more run than it lists, it also has
+	// unlisted Jobs that ended in the last 10 minutes, which may be reported twice.
+	Ended []Ended
+
+	// ReplacedCount counts the listed Jobs that are gone because they were deleted for the next run.
+	ReplacedCount int
+
+	// DeletedCount counts the listed Jobs that are gone because somebody else deleted them.
+	DeletedCount int
 
 	// Missed has the ticks that will never run, as they are added to the status.
 	Missed []Missed
