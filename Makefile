@@ -4,9 +4,10 @@ CONTAINER_TOOL ?= docker
 PLATFORMS ?= linux/amd64,linux/arm64
 # The version that the binaries and the image print.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# What deploy, undeploy and build-installer build: config/default, or one of config/overlays.
+OVERLAY ?= config/default
 # How long `make fuzz` spends on each fuzz target.
 FUZZTIME ?= 1m
-# Whether uninstall and undeploy succeed where nothing is installed.
 ignore-not-found ?= true
 
 # Not set by default:
@@ -263,16 +264,16 @@ undeploy: $(BUILT_KUBECTL) ## Delete the operator and the CRD. FORCE=1 also dele
 	$(check-cluster)
 	KUBECTL='$(KUBECTL)' FORCE='$(FORCE)' hack/delete-cronjobs
 	$(KUSTOMIZE) build config/crd | $(KUBECTL) delete --ignore-not-found=$(ignore-not-found) -f -
-	$(KUSTOMIZE) build config/default | $(KUBECTL) delete --ignore-not-found -f -
+	$(KUSTOMIZE) build $(OVERLAY) | $(KUBECTL) delete --ignore-not-found -f -
 
 define check-cluster
 @$(KUBECTL) get --raw /version --request-timeout=10s >/dev/null 2>&1 || { echo "$@: no cluster answers. Is one running, and does KUBECONFIG or the current context of kubectl name it?"; exit 1; }
 endef
 
-# config/default with another image, outside config/, where it would change a file that git tracks.
+# $(OVERLAY) with another image, outside config/, where it would change a file that git tracks.
 define image-overlay
 @rm -rf bin/overlay && mkdir -p bin/overlay
-@printf '%s\n' 'apiVersion: kustomize.config.k8s.io/v1beta1' 'kind: Kustomization' 'resources:' '- ../../config/default' >bin/overlay/kustomization.yaml
+@printf '%s\n' 'apiVersion: kustomize.config.k8s.io/v1beta1' 'kind: Kustomization' 'resources:' '- ../../$(OVERLAY)' >bin/overlay/kustomization.yaml
 @cd bin/overlay && $(KUSTOMIZE) edit set image controller=$(IMG)
 endef
 
