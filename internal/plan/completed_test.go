@@ -162,6 +162,17 @@ func TestTicksComeAgainWhenTheClockIsSetBackIntoTheWindow(t *testing.T) {
 	assert.Equal(t, at("10:15:00"), p.Status.NextScheduleTime.Time)
 }
 
+func TestS2WhatWasMissedNeverRunsThoughTheClockIsSetBackIntoTheWindow(t *testing.T) {
+	c := settle(t, cron().NotAfter(at("10:20:00")).Deadline(60).Obj(), at("09:59:00"))
+	c.Status = Decide(inputOf(c, at("10:30:00"))).Status // the clock of this leader is ahead
+	require.Equal(t, at("10:20:00"), c.Status.Missed[0].Last.Time)
+	for _, now := range []time.Time{at("10:11:00"), at("10:15:00"), at("10:20:00")} {
+		p := Decide(inputOf(c, now))
+		assertCompleted(t, p)
+		c.Status = p.Status
+	}
+}
+
 func TestA5WhatLeavesNoTickIsAnInvalidSchedule(t *testing.T) {
 	for message, c := range map[string]*builders.CronJob{
 		"never fires: each tick is on a day of exclude":                                          cron().Schedule("0 9 25 12 *").Exclude("--12-25"),

@@ -275,6 +275,9 @@ func handledUntil(in Input, last time.Time) time.Time {
 		until = latest(until, waiting.Add(-time.Second))
 	case isReadyReason(c, v1.ReasonCompleted):
 		until = latest(until, in.Now) // none is left: whatever passed since the last run was handled
+		if len(c.Status.Missed) > 0 { // also before the clock was set back
+			until = latest(until, c.Status.Missed[0].Last.Time)
+		}
 	}
 	return until
 }
