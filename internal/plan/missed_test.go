@@ -163,6 +163,17 @@ func TestS2TheEditOfALabelHidesNoTickOfASuspensionsEnd(t *testing.T) {
 	assert.Equal(t, at("10:00:00"), p.Start.Tick.UTC())
 }
 
+// The status is refused from the edit on: it tells neither of the edit nor of the run of 10:02.
+func TestS14TheEditOfALabelHidesNoTickSinceAnEditThatNoStatusTellsOf(t *testing.T) {
+	c := edited(settle(t, cron().Policy(v1.ForbidConcurrent).Obj(), at("09:59:00")), func(c *v1.CronJob) { c.Spec.Schedule = "*/2 * * * *" })
+	in := NewInput(c, at("10:05:30"), at("10:05:00"), builders.MakeJob(c, at("10:02:00")).Succeeded(at("10:05:30")).Obj())
+	in.SeenAt = at("10:01:00") // and a label was edited at 10:05
+	p := Decide(in)
+	require.NotNil(t, p.Start, "S6: the tick of 10:04 waited for the Job")
+	assert.Equal(t, at("10:04:00"), p.Start.Tick)
+	assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}}, p.Missed, "it had not run when the schedule was edited")
+}
+
 func TestS2ATickOfWhoseRunNothingIsLeftIsNotTakenForMissed(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
 	in := inputOf(c, at("10:31:00"), builders.MakeJob(c, at("10:30:00")).Obj())

@@ -295,17 +295,18 @@ func isEditedUnseen(c *v1.CronJob) bool {
 	return c.Status.ObservedGeneration > 0 && c.Generation-c.Status.ObservedGeneration > 1
 }
 
-// editedAt returns when the spec was last edited. When that is not known, or said to be yet to
-// come, it is when it was first seen: a tick too few is better than one that nobody expects.
+// editedAt returns when the spec was last edited. When that is not known, or said to be later than
+// when it was first seen, it is then: a tick too few is better than one that nobody expects.
 //
 // The managed fields may tell of the edit of a label, and not of one that only removes a field. If
-// the spec is the one that the status has observed, what they tell of since is the edit of a label.
+// the spec is the one that the status has observed, or was seen before, what they tell of since is
+// the edit of a label.
 func editedAt(in Input) time.Time {
 	edited, status := in.EditedAt, in.CronJob.Status
 	if status.ObservedGeneration == in.CronJob.Generation && status.ObservedEditTime != nil {
 		edited = status.ObservedEditTime.Time
 	}
-	if edited.IsZero() || edited.After(in.Now) || isUnstamped(in) {
+	if edited.IsZero() || edited.After(in.SeenAt) || isUnstamped(in) {
 		return in.SeenAt
 	}
 	return edited
