@@ -174,6 +174,32 @@ func TestS14TheEditOfALabelHidesNoTickSinceAnEditThatNoStatusTellsOf(t *testing.
 	assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}}, p.Missed, "it had not run when the schedule was edited")
 }
 
+// No status could be written since it was created, and a resume that removes spec.suspend is not
+// stamped.
+func TestS7AResumeThatOnlyRemovesAFieldIsNoSurpriseThoughNoStatusWasEverWritten(t *testing.T) {
+	for name, tc := range map[string]struct {
+		generation int64
+		editedAt   time.Time
+	}{
+		"it was created suspended":  {generation: 2, editedAt: at("09:58:30")},
+		"it was suspended at 09:59": {generation: 3, editedAt: at("09:59:00")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cron().Obj()
+			c.Generation = tc.generation
+			in := NewInput(c, at("10:06:00"), tc.editedAt)
+			p := Decide(in)
+			assert.Nil(t, p.Start, "the tick of 10:05 passed while it was suspended")
+			assert.Equal(t, at("10:10:00"), p.Status.NextScheduleTime.UTC())
+
+			in.Now = at("10:10:00") // nor can this status be written
+			p = Decide(in)
+			require.NotNil(t, p.Start, "S14: what comes after it was first seen runs")
+			assert.Equal(t, at("10:10:00"), p.Start.Tick)
+		})
+	}
+}
+
 func TestS2ATickOfWhoseRunNothingIsLeftIsNotTakenForMissed(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
 	in := inputOf(c, at("10:31:00"), builders.MakeJob(c, at("10:30:00")).Obj())

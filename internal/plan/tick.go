@@ -292,7 +292,11 @@ func isReschedule(c *v1.CronJob) bool {
 
 // isEditedUnseen reports whether the spec was edited more than once since it was looked at.
 func isEditedUnseen(c *v1.CronJob) bool {
-	return c.Status.ObservedGeneration > 0 && c.Generation-c.Status.ObservedGeneration > 1
+	observed := c.Status.ObservedGeneration
+	if observed == 0 && c.Status.LastScheduleTime == nil { // no status was ever written
+		observed = 1
+	}
+	return observed > 0 && c.Generation-observed > 1
 }
 
 // editedAt returns when the spec was last edited. When that is not known, or said to be later than
@@ -313,12 +317,16 @@ func editedAt(in Input) time.Time {
 }
 
 // isUnstamped reports whether the last edit left the managed fields' times as the status has
-// observed them. The API server stamps an edit only if it sets a field: one that removes the time
-// zone, or v2's hour, is not stamped. Nor is one that is made while the conversion webhook does not
-// answer (FieldManager.UpdateNoErrors in k8s.io/apimachinery keeps the managed fields of before).
+// observed them, or as they were at the creation if nobody has looked yet. The API server stamps an
+// edit only if it sets a field: one that removes the time zone, or v2's hour, is not stamped. Nor is
+// one that is made while the conversion webhook does not answer (FieldManager.UpdateNoErrors in
+// k8s.io/apimachinery keeps the managed fields of before).
 func isUnstamped(in Input) bool {
-	status := in.CronJob.Status
-	return status.ObservedGeneration > 0 && status.ObservedGeneration != in.CronJob.Generation &&
+	c, status := in.CronJob, in.CronJob.Status
+	if status.ObservedGeneration == 0 {
+		return c.Generation > 1 && !in.EditedAt.After(c.CreationTimestamp.Time)
+	}
+	return status.ObservedGeneration != c.Generation &&
 		(status.ObservedEditTime == nil || !in.EditedAt.After(status.ObservedEditTime.Time))
 }
 
