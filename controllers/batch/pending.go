@@ -41,6 +41,10 @@ type pending struct {
 	generation int64
 	seenAt     time.Time
 
+	// labelledAt is when the managed fields say that the spec was edited, of which the status tells
+	// and says that it was earlier: then a label was edited. Zero if they agree.
+	labelledAt time.Time
+
 	// isStale says that a status could not be written. Then the cache lags, or the status is stored
 	// and the answer was lost: the next reconcile reads the CronJob from the API server.
 	isStale bool
@@ -137,15 +141,19 @@ func (p *pending) begin(owner types.UID) {
 	if p.owner != owner {
 		p.owner, p.isStale, p.statusFailed, p.runs, p.failures = owner, false, false, nil, nil
 		p.unconfirmed, p.attempt = nil, attempt{}
-		p.generation, p.seenAt, p.forgottenUntil = 0, time.Time{}, time.Time{}
+		p.generation, p.seenAt, p.labelledAt, p.forgottenUntil = 0, time.Time{}, time.Time{}, time.Time{}
 	}
 }
 
 // see returns when a CronJob's generation was first seen, which is now if its status tells of it.
+// Then it notes the edit of a label.
 func (p *pending) see(c *v1.CronJob, now time.Time) time.Time {
-	switch {
+	switch observed := c.Status.ObservedEditTime; {
 	case c.Status.ObservedGeneration == c.Generation:
-		p.generation, p.seenAt = 0, time.Time{}
+		p.generation, p.seenAt, p.labelledAt = 0, time.Time{}, time.Time{}
+		if edited := specEditedAt(c); observed != nil && edited.After(observed.Time) {
+			p.labelledAt = edited
+		}
 		return now
 	case p.generation != c.Generation:
 		p.generation, p.seenAt = c.Generation, now
@@ -175,7 +183,7 @@ func (p *pending) count(failed []string) {
 // isEmpty reports whether nothing is left for the next reconcile.
 func (p *pending) isEmpty() bool {
 	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && !p.statusFailed && len(p.runs) == 0 &&
-		p.generation == 0 && len(p.unconfirmed) == 0 && p.attempt == attempt{} && len(p.failures) == 0
+		p.generation == 0 && p.labelledAt.IsZero() && len(p.unconfirmed) == 0 && p.attempt == attempt{} && len(p.failures) == 0
 }
 
 // memory has what is pending, by CronJob. The zero value is ready for use.

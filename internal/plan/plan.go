@@ -68,6 +68,10 @@ type Input struct {
 	// down. Zero when unknown. They do not say it of an edit that only removes fields.
 	EditedAt time.Time
 
+	// LabelledAt is what EditedAt was before this generation, if a label was edited of which the
+	// status does not tell; zero if not.
+	LabelledAt time.Time
+
 	// SeenAt is when this manager first saw this generation. It stands in for an EditedAt that is
 	// not known, so that ticks after it run even while no status can be written.
 	SeenAt time.Time

@@ -316,18 +316,18 @@ func editedAt(in Input) time.Time {
 	return edited
 }
 
-// isUnstamped reports whether the last edit left the managed fields' times as the status has
-// observed them, or as they were at the creation if nobody has looked yet. The API server stamps an
-// edit only if it sets a field: one that removes the time zone, or v2's hour, is not stamped. Nor is
-// one that is made while the conversion webhook does not answer (FieldManager.UpdateNoErrors in
-// k8s.io/apimachinery keeps the managed fields of before).
+// isUnstamped reports whether the last edit left the managed fields' times as they were: when the
+// status was written or a label edited since, or at the creation if nobody has looked yet. The API
+// server stamps an edit only if it sets a field: one that removes the time zone, or v2's hour, is
+// not stamped. Nor is one that is made while the conversion webhook does not answer
+// (FieldManager.UpdateNoErrors in k8s.io/apimachinery keeps the managed fields of before).
 func isUnstamped(in Input) bool {
 	c, status := in.CronJob, in.CronJob.Status
 	if status.ObservedGeneration == 0 {
 		return c.Generation > 1 && !in.EditedAt.After(c.CreationTimestamp.Time)
 	}
 	return status.ObservedGeneration != c.Generation &&
-		(status.ObservedEditTime == nil || !in.EditedAt.After(status.ObservedEditTime.Time))
+		(status.ObservedEditTime == nil || !in.EditedAt.After(latest(status.ObservedEditTime.Time, in.LabelledAt)))
 }
 
 // observeEdit notes of which spec the status is made. The time of the edit is noted in each status
