@@ -174,6 +174,17 @@ func TestS14TheEditOfALabelHidesNoTickSinceAnEditThatNoStatusTellsOf(t *testing.
 	assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}}, p.Missed, "it had not run when the schedule was edited")
 }
 
+// The Job of 10:00 can't be created, and from then on no status be written. It is suspended at 10:07.
+func TestS2ATickThatWaitedIsMissedThoughNoStatusTellsOfTheSuspensionThatEndedItsWait(t *testing.T) {
+	until := metav1.NewTime(at("10:12:00"))
+	c := edited(settle(t, cron().Obj(), at("09:59:00")), func(c *v1.CronJob) { c.Spec.SuspendUntil = &until })
+	in := NewInput(c, at("10:16:00"), at("10:07:00"), builders.MakeJob(c, at("10:05:00")).Obj(), builders.MakeJob(c, at("10:15:00")).Obj())
+	in.SeenAt = at("10:07:00")
+	p := Decide(in)
+	assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}}, p.Missed, "the tick of 10:10 passed while it was suspended")
+	assert.Equal(t, at("10:20:00"), p.Status.NextScheduleTime.UTC())
+}
+
 // No status could be written since it was created, and a resume that removes spec.suspend is not
 // stamped.
 func TestS7AResumeThatOnlyRemovesAFieldIsNoSurpriseThoughNoStatusWasEverWritten(t *testing.T) {

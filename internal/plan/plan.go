@@ -218,7 +218,7 @@ func (p *Plan) follow(in Input, active []jobState) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
 	last := timeOf(p.Status.LastScheduleTime)
 	from := handledUntil(in, last)
-	if isReschedule(in.CronJob) || timeOf(in.CronJob.Status.NextScheduleTime).Before(suspendedUntil(in)) {
+	if isWaitOver(in) {
 		p.missWaiting(in, last)
 	}
 	if isEditedUnseen(in.CronJob) {

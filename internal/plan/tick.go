@@ -109,7 +109,7 @@ func (p *Plan) missOvertaken(in Input) {
 	}
 	ran := ticksOf(in)
 	unedited := in.ScheduleErr == nil && newest.After(editedAt(in)) // since the newest was started
-	if unedited && isReschedule(c) && !ran.has(timeOf(c.Status.NextScheduleTime)) {
+	if unedited && isWaitOver(in) && !ran.has(timeOf(c.Status.NextScheduleTime)) {
 		p.missWaiting(in, last)
 	}
 	first, next := passedBy(in, last, unedited)
@@ -250,6 +250,12 @@ func (p *Plan) missWaiting(in Input, last time.Time) {
 	if waiting != nil && waiting.After(last) && !waiting.After(editedAt(in)) {
 		p.miss(in, Missed{MissedEdited, waiting.Time, waiting.Time, 1})
 	}
+}
+
+// isWaitOver reports whether the tick that the status waits for is not to run any more, as the
+// CronJob was edited, or suspended for some time.
+func isWaitOver(in Input) bool {
+	return isReschedule(in.CronJob) || timeOf(in.CronJob.Status.NextScheduleTime).Before(suspendedUntil(in))
 }
 
 // handledUntil returns the instant up to which ticks need nothing more, given the last that has
