@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/utils/ptr"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
@@ -37,8 +38,10 @@ type pending struct {
 	// owner is the UID of the CronJob that the rest is about: one of the same name may follow it.
 	owner types.UID
 
-	// seenAt is when generation was first seen, which the stored status does not tell of yet.
+	// seenAt is when the schedule of generation was first seen, which the stored status does not tell
+	// of yet: each edit since was seen, and left it as it is.
 	generation int64
+	schedule   scheduling
 	seenAt     time.Time
 
 	// labelledAt is when the managed fields say that the spec was edited, of which the status tells
@@ -145,8 +148,8 @@ func (p *pending) begin(owner types.UID) {
 	}
 }
 
-// see returns when a CronJob's generation was first seen, which is now if its status tells of it.
-// Then it notes the edit of a label.
+// see returns when a CronJob's schedule was first seen, which is now if its status tells of its
+// generation. Then it notes the edit of a label.
 func (p *pending) see(c *v1.CronJob, now time.Time) time.Time {
 	switch observed := c.Status.ObservedEditTime; {
 	case c.Status.ObservedGeneration == c.Generation:
@@ -156,9 +159,28 @@ func (p *pending) see(c *v1.CronJob, now time.Time) time.Time {
 		}
 		return now
 	case p.generation != c.Generation:
-		p.generation, p.seenAt = c.Generation, now
+		schedule := schedulingOf(&c.Spec)
+		if p.generation == 0 || p.generation+1 != c.Generation || p.schedule != schedule {
+			p.seenAt = now
+		}
+		p.generation, p.schedule = c.Generation, schedule
 	}
 	return p.seenAt
+}
+
+// scheduling is what of a spec decides whether an instant is a tick that may run.
+type scheduling struct {
+	schedule     string
+	isSuspended  bool
+	suspendUntil time.Time
+}
+
+func schedulingOf(spec *v1.CronJobSpec) scheduling {
+	s := scheduling{schedule: plan.SpecOf(spec).String(), isSuspended: ptr.Deref(spec.Suspend, false)}
+	if spec.SuspendUntil != nil {
+		s.suspendUntil = spec.SuspendUntil.UTC()
+	}
+	return s
 }
 
 // statusWritten forgets what was kept until the status tells of it.

@@ -166,6 +166,33 @@ func TestS14EditsWhileTheStatusIsRefusedCostNoTickAfterThem(t *testing.T) {
 	}
 }
 
+func TestS14EditsOfTheTemplateWhileTheStatusIsRefusedCostNoTickThatWaits(t *testing.T) {
+	s := newStage(t, every().Policy(v1.ForbidConcurrent))
+	s.interfere(statusFails(denied))
+	editTemplate := func(image string) {
+		c := s.stored()
+		c.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Image = image
+		require.NoError(t, mgr.GetClient().Update(t.Context(), c))
+		s.awaitCached()
+		s.reconcile()
+	}
+	editTemplate("one")
+	first := s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	s.clock.SetTime(first.Add(time.Minute + 10*time.Second))
+	s.reconcile()
+	editTemplate("two")
+	require.Len(t, s.jobs(), 1, "the second tick waits for the Job of the first")
+	s.finishJobs()
+	s.reconcile()
+	assert.Contains(t, s.jobs(), fmt.Sprintf("c-%d", first.Add(time.Minute).Unix()))
+	s.awaitCached()
+	s.stopInterfering()
+	s.reconcile()
+	assert.Empty(t, s.stored().Status.Missed, "both have run")
+}
+
 func TestS14AJobThatSomebodyDeletesWhileTheStatusIsRefusedHoldsNoTickBack(t *testing.T) {
 	for name, hasEnded := range map[string]bool{"while it runs": false, "when it has ended": true} {
 		t.Run(name, func(t *testing.T) {

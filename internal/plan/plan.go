@@ -72,8 +72,9 @@ type Input struct {
 	// status does not tell; zero if not.
 	LabelledAt time.Time
 
-	// SeenAt is when this manager first saw this generation. It stands in for an EditedAt that is
-	// not known, so that ticks after it run even while no status can be written.
+	// SeenAt is when this manager first saw this generation, or one before it with the same schedule
+	// if it has seen each edit since. It stands in for an EditedAt that is not known, or that an edit
+	// of something else has moved, so that ticks after it run even while no status can be written.
 	SeenAt time.Time
 
 	// Schedule has the ticks of the CronJob, unless ScheduleErr says why there are none.
