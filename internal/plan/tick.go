@@ -365,7 +365,10 @@ func Anchor(c *v1.CronJob, status v1.CronJobStatus) time.Time {
 
 // SpecOf returns what decides when a CronJob fires: the one place that takes it from its spec.
 func SpecOf(spec *v1.CronJobSpec) schedule.Spec {
-	s := schedule.Spec{Schedule: spec.Schedule, Additional: spec.AdditionalSchedules, NotBefore: timeOf(spec.NotBefore), NotAfter: timeOf(spec.NotAfter)}
+	s := schedule.Spec{
+		Schedule: spec.Schedule, Additional: spec.AdditionalSchedules,
+		NotBefore: timeOf(spec.NotBefore), NotAfter: timeOf(spec.NotAfter),
+	}
 	if spec.TimeZone != nil {
 		s.TimeZone = *spec.TimeZone
 	}
