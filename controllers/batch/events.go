@@ -40,7 +40,7 @@ func (r *CronJobReconciler) report(ctx context.Context, seen *observed, result p
 
 // maxUnreported is how long before this process led ticks may have been noted as missed whose event
 // was not written: leaders may follow each other soon, each with events that wait when it ends.
-const maxUnreported = 5 * time.Minute
+const maxUnreported = 2 * time.Minute
 
 // reportMissed reports the missed ticks of a status as it is stored, that this process has not
 // reported: it may have written the status and got no answer, or the leaders before it may have

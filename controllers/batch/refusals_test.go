@@ -627,7 +627,7 @@ func TestS2ANewLeaderReportsWhatThoseBeforeHaveWrittenLast(t *testing.T) {
 		want  int
 	}{
 		"a moment later":            {10 * time.Second, 1},
-		"after two that were short": {2 * time.Minute, 1},
+		"after two that were short": {90 * time.Second, 1},
 		"an hour later":             {time.Hour, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
