@@ -18,7 +18,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// TestPluginLintSaysWhatTheAPIServerSays has kubectl apply each document of lint's test files, and
+// TestPluginLintSaysWhatTheAPIServerSays has kubectl create each document of lint's test files, and
 // compares: what lint refuses is refused, in the same words, and nothing else.
 func TestPluginLintSaysWhatTheAPIServerSays(t *testing.T) {
 	t.Parallel()
@@ -40,7 +40,7 @@ func TestPluginLintSaysWhatTheAPIServerSays(t *testing.T) {
 			require.NoError(t, os.WriteFile(file, []byte(document), 0o600))
 			said, linted, err := s.migrate(t.Context(), "lint", "-f", file)
 			refusedHere := env.ExitCode(err) == 2
-			out, err := s.tryKubectl(t, "apply", "-n", s.ns, "--dry-run=server", "-f", file)
+			out, err := s.tryKubectl(t, "create", "-n", s.ns, "--dry-run=server", "-f", file)
 			assert.Equal(t, err != nil, refusedHere, "%s\nlint: %s%s\nkubectl: %s", document, said, linted, out)
 			for line := range strings.Lines(said) {
 				_, message, isWarning := strings.Cut(strings.TrimSpace(line), ": warning: ")

@@ -4,6 +4,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	schemavalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
@@ -21,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/yaml"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -82,14 +86,17 @@ func (c *checker) check(ctx context.Context, o *manifest.Object) []problem {
 		return []problem{{&patch, "spec", "not checked: without jobTemplate this is taken for a patch; check what it makes of the object"}}
 	}
 	problems := c.unknownFields(o)
-	refused := refusedFields(o, append(c.metadata(o), c.schema(ctx, o)...))
+	s := c.schemas[o.Version]
+	value := s.decode(o.Value)
+	refused := refusedFields(o, append(metadata(value), s.check(ctx, value)...))
 	if len(refused) > 0 { // the webhooks are not asked
 		return append(problems, refused...)
 	}
-	hub, err := toHub(o)
+	hub, err := toHub(o.Version, value)
 	if err != nil {
 		return append(problems, refusedFields(o, field.ErrorList{field.Invalid(field.NewPath("spec"), field.OmitValueType{}, err.Error())})...)
 	}
+	hub.Name = cmp.Or(hub.Name, names.SimpleNameGenerator.GenerateName(hub.GenerateName))
 	inFields := o.Version == manifest.V2
 	refused = refusedFields(o, append(validate.Name(hub), validate.Spec(&hub.Spec, inFields)...))
 	if len(refused) > 0 { // what is refused is not warned of
@@ -138,10 +145,28 @@ func (c *checker) unknownFields(o *manifest.Object) []problem {
 	return problems
 }
 
+// decode returns a new CronJob as the API server checks it: after the defaulting webhook was asked.
+// A null stands for a field that is left out, and a status is dropped.
+func (s *schema) decode(value map[string]any) map[string]any {
+	value = runtime.DeepCopyJSON(value)
+	defaulting.PruneNonNullableNullsWithoutDefaults(value, s.fields)
+	defaulting.Default(value, s.fields)
+	delete(value, "status")
+	switch spec := value["spec"].(type) {
+	case nil:
+		value["spec"] = map[string]any{}
+	case map[string]any:
+		if spec["concurrencyPolicy"] == "" {
+			delete(spec, "concurrencyPolicy")
+		}
+	}
+	return value
+}
+
 // metadata checks the metadata.
-func (c *checker) metadata(o *manifest.Object) field.ErrorList {
+func metadata(value map[string]any) field.ErrorList {
 	path := field.NewPath("metadata")
-	meta, found, err := objectmeta.GetObjectMeta(o.Value, false)
+	meta, found, err := objectmeta.GetObjectMeta(value, false)
 	switch {
 	case err != nil:
 		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
@@ -151,27 +176,28 @@ func (c *checker) metadata(o *manifest.Object) field.ErrorList {
 	if meta.Namespace == "" {
 		meta.Namespace = metav1.NamespaceDefault // or that of the kubeconfig
 	}
+	if meta.Name == "" && meta.GenerateName != "" {
+		meta.Name = "generated" // generateName is checked itself
+	}
 	return apivalidation.ValidateObjectMeta(meta, true, apivalidation.NameIsDNSSubdomain, path)
 }
 
-// schema checks the rest as the version's schema says.
-func (c *checker) schema(ctx context.Context, o *manifest.Object) field.ErrorList {
-	s := c.schemas[o.Version]
-	errs := schemavalidation.ValidateCustomResource(nil, o.Value, s.types)
-	if len(errs) > 0 { // the rules count on the types
-		return errs
+// check checks the rest as the schema says.
+func (s *schema) check(ctx context.Context, value map[string]any) field.ErrorList {
+	errs := schemavalidation.ValidateCustomResource(nil, value, s.types)
+	if len(errs) == 0 { // the rules count on the types
+		errs, _ = s.rules.Validate(ctx, nil, s.fields, value, nil, celconfig.RuntimeCELCostBudget)
 	}
-	errs, _ = s.rules.Validate(ctx, nil, s.fields, o.Value, nil, celconfig.RuntimeCELCostBudget)
-	return errs
+	return append(errs, listtype.ValidateListSetsAndMaps(nil, s.fields, value)...)
 }
 
 // toHub returns a CronJob as the webhooks see it.
-func toHub(o *manifest.Object) (*v1.CronJob, error) {
+func toHub(version manifest.Version, value map[string]any) (*v1.CronJob, error) {
 	hub, spoke := &v1.CronJob{}, &v2.CronJob{}
-	if o.Version == manifest.V1 {
-		return hub, runtime.DefaultUnstructuredConverter.FromUnstructured(o.Value, hub)
+	if version == manifest.V1 {
+		return hub, runtime.DefaultUnstructuredConverter.FromUnstructured(value, hub)
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Value, spoke); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(value, spoke); err != nil {
 		return nil, err
 	}
 	return hub, spoke.ConvertTo(hub)

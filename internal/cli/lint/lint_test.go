@@ -120,6 +120,14 @@ func TestJSONAndSARIFSayWhatTheTextSays(t *testing.T) {
 	assert.Equal(t, ran{out: "[]\n"}, lint(t, "", "-f", "testdata/good.yaml", "-o", "json"))
 }
 
+func TestSARIFNamesAFileByItsURI(t *testing.T) {
+	text, err := os.ReadFile("testdata/never.yaml")
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("100% a.yaml", text, 0o600))
+	assert.Contains(t, lint(t, "", "-f", "100% a.yaml", "-o", "sarif").out, `"uri": "100%25%20a.yaml"`)
+}
+
 func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                         "name files with -f",

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"net/url"
 	"path/filepath"
 	"slices"
 
@@ -103,7 +104,7 @@ func writeSARIF(to io.Writer, findings []finding) error {
 	for _, f := range findings {
 		region := sarif.NewRegion().WithStartLine(f.Line).WithStartColumn(f.Column)
 		place := sarif.NewPhysicalLocation().WithRegion(region).
-			WithArtifactLocation(sarif.NewSimpleArtifactLocation(filepath.ToSlash(f.File)))
+			WithArtifactLocation(sarif.NewSimpleArtifactLocation((&url.URL{Path: filepath.ToSlash(f.File)}).String()))
 		run.AddResult(sarif.NewRuleResult(f.Rule).WithLevel(string(f.Severity)).WithMessage(sarif.NewTextMessage(f.String())).
 			AddLocation(sarif.NewLocationWithPhysicalLocation(place)))
 	}

@@ -33,7 +33,7 @@ type Object struct {
 // IsPatch reports whether it is part of a patch: it lacks the template that every CronJob has.
 func (o *Object) IsPatch() bool {
 	spec := child(o.node, "spec")
-	return spec != nil && isPartial(spec)
+	return spec != nil && !isNull(spec) && isPartial(spec)
 }
 
 // Position is where the field of a path is, such as spec.schedule, counted from 1, and columns in
