@@ -31,13 +31,12 @@ type entry struct {
 	// user is the column of a system crontab; "" in that of a user.
 	user string
 
-	// command is what the shell gets, and stdin its standard input, if it has one.
-	command string
-	stdin   *string
+	// command is what the shell gets, and stdin its standard input.
+	command, stdin string
 
-	// shell runs the command, and env is set for it.
-	shell string
-	env   []corev1.EnvVar
+	// shell runs the command in a directory, and env is set for it.
+	shell, directory string
+	env              []corev1.EnvVar
 
 	name string
 }
@@ -52,7 +51,7 @@ type remark struct {
 }
 
 // setting is a line that sets a variable: blanks around the sign, and quotes, are left out.
-var setting = regexp.MustCompile(`^("[^"]*"|'[^']*'|[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
+var setting = regexp.MustCompile(`^("[^"]*"|'[^']*'|[^\s=]+)\s*=\s*(.*)$`)
 
 // notCarriedOver are the variables that cron itself reads, and what to do in their place.
 var notCarriedOver = map[string]string{
@@ -75,9 +74,9 @@ type crontab struct {
 	remarks []remark
 
 	// What the lines so far say of those that follow.
-	zone, shell string
-	env         []corev1.EnvVar
-	comments    []string
+	zone, shell, home string
+	env               []corev1.EnvVar
+	comments          []string
 }
 
 // parseCrontab reads a crontab. The zone is that of lines before which no CRON_TZ is set.
@@ -127,6 +126,9 @@ func unquote(text string) string {
 
 // set is a variable for the lines that follow.
 func (c *crontab) set(line int, name, value string) {
+	if name == "HOME" {
+		c.home = value // cron starts the command there
+	}
 	switch why, isCrons := notCarriedOver[name]; {
 	case isCrons:
 		c.remark(line, "%s is not carried over: %s", name, why)
@@ -159,9 +161,13 @@ func (c *crontab) add(line int, text string) {
 		fields = 1
 	}
 	words, rest := cut(text, fields)
-	e := entry{line: line, description: strings.Join(c.comments, "\n"), zone: c.zone, shell: c.shell}
+	e := entry{line: line, description: strings.Join(c.comments, "\n"), zone: c.zone, shell: c.shell, directory: c.home}
 	e.schedule = sundays(words)
-	if _, err := schedule.ParseNew(e.schedule, c.zone); err != nil {
+	parsed, err := schedule.ParseNew(e.schedule, c.zone)
+	if err == nil {
+		err = checkDays(parsed, words)
+	}
+	if err != nil {
 		c.lose(line, "%v", err)
 		return
 	}
@@ -175,6 +181,12 @@ func (c *crontab) add(line int, text string) {
 	if strings.TrimSpace(e.command) == "" {
 		c.lose(line, "there is no command behind the schedule")
 		return
+	}
+	if strings.Contains(unescaped.FindString(rest), `\\`) {
+		c.remark(line, `of \\ in a command, \ is left, as Debian's cron does it; others, such as cronie, leave both`)
+	}
+	if !c.isSystem && strings.HasPrefix(e.command, "root ") {
+		c.remark(line, "if root is a user here, and not a command, add --system")
 	}
 	if e.user != "" {
 		c.remark(line, "user %s is not carried over: set runAsUser in the Pod's securityContext", e.user)
@@ -199,9 +211,30 @@ func cut(text string, count int) (words []string, rest string) {
 	return words, strings.TrimLeft(text, " \t")
 }
 
+// The places of the fields of days.
+const dayOfMonth, dayOfWeek = 2, 4
+
+// checkDays returns an error if a schedule would run on other days than cron runs it. For cron, a
+// day has to match both fields of days if one of them starts with *, such as */2, and else one of
+// them. Here, it has to match both if one of them is *.
+func checkDays(parsed schedule.Schedule, words []string) error {
+	if len(words) <= dayOfWeek {
+		return nil
+	}
+	fields, _ := parsed.Fields()
+	if both := strings.ContainsAny(words[dayOfMonth][:1]+words[dayOfWeek][:1], "*?"); both != fields.EitherDay {
+		return nil
+	}
+	crons, ours := "both", "either"
+	if !fields.EitherDay {
+		crons, ours = ours, crons
+	}
+	return fmt.Errorf("day of month %q beside day of week %q: cron runs it on days that match %s, and a CronJob on those that match %s: "+
+		"write * for one of the two, and let the command check that", words[dayOfMonth], words[dayOfWeek], crons, ours)
+}
+
 // sundays joins the words of a schedule. Sunday, which cron also has as 7, is 0 for us.
 func sundays(words []string) string {
-	const dayOfWeek = 4
 	if len(words) > dayOfWeek {
 		days := strings.Split(words[dayOfWeek], ",")
 		for i, day := range days {
@@ -216,18 +249,19 @@ func sundays(words []string) string {
 	return strings.Join(words, " ")
 }
 
-// splitPercent splits a command at the first % without a backslash: what follows is its standard
-// input, in which each further % ends a line. A backslash before % is dropped.
-func splitPercent(text string) (command string, stdin *string) {
-	const escaped, plain = "\x00", "%"
-	text = strings.ReplaceAll(text, `\%`, escaped)
-	command, input, hasInput := strings.Cut(text, plain)
-	command = strings.ReplaceAll(command, escaped, plain)
-	if hasInput {
-		input = strings.ReplaceAll(strings.ReplaceAll(input, plain, "\n"), escaped, plain)
-		stdin = &input
+// unescaped is what is before the first % without a backslash.
+var unescaped = regexp.MustCompile(`^([^%\\]|\\.?)*`)
+
+// splitPercent splits a command at the first % without a backslash, as Debian's cron does: what
+// follows is its standard input, in which each further % ends a line, as its end does. A backslash
+// before % is dropped, and in the command one before another backslash.
+func splitPercent(text string) (command, stdin string) {
+	command = unescaped.FindString(text)
+	stdin = strings.NewReplacer(`\%`, "%", "%", "\n").Replace(strings.TrimPrefix(text[len(command):], "%"))
+	if stdin != "" && !strings.HasSuffix(stdin, "\n") {
+		stdin += "\n"
 	}
-	return command, stdin
+	return strings.NewReplacer(`\\`, `\`, `\%`, "%").Replace(command), stdin
 }
 
 // escape keeps a text as it is in a container: there, $(NAME) is a variable and $$ a dollar.
@@ -244,10 +278,10 @@ func escape(text string) string {
 
 // container returns the command of the container.
 func (e *entry) container() []string {
-	if e.stdin == nil {
+	if e.stdin == "" {
 		return []string{e.shell, "-c", escape(e.command)}
 	}
-	return []string{e.shell, "-c", `printf '%s\n' "$1" | ` + e.shell + ` -c "$0"`, escape(e.command), escape(*e.stdin)}
+	return []string{e.shell, "-c", `printf %s "$1" | ` + e.shell + ` -c "$0"`, escape(e.command), escape(e.stdin)}
 }
 
 // starters are commands that run another one, of which a name says more.

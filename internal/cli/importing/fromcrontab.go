@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -72,6 +73,9 @@ func (f *fromCrontab) run(names []string, format string) error {
 	if err != nil {
 		return fmt.Errorf("--crontab %s: %w", f.file, err)
 	}
+	if !utf8.Valid(text) { // the manifests would have other characters
+		return fmt.Errorf("--crontab %s: is not UTF-8: convert it, such as with iconv -f ISO-8859-1 -t UTF-8", f.file)
+	}
 	table := parseCrontab(string(text), f.TimeZone, f.isSystem)
 	for i := range table.entries {
 		object, err := f.object(&table.entries[i])
@@ -96,7 +100,8 @@ func (f *fromCrontab) object(e *entry) (client.Object, error) {
 	}
 	job := &c.Spec.JobTemplate.Spec
 	job.BackoffLimit = new(int32(0)) // cron does not try again
-	job.Template.Spec.Containers[0].Env = e.env
+	container := &job.Template.Spec.Containers[0]
+	container.Env, container.WorkingDir = e.env, e.directory
 	return flags.InVersion(c)
 }
 

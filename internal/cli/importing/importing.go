@@ -39,7 +39,8 @@ With --crontab, print a manifest for each command of a crontab(5), and touch not
 a line becomes the annotation kubernetes.io/description, CRON_TZ the time zone, and other variables those of
 the container, whose image needs the shell. What can't be carried over, such as MAILTO and @reboot, is said
 with its line. A Job is tried once, as a command by cron, in the image's directory rather than the home
-directory. Take a line out of the crontab when you apply its manifest: both would run.`
+directory, unless the crontab sets HOME. Take a line out of the crontab when you apply its manifest: both
+would run.`
 
 const example = `  # See what would be done in the namespace shop
   kubectl cronjob import -n shop --dry-run=server
