@@ -4,7 +4,7 @@
 package integration
 
 import (
-	"bytes"
+	"context"
 	"net/http"
 	"strings"
 	"sync"
@@ -30,7 +30,7 @@ func soon() *metav1.Time { return &metav1.Time{Time: time.Now().Add(time.Hour).T
 func TestPluginSuspendsAllUntilATimeAndTakesBackExactlyThat(t *testing.T) {
 	t.Parallel()
 	eachWay(t, func(s *space) {
-		for _, name := range []string{"runs", "edited", "stopped", "waits"} {
+		for _, name := range []string{"runs", "edited", "stopped", "waits", "named"} {
 			s.create(s.cronJob(name).Schedule(nextYear).Obj())
 		}
 		later := soon()
@@ -40,7 +40,7 @@ func TestPluginSuspendsAllUntilATimeAndTakesBackExactlyThat(t *testing.T) {
 
 		out := s.plugin("suspend", "--all", "--until=6h", "--reason=storage is moved").succeeds()
 		const resource = "cronjob.batch.tutorial.kubebuilder.io/"
-		assert.Equal(s.t, resource+"edited suspended\n"+resource+"runs suspended\n"+
+		assert.Equal(s.t, resource+"edited suspended\n"+resource+"named suspended\n"+resource+"runs suspended\n"+
 			resource+"stopped already suspended\n"+resource+"waits already suspended\n", out)
 		after := s.awaitReady("runs", metav1.ConditionTrue, v1.ReasonSuspended)
 		require.NotNil(s.t, after.Spec.SuspendUntil)
@@ -50,16 +50,18 @@ func TestPluginSuspendsAllUntilATimeAndTakesBackExactlyThat(t *testing.T) {
 		assert.Empty(s.t, s.get("stopped").Annotations)
 
 		again := s.plugin("suspend", "--all", "--until=9h").succeeds()
-		assert.Equal(s.t, 4, strings.Count(again, " already suspended\n"), "a second call finds nothing to do: %s", again)
+		assert.Equal(s.t, 5, strings.Count(again, " already suspended\n"), "a second call finds nothing to do: %s", again)
 		assert.Equal(s.t, after.Spec, s.get("runs").Spec)
 
 		s.edit("edited", func(c *v1.CronJob) { c.Spec.SuspendUntil = later })
-		assert.Equal(s.t, resource+"edited left suspended\n"+resource+"runs resumed\n"+
+		assert.Equal(s.t, resource+"named suspended\n", s.plugin("suspend", "named", "--until=1h").succeeds())
+		assert.Equal(s.t, resource+"edited left suspended\n"+resource+"named left suspended\n"+resource+"runs resumed\n"+
 			resource+"stopped left suspended\n"+resource+"waits left suspended\n", s.plugin("resume", "--all").succeeds())
 		resumed := s.awaitReady("runs", metav1.ConditionTrue, v1.ReasonScheduled)
 		assert.Equal(s.t, before.Spec, resumed.Spec)
 		assert.Equal(s.t, before.Annotations, resumed.Annotations)
 		assert.True(s.t, later.Equal(s.get("edited").Spec.SuspendUntil), "the edit wins")
+		assert.Equal(s.t, after.Spec.SuspendUntil, s.get("named").Spec.SuspendUntil, "which is longer than was asked for")
 		assert.True(s.t, later.Equal(s.get("waits").Spec.SuspendUntil))
 		assert.Equal(s.t, new(true), s.get("stopped").Spec.Suspend)
 	})
@@ -72,10 +74,9 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 // pluginAfter runs a command of the plugin, and something else right before it first changes an
 // object.
-func (s *space) pluginAfter(before func(), args ...string) string {
-	s.t.Helper()
-	var out, errOut bytes.Buffer
-	e := env.New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
+func (s *space) pluginAfter(ctx context.Context, before func(), args ...string) *pluginRun {
+	p := &pluginRun{t: s.t}
+	e := env.New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &p.out, ErrOut: &p.errOut})
 	var once sync.Once
 	e.Flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -90,8 +91,8 @@ func (s *space) pluginAfter(before func(), args ...string) string {
 	}
 	command := cli.NewCommand(e, version)
 	command.SetArgs(append([]string{"--kubeconfig=" + s.Kubeconfig, "--namespace=" + s.ns}, args...))
-	require.NoError(s.t, command.ExecuteContext(s.t.Context()), "%s%s", &out, &errOut)
-	return out.String()
+	p.err = command.ExecuteContext(ctx)
+	return p
 }
 
 func TestPluginLetsAnEditWinThatIsMadeWhileItSuspendsOrResumes(t *testing.T) {
@@ -102,18 +103,31 @@ func TestPluginLetsAnEditWinThatIsMadeWhileItSuspendsOrResumes(t *testing.T) {
 	s.create(s.cronJob("c").Schedule(nextYear).Obj())
 	suspendUntil := func() { s.edit("c", func(c *v1.CronJob) { c.Spec.SuspendUntil = later }) }
 
-	out := s.pluginAfter(suspendUntil, "suspend", "--all", "--until=6h")
+	out := s.pluginAfter(t.Context(), suspendUntil, "suspend", "--all", "--until=6h").succeeds()
 	assert.Equal(t, resource+"c already suspended\n", out)
 	assert.True(t, later.Equal(s.get("c").Spec.SuspendUntil))
 	assert.Empty(t, s.get("c").Annotations)
 
 	s.edit("c", func(c *v1.CronJob) { c.Spec.SuspendUntil = nil })
 	label := func() { s.edit("c", func(c *v1.CronJob) { c.Labels = map[string]string{"team": "data"} }) }
-	assert.Equal(t, resource+"c suspended\n", s.pluginAfter(label, "suspend", "--all", "--until=6h"), "an edit of something else is none")
+	assert.Equal(t, resource+"c suspended\n", s.pluginAfter(t.Context(), label, "suspend", "--all", "--until=6h").succeeds(),
+		"an edit of something else is none")
 	assert.Equal(t, "data", s.get("c").Labels["team"])
 
-	assert.Equal(t, resource+"c left suspended\n", s.pluginAfter(suspendUntil, "resume", "--all"))
+	assert.Equal(t, resource+"c left suspended\n", s.pluginAfter(t.Context(), suspendUntil, "resume", "--all").succeeds())
 	assert.True(t, later.Equal(s.get("c").Spec.SuspendUntil))
+}
+
+func TestPluginSuspendStopsWhenItIsInterrupted(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	for _, name := range []string{"a", "b", "c"} {
+		s.create(s.cronJob(name).Schedule(nextYear).Obj())
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	said := s.pluginAfter(ctx, interrupt, "suspend", "--all").fails(1)
+	assert.Contains(t, said, "error: 3 of 3 CronJobs were not suspended: repeat the command for them\n")
+	assert.NotContains(t, said, s.ns+"/b", "not each of the others has failed")
 }
 
 func TestPluginSuspendsWhatIsAppliedFromGit(t *testing.T) {

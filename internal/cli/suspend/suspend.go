@@ -65,8 +65,8 @@ next one does.
 Of the spec, only suspend and suspendUntil are changed. One that can't be changed does not keep the others
 from it: repeat the command for those that it names.
 
-With --all or -l, those alone are resumed that suspend --all or -l has suspended, and whose field nobody has
-changed since. Name the others.`,
+With --all or -l, those alone are resumed that suspend --all or -l has suspended, unless somebody has changed
+that field since, or suspended them by name. Name the others.`,
 	example: `  # Resume the CronJob "backup"
   kubectl cronjob resume backup
 
@@ -164,7 +164,12 @@ func (c *command) run(ctx context.Context, args []string) error {
 	if len(found) > 0 {
 		c.identify(ctx, cluster)
 	}
-	for _, object := range found {
+	failed := 0
+	for i, object := range found {
+		if ctx.Err() != nil { // interrupted: each of the others would say so
+			errs, failed = append(errs, context.Cause(ctx)), failed+len(found)-i
+			break
+		}
 		if !c.isBulk() {
 			c.warn(object)
 		}
@@ -173,7 +178,7 @@ func (c *command) run(ctx context.Context, args []string) error {
 			continue
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("CronJob %s: %w", client.ObjectKeyFromObject(object), err))
+			errs, failed = append(errs, fmt.Errorf("CronJob %s: %w", client.ObjectKeyFromObject(object), err)), failed+1
 			continue
 		}
 		if name, ok := printer.(*printers.NamePrinter); ok {
@@ -183,8 +188,8 @@ func (c *command) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	if len(errs) > 0 && len(found) > 0 && c.isBulk() {
-		errs = append(errs, fmt.Errorf("%d of %d CronJobs were not %s: repeat the command for them", len(errs), len(found), c.done))
+	if failed > 0 && c.isBulk() {
+		errs = append(errs, fmt.Errorf("%d of %d CronJobs were not %s: repeat the command for them", failed, len(found), c.done))
 	}
 	return cronjobs.Fail(c.Env, errs)
 }
@@ -250,25 +255,38 @@ func (c *command) set(ctx context.Context, cluster client.Client, object *unstru
 	return changed, err
 }
 
-// change has an object be suspended or not. One that is suspended for good stays so with --until,
-// and one that is suspended for longer, too.
+// change has an object be suspended or not.
 func (c *command) change(object *unstructured.Unstructured) error {
-	if c.isBulk() {
-		return c.changeBulk(object)
-	}
 	// What is neither true nor false counts as false: the schema lets nothing else be stored.
-	forGood, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
-	text, _, _ := unstructured.NestedString(object.Object, "spec", "suspendUntil")
-	until, _ := time.Parse(time.RFC3339, text)
+	forGood, _, _ := unstructured.NestedBool(object.Object, "spec", suspendField)
 	switch {
-	case !c.suspend:
+	case c.isBulk():
+		return c.changeBulk(object)
+	case c.suspend:
+		return c.suspendNamed(object, forGood)
+	}
+	forget(object)
+	unstructured.RemoveNestedField(object.Object, "spec", untilField)
+	if !forGood {
+		return nil
+	}
+	return unstructured.SetNestedField(object.Object, false, "spec", suspendField)
+}
+
+// suspendNamed suspends an object. One that is suspended for good stays so with --until, and one
+// that is suspended for longer, too. What suspend --all has done before, resume --all must not take
+// back: it would end this suspension.
+func (c *command) suspendNamed(object *unstructured.Unstructured, forGood bool) error {
+	text, _, _ := unstructured.NestedString(object.Object, "spec", untilField)
+	until, _ := time.Parse(time.RFC3339, text)
+	switch bulk := object.GetAnnotations()[BulkSuspensionAnnotation]; {
+	case bulk == "":
+	case !c.until.IsZero() && bulk == valueOf(object, suspendField):
+		forGood = false // resume --all ends that one, and leaves this one
+	default:
 		forget(object)
-		unstructured.RemoveNestedField(object.Object, "spec", "suspendUntil")
-		if !forGood {
-			return nil
-		}
-		return unstructured.SetNestedField(object.Object, false, "spec", "suspend")
-	case !c.until.IsZero() && (forGood || until.After(c.until.Time)):
+	}
+	if !c.until.IsZero() && (forGood || until.After(c.until.Time)) {
 		return nil
 	}
 	_, err := c.setField(object)

@@ -121,6 +121,35 @@ func TestABulkSuspensionTakesBackWhatItHasDoneAndNoMore(t *testing.T) {
 	}
 }
 
+func TestResumeAllLeavesWhatWasSuspendedByNameAfterSuspendAll(t *testing.T) {
+	const soon, later = "2099-01-01T00:00:00Z", "2099-01-02T00:00:00Z"
+	for name, tc := range map[string]struct {
+		bulk, named string // until when; "" for good
+		want        map[string]any
+	}{
+		"for good, and for good":   {"", "", map[string]any{"suspend": true}},
+		"for good, and until":      {"", soon, map[string]any{"suspend": false, "suspendUntil": soon}},
+		"until, and for good":      {soon, "", map[string]any{"suspend": true, "suspendUntil": soon}},
+		"until, and until later":   {soon, later, map[string]any{"suspendUntil": later}},
+		"until, and until earlier": {later, soon, map[string]any{"suspendUntil": later}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+			change := func(until string, c command) {
+				if c.Env = env.New(genericiooptions.NewTestIOStreamsDiscard()); until != "" {
+					require.NoError(t, c.until.Set(until))
+				}
+				require.NoError(t, c.change(object))
+			}
+			change(tc.bulk, command{suspend: true, all: true, user: "me", reason: "why"})
+			change(tc.named, command{suspend: true})
+			change("", command{all: true})
+			assert.Equal(t, tc.want, object.Object["spec"])
+			assert.Empty(t, object.GetAnnotations())
+		})
+	}
+}
+
 func TestWhoIsNamedWithAReasonIsRecordedAndForgotten(t *testing.T) {
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
 	require.NoError(t, (&command{suspend: true, user: "me", reason: "why"}).change(object))
