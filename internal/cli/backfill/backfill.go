@@ -215,7 +215,7 @@ func (c *command) plan(cronJob *v1.CronJob, jobs []*batchv1.Job) (*work, error) 
 	w := &work{ticks: ticksIn(schedule, from, to, limit), states: map[state]int{}}
 	switch {
 	case len(w.ticks) == 0:
-		return nil, fmt.Errorf("no tick of %q (%s) is from %s to %s", cronJob.Spec.Schedule, zone, c.from, c.to)
+		return nil, fmt.Errorf("no tick of %q (%s) is from %s to %s", cronjobs.Expressions(cronJob), zone, c.from, c.to)
 	case len(w.ticks) > maxTicks:
 		return nil, fmt.Errorf("more than %d ticks are from %s to %s: take a part of them at a time", maxTicks, c.from, c.to)
 	case len(w.ticks) > limit:

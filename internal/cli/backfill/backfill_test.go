@@ -290,6 +290,16 @@ func TestTheTicksOfAnIntervalAreCountedBackFromTheLastRun(t *testing.T) {
 	assert.Equal(t, []time.Time{at("13:00:00"), at("13:25:00")}, ticksIn(ticks, at("13:00:00"), at("13:30:00"), 10))
 }
 
+func TestAMessageNamesAllSchedules(t *testing.T) {
+	c := hourly()
+	c.Spec.AdditionalSchedules = []string{"20 9 * * *", "40 9 * * *"}
+	_, err := OneTick(c, nil, "2027-03-28T09:30", false, at("14:30:00"))
+	assert.ErrorContains(t, err, `is no tick of "0 * * * * | 20 9 * * * | 40 9 * * *" (UTC): the one before it is 2027-03-28T09:20:00Z`)
+	call := &command{Env: &env.Env{Clock: clocktesting.NewFakeClock(at("14:30:00"))}, from: "2027-03-28T08:01", to: "2027-03-28T08:59", only: all}
+	_, err = call.plan(c, nil)
+	assert.ErrorContains(t, err, `no tick of "0 * * * * | 20 9 * * * | 40 9 * * *" (UTC) is from`)
+}
+
 func TestOneTick(t *testing.T) {
 	c := hourly()
 	c.Spec.TimeZone = new("Asia/Tokyo")

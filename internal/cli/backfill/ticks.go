@@ -49,5 +49,5 @@ func checkTick(c *v1.CronJob, ticks schedule.Ticks, instant time.Time) error {
 	if after, ok := ticks.Next(instant); ok {
 		nearest += ", and the one after it " + told(after)
 	}
-	return fmt.Errorf("--tick %s is no tick of %q (%s): %s", told(instant), c.Spec.Schedule, zone, nearest)
+	return fmt.Errorf("--tick %s is no tick of %q (%s): %s", told(instant), cronjobs.Expressions(c), zone, nearest)
 }

@@ -167,6 +167,11 @@ func check(c *v1.CronJob, parse schedule.Parser) error {
 	return nil
 }
 
+// Expressions returns the texts of all schedules of a CronJob.
+func Expressions(c *v1.CronJob) string {
+	return strings.Join(append([]string{c.Spec.Schedule}, c.Spec.AdditionalSchedules...), " | ")
+}
+
 // Zone returns the time zone of a CronJob, UTC if it names none or one that there is not.
 func Zone(c *v1.CronJob) *time.Location {
 	zone, err := schedule.LoadZone(ptr.Deref(c.Spec.TimeZone, ""))

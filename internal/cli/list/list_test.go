@@ -48,7 +48,7 @@ func someCronJobs() []*v1.CronJob {
 	return []*v1.CronJob{
 		backup, running, gap, older, later, deleted,
 		builders.MakeCronJob("off").Suspend(true).Obj(),
-		builders.MakeCronJob("bad").Schedule("61 * * * *").TimeZone("Mars").Obj(),
+		builders.MakeCronJob("bad").Schedule("61 * * * *").Also("@daily").TimeZone("Mars").Obj(),
 	}
 }
 
@@ -77,7 +77,7 @@ older     At 13:00, every day   UTC            <unknown> (23h ago)   2027-01-15 
 later     At 00:00, every day   UTC            <none>                2027-01-18 00:00 +00:00 (in 2d12h)   <none>
 deleted   Every minute          UTC            <none>                Terminating                          <none>
 off       Every minute          UTC            <none>                Suspended                            <none>
-bad       61 * * * *            Mars           <none>                <invalid>                            <none>
+bad       61 * * * * | @daily   Mars           <none>                <invalid>                            <none>
 `, "\n"), tableOf(t, printers.PrintOptions{}, someCronJobs()))
 }
 
@@ -87,6 +87,11 @@ NAMESPACE   NAME      SCHEDULE              TIMEZONE       LAST RUN           NE
 default     backup    At 02:30, every day   Europe/Paris   Failed (10h ago)   2027-01-16 02:30 +01:00 (in 13h)   30 2 * * *    0        1          34h ago        ?∅!✔✘
 default     running   Every 5 minutes       UTC            Running (8m ago)   2027-01-15 12:00 +00:00 (in 0s)    */5 * * * *   1        0          <none>         ▶
 `, "\n"), tableOf(t, printers.PrintOptions{Wide: true, WithNamespace: true}, someCronJobs()[:2]))
+}
+
+func TestTheExpressionHasAllSchedules(t *testing.T) {
+	c := builders.MakeCronJob("c").Schedule("0 9 * * 1-5").Also("0 12 * * 6").Obj()
+	assert.Contains(t, rowOf(c, noon).Cells, "0 9 * * 1-5 | 0 12 * * 6")
 }
 
 func TestFailingAndSuspendedAreToldInEachVersion(t *testing.T) {

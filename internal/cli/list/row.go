@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/history"
 	"tutorial.kubebuilder.io/project/internal/cli/next"
 	"tutorial.kubebuilder.io/project/internal/plan"
@@ -44,12 +45,12 @@ func rowOf(c *v1.CronJob, now time.Time) metav1.TableRow {
 	forecast, err := next.Stored(c, now, 1)
 	description, zone := forecast.Description, forecast.TimeZone
 	if err != nil {
-		description, zone = c.Spec.Schedule, ptr.Deref(c.Spec.TimeZone, "")
+		description, zone = cronjobs.Expressions(c), ptr.Deref(c.Spec.TimeZone, "")
 	}
 	return metav1.TableRow{
 		Cells: []any{
 			c.Name, description, zone, lastRun(c.Status, now), nextRun(c, forecast, err, now),
-			c.Spec.Schedule, plan.ActiveCount(c.Status), c.Status.ConsecutiveFailures, ago(c.Status.LastSuccessfulTime, now),
+			cronjobs.Expressions(c), plan.ActiveCount(c.Status), c.Status.ConsecutiveFailures, ago(c.Status.LastSuccessfulTime, now),
 			streak(c.Status.RecentRuns),
 		},
 		Object: runtime.RawExtension{Object: &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name}}},
