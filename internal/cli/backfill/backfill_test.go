@@ -290,6 +290,16 @@ func TestTheTicksOfAnIntervalAreCountedBackFromTheLastRun(t *testing.T) {
 	assert.Equal(t, []time.Time{at("13:00:00"), at("13:25:00")}, ticksIn(ticks, at("13:00:00"), at("13:30:00"), 10))
 }
 
+func TestTheMissedTicksOfAnIntervalAreKnownFromWithinTheirGap(t *testing.T) {
+	c := builders.MakeCronJob("c").Schedule("@every 25m").Created(at("00:07:00")).Obj()
+	c.Status.LastScheduleTime = &metav1.Time{Time: at("13:25:00")}
+	c.Status.RecentRuns = []v1.Run{run(c, "13:25:00", v1.TriggerSchedule, v1.RunSucceeded)}
+	c.Status.Missed = []v1.MissedTicks{{First: metav1.NewTime(at("04:15:00")), Last: metav1.NewTime(at("13:00:00")), Count: 22}}
+	w := pick(t, c, missed) // from 08:00
+	assert.Equal(t, map[state]int{missed: 13, succeeded: 1}, w.states)
+	assert.Len(t, w.wanted, 13)
+}
+
 func TestAMessageNamesAllSchedules(t *testing.T) {
 	c := hourly()
 	c.Spec.AdditionalSchedules = []string{"20 9 * * *", "40 9 * * *"}

@@ -13,9 +13,14 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// scheduleFrom returns the schedule of a CronJob with its ticks from an instant on. Those of an
-// interval are counted back from the last run.
+// scheduleFrom returns the schedule of a CronJob with its ticks from an instant on, and those that
+// the status says were missed. The ticks of an interval are counted back from the last run.
 func scheduleFrom(c *v1.CronJob, from time.Time) (schedule.Ticks, error) {
+	for _, row := range c.Status.Missed {
+		if row.First.Time.Before(from) {
+			from = row.First.Time
+		}
+	}
 	ticks, err := cronjobs.Schedule(c)
 	interval, anchor := ticks.Interval(), plan.Anchor(c, c.Status)
 	if err != nil || interval == 0 || from.After(anchor) {
