@@ -5,9 +5,12 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,6 +48,25 @@ func (s *space) backfill(args ...string) *pluginRun {
 // startBackfill starts backfill for sevenYears.
 func (s *space) startBackfill(ctx context.Context, args ...string) *pluginRun {
 	return s.startPlugin(ctx, append(append([]string{"backfill", "c"}, sevenYears...), args...)...)
+}
+
+// startBackfillIn starts backfill for sevenYears in surroundings that a function has changed.
+func (s *space) startBackfillIn(ctx context.Context, change func(*env.Env)) *pluginRun {
+	p := &pluginRun{t: s.t, done: make(chan struct{})}
+	e := env.New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &p.out, ErrOut: &p.errOut})
+	change(e)
+	command := cli.NewCommand(e, version)
+	command.SetArgs(append([]string{"backfill", "c", "--kubeconfig=" + s.Kubeconfig, "--namespace=" + s.ns}, sevenYears...))
+	go func() {
+		defer close(p.done)
+		p.err = command.ExecuteContext(ctx)
+	}()
+	return p
+}
+
+// isAboutJobs reports whether a request is one about all Jobs of a namespace, or creates one.
+func isAboutJobs(r *http.Request, method string) bool {
+	return r.Method == method && strings.HasSuffix(r.URL.Path, "/jobs")
 }
 
 // history is what a watch has told of the Jobs of a namespace.
@@ -309,20 +331,33 @@ func TestS14PluginBackfillGoesOnAfterARefusalAndEndsIfItStays(t *testing.T) {
 	call := s.startBackfill(t.Context())
 	s.eventually(func() bool { return strings.Contains(call.out.String(), "waiting to try again: creating the Job: ") }, "it says nothing")
 
-	streams, _, _, _ := genericiooptions.NewTestIOStreams()
-	hasty := env.New(streams)
-	hasty.Clock = hastyClock{begin: time.Now()}
-	command := cli.NewCommand(hasty, version)
-	command.SetArgs(append([]string{"backfill", "c", "--kubeconfig=" + s.Kubeconfig, "--namespace=" + s.ns}, sevenYears...))
-	err := command.ExecuteContext(t.Context())
-	require.ErrorContains(t, err, "nothing more was started: refused for 5m0s: creating the Job: ")
-	require.ErrorContains(t, err, "exceeded quota")
-	require.ErrorContains(t, err, "7 of 7 ticks are left: to go on: kubectl cronjob backfill c ")
+	hasty := s.startBackfillIn(t.Context(), func(e *env.Env) { e.Clock = hastyClock{begin: time.Now()} })
+	said := hasty.wait().fails(1)
+	assert.Contains(t, said, "nothing more was started: refused for 5m0s: creating the Job: ")
+	assert.Contains(t, said, "exceeded quota")
+	assert.Contains(t, said, "7 of 7 ticks are left: to go on: kubectl cronjob backfill c ")
 	assert.Empty(t, h.names())
 
 	setQuota(100)
 	call.wait().succeeds()
 	assert.Equal(t, newYears(2020, 2026), h.names())
+}
+
+func TestPluginBackfillThatIsInterruptedBeforeItStartsAnythingSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule(nextYear).Obj())
+	ctx, interrupt := context.WithCancel(t.Context())
+	var lists atomic.Int32
+	call := s.startBackfillIn(ctx, sendBy(func(next http.RoundTripper, r *http.Request) (*http.Response, error) {
+		if isAboutJobs(r, http.MethodGet) && lists.Add(1) > 1 { // the first is for what is known
+			interrupt()
+			return nil, errors.New("no answer")
+		}
+		return next.RoundTrip(r)
+	}))
+	assert.Contains(t, call.wait().fails(130), "7 to run\ninterrupted, and nothing was started")
+	assert.Empty(t, s.jobs("c"))
 }
 
 func TestPluginBackfillEndsWhenTheCronJobIsNoLongerTheOne(t *testing.T) {

@@ -72,23 +72,30 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
+// sendBy has the requests of a command be sent by a function.
+func sendBy(send func(next http.RoundTripper, r *http.Request) (*http.Response, error)) func(*env.Env) {
+	return func(e *env.Env) {
+		e.Flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
+			config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+				return roundTripper(func(r *http.Request) (*http.Response, error) { return send(next, r) })
+			})
+			return config
+		}
+	}
+}
+
 // pluginAfter runs a command of the plugin, and something else right before it first changes an
 // object.
 func (s *space) pluginAfter(ctx context.Context, before func(), args ...string) *pluginRun {
 	p := &pluginRun{t: s.t}
 	e := env.New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &p.out, ErrOut: &p.errOut})
 	var once sync.Once
-	e.Flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
-		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-			return roundTripper(func(r *http.Request) (*http.Response, error) {
-				if r.Method == http.MethodPatch {
-					once.Do(before)
-				}
-				return next.RoundTrip(r)
-			})
-		})
-		return config
-	}
+	sendBy(func(next http.RoundTripper, r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodPatch {
+			once.Do(before)
+		}
+		return next.RoundTrip(r)
+	})(e)
 	command := cli.NewCommand(e, version)
 	command.SetArgs(append([]string{"--kubeconfig=" + s.Kubeconfig, "--namespace=" + s.ns}, args...))
 	p.err = command.ExecuteContext(ctx)

@@ -47,7 +47,7 @@ func watchJobs(ctx context.Context, e *env.Env, cronJob *v1.CronJob) (*watchedJo
 	}}
 	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
 		w.stop()
-		return nil, errors.New("interrupted, and nothing was started")
+		return nil, &env.ExitError{Code: env.Interrupted, Err: errors.New("interrupted, and nothing was started")}
 	}
 	return w, nil
 }
