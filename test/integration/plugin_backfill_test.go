@@ -343,6 +343,55 @@ func TestS14PluginBackfillGoesOnAfterARefusalAndEndsIfItStays(t *testing.T) {
 	assert.Equal(t, newYears(2020, 2026), h.names())
 }
 
+func TestS14PluginBackfillDoesNotGiveUpForRefusalsFromBeforeOrWhileAJobRan(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		policy  v1.ConcurrencyPolicy
+		allowed int32 // how many creations are before the others are refused
+		running func(s *space) *batchv1.Job
+	}{
+		"one of its own runs":  {v1.AllowConcurrent, 1, func(s *space) *batchv1.Job { return &s.awaitJobs("c", 1)[0] }},
+		"it waits for another": {v1.ForbidConcurrent, 0, func(s *space) *batchv1.Job { return s.runNow("c") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSpace(t)
+			s.create(s.cronJob("c").Schedule(nextYear).Policy(tc.policy).Obj())
+			s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
+			var tries atomic.Int32
+			var isOver atomic.Bool
+			s.watchHistory(func(*batchv1.Job) batchv1.JobConditionType {
+				if isOver.Load() {
+					return batchv1.JobComplete
+				}
+				return ""
+			})
+			hasty := hastyClock{begin: time.Now()}
+			call := s.startBackfillIn(t.Context(), func(e *env.Env) {
+				e.Clock = hasty
+				sendBy(func(next http.RoundTripper, r *http.Request) (*http.Response, error) {
+					if isAboutJobs(r, http.MethodPost) && tries.Add(1) > tc.allowed && !isOver.Load() {
+						return nil, errors.New("refused")
+					}
+					return next.RoundTrip(r)
+				})(e)
+			})
+			s.eventually(func() bool { return strings.Contains(call.out.String(), "waiting to try again: creating the Job: ") }, "nothing is refused")
+			job := tc.running(s)
+			waits := "waiting for job.batch/" + job.Name + " to end, as concurrencyPolicy is Forbid\n"
+			since := hasty.Now()
+			s.eventually(func() bool {
+				return hasty.Since(since) > 6*time.Minute && (tc.policy == v1.AllowConcurrent || strings.Contains(call.out.String(), waits))
+			}, "it does not wait")
+			s.end(job, batchv1.JobComplete)
+			before := tries.Load()
+			s.eventually(func() bool { return tries.Load() > before }, "it has given up: %s", call.out.String())
+			isOver.Store(true)
+			assert.Contains(t, call.wait().succeeds(), "7 succeeded, 0 failed\n")
+		})
+	}
+}
+
 func TestPluginBackfillThatIsInterruptedBeforeItStartsAnythingSaysSo(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)

@@ -68,7 +68,7 @@ type runner struct {
 	running map[string]time.Time
 
 	// backoff is for the retries of the creation that is refused since refusedAt, the next at
-	// retryAt.
+	// retryAt. While a Job runs, refusedAt is that of the last refusal.
 	backoff            wait.Backoff
 	refusedAt, retryAt time.Time
 }
@@ -117,10 +117,11 @@ func (r *runner) fill(ctx context.Context) error {
 		case errors.Is(err, errStop):
 			return err
 		case errors.Is(err, errBlocked):
+			r.refusedAt = time.Time{}
 			r.wait(err)
 			return nil
 		}
-		if r.refusedAt.IsZero() {
+		if r.refusedAt.IsZero() || len(r.running) > 0 { // a Job that runs may be what fills a quota
 			r.refusedAt = r.Clock.Now()
 		}
 		if r.Clock.Since(r.refusedAt) > refusedLimit {
