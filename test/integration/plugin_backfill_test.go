@@ -392,6 +392,35 @@ func TestS14PluginBackfillDoesNotGiveUpForRefusalsFromBeforeOrWhileAJobRan(t *te
 	}
 }
 
+func TestS14PluginBackfillWaitsForAJobWhoseCreationGotNoAnswer(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule(nextYear).Obj())
+	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
+	unanswered := nameOf(newYear(2020))
+	h := s.watchHistory(func(job *batchv1.Job) batchv1.JobConditionType {
+		if job.Name == unanswered {
+			return batchv1.JobFailed
+		}
+		return batchv1.JobComplete
+	})
+	var once sync.Once
+	call := s.startBackfillIn(t.Context(), sendBy(func(next http.RoundTripper, r *http.Request) (*http.Response, error) {
+		response, err := next.RoundTrip(r)
+		if err == nil && isAboutJobs(r, http.MethodPost) {
+			once.Do(func() { err = errors.Join(errors.New("no answer"), response.Body.Close()) })
+		}
+		if err != nil {
+			return nil, err
+		}
+		return response, nil
+	}))
+	said := call.wait().fails(1)
+	assert.Contains(t, said, "no answer\njob.batch/"+unanswered+" is there already\n")
+	assert.Contains(t, said, "6 succeeded, 1 failed\n", "and none is another command's")
+	assert.Equal(t, newYears(2020, 2026), h.names())
+}
+
 func TestPluginBackfillThatIsInterruptedBeforeItStartsAnythingSaysSo(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)

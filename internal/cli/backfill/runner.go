@@ -133,7 +133,8 @@ func (r *runner) fill(ctx context.Context) error {
 	return nil
 }
 
-// startNext starts the first of the queue, unless another command has.
+// startNext starts the first of the queue, unless its Job is there, or was: another command has
+// started it, or this one, by a request whose answer was lost.
 func (r *runner) startNext(ctx context.Context) error {
 	if err := r.readCronJob(ctx); err != nil {
 		return err
@@ -150,14 +151,17 @@ func (r *runner) startNext(ctx context.Context) error {
 		return err
 	}
 	next := r.queue[0]
-	if isBackfilled(marksOf(jobs), next.tick, next.state, next.ended) {
+	job := r.newJob(r.cronJob, next)
+	switch {
+	case slices.ContainsFunc(jobs, func(other *batchv1.Job) bool { return other.Name == job.Name }):
+		return r.join(ctx, job.Name)
+	case isBackfilled(marksOf(jobs), next.tick, next.state, next.ended):
 		r.done(&r.others)
 		return nil
 	}
 	if err := r.checkForbid(jobs); err != nil {
 		return err
 	}
-	job := r.newJob(r.cronJob, next)
 	err = r.cluster.Create(ctx, job)
 	switch {
 	case err == nil:
@@ -217,8 +221,8 @@ func (r *runner) checkForbid(jobs []*batchv1.Job) error {
 	return nil
 }
 
-// join takes a Job that is there already for the tick's: another command has started it, or this one,
-// by a request whose answer was lost. One that is gone by now was there for a moment.
+// join waits for a Job that is there already, if it is the tick's. One that is gone by now was there
+// for a moment.
 func (r *runner) join(ctx context.Context, name string) error {
 	job := &batchv1.Job{}
 	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: r.cronJob.Namespace, Name: name}, job)
