@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -130,15 +131,21 @@ func TestS8BackfilledJobsHaveAHistoryLimitOfTheirOwn(t *testing.T) {
 	jobs := []*batchv1.Job{scheduled, manual}
 	// The ticks of one backfill come before those of the other.
 	for i, tick := range []string{"09:10:00", "09:15:00", "08:10:00", "08:15:00"} {
-		b := builders.MakeJob(c, at(tick)).Backfilled(at("10:01:00").Add(time.Duration(i) * time.Second)).Succeeded(end)
-		if i == 2 {
-			b = builders.MakeJob(c, at(tick)).Backfilled(at("10:01:02")).Failed(end)
-		}
-		jobs = append(jobs, b.Obj())
+		created := at("10:01:00").Add(time.Duration(i) * time.Second)
+		jobs = append(jobs, builders.MakeJob(c, at(tick)).Backfilled(created).Succeeded(end).Obj())
 	}
 	c = told(c, at("10:03:30"), jobs...)
-	assert.Equal(t, jobs[2:3], Decide(inputOf(c, at("10:04:00"), jobs...)).Prune, "the newest by creation stay, failed or not")
+	assert.Equal(t, jobs[2:3], Decide(inputOf(c, at("10:04:00"), jobs...)).Prune, "the newest by creation stay")
 
+	t.Run("and more that failed have another", func(t *testing.T) {
+		some := slices.Clone(jobs)
+		for i := range failedBackfillLimit + 1 {
+			tick, created := at("07:00:00").Add(time.Duration(i)*5*time.Minute), at("10:02:00").Add(time.Duration(i)*time.Second)
+			some = append(some, builders.MakeJob(c, tick).Backfilled(created).Failed(end).Obj())
+		}
+		c := told(c, at("10:03:30"), some...)
+		assert.Equal(t, []*batchv1.Job{jobs[2], some[len(jobs)]}, Decide(inputOf(c, at("10:04:00"), some...)).Prune)
+	})
 	t.Run("and stay as long as their tick may be due", func(t *testing.T) {
 		var ahead []*batchv1.Job
 		for _, tick := range []string{"10:05:00", "10:10:00", "10:15:00", "10:20:00"} {

@@ -24,12 +24,24 @@ func (p *Plan) prune(in Input, jobs sortedJobs) {
 	p.pruneTo(triggeredBy(v1.TriggerSchedule, jobs.succeeded), int(*spec.SuccessfulJobsHistoryLimit), untold)
 	p.pruneTo(triggeredBy(v1.TriggerSchedule, jobs.failed), int(*spec.FailedJobsHistoryLimit), untold)
 	p.pruneTo(newestLast(triggeredBy(v1.TriggerManual, jobs.ended)), unscheduledHistoryLimit, untold)
-	backfilled := slices.DeleteFunc(triggeredBy(v1.TriggerBackfill, jobs.ended), func(job jobState) bool { return mayBeDue(in, job) })
-	p.pruneTo(newestLast(backfilled), unscheduledHistoryLimit, untold)
+	p.pruneTo(newestLast(backfilled(in, jobs.succeeded)), unscheduledHistoryLimit, untold)
+	p.pruneTo(newestLast(backfilled(in, jobs.failed)), failedBackfillLimit, untold)
 }
 
-// unscheduledHistoryLimit is how many ended Jobs are kept of manual runs, and as many of backfills.
-const unscheduledHistoryLimit = 3
+const (
+	// unscheduledHistoryLimit is how many ended Jobs are kept of manual runs, and how many that
+	// succeeded of backfills.
+	unscheduledHistoryLimit = 3
+
+	// failedBackfillLimit is how many failed Jobs are kept of backfills. Each backfilled Job says which
+	// had failed before it was created. So this is how many may fail after the last was created.
+	failedBackfillLimit = 10
+)
+
+// backfilled returns those of some Jobs that are of a backfill, and whose tick is not due any more.
+func backfilled(in Input, jobs []jobState) []jobState {
+	return slices.DeleteFunc(triggeredBy(v1.TriggerBackfill, jobs), func(job jobState) bool { return mayBeDue(in, job) })
+}
 
 // triggeredBy returns those of some Jobs that have a trigger.
 func triggeredBy(trigger v1.RunTrigger, jobs []jobState) []jobState {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -265,6 +266,35 @@ func TestPluginBackfillTellsOfFailuresAndRepeatsThemUnderAnotherName(t *testing.
 	assert.Contains(t, s.backfill().succeeds(), ": 7 succeeded\n0 to run\n")
 }
 
+func TestPluginBackfillRemembersWhatBecameOfEachTickWhenMostJobsAreDeleted(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule(nextYear).Obj())
+	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
+	failing := newYears(2001, 2012)
+	h := s.watchHistory(func(job *batchv1.Job) batchv1.JobConditionType {
+		if slices.Contains(failing, job.Name) {
+			return batchv1.JobFailed
+		}
+		return batchv1.JobComplete
+	})
+	backfill := func(from, to string, args ...string) *pluginRun {
+		now := time.Now().Unix()
+		s.eventually(func() bool { return time.Now().Unix() > now }, "time stands still") // which Job is the newer is told by the second
+		return s.plugin(append([]string{"backfill", "c", "--from=" + from + "-01-01", "--to=" + to + "-01-01"}, args...)...)
+	}
+	assert.Contains(t, backfill("2001", "2016", "--parallel=1").fails(1), "12 of 16 runs failed: the same command with --only=failed")
+	backfill("1980", "1983").succeeds()
+	s.eventually(func() bool { return len(s.jobs("c")) == 13 }, "three that succeeded and ten that failed are kept")
+	assert.Contains(t, backfill("2001", "2016", "--only=failed").succeeds(), ": 4 succeeded, 12 failed\n12 to run\n")
+	backfill("1984", "1987").succeeds()
+	created := h.names()
+	assert.Len(t, created, 36)
+	assert.Contains(t, backfill("2001", "2016").succeeds(), "\n0 to run\n")
+	assert.Contains(t, backfill("1980", "1983").succeeds(), ": 4 backfilled\n0 to run\n")
+	assert.Equal(t, created, h.names())
+}
+
 func TestPluginBackfillFollowsTheConcurrencyPolicy(t *testing.T) {
 	t.Parallel()
 	t.Run("Forbid runs one at a time, and waits for what runs", func(t *testing.T) {
@@ -449,6 +479,9 @@ func TestPluginBackfillEndsWhenTheCronJobIsNoLongerTheOne(t *testing.T) {
 		"edited to Replace": {func(s *space) {
 			s.edit("c", func(c *v1.CronJob) { c.Spec.ConcurrencyPolicy = v1.ReplaceConcurrent })
 		}, "concurrencyPolicy of CronJob c is Replace"},
+		"edited to other ticks": {func(s *space) {
+			s.edit("c", func(c *v1.CronJob) { c.Spec.TimeZone = new("Europe/Paris") })
+		}, "the schedule of CronJob c was edited; 5 of 7 ticks are left"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -515,7 +548,7 @@ func TestPluginRunRunsATickOfThePast(t *testing.T) {
 		"is no tick of \"0 0 1 1 *\" (UTC): the one before it is 2020-01-01T00:00:00Z, and the one after it 2021-01-01T00:00:00Z")
 	second := s.runNow("c", "--tick=2020-01-01T00:00:00Z", "--again")
 	assert.Equal(t, tick+"-2", second.Name)
-	assert.Equal(t, first.Annotations, second.Annotations)
+	assert.Equal(t, first.Spec.Template.Annotations, second.Spec.Template.Annotations)
 	assert.Contains(t, s.backfill("--dry-run").succeeds(), "1 running, 6 unknown\n")
 	assert.Contains(t, s.plugin("history", "c", "-o", "json").succeeds(), `"backfilled": true`)
 }

@@ -34,15 +34,16 @@ Each tick gets the Job that the schedule would have given it: its name, its owne
 annotation batch.tutorial.kubebuilder.io/scheduled-at, of the Pods as well. It also has
 batch.tutorial.kubebuilder.io/trigger: Backfill. Where a Job of the tick has failed before, a number is
 added to the name. None of this changes lastScheduleTime. Of the backfilled Jobs that are over, the
-newest three are kept.
+newest three that succeeded and the newest ten that failed are kept. They say what became of the others.
 
 If concurrencyPolicy is Forbid, one runs at a time, and none beside a Job of the schedule. If it is
 Replace, nothing is started, as the next tick would delete what runs. A CronJob that is suspended is
 backfilled all the same.
 
 An interrupt leaves what runs. The same command goes on where that stopped, and never starts twice what
-it has started, unless that has failed. Two commands may do so at the same time. The exit code is 0 if
-all have succeeded, 1 if not, and 130 after an interrupt.`
+it has started, unless that has failed. Two commands may do so at the same time. An edit of the schedule
+ends it: of other ticks, nothing is known. The exit code is 0 if all have succeeded, 1 if not, and 130
+after an interrupt.`
 
 	example = `  # See what of the first week of June has no successful run
   kubectl cronjob backfill backup --from 2026-06-01 --to 2026-06-08 --dry-run
@@ -175,16 +176,18 @@ type work struct {
 	ticks  []time.Time
 	states map[state]int
 
-	// wanted are the ticks to run, oldest first, and mark is what their Jobs say of the command.
+	// wanted are the ticks to run, oldest first. Their Jobs say what the record does, and how far the
+	// call has come.
 	wanted []wanted
-	mark   mark
+	record *record
+	call   call
 }
 
 // wanted is a tick to run.
 type wanted struct {
 	tick    time.Time
 	state   state
-	ended   time.Time // if it failed
+	ended   time.Time // if it failed; else zero
 	attempt int
 }
 
@@ -227,28 +230,22 @@ func (c *command) plan(cronJob *v1.CronJob, jobs []*batchv1.Job) (*work, error) 
 
 // pick picks the ticks to run.
 func (w *work) pick(k *known, only state) {
-	w.mark = mark{from: w.ticks[0], only: only}
+	w.record, w.call = k.record, call{From: w.ticks[0].Unix(), Only: only}
 	for _, tick := range w.ticks {
-		is := k.of(tick)
-		w.states[is]++
-		if !wants(only, is) {
-			continue
+		next := k.nextRun(tick)
+		w.states[next.state]++
+		if wants(only, next.state) {
+			w.wanted = append(w.wanted, next)
+			w.call.FailedUntil = max(w.call.FailedUntil, next.ended.Unix())
 		}
-		next := wanted{tick: tick, state: is, attempt: k.attempts[tick.Unix()] + 1}
-		if is == failed {
-			next.ended = endOf(k.runs[tick.Unix()])
-			if next.ended.After(w.mark.failedUntil) {
-				w.mark.failedUntil = next.ended
-			}
-		}
-		w.wanted = append(w.wanted, next)
 	}
 }
 
 // newJob makes the Job of a tick.
 func (w *work) newJob(cronJob *v1.CronJob, next wanted) *batchv1.Job {
 	job := newJob(cronJob, next.tick, next.attempt)
-	w.mark.set(job)
+	w.call.To = next.tick.Unix()
+	w.record.set(job, w.call)
 	return job
 }
 

@@ -6,6 +6,7 @@ package backfill
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -225,6 +226,98 @@ func TestASecondCallStartsNothingTwiceThoughMostJobsAreDeleted(t *testing.T) {
 		last.Status = builders.MakeJob(c, at("13:00:00")).Succeeded(at("14:31:00")).Obj().Status
 		assert.Equal(t, []string{jobOf("08:00:00"), jobOf("09:00:00"), jobOf("11:00:00"), jobOf("12:00:00")}, names(c, pick(t, c, all, last)))
 	})
+}
+
+// startedBy returns the Jobs that a call starts, which end at 14:31: those of some ticks have failed.
+func startedBy(c *v1.CronJob, w *work, failedAt ...string) []*batchv1.Job {
+	var jobs []*batchv1.Job
+	for _, next := range w.wanted {
+		w.record.read(jobs)
+		job := w.newJob(c, next)
+		job.CreationTimestamp = metav1.NewTime(at("14:30:00").Add(time.Duration(len(jobs)) * time.Second))
+		end := builders.MakeJob(c, next.tick).Succeeded(at("14:31:00"))
+		if slices.Contains(failedAt, next.tick.Format(time.TimeOnly)) {
+			end = builders.MakeJob(c, next.tick).Failed(at("14:31:00"))
+		}
+		job.Status = end.Obj().Status
+		jobs = append(jobs, job)
+	}
+	return jobs
+}
+
+func TestTheNewestJobOfAnotherCallSaysWhatTheCallsBeforeItHaveDone(t *testing.T) {
+	c := hourly()
+	c.Status.RecentRuns = []v1.Run{run(c, "12:00:00", v1.TriggerSchedule, v1.RunSucceeded)}
+	failedJob := plan.JobName(c, at("09:00:00"))
+	first := startedBy(c, pick(t, c, all), "09:00:00")
+	night := &command{Env: &env.Env{Clock: clocktesting.NewFakeClock(at("14:30:00"))}, from: "2027-03-28", to: "2027-03-28T07:00", only: all}
+	for name, another := range map[string]func() *batchv1.Job{
+		"a call for another range": func() *batchv1.Job {
+			w, err := night.plan(c, first)
+			require.NoError(t, err)
+			return startedBy(c, w)[7]
+		},
+		"run --tick": func() *batchv1.Job {
+			job, err := OneTick(c, first, "2027-03-28T07:00", false, at("14:30:00"))
+			require.NoError(t, err)
+			return job
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			newest := another()
+			assert.Equal(t, []string{failedJob + "-2"}, names(c, pick(t, c, all, newest)), "the others have succeeded")
+			assert.Equal(t, []string{failedJob + "-2"}, names(c, pick(t, c, failed, newest)))
+			repeated := startedBy(c, pick(t, c, failed, newest))
+			assert.Empty(t, names(c, pick(t, c, all, repeated...)), "nor is anything run again once that has succeeded")
+		})
+	}
+	t.Run("of the same tick", func(t *testing.T) {
+		job, err := OneTick(c, first, "2027-03-28T09:00", true, at("14:30:00"))
+		require.NoError(t, err)
+		assert.Equal(t, failedJob+"-2", job.Name)
+		assert.Empty(t, names(c, pick(t, c, failed, job)), "it was run again")
+		newest, err := OneTick(c, []*batchv1.Job{job}, "2027-03-28T07:00", false, at("14:30:00"))
+		require.NoError(t, err)
+		_, err = OneTick(c, []*batchv1.Job{newest}, "2027-03-28T09:00", false, at("14:30:00"))
+		assert.ErrorContains(t, err, "has run (backfilled, no Job of it is left)")
+	})
+}
+
+func TestAJobSaysNothingOfTheTicksOfAnotherSchedule(t *testing.T) {
+	for name, edit := range map[string]func(*v1.CronJob){
+		"schedule": func(c *v1.CronJob) { c.Spec.Schedule = "*/30 * * * *" },
+		"zone":     func(c *v1.CronJob) { c.Spec.TimeZone = new("Europe/London") },
+		"days":     func(c *v1.CronJob) { c.Spec.Exclude = []v1.ExcludedDays{"2027-03-27"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := hourly()
+			jobs := startedBy(c, pick(t, c, all))
+			require.Empty(t, names(c, pick(t, c, all, jobs[len(jobs)-1])))
+			edit(c)
+			w := pick(t, c, all, jobs[len(jobs)-1])
+			assert.Len(t, w.wanted, len(w.ticks)-w.states[succeeded]-w.states[waiting])
+			assert.Zero(t, w.states[backfilled])
+		})
+	}
+}
+
+func TestARecordForgetsTheOldestOfWhatItHasNoRoomFor(t *testing.T) {
+	job := &batchv1.Job{}
+	r := recordOf(hourly(), nil)
+	oldest := at("00:00:00").Unix()
+	for i := range int64(maxFailed + 1) {
+		tick := oldest + i
+		r.Failed[tick] = tick + 1
+		r.add(call{From: tick, To: tick, Only: all})
+	}
+	r.set(job, call{From: oldest, To: oldest + 5_000, Only: all})
+	job.Annotations[v1.ScheduledAtAnnotation], job.Annotations[v1.TriggerAnnotation] = "2027-03-28T10:00:00Z", "Backfill"
+	got := recordOf(hourly(), []*batchv1.Job{job})
+	assert.Len(t, got.Failed, maxFailed)
+	assert.NotContains(t, got.Failed, oldest)
+	require.Len(t, got.Calls, maxCalls)
+	assert.Equal(t, call{From: oldest, To: oldest + 5_000, Only: all}, got.Calls[maxCalls-1], "one that goes on is the newest")
+	assert.Less(t, len(job.Annotations[recordAnnotation]), 64<<10)
 }
 
 func TestTheSummarySaysWhatIsKnownAndWhatIsRun(t *testing.T) {

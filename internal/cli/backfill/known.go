@@ -9,6 +9,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
@@ -36,8 +37,8 @@ const (
 	backfilled state = "backfilled"
 )
 
-// known is what is known of the ticks of a CronJob: by its Jobs, and by its status, which remembers
-// the newest runs and the newest missed ticks.
+// known is what is known of the ticks of a CronJob: by its Jobs, by what those say of deleted ones,
+// and by its status, which remembers the newest runs and the newest missed ticks.
 type known struct {
 	// runs has the run of each tick that says most of it: one that succeeded, or else one that
 	// runs, or else the one that failed last. Ticks are in Unix seconds.
@@ -55,12 +56,13 @@ type known struct {
 	// next is the first tick that the schedule may yet run; zero if there is none.
 	next time.Time
 
-	marks []mark
+	// record is what the Jobs say.
+	record *record
 }
 
 // learn gathers what is known of the ticks of a CronJob.
 func learn(c *v1.CronJob, ticks schedule.Ticks, jobs []*batchv1.Job) *known {
-	k := &known{runs: map[int64]v1.Run{}, attempts: map[int64]int{}, since: rememberedSince(c), marks: marksOf(jobs)}
+	k := &known{runs: map[int64]v1.Run{}, attempts: map[int64]int{}, since: rememberedSince(c), record: recordOf(c, jobs)}
 	if next := c.Status.NextScheduleTime; next != nil {
 		k.next = next.Time
 	}
@@ -73,6 +75,9 @@ func learn(c *v1.CronJob, ticks schedule.Ticks, jobs []*batchv1.Job) *known {
 		if run.Result != v1.RunMissed && !exists[run.JobName] { // the status may be behind a Job
 			k.add(run)
 		}
+	}
+	for tick, ended := range k.record.Failed {
+		k.add(v1.Run{ScheduledTime: metav1.Unix(tick, 0), CompletionTime: new(metav1.Unix(ended, 0)), Result: v1.RunFailed})
 	}
 	for _, row := range c.Status.Missed {
 		// A row with other ticks in between that have run, or of another schedule, is not believed.
@@ -150,10 +155,19 @@ func (k *known) of(tick time.Time) state {
 	case k.isMissed(tick):
 		is = missed
 	}
-	if isBackfilled(k.marks, tick, is, endOf(run)) {
+	if k.record.covers(tick, is, endOf(run)) {
 		return backfilled
 	}
 	return is
+}
+
+// nextRun describes the next run of a tick.
+func (k *known) nextRun(tick time.Time) wanted {
+	next := wanted{tick: tick, state: k.of(tick), attempt: k.attempts[tick.Unix()] + 1}
+	if next.state == failed {
+		next.ended = endOf(k.runs[tick.Unix()])
+	}
+	return next
 }
 
 // isMissed reports whether a tick of which no run is known was missed.

@@ -35,10 +35,11 @@ func OneTick(c *v1.CronJob, jobs []*batchv1.Job, text string, again bool, now ti
 		return nil, err
 	}
 	k := learn(c, ticks, jobs)
-	is, attempts := k.of(tick), k.attempts[tick.Unix()]
-	if hasRun := attempts > 0 || is == backfilled; hasRun && !again {
+	next := k.nextRun(tick)
+	if hasRun := next.attempt > 1 || next.state == backfilled; hasRun && !again {
 		name := cmp.Or(k.runs[tick.Unix()].JobName, "no Job of it is left")
-		return nil, fmt.Errorf("the tick of %s has run (%s, %s): --again runs it again", text, is, name)
+		return nil, fmt.Errorf("the tick of %s has run (%s, %s): --again runs it again", text, next.state, name)
 	}
-	return newJob(c, tick, attempts+1), nil
+	w := &work{record: k.record, call: call{From: tick.Unix(), Only: all, FailedUntil: max(0, next.ended.Unix())}}
+	return w.newJob(c, next), nil
 }

@@ -29,7 +29,7 @@ func (w *work) summary(cronJob *v1.CronJob) string {
 	text := &strings.Builder{}
 	fmt.Fprintf(text, "%d ticks from %s to %s: %s\n", len(w.ticks), w.ticks[0].In(zone).Format(time.RFC3339),
 		w.ticks[len(w.ticks)-1].In(zone).Format(time.RFC3339), strings.Join(counts, ", "))
-	if w.states[unknown] > 0 && w.mark.only == all {
+	if w.states[unknown] > 0 && w.call.Only == all {
 		text.WriteString("The unknown ones are older than what the CronJob remembers, and may have run: --only missed leaves them out.\n")
 	}
 	fmt.Fprintf(text, "%d to run\n", len(w.wanted))

@@ -62,10 +62,9 @@ type runner struct {
 	jobs    *watchedJobs
 	cronJob *v1.CronJob
 
-	// queue are the ticks to start, oldest first, and running when the Jobs that run were started, by
-	// name.
+	// queue are the ticks to start, oldest first, and running the Jobs that run, by name.
 	queue   []wanted
-	running map[string]time.Time
+	running map[string]started
 
 	// backoff is for the retries of the creation that is refused since refusedAt, the next at
 	// retryAt. While a Job runs, refusedAt is that of the last refusal.
@@ -73,10 +72,16 @@ type runner struct {
 	refusedAt, retryAt time.Time
 }
 
+// started is a run, and when its Job was started.
+type started struct {
+	v1.Run
+	at time.Time
+}
+
 func newRunner(c *command, cluster client.Client, cronJob *v1.CronJob, w *work) *runner {
 	return &runner{
 		command: c, work: w, report: newReport(c.Out, len(w.wanted)), cluster: cluster, cronJob: cronJob,
-		queue: w.wanted, running: map[string]time.Time{}, backoff: retryBackoff,
+		queue: w.wanted, running: map[string]started{}, backoff: retryBackoff,
 	}
 }
 
@@ -142,6 +147,9 @@ func (r *runner) startNext(ctx context.Context) error {
 	if err := checkAllowed(r.cronJob); err != nil {
 		return fmt.Errorf("%w: %w", errStop, err)
 	}
+	if scheduleOf(r.cronJob) != r.record.Schedule {
+		return fmt.Errorf("%w: the schedule of CronJob %s was edited", errStop, r.cronJob.Name)
+	}
 	if err := r.checkForbid(r.jobs.list()); err != nil {
 		return err
 	}
@@ -150,12 +158,13 @@ func (r *runner) startNext(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.record.read(jobs)
 	next := r.queue[0]
 	job := r.newJob(r.cronJob, next)
 	switch {
 	case slices.ContainsFunc(jobs, func(other *batchv1.Job) bool { return other.Name == job.Name }):
 		return r.join(ctx, job.Name)
-	case isBackfilled(marksOf(jobs), next.tick, next.state, next.ended):
+	case r.record.covers(next.tick, next.state, next.ended):
 		r.done(&r.others)
 		return nil
 	}
@@ -173,8 +182,13 @@ func (r *runner) startNext(ctx context.Context) error {
 	default:
 		return fmt.Errorf("creating the Job: %w", err)
 	}
-	r.running[job.Name] = r.Clock.Now()
+	r.noteStart(job)
 	return nil
+}
+
+// noteStart notes that a Job runs.
+func (r *runner) noteStart(job *batchv1.Job) {
+	r.running[job.Name] = started{plan.RunOf(job), r.Clock.Now()}
 }
 
 // readCronJob reads the CronJob again. Of another of its name nothing is started.
@@ -237,7 +251,7 @@ func (r *runner) join(ctx context.Context, name string) error {
 			errStop, name, r.cronJob.Name)
 	}
 	r.note("job.batch/%s is there already", name)
-	r.running[name] = r.Clock.Now()
+	r.noteStart(job)
 	if plan.ResultOf(job) != "" { // which the watch may have told of before it was asked for
 		r.conclude(plan.RunOf(job))
 	}
@@ -279,8 +293,8 @@ func (r *runner) see(ctx context.Context, event watch.EventType, job *batchv1.Jo
 // settle looks up Jobs that the watch does not tell of, though it should: they may have ended, and
 // been deleted, while it was interrupted.
 func (r *runner) settle(ctx context.Context) {
-	for name, startedAt := range r.running {
-		if r.jobs.has(name) || r.Clock.Since(startedAt) < cacheLag {
+	for name, run := range r.running {
+		if r.jobs.has(name) || r.Clock.Since(run.at) < cacheLag {
 			continue
 		}
 		job := &batchv1.Job{}
@@ -293,7 +307,8 @@ func (r *runner) settle(ctx context.Context) {
 
 // concludeGone reports a Job that is gone, and was not seen to end.
 func (r *runner) concludeGone(ctx context.Context, name string) {
-	run := v1.Run{JobName: name, Result: v1.RunDeleted}
+	run := r.running[name].Run
+	run.Result = v1.RunDeleted
 	if err := r.readCronJob(ctx); err == nil {
 		for _, told := range r.cronJob.Status.RecentRuns {
 			if told.JobName == name && told.Result != v1.RunRunning {
@@ -311,13 +326,14 @@ func (r *runner) conclude(run v1.Run) {
 	case v1.RunSucceeded:
 		r.note("job.batch/%s completed", run.JobName)
 		r.done(&r.succeeded)
+		return
 	case v1.RunFailed:
 		r.say("job.batch/%s failed: %s", run.JobName, run.Reason)
-		r.done(&r.failed)
 	default:
 		r.say("job.batch/%s was deleted while it ran", run.JobName)
-		r.done(&r.failed)
 	}
+	r.done(&r.failed)
+	r.record.fail(run)
 }
 
 // verdict says what became of all, and makes the exit code of it.

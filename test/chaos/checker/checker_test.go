@@ -116,6 +116,14 @@ func (t *tale) backfills(second float64, tick int) {
 	t.jobs[tick].Backfill = true
 }
 
+// backfillsAll has a user backfill so many ticks before noon, whose Jobs end.
+func (t *tale) backfillsAll(count int, result string) {
+	for i := range count {
+		t.backfills(23, -10*(i+1))
+		t.ends(24, -10*(i+1), result)
+	}
+}
+
 // runs has a tick run: asked for, created and in the status.
 func (t *tale) runs(second float64, tick, next int) {
 	t.asks(second, tick)
@@ -554,6 +562,16 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 		"S8: too many are left": {want: []Law{HistoryTooLong}, tell: func(t *tale) {
 			t.edit(1, func(c *history.CronJob) { c.SucceededLimit = 1 })
 			t.runsTwice()
+			t.settles(25)
+		}},
+		"S8: too many that were backfilled are left": {want: []Law{HistoryTooLong}, tell: func(t *tale) {
+			t.runsTwice()
+			t.backfillsAll(4, history.Succeeded)
+			t.settles(25)
+		}},
+		"S8: more that were backfilled and failed are left": {tell: func(t *tale) {
+			t.runsTwice()
+			t.backfillsAll(10, history.Failed)
 			t.settles(25)
 		}},
 		"S8: the newest is deleted": {want: []Law{PrunedTooMuch}, tell: func(t *tale) {

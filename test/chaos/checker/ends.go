@@ -19,8 +19,8 @@ func (c *check) statuses(s *timeline) {
 	}
 }
 
-// backfillLimit is how many ended Jobs of backfilled ticks the operator keeps.
-const backfillLimit = 3
+// backfillLimits are how many ended Jobs of backfilled ticks the operator keeps.
+var backfillLimits = map[string]int{history.Succeeded: 3, history.Failed: 10}
 
 // settled judges how a CronJob is in the end, when all is idle.
 func (c *check) settled(s *timeline) {
@@ -29,7 +29,7 @@ func (c *check) settled(s *timeline) {
 	}
 	c.Settled++
 	last := s.versions[len(s.versions)-1]
-	left := map[string]int{}
+	left, backfilled := map[string]int{}, map[string]int{}
 	newest := time.Time{}
 	for _, run := range s.runs {
 		isUnknown := run.Tick.After(last.LastSchedule) && c.isForgotten(s, run, c.end)
@@ -40,19 +40,19 @@ func (c *check) settled(s *timeline) {
 			left[run.result]++
 		}
 	}
-	kept := 0
 	for _, run := range s.backfills {
 		if run.deleted == 0 {
-			kept++
+			backfilled[run.result]++
 		}
-	}
-	if kept > backfillLimit {
-		c.violate(HistoryTooLong, s, time.Time{}, "%d backfilled Jobs are left, with a limit of %d", kept, backfillLimit)
 	}
 	for _, result := range []string{history.Succeeded, history.Failed} {
 		if left[result] > limit(last.CronJob, result) {
 			c.violate(HistoryTooLong, s, time.Time{}, "%d Jobs that %s are left, with a limit of %d",
 				left[result], result, limit(last.CronJob, result))
+		}
+		if backfilled[result] > backfillLimits[result] {
+			c.violate(HistoryTooLong, s, time.Time{}, "%d backfilled Jobs that %s are left, with a limit of %d",
+				backfilled[result], result, backfillLimits[result])
 		}
 	}
 	switch {
