@@ -121,7 +121,7 @@ func finishSchema(path string, schema *apiextensionsv1.JSONSchemaProps) {
 
 // addRules adds the rules of cron expressions to the fields of a schedule. v1's has none. Each hint
 // is a rule of its own, of which one at most fails: a messageExpression could choose among them, but
-// the CA injector of cert-manager before 1.12 drops it from the CRD.
+// the CA injector of cert-manager before 1.12 drops it from the CRD, as it does a fieldPath.
 func addRules(schedule *apiextensionsv1.JSONSchemaProps) {
 	for _, rule := range scheduling.Rules() {
 		field, ok := schedule.Properties[rule.Field]
@@ -143,18 +143,16 @@ func addRules(schedule *apiextensionsv1.JSONSchemaProps) {
 // addCombinedRules refuses an interval among several schedules: in v1 a text, in v2 a field.
 func addCombinedRules(spec *apiextensionsv1.JSONSchemaProps) {
 	items := spec.Properties["additionalSchedules"].Items.Schema
-	isNone, field := "!%s.startsWith('@every')", ""
+	isNone := "!%s.startsWith('@every')"
 	if items.Type == "object" {
-		isNone, field = "!has(%s.every)", ".every"
+		isNone = "!has(%s.every)"
 	}
 	message := scheduling.ErrCombined.Error()
-	items.XValidations = append(items.XValidations, apiextensionsv1.ValidationRule{
-		Rule: fmt.Sprintf(isNone, "self"), Message: message, FieldPath: field,
-	})
+	items.XValidations = append(items.XValidations, apiextensionsv1.ValidationRule{Rule: fmt.Sprintf(isNone, "self"), Message: message})
 	spec.XValidations = append(spec.XValidations, apiextensionsv1.ValidationRule{
 		Rule: "!has(self.additionalSchedules) || size(self.additionalSchedules) == 0 || !has(self.schedule) || " +
 			fmt.Sprintf(isNone, "self.schedule"),
-		Message: message, FieldPath: ".schedule" + field,
+		Message: "schedule: " + message,
 	})
 }
 

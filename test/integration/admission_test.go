@@ -28,7 +28,7 @@ const (
 	everyBeside    = `every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek`
 	neverFires     = `never fires: no day has this day of month, month, hour and minute`
 	dayHint        = `must be a date of the calendar such as 2026-12-25, a range such as 2026-12-24/2027-01-02, or a day of each year such as --12-25`
-	windowReversed = `spec.notAfter: Invalid value: must not be before notBefore`
+	windowReversed = `spec: Invalid value: notAfter must not be before notBefore`
 	noPrefix       = `not a schedule: TZ= and CRON_TZ= are not supported, use timeZone`
 )
 

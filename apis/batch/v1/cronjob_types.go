@@ -11,7 +11,7 @@ import (
 
 // CronJobSpec says when Jobs start, what they look like, and how many are kept.
 //
-// +kubebuilder:validation:XValidation:rule=`!has(self.notBefore) || !has(self.notAfter) || self.notBefore <= self.notAfter`,message=`must not be before notBefore`,fieldPath=`.notAfter`
+// +kubebuilder:validation:XValidation:rule=`!has(self.notBefore) || !has(self.notAfter) || self.notBefore <= self.notAfter`,message=`notAfter must not be before notBefore`
 type CronJobSpec struct {
 	// The schedule: five cron fields (minute, hour, day of month, month, day of week),
 	// a macro (@yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly),

@@ -13,7 +13,7 @@ import (
 
 // CronJobSpec says when Jobs start, what they look like, and how many are kept.
 //
-// +kubebuilder:validation:XValidation:rule=`!has(self.notBefore) || !has(self.notAfter) || self.notBefore <= self.notAfter`,message=`must not be before notBefore`,fieldPath=`.notAfter`
+// +kubebuilder:validation:XValidation:rule=`!has(self.notBefore) || !has(self.notAfter) || self.notBefore <= self.notAfter`,message=`notAfter must not be before notBefore`
 type CronJobSpec struct {
 	// The schedule: one field for each part of a cron expression, or an interval in "every".
 	// Fields are read in the time zone of timeZone.
