@@ -205,7 +205,7 @@ func (c *check) witness() {
 func (c *check) mayWait(s *timeline, tick, by time.Time) bool {
 	policy := s.versionAt(by).Policy
 	recently := tick.Add(-c.slow(lagInStorm))
-	isJobThere := slices.ContainsFunc(s.runs, func(run *run) bool {
+	isJobThere := slices.ContainsFunc(slices.Concat(s.runs, s.backfills), func(run *run) bool {
 		return !run.createdAt.After(by) && (run.ended == 0 || run.endedAt.After(recently)) &&
 			(run.deleted == 0 || run.deletedAt.After(recently))
 	})

@@ -150,6 +150,17 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.reports(38.1, oneMissed(10))
 			t.reports(38.2, oneMissed(30))
 		}},
+		"S14: under Forbid a tick waits for a Job that was backfilled": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Policy = "Forbid" })
+			t.refuses(5, history.Deletes)
+			t.startsJobs(20)
+			t.reports(21.1, oneMissed(10))
+			t.backfills(25, 10)
+			t.endsJob(45, 10)
+			t.startsJobs(50)
+			t.status(51, 50, 60)
+			t.reports(51.1, manyMissed(2, 30, 40))
+		}},
 		"S14: under Forbid a tick waits for no Job": {want: []Law{NotTried}, tell: func(t *tale) {
 			t.edit(1, func(c *history.CronJob) { c.Policy = "Forbid" })
 			t.refuses(5, history.Deletes)
