@@ -16,15 +16,15 @@ import (
 
 // run starts the tick that is due, as the concurrency policy has it.
 func (p *Plan) run(in Input, active []jobState, start Start) {
-	policy := in.CronJob.Spec.ConcurrencyPolicy
+	isReplace, limit := in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent, MaxConcurrency(in.CronJob)
 	switch {
-	case in.Uncertain && policy != v1.AllowConcurrent:
+	case in.Uncertain && (isReplace || limit > 0):
 		p.wakeBy(start.GiveUpAt) // the Job that may exist would hold it back
 		return
-	case policy == v1.ForbidConcurrent && len(active) > 0:
+	case limit > 0 && len(active) > 0 && len(active)+p.unobserved >= limit:
 		p.hold(in, active[0].Job, start)
 		return
-	case policy == v1.ReplaceConcurrent:
+	case isReplace:
 		if !in.Unrecordable && slices.ContainsFunc(active, func(job jobState) bool { return !job.accounted }) {
 			// A process that knows nothing but the status would take the tick of a Job that was
 			// deleted for missed.
@@ -43,6 +43,18 @@ func (p *Plan) run(in Input, active []jobState, start Start) {
 	p.Start = &start
 }
 
+// MaxConcurrency returns how many Jobs of a CronJob may run at once; 0 for any number. Replace makes
+// room by itself.
+func MaxConcurrency(c *v1.CronJob) int {
+	switch {
+	case c.Spec.ConcurrencyPolicy == v1.ForbidConcurrent:
+		return 1
+	case c.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent || c.Spec.MaxConcurrency == nil:
+		return 0
+	}
+	return max(int(*c.Spec.MaxConcurrency), 1) // less can only be stored without the schema
+}
+
 // hold lets the tick wait until the Job has ended.
 func (p *Plan) hold(in Input, job *batchv1.Job, start Start) {
 	p.wakeBy(start.GiveUpAt)
@@ -54,8 +66,12 @@ func (p *Plan) hold(in Input, job *batchv1.Job, start Start) {
 // waitFor says that the tick that is due waits for something to become of a Job, and reports
 // whether that is new.
 func (p *Plan) waitFor(in Input, job *batchv1.Job, what string) bool {
-	message := fmt.Sprintf("The tick of %s waits, as concurrencyPolicy is %s, for Job %s to %s.",
-		p.Status.NextScheduleTime.UTC().Format(time.RFC3339), in.CronJob.Spec.ConcurrencyPolicy, job.Name, what)
+	reason := fmt.Sprintf("concurrencyPolicy is %s", in.CronJob.Spec.ConcurrencyPolicy)
+	if in.CronJob.Spec.ConcurrencyPolicy == v1.AllowConcurrent {
+		reason = fmt.Sprintf("maxConcurrency is %d", MaxConcurrency(in.CronJob))
+	}
+	message := fmt.Sprintf("The tick of %s waits, as %s, for Job %s to %s.",
+		p.Status.NextScheduleTime.UTC().Format(time.RFC3339), reason, job.Name, what)
 	return p.setReady(in, metav1.ConditionTrue, v1.ReasonWaiting, message)
 }
 

@@ -46,5 +46,5 @@ func isReadyReason(c *v1.CronJob, reason string) bool {
 
 // isHeld reports whether the stored status says that a tick waits for a Job to end.
 func isHeld(c *v1.CronJob) bool {
-	return c.Spec.ConcurrencyPolicy == v1.ForbidConcurrent && isReadyReason(c, v1.ReasonWaiting)
+	return MaxConcurrency(c) > 0 && isReadyReason(c, v1.ReasonWaiting)
 }

@@ -102,12 +102,16 @@ func (p *Plan) unreported(in Input) []*batchv1.Job {
 }
 
 // decisionEvents returns the events of what the Ready condition begins to say.
-func (p *Plan) decisionEvents() []Event {
+func (p *Plan) decisionEvents(c *v1.CronJob) []Event {
 	var events []Event
 	if p.HeldBy != nil {
 		tick := p.Status.NextScheduleTime.UTC().Format(time.RFC3339)
+		reason := fmt.Sprintf("the concurrency policy is %s", v1.ForbidConcurrent)
+		if c.Spec.ConcurrencyPolicy == v1.AllowConcurrent {
+			reason = fmt.Sprintf("maxConcurrency is %d", MaxConcurrency(c))
+		}
 		events = append(events, normal(EventJobAlreadyActive, actionSchedule, p.HeldBy, tick,
-			fmt.Sprintf("Not starting a job because %s is running and the concurrency policy is %s", p.HeldBy.Name, v1.ForbidConcurrent)))
+			fmt.Sprintf("Not starting a job because %s is running and %s", p.HeldBy.Name, reason)))
 	}
 	if p.Rejected != nil {
 		reason := EventUnparseableSchedule

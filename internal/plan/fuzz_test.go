@@ -30,16 +30,17 @@ func FuzzDecide(f *testing.F) {
 	now := time.Date(2026, time.March, 29, 1, 30, 0, 0, time.UTC).Unix()
 	for _, text := range []string{"* * * * *", "*/5 * * * *", "30 2 * * *", "@every 90m", "@every 1s", "0 0 29 2 *", "0 0 L,15W * 5#5", "garbage", ""} {
 		for _, flags := range []uint32{0, 1, 2, 3, 0b_1111_0000_0001, 0b_1111_0000_0010, ^uint32(0)} {
-			f.Add(text, "Europe/Paris", text, []byte{0, 0x40, 1, 0x42, 2, 0x44, 3, 0x08, 250, 0x41, 4, 0x90, 9, 0xd1}, now, int64(7200), int64(60), int64(3600), int64(300), int64(200), flags)
+			f.Add(text, "Europe/Paris", text, []byte{0, 0x40, 1, 0x42, 2, 0x44, 3, 0x08, 250, 0x41, 4, 0x90, 9, 0xd1}, now, int64(7200), int64(60), int64(3600), int64(300), int64(200), flags, ^flags)
 		}
 	}
-	f.Add("@every 2562047h", "", "@every 1h", []byte{}, int64(1<<62), int64(1<<40), int64(-1), int64(1<<39), int64(-1<<40), int64(-5), uint32(0xffff))
-	f.Fuzz(func(t *testing.T, text, zone, observed string, jobs []byte, now, created, edited, last, next, deadline int64, flags uint32) {
+	f.Add("@every 2562047h", "", "@every 1h", []byte{}, int64(1<<62), int64(1<<40), int64(-1), int64(1<<39), int64(-1<<40), int64(-5), uint32(0xffff), uint32(0xf0f0))
+	f.Fuzz(func(t *testing.T, text, zone, observed string, jobs []byte, now, created, edited, last, next, deadline int64, flags, policies uint32) {
 		if len(jobs) > 100 || !utf8.ValidString(text+zone+observed) {
 			return // more is no other case, and JSON is UTF-8
 		}
 		s := situation{now: apiTime(now), flags: flags}
 		c := s.cronJob(text, zone, s.ago(created), deadline)
+		(&situation{now: s.now, flags: policies}).addPolicies(c)
 		s.addStatus(c, observed, s.ago(last), s.ago(next))
 		s.bound(c, s.ago(last), s.ago(deadline))
 		all := s.jobs(c, jobs)
@@ -105,6 +106,13 @@ func (s *situation) bound(c *v1.CronJob, first, last time.Time) {
 	}
 	if s.has() {
 		c.Spec.NotAfter = new(metav1.NewTime(last))
+	}
+}
+
+// addPolicies sets the fields that are off by default.
+func (s *situation) addPolicies(c *v1.CronJob) {
+	if s.has() {
+		c.Spec.MaxConcurrency = new(int32(s.take(3)) - 1)
 	}
 }
 

@@ -246,6 +246,13 @@ func TestNarratives(t *testing.T) {
 				{at("11:01:01"), "Jobs take sixteen minutes from now on", func(w *world) { w.takes = minutes(16) }},
 			},
 		},
+		"no-more-than-two-at-once": {
+			build: builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).MaxConcurrency(2), takes: minutes(25), end: at("12:00:00"),
+			scenes: []scene{
+				{at("10:45:00"), "three may run at once", edit(func(c *v1.CronJob) { c.Spec.MaxConcurrency = new(int32(3)) })},
+				{at("11:15:00"), "one may run", edit(func(c *v1.CronJob) { c.Spec.MaxConcurrency = new(int32(1)) })},
+			},
+		},
 		"replace": {
 			build: builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).Policy(v1.ReplaceConcurrent), end: at("11:00:00"),
 			takes: func(tick time.Time) (time.Duration, bool) {

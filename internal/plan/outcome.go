@@ -90,7 +90,7 @@ func Conclude(in Input, p Plan, done Outcome) Result {
 	p.rememberRuns(in, done)
 	p.observeEdit(in)
 	return Result{
-		Status: p.Status, Events: append(events, p.decisionEvents()...), Unrecorded: p.unrecorded, Ended: p.Ended,
+		Status: p.Status, Events: append(events, p.decisionEvents(in.CronJob)...), Unrecorded: p.unrecorded, Ended: p.Ended,
 		Missed: p.Missed, ReplacedCount: p.ReplacedCount, DeletedCount: p.DeletedCount,
 		Refused: refused, CanDefer: canDefer, WakeAt: p.WakeAt, Again: p.Again,
 	}

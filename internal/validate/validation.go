@@ -7,6 +7,8 @@ package validate
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -31,16 +33,18 @@ func Name(c *v1.CronJob) field.ErrorList {
 // another. In v2, of which inFields is true, a mistake in the schedule is at one of its fields.
 func Spec(spec *v1.CronJobSpec, inFields bool) field.ErrorList {
 	path := field.NewPath("spec")
-	errs := append(validateSchedule(spec, path, inFields), validateTicks(spec, path)...)
+	errs := slices.Concat(validateSchedule(spec, path, inFields), validateTicks(spec, path), validatePolicies(spec, path))
 	for _, limit := range []struct {
 		name  string
 		value *int32
+		least int32
 	}{
-		{"successfulJobsHistoryLimit", spec.SuccessfulJobsHistoryLimit},
-		{"failedJobsHistoryLimit", spec.FailedJobsHistoryLimit},
+		{"successfulJobsHistoryLimit", spec.SuccessfulJobsHistoryLimit, 0},
+		{"failedJobsHistoryLimit", spec.FailedJobsHistoryLimit, 0},
+		{"maxConcurrency", spec.MaxConcurrency, 1},
 	} {
-		if ptr.Deref(limit.value, 0) < 0 {
-			errs = append(errs, field.Invalid(path.Child(limit.name), *limit.value, "must be 0 or more"))
+		if limit.value != nil && *limit.value < limit.least {
+			errs = append(errs, field.Invalid(path.Child(limit.name), *limit.value, fmt.Sprintf("must be %d or more", limit.least)))
 		}
 	}
 	if ptr.Deref(spec.StartingDeadlineSeconds, 0) < 0 {

@@ -79,6 +79,9 @@ func (b *CronJob) Policy(policy v1.ConcurrencyPolicy) *CronJob {
 	return b
 }
 
+// MaxConcurrency sets how many Jobs may run at once.
+func (b *CronJob) MaxConcurrency(limit int32) *CronJob { b.c.Spec.MaxConcurrency = &limit; return b }
+
 // Suspend sets whether it is suspended.
 func (b *CronJob) Suspend(suspend bool) *CronJob { b.c.Spec.Suspend = &suspend; return b }
 

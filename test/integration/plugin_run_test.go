@@ -202,6 +202,16 @@ func TestPluginRunFollowsTheConcurrencyPolicy(t *testing.T) {
 		}
 		s.runNow("c")
 	})
+	t.Run("Allow refuses while as many run as maxConcurrency says, unless forced", func(t *testing.T) {
+		t.Parallel()
+		s := newSpace(t)
+		s.create(s.cronJob("c").Schedule(nextYear).MaxConcurrency(2).Obj())
+		s.runNow("c")
+		s.runNow("c")
+		assert.Contains(t, s.plugin("run", "c").fails(1), "maxConcurrency of CronJob c is 2, and 2 Jobs run: wait until fewer do, or use --force")
+		s.runNow("c", "--force")
+		assert.Len(t, s.jobs("c"), 3)
+	})
 	t.Run("Forbid lets the tick wait for it", func(t *testing.T) {
 		t.Parallel()
 		s := newSpace(t)

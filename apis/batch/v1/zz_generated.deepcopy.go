@@ -90,6 +90,11 @@ func (in *CronJobSpec) DeepCopyInto(out *CronJobSpec) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.MaxConcurrency != nil {
+		in, out := &in.MaxConcurrency, &out.MaxConcurrency
+		*out = new(int32)
+		**out = **in
+	}
 	if in.Suspend != nil {
 		in, out := &in.Suspend, &out.Suspend
 		*out = new(bool)

@@ -14,6 +14,7 @@ import (
 // CronJobSpec says when Jobs start, what they look like, and how many are kept.
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.notBefore) || !has(self.notAfter) || self.notBefore <= self.notAfter`,message=`notAfter must not be before notBefore`
+// +kubebuilder:validation:XValidation:rule=`!has(self.maxConcurrency) || !has(self.concurrencyPolicy) || self.concurrencyPolicy == 'Allow' || self.concurrencyPolicy == 'Forbid' && self.maxConcurrency == 1`,message=`maxConcurrency goes with concurrencyPolicy Allow: Forbid runs 1 at a time, and Replace the newest alone`
 type CronJobSpec struct {
 	// The schedule: one field for each part of a cron expression, or an interval in "every".
 	// Fields are read in the time zone of timeZone.
@@ -47,6 +48,12 @@ type CronJobSpec struct {
 	// "Replace" deletes it and starts the new Job.
 	// +optional
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
+
+	// How many Jobs may run at once with concurrencyPolicy "Allow": a tick above it waits as under
+	// "Forbid", which is 1. No limit when not set.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	MaxConcurrency *int32 `json:"maxConcurrency,omitempty"`
 
 	// Whether scheduling is suspended. Jobs that run already go on. Ticks that pass while
 	// suspended never run. False when not set.

@@ -24,6 +24,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/backfill"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 const (
@@ -40,8 +41,8 @@ With --tick it runs a tick of the past, as backfill does. A tick that has run ne
 What follows -- replaces the arguments of the container, and --env adds variables, or replaces those
 of the same name, in this Job alone.
 
-If concurrencyPolicy is Forbid and a Job runs, nothing is started, unless with --force. If it is
-Replace, the Jobs that run are deleted first.
+If concurrencyPolicy is Forbid and a Job runs, or as many run as maxConcurrency allows, nothing is
+started, unless with --force. If concurrencyPolicy is Replace, the Jobs that run are deleted first.
 
 With --wait or --follow the exit code is 0 when the Job has completed, and 1 when it has failed, is
 gone, or --timeout is over. An interrupt leaves the Job running.`
@@ -105,7 +106,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&c.force, "force", false, "Start it even if concurrencyPolicy is Forbid and a Job runs.")
+	flags.BoolVar(&c.force, "force", false, "Start it even if concurrencyPolicy or maxConcurrency has ticks wait for a Job that runs.")
 	flags.StringVar(&c.tick, "tick", "", "Run this tick of the past: "+
 		"a time as in RFC 3339, or one in the zone of the schedule such as 2026-06-01T02:30.")
 	flags.BoolVar(&c.again, "again", false, "Run the tick even if it has run.")
@@ -190,16 +191,19 @@ func (c *command) start(ctx context.Context, cluster client.Client, cronJob *v1.
 		return nil, err
 	}
 	if len(active) > 0 {
-		switch cronJob.Spec.ConcurrencyPolicy {
-		case v1.ForbidConcurrent:
-			if !c.force {
-				return nil, fmt.Errorf("concurrencyPolicy of CronJob %s is Forbid, and job.batch/%s runs: "+
-					"wait until it has ended, or use --force to start another beside it", cronJob.Name, active[0].Name)
-			}
-		case v1.ReplaceConcurrent:
+		limit, policy := plan.MaxConcurrency(cronJob), cronJob.Spec.ConcurrencyPolicy
+		switch {
+		case policy == v1.ReplaceConcurrent:
 			if err := c.replace(ctx, cluster, active, job); err != nil {
 				return nil, err
 			}
+		case c.force || limit == 0 || len(active) < limit:
+		case policy == v1.ForbidConcurrent:
+			return nil, fmt.Errorf("concurrencyPolicy of CronJob %s is Forbid, and job.batch/%s runs: "+
+				"wait until it has ended, or use --force to start another beside it", cronJob.Name, active[0].Name)
+		default:
+			return nil, fmt.Errorf("maxConcurrency of CronJob %s is %d, and %d Jobs run: "+
+				"wait until fewer do, or use --force to start another beside them", cronJob.Name, limit, len(active))
 		}
 	}
 	if c.dryRun != cronjobs.DryRunClient {
