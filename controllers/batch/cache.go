@@ -25,11 +25,11 @@ func Cached() map[client.Object]cache.ByObject {
 	}
 }
 
-// trimCronJob drops the annotations of a CronJob, in which kubectl keeps another copy of it, and
+// trimCronJob drops most annotations of a CronJob, in which kubectl keeps another copy of it, and
 // what its managed fields say beside who wrote when, and whether that was of the spec.
 func trimCronJob(object any) (any, error) {
 	if c, ok := object.(*v1.CronJob); ok {
-		c.Annotations = informer.TrimAnnotations(c.Annotations)
+		c.Annotations = informer.TrimAnnotations(c.Annotations, v1.ResumedAtAnnotation)
 		for i := range c.ManagedFields {
 			if entry := &c.ManagedFields[i]; setsSpec(*entry) {
 				entry.FieldsV1 = specFields

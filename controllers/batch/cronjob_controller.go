@@ -142,10 +142,11 @@ const (
 	// CronJob that was deleted and created again, or another kind of the same name, is a stranger.
 	ownerIndex = "cronjob-uid"
 
-	// activeIndex has the Jobs that a CronJob controls and that run, and undecodableIndex the
-	// CronJobs that can't be decoded, under isIndexed.
+	// activeIndex has the Jobs that a CronJob controls and that run, undecodableIndex the CronJobs
+	// that can't be decoded, and stoppedIndex those that stopped after failures, under isIndexed.
 	activeIndex      = "active"
 	undecodableIndex = "undecodable"
+	stoppedIndex     = "stopped"
 	isIndexed        = "true"
 )
 
@@ -161,6 +162,10 @@ func addIndexes(mgr ctrl.Manager) error {
 		indexer.IndexField(ctx, &v1.CronJob{}, undecodableIndex, func(object client.Object) []string {
 			c, ok := object.(*v1.CronJob)
 			return indexedIf(ok && informer.DecodingError(c) != "")
+		}),
+		indexer.IndexField(ctx, &v1.CronJob{}, stoppedIndex, func(object client.Object) []string {
+			c, ok := object.(*v1.CronJob)
+			return indexedIf(ok && plan.IsStopped(c))
 		}),
 	)
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -565,7 +566,12 @@ func (s *stage) written() *v1.CronJob {
 }
 
 // finishJobs ends all Jobs that run with success, and waits until the cache knows.
-func (s *stage) finishJobs() {
+func (s *stage) finishJobs() { s.endJobs(batchv1.JobSuccessCriteriaMet, batchv1.JobComplete) }
+
+// failJobs ends them with failure.
+func (s *stage) failJobs() { s.endJobs(batchv1.JobFailureTarget, batchv1.JobFailed) }
+
+func (s *stage) endJobs(conditions ...batchv1.JobConditionType) {
 	s.Helper()
 	list := &batchv1.JobList{}
 	require.NoError(s, mgr.GetAPIReader().List(s.Context(), list, client.InNamespace(s.key.Namespace)))
@@ -574,8 +580,11 @@ func (s *stage) finishJobs() {
 			continue
 		}
 		now := metav1.NewTime(time.Now().Truncate(time.Second))
-		job.Status.StartTime, job.Status.CompletionTime = &now, &now
-		for _, condition := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
+		job.Status.StartTime = &now
+		if slices.Contains(conditions, batchv1.JobComplete) {
+			job.Status.CompletionTime = &now
+		}
+		for _, condition := range conditions {
 			job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{
 				Type: condition, Status: corev1.ConditionTrue, LastProbeTime: now, LastTransitionTime: now,
 			})

@@ -60,7 +60,9 @@ func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks) {
 			continue // an older status was read, which lacks the row that was reported last
 		}
 		missedTicks.WithLabelValues(string(missed.Reason)).Add(float64(missed.Count))
-		if missed.Reason != plan.MissedForbidden && missed.Reason != plan.MissedEdited { // as somebody asked for
+		switch missed.Reason {
+		case plan.MissedForbidden, plan.MissedEdited, plan.MissedStopped: // as somebody asked for
+		default:
 			r.namespaces.noteMissed(c.Namespace, r.Clock.Now())
 		}
 	}

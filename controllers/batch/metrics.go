@@ -71,12 +71,16 @@ func (r *CronJobReconciler) registerGauges() error {
 			Help: "CronJobs that start nothing because a stored field has a type that it can't have.",
 		}, func() float64 { return r.count(&v1.CronJobList{}, undecodableIndex) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "cronjob_controller_stopped_cronjobs",
+			Help: "CronJobs that start nothing because as many runs failed in a row as spec.stopAfterFailures allows.",
+		}, func() float64 { return r.count(&v1.CronJobList{}, stoppedIndex) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "cronjob_controller_namespaces_with_ticks",
 			Help: "Namespaces in which a tick ran or was missed within the last 15 minutes.",
 		}, func() float64 { return r.namespaces.count(r.Clock.Now(), false) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "cronjob_controller_namespaces_with_missed_ticks",
-			Help: "Namespaces in which a tick was missed within the last 15 minutes, but for the reasons Forbidden and Edited.",
+			Help: "Namespaces in which a tick was missed within the last 15 minutes, but for the reasons Forbidden, Edited and Stopped.",
 		}, func() float64 { return r.namespaces.count(r.Clock.Now(), true) }),
 	} {
 		metrics.Registry.Unregister(gauge)

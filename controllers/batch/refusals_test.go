@@ -794,3 +794,53 @@ func TestAStatusIsNotDeferredWhenTheNextTickIsNear(t *testing.T) {
 		})
 	}
 }
+
+func TestS14AStopAfterFailuresAndItsEndHoldWhileTheStatusIsRefused(t *testing.T) {
+	s := newStage(t, every().History(0, 0).StopAfterFailures(2))
+	first := s.stored().Status.NextScheduleTime.Time
+	name := func(minute int) string {
+		return fmt.Sprintf("c-%d", first.Add(time.Duration(minute)*time.Minute).Unix())
+	}
+	s.interfere(statusFails(denied))
+	for minute := range 4 {
+		s.clock.SetTime(first.Add(time.Duration(minute) * time.Minute))
+		s.reconcile()
+		s.failJobs()
+	}
+	s.reconcile()
+	assert.ElementsMatch(t, []string{name(0), name(1)}, s.jobs())
+	assert.Equal(t, 1, strings.Count(strings.Join(s.events(), "\n"), plan.EventStoppedAfterFailures))
+
+	c := s.stored()
+	c.Annotations = map[string]string{v1.ResumedAtAnnotation: s.clock.Now().UTC().Format(time.RFC3339)}
+	require.NoError(t, mgr.GetClient().Update(t.Context(), c))
+	s.awaitCached()
+	s.live(2*time.Minute+time.Second, true)
+	assert.ElementsMatch(t, []string{name(0), name(1), name(4), name(5)}, s.jobs())
+
+	s.stopInterfering()
+	s.live(time.Minute, true)
+	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(first.Add(6*time.Minute)))
+	assert.NotContains(t, strings.Join(s.events(), "\n"), "MissSchedule")
+}
+
+func TestS21NeitherAnOlderStatusInTheCacheNorANewLeaderStartsWhatHasStopped(t *testing.T) {
+	s := newStage(t, every().StopAfterFailures(1))
+	s.toNextTick()
+	s.reconcile()
+	s.failJobs()
+	before := s.stored()
+	s.interfere(interceptor.Funcs{Get: onlyCronJob(before)})
+	s.reconcile()
+	s.clock.SetTime(s.clock.Now().Add(time.Hour))
+	s.reconcile()
+	assert.Len(t, s.jobs(), 1, "the cache has a status from before it stopped")
+
+	s.stopInterfering()
+	s.awaitCached()
+	s.reconciler.memory, s.reconciler.leadingSince = memory{}, s.clock.Now()
+	s.clock.SetTime(s.clock.Now().Add(time.Hour))
+	assert.Zero(t, s.reconcile())
+	assert.Len(t, s.jobs(), 1, "another leads")
+	assert.True(t, plan.IsStopped(s.stored()))
+}

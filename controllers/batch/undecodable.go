@@ -22,13 +22,14 @@ import (
 // metric.
 
 // specEvents lets those events of CronJobs through after which there may be something to do:
-// another spec, one that can be decoded now and could not before, the edit of a label that moves
-// the time of the last edit, or another CronJob: a list after a broken watch shows one that was
-// deleted and created again as an update.
+// another spec, one that can be decoded now and could not before, one that was resumed, the edit of
+// a label that moves the time of the last edit, or another CronJob: a list after a broken watch shows
+// one that was deleted and created again as an update.
 var specEvents = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*v1.CronJob)
 	after, okAfter := e.ObjectNew.(*v1.CronJob)
 	return ok && okAfter && (before.UID != after.UID || informer.DecodingError(before) != informer.DecodingError(after) ||
+		before.Annotations[v1.ResumedAtAnnotation] != after.Annotations[v1.ResumedAtAnnotation] ||
 		!specEditedAt(before).Equal(specEditedAt(after)))
 }})
 

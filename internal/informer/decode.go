@@ -22,12 +22,19 @@ const errorAnnotation = "batch.tutorial.kubebuilder.io/decoding-error"
 // can.
 func DecodingError(c *v1.CronJob) string { return c.Annotations[errorAnnotation] }
 
-// TrimAnnotations returns of the annotations of a CronJob the one that DecodingError reads.
-func TrimAnnotations(annotations map[string]string) map[string]string {
-	if message, ok := annotations[errorAnnotation]; ok {
-		return map[string]string{errorAnnotation: message}
+// TrimAnnotations returns of the annotations of a CronJob the one that DecodingError reads, and
+// another; nil if it has neither.
+func TrimAnnotations(annotations map[string]string, another string) map[string]string {
+	var rest map[string]string
+	for _, key := range []string{errorAnnotation, another} {
+		if value, ok := annotations[key]; ok {
+			if rest == nil {
+				rest = map[string]string{}
+			}
+			rest[key] = value
+		}
 	}
-	return nil
+	return rest
 }
 
 // negotiated is a serializer whose decoders fail on no CronJob.

@@ -171,7 +171,8 @@ func TestADecoderSaysOfAStatusWhatItIs(t *testing.T) {
 }
 
 func TestOnlyTheDecodingErrorIsLeftOfTheAnnotations(t *testing.T) {
-	assert.Nil(t, TrimAnnotations(map[string]string{"a": "b"}))
-	assert.Nil(t, TrimAnnotations(nil))
-	assert.Equal(t, map[string]string{errorAnnotation: "no"}, TrimAnnotations(map[string]string{"a": "b", errorAnnotation: "no"}))
+	assert.Nil(t, TrimAnnotations(map[string]string{"a": "b"}, "c"))
+	assert.Nil(t, TrimAnnotations(nil, "c"))
+	both := map[string]string{"c": "d", errorAnnotation: "no"}
+	assert.Equal(t, both, TrimAnnotations(map[string]string{"a": "b", "c": "d", errorAnnotation: "no"}, "c"))
 }

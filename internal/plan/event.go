@@ -47,6 +47,9 @@ const (
 	EventUnparseableSchedule = "UnparseableSchedule"
 	// EventUnknownTimeZone is for a time zone that there is none of.
 	EventUnknownTimeZone = "UnknownTimeZone"
+	// EventStoppedAfterFailures is for a CronJob of which too many runs failed in a row. The built-in
+	// has none like it.
+	EventStoppedAfterFailures = "StoppedAfterFailures"
 	// EventInvalidObject is for a CronJob with a stored field of a type that it can't have. The
 	// built-in has none like it.
 	EventInvalidObject = "InvalidObject"
@@ -67,6 +70,7 @@ var missedBecause = map[MissedReason]string{
 	MissedForbidden:      "they waited for a Job to end until a newer one was due",
 	MissedCreationFailed: "their Job could not be created until a newer one was due",
 	MissedEdited:         "they had not started when the CronJob was edited or suspended",
+	MissedStopped:        "they had not started when the CronJob stopped after failures",
 	MissedNameTaken:      "something else has the name of their Job",
 }
 
@@ -112,6 +116,9 @@ func (p *Plan) decisionEvents(c *v1.CronJob) []Event {
 		}
 		events = append(events, normal(EventJobAlreadyActive, actionSchedule, p.HeldBy, tick,
 			fmt.Sprintf("Not starting a job because %s is running and %s", p.HeldBy.Name, reason)))
+	}
+	if p.Stopped != nil {
+		events = append(events, p.Stopped.Event())
 	}
 	if p.Rejected != nil {
 		reason := EventUnparseableSchedule

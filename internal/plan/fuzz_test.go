@@ -114,6 +114,12 @@ func (s *situation) addPolicies(c *v1.CronJob) {
 	if s.has() {
 		c.Spec.MaxConcurrency = new(int32(s.take(3)) - 1)
 	}
+	if s.has() {
+		c.Spec.StopAfterFailures, c.Status.FailuresTowardsStop = new(int32(s.take(2))-1), int32(s.take(2))
+	}
+	if s.has() {
+		c.Annotations = map[string]string{v1.ResumedAtAnnotation: s.ago(int64(s.take(2))*60 - 60).Format(time.RFC3339)}
+	}
 }
 
 func (s *situation) addStatus(c *v1.CronJob, observed string, last, next time.Time) {
@@ -129,8 +135,11 @@ func (s *situation) addStatus(c *v1.CronJob, observed string, last, next time.Ti
 		c.Status.NextScheduleTime = new(metav1.NewTime(next))
 	}
 	if s.has() {
-		reasons := []string{v1.ReasonScheduled, v1.ReasonSuspended, v1.ReasonCompleted, v1.ReasonJobCreationFailed}
-		c.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Status: metav1.ConditionTrue, Reason: reasons[s.take(2)]}}
+		reasons := []string{
+			v1.ReasonScheduled, v1.ReasonSuspended, v1.ReasonCompleted, v1.ReasonJobCreationFailed,
+			v1.ReasonStoppedAfterFailures, v1.ReasonWaiting, v1.ReasonInvalidSchedule, "",
+		}
+		c.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Status: metav1.ConditionTrue, Reason: reasons[s.take(3)]}}
 	}
 }
 

@@ -150,6 +150,9 @@ func (w *world) reconcile() {
 	if p.Rejected != nil {
 		w.tell("rejected: %v", p.Rejected.Err)
 	}
+	if p.Stopped != nil {
+		w.tell("stopped after %d failures", p.Stopped.Failures)
+	}
 	if p.HeldBy != nil {
 		w.tell("waits for %s", label(p.HeldBy))
 	}
@@ -199,13 +202,16 @@ func (w *world) remove(why string, jobs []*batchv1.Job) {
 	}
 }
 
-// label names a Job by its tick.
+// label names a Job by its tick, if it has one.
 func label(job *batchv1.Job) string {
-	text := AgeFrom(job).Format("15:04:05")
-	if isBackfill(job) {
-		text = "the backfill of " + text
+	switch trigger, tick := TriggerOf(job); trigger {
+	case v1.TriggerManual:
+		return job.Name
+	case v1.TriggerBackfill:
+		return "the backfill of " + tick.Format("15:04:05")
+	default:
+		return tick.Format("15:04:05")
 	}
-	return text
 }
 
 // TestNarratives tells what happens over many ticks, and compares it with testdata/*.golden.
@@ -251,6 +257,21 @@ func TestNarratives(t *testing.T) {
 			scenes: []scene{
 				{at("10:45:00"), "three may run at once", edit(func(c *v1.CronJob) { c.Spec.MaxConcurrency = new(int32(3)) })},
 				{at("11:15:00"), "one may run", edit(func(c *v1.CronJob) { c.Spec.MaxConcurrency = new(int32(1)) })},
+			},
+		},
+		"stopped-after-failures": {
+			build: builders.MakeCronJob("c").Schedule("0 * * * *").Created(at("08:30:00")).StopAfterFailures(3), end: at("00:00:00").AddDate(0, 0, 3),
+			takes: func(tick time.Time) (time.Duration, bool) { return 10 * time.Minute, tick.Hour()%6 != 0 },
+			scenes: []scene{
+				{at("20:30:00"), "resumed by an annotation", func(w *world) {
+					w.c.Annotations = map[string]string{v1.ResumedAtAnnotation: w.now.Format(time.RFC3339)}
+				}},
+				{at("12:30:00").AddDate(0, 0, 1), "the manager goes down", func(w *world) { w.down = true }},
+				{at("12:40:00").AddDate(0, 0, 1), "the template is edited", edit(func(c *v1.CronJob) { c.Spec.JobTemplate.Labels = map[string]string{"a": "b"} })},
+				{at("14:30:00").AddDate(0, 0, 1), "the manager comes back", func(w *world) { w.down = false }},
+				{at("12:30:00").AddDate(0, 0, 2), "a manual run succeeds", func(w *world) {
+					w.jobs = append(w.jobs, builders.MakeJob(w.c, w.now).Manual().Named("by-hand").Succeeded(w.now).Obj())
+				}},
 			},
 		},
 		"replace": {

@@ -121,6 +121,7 @@ func (p *Plan) started(in Input, job *batchv1.Job) {
 		p.Ended = append(slices.Clip(p.Ended), Ended{Job: job, Result: state.result})
 		p.newlyEnded = append(slices.Clip(p.newlyEnded), job)
 		p.noteSuccess(job)
+		p.countFailures(in)
 	}
 	p.setActive(running)
 	p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, p.Start.Tick)

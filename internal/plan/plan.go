@@ -12,6 +12,7 @@
 //	        ├─ concurrency.go  what a due tick does about Jobs that still run
 //	        ├─ suspend.go      whether ticks pass without a run
 //	        ├─ completed.go    what is done when no tick is left
+//	        ├─ failures.go     whether so many runs have failed that nothing more is started
 //	        └─ conditions.go   what the Ready condition says
 //	Conclude ┬─ outcome.go     what follows from what was done: the status, the events, the next look
 //	         └─ runs.go        what the status says about the newest runs
@@ -77,6 +78,10 @@ type Input struct {
 	// of something else has moved, so that ticks after it run even while no status can be written.
 	SeenAt time.Time
 
+	// stoppedUntil is the instant up to which ticks passed while the CronJob had stopped after
+	// failures; zero if it had not. Decide fills it in.
+	stoppedUntil time.Time
+
 	// Schedule has the ticks of the CronJob, unless ScheduleErr says why there are none.
 	Schedule    schedule.Ticks
 	ScheduleErr error
@@ -133,6 +138,10 @@ type Plan struct {
 	// status says so already.
 	HeldBy *batchv1.Job
 
+	// Stopped says why nothing is started after failures; nil when something may be, or when the
+	// status says so already.
+	Stopped *Stop
+
 	// Rejected says why the schedule can't be followed; nil when it can, or when the status says so
 	// already.
 	Rejected *Rejection
@@ -183,12 +192,16 @@ func Decide(in Input) Plan {
 	}
 	jobs := sortJobs(in)
 	p.observe(in, jobs)
+	stop, stoppedUntil := p.countFailures(in)
+	in.stoppedUntil = stoppedUntil
 	p.missOvertaken(in)
 	switch {
 	case in.ScheduleErr != nil:
 		p.reject(in)
 	case isSuspended(in.CronJob, in.Now):
 		p.suspend(in)
+	case stop != nil:
+		p.stop(in, stop)
 	default:
 		p.follow(in, jobs.active)
 	}
@@ -223,7 +236,9 @@ func (p *Plan) follow(in Input, active []jobState) {
 		p.missWaiting(in, last)
 	}
 	if isEditedUnseen(in.CronJob) {
-		p.missUnseen(in, ticks, from)
+		// Whether ticks before they were seen count is not known: one of the edits may have been a
+		// resume, and the managed fields do not tell of each. So none of them runs.
+		p.missUpTo(in, MissedEdited, ticks, from, in.SeenAt)
 		from = latest(from, in.SeenAt)
 	}
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)

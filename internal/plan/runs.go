@@ -191,11 +191,7 @@ func (l *runList) newest() []v1.Run {
 // noteEnds notes how the runs have ended whose end the stored status does not say, in the order in
 // which they did.
 func (p *Plan) noteEnds(in Input) {
-	ends := slices.Clone(p.newlyEnded)
-	slices.SortStableFunc(ends, func(a, b *batchv1.Job) int {
-		return endCondition(a).LastTransitionTime.Compare(endCondition(b).LastTransitionTime.Time)
-	})
-	for _, job := range ends {
+	for _, job := range p.ends() {
 		condition := endCondition(job)
 		if condition.Type == batchv1.JobComplete {
 			p.Status.ConsecutiveFailures = 0

@@ -34,6 +34,10 @@ const (
 	// MissedEdited is for a tick that was due, but had not run, when the CronJob was edited.
 	MissedEdited MissedReason = "Edited"
 
+	// MissedStopped is for a tick that was due, but had not run, when the CronJob stopped after
+	// failures.
+	MissedStopped MissedReason = "Stopped"
+
 	// MissedNameTaken is for a tick whose Job's name a stranger has.
 	MissedNameTaken MissedReason = "NameTaken"
 )
@@ -231,16 +235,14 @@ func missedFrom(in Input, rows []Missed, since time.Time) []time.Time {
 	return ticks
 }
 
-// missUnseen notes the ticks since the last edit that is known, if the spec was edited more than
-// once since it was looked at. Whether they count is not known: one of the edits may have been a
-// resume, and the managed fields do not tell of each. So none of them runs.
-func (p *Plan) missUnseen(in Input, ticks schedule.Ticks, from time.Time) {
-	last, ok := ticks.Last(from, in.SeenAt)
+// missUpTo notes the ticks after one instant up to another.
+func (p *Plan) missUpTo(in Input, reason MissedReason, ticks schedule.Ticks, from, until time.Time) {
+	last, ok := ticks.Last(from, until)
 	if !ok {
 		return
 	}
 	first, _ := ticks.Next(from)
-	p.miss(in, Missed{MissedEdited, first, last, ticks.Count(from, last.Add(time.Second), MaxMissedCount)})
+	p.miss(in, Missed{reason, first, last, ticks.Count(from, last.Add(time.Second), MaxMissedCount)})
 }
 
 // missWaiting notes the tick that was due when the CronJob was edited, and had not run by the last
@@ -259,8 +261,8 @@ func isWaitOver(in Input) bool {
 }
 
 // handledUntil returns the instant up to which ticks need nothing more, given the last that has
-// run: they have run, were missed, passed while suspended, or lie before the CronJob was created or
-// its schedule edited.
+// run: they have run, were missed, passed while suspended or stopped, or lie before the CronJob was
+// created or its schedule edited.
 //
 // The status remembers it as nextScheduleTime, the first tick that needs something still, together
 // with the schedule that this tick is one of. So an edit is told from all other changes, and ticks
@@ -268,7 +270,7 @@ func isWaitOver(in Input) bool {
 // template.
 func handledUntil(in Input, last time.Time) time.Time {
 	c := in.CronJob
-	until := latest(c.CreationTimestamp.Time, last, suspendedUntil(in))
+	until := latest(c.CreationTimestamp.Time, last, suspendedUntil(in), in.stoppedUntil)
 	waiting := c.Status.NextScheduleTime
 	switch {
 	case c.Status.ObservedGeneration == 0: // nobody has looked yet
@@ -347,7 +349,7 @@ func (p *Plan) observeEdit(in Input) {
 		return
 	}
 	spec := &in.CronJob.Spec
-	leavesTicksOut := observed != nil && (isReadyReason(in.CronJob, v1.ReasonSuspended) ||
+	leavesTicksOut := observed != nil && (isReadyReason(in.CronJob, v1.ReasonSuspended) || IsStopped(in.CronJob) ||
 		len(spec.Exclude) > 0 || spec.NotBefore != nil || spec.NotAfter != nil)
 	if leavesTicksOut || !apiequality.Semantic.DeepEqual(p.Status, in.CronJob.Status) {
 		p.Status.ObservedEditTime = &metav1.Time{Time: in.EditedAt}

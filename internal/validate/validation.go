@@ -42,6 +42,7 @@ func Spec(spec *v1.CronJobSpec, inFields bool) field.ErrorList {
 		{"successfulJobsHistoryLimit", spec.SuccessfulJobsHistoryLimit, 0},
 		{"failedJobsHistoryLimit", spec.FailedJobsHistoryLimit, 0},
 		{"maxConcurrency", spec.MaxConcurrency, 1},
+		{"stopAfterFailures", spec.StopAfterFailures, 1},
 	} {
 		if limit.value != nil && *limit.value < limit.least {
 			errs = append(errs, field.Invalid(path.Child(limit.name), *limit.value, fmt.Sprintf("must be %d or more", limit.least)))

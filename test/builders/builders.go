@@ -82,6 +82,12 @@ func (b *CronJob) Policy(policy v1.ConcurrencyPolicy) *CronJob {
 // MaxConcurrency sets how many Jobs may run at once.
 func (b *CronJob) MaxConcurrency(limit int32) *CronJob { b.c.Spec.MaxConcurrency = &limit; return b }
 
+// StopAfterFailures sets after how many failures in a row it stops.
+func (b *CronJob) StopAfterFailures(limit int32) *CronJob {
+	b.c.Spec.StopAfterFailures = &limit
+	return b
+}
+
 // Suspend sets whether it is suspended.
 func (b *CronJob) Suspend(suspend bool) *CronJob { b.c.Spec.Suspend = &suspend; return b }
 
@@ -124,6 +130,12 @@ func (b *Job) Manual() *Job {
 func (b *Job) Backfilled(at time.Time) *Job {
 	b.j.CreationTimestamp = metav1.NewTime(at)
 	b.j.Annotations[v1.TriggerAnnotation] = string(v1.TriggerBackfill)
+	return b
+}
+
+// Named gives it another name, and so another UID.
+func (b *Job) Named(name string) *Job {
+	b.j.Name, b.j.UID = name, types.UID("uid-of-"+name)
 	return b
 }
 

@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,4 +42,49 @@ func TestS20TheSchemaRefusesAMaxConcurrencyBesideAnotherPolicy(t *testing.T) {
 		}
 		s.create(s.cronJob("c").Schedule(nextYear).Policy(v1.ForbidConcurrent).MaxConcurrency(1).Obj())
 	})
+}
+
+func TestS21FailuresStopACronJobUntilAManualRunSucceeds(t *testing.T) {
+	t.Parallel()
+	s := newSpaceOn(t, plainControlPlane(t), nil)
+	url := s.startMeteredManager()
+	token := s.readerOfMetrics()
+	s.endJobs(batchv1.JobFailed)
+	s.create(s.cronJob("c").Schedule("@every 1s").StopAfterFailures(3).Obj())
+	stopped := s.awaitReady("c", metav1.ConditionFalse, v1.ReasonStoppedAfterFailures)
+	assert.Nil(t, stopped.Status.NextScheduleTime)
+	assert.EqualValues(t, 3, stopped.Status.FailuresTowardsStop)
+	assert.Contains(t, s.awaitEvent("c", plan.EventStoppedAfterFailures).Note, "3 runs failed in a row")
+	s.eventually(func() bool { return scrape(t, url, token)["cronjob_controller_stopped_cronjobs"] == "1" }, "no metric says so")
+	s.create(s.cronJob("clock").Schedule("@every 1s").History(0, 100).Obj())
+	s.awaitRuns("clock", 3)
+	assert.Equal(t, stopped.Status.LastScheduleTime, s.get("c").Status.LastScheduleTime)
+	assert.Equal(t, stopped.Generation, s.get("c").Generation, "the spec is its user's")
+
+	s.end(s.startByHand("c", "by-hand"), batchv1.JobComplete)
+	s.eventually(func() bool {
+		return s.get("c").Status.LastScheduleTime.After(stopped.Status.LastScheduleTime.Time)
+	}, "it does not go on")
+	s.eventually(func() bool { return len(s.events("c", plan.EventStoppedAfterFailures)) == 2 }, "it does not stop again")
+}
+
+func TestPluginResumesWhatHasStoppedAfterFailures(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.endJobs(batchv1.JobFailed)
+	s.create(s.cronJob("c").Schedule("@every 1s").StopAfterFailures(1).Obj())
+	for range 2 {
+		stopped := s.awaitReady("c", metav1.ConditionFalse, v1.ReasonStoppedAfterFailures)
+		assert.Contains(t, s.plugin("next", "c").succeeds(), "It has stopped after failures")
+		assert.Equal(t, fmt.Sprintf("cronjob.%s/c resumed\n", v1.GroupVersion.Group), s.plugin("resume", "c").succeeds())
+		s.eventually(func() bool {
+			return s.get("c").Status.LastScheduleTime.After(stopped.Status.LastScheduleTime.Time)
+		}, "it does not go on")
+		assert.Equal(t, stopped.Generation, s.get("c").Generation, "its spec is left alone")
+	}
+	s.awaitReady("c", metav1.ConditionFalse, v1.ReasonStoppedAfterFailures)
+	s.edit("c", suspend)
+	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonSuspended)
+	assert.Equal(t, fmt.Sprintf("cronjob.%s/c resumed\n", v1.GroupVersion.Group), s.plugin("resume", "c").succeeds())
+	assert.Equal(t, fmt.Sprintf("cronjob.%s/c already resumed\n", v1.GroupVersion.Group), s.plugin("resume", "c").succeeds())
 }

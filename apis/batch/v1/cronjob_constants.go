@@ -31,6 +31,10 @@ const (
 	// exclude has all days to come.
 	ReasonCompleted = "Completed"
 
+	// ReasonStoppedAfterFailures is the reason of a false Ready condition: as many runs failed in a
+	// row as stopAfterFailures allows, and nothing is started.
+	ReasonStoppedAfterFailures = "StoppedAfterFailures"
+
 	// ReasonInvalidSchedule is the reason of a false Ready condition: the schedule can't be parsed
 	// or never fires, also for what exclude, notBefore and notAfter leave of it.
 	ReasonInvalidSchedule = "InvalidSchedule"
@@ -55,6 +59,10 @@ const ScheduledAtAnnotation = "batch.tutorial.kubebuilder.io/scheduled-at"
 // TriggerAnnotation is set on a Job, and on its Pods, that was not started by schedule: the
 // RunTrigger, TriggerManual or TriggerBackfill.
 const TriggerAnnotation = "batch.tutorial.kubebuilder.io/trigger"
+
+// ResumedAtAnnotation on a CronJob says when somebody resumed it after failures, RFC 3339: those up
+// to then don't count for stopAfterFailures. It may be set, and stay, without any edit of the spec.
+const ResumedAtAnnotation = "batch.tutorial.kubebuilder.io/resumed-at"
 
 // MaxNameLength is the longest name, in characters, that a CronJob may have: its Jobs append
 // a hyphen and ten digits to it, and a Job's name, which labels its Pods, ends at 63.

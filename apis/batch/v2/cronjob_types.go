@@ -83,6 +83,13 @@ type CronJobSpec struct {
 	// +optional
 	NotAfter *metav1.Time `json:"notAfter,omitempty"`
 
+	// After how many failed runs in a row nothing more is started. An edit of the spec, a manual run
+	// that succeeds, or `kubectl cronjob resume` starts it again. Ticks that pass until then never
+	// run. Failures stop nothing when not set.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	StopAfterFailures *int32 `json:"stopAfterFailures,omitempty"`
+
 	// The template of the Jobs that are started. `kubectl explain job.spec` describes its spec.
 	// +required
 	JobTemplate batchv1.JobTemplateSpec `json:"jobTemplate,omitzero"`
@@ -192,6 +199,11 @@ type CronJobStatus struct {
 	// +optional
 	ConsecutiveFailures int32 `json:"consecutiveFailures,omitempty"`
 
+	// How many of them count for stopAfterFailures: those since the spec was last edited or the
+	// CronJob resumed. 0 when stopAfterFailures is not set.
+	// +optional
+	FailuresTowardsStop int32 `json:"failuresTowardsStop,omitempty"`
+
 	// What became of the newest ticks and manual runs, newest first: at most 10. It outlives the Jobs.
 	// A tick that was backfilled may have an entry for each of its Jobs.
 	// +optional
@@ -229,8 +241,9 @@ type CronJobStatus struct {
 
 	// The state in conditions. "Ready" is true while the CronJob is scheduled (reason Scheduled),
 	// while a tick waits for a Job as concurrencyPolicy asks (Waiting), while it is suspended as asked
-	// (Suspended) and when no tick is left (Completed), and false when it can't be scheduled (InvalidSchedule, InvalidTimeZone,
-	// InvalidObject) or when its Jobs can't be created (JobCreationFailed).
+	// (Suspended) and when no tick is left (Completed), and false when it can't be scheduled
+	// (InvalidSchedule, InvalidTimeZone, InvalidObject), when its Jobs can't be created
+	// (JobCreationFailed) or when it has stopped as stopAfterFailures asks (StoppedAfterFailures).
 	// "LastRunSucceeded" says how the run ended that ended last: true, or false with the reason and
 	// the message of the Job; unknown until the first has ended.
 	// +optional

@@ -121,6 +121,11 @@ func (in *CronJobSpec) DeepCopyInto(out *CronJobSpec) {
 		in, out := &in.NotAfter, &out.NotAfter
 		*out = (*in).DeepCopy()
 	}
+	if in.StopAfterFailures != nil {
+		in, out := &in.StopAfterFailures, &out.StopAfterFailures
+		*out = new(int32)
+		**out = **in
+	}
 	in.JobTemplate.DeepCopyInto(&out.JobTemplate)
 	if in.SuccessfulJobsHistoryLimit != nil {
 		in, out := &in.SuccessfulJobsHistoryLimit, &out.SuccessfulJobsHistoryLimit

@@ -170,6 +170,9 @@ func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 	if spec.MaxConcurrency != nil && spec.ConcurrencyPolicy == v1.AllowConcurrent {
 		found.add("spec.maxConcurrency", "left out: the built-in lets any number run at once, or one with concurrencyPolicy Forbid")
 	}
+	if spec.StopAfterFailures != nil {
+		found.add("spec.stopAfterFailures", "left out: the built-in goes on whatever fails")
+	}
 	if isInterval(spec.Schedule) {
 		found.add("spec.schedule", "the interval is counted anew, from the creation")
 		if every, err := time.ParseDuration(strings.TrimPrefix(spec.Schedule, "@every ")); err == nil && every < time.Minute {

@@ -51,6 +51,7 @@ type History struct {
 	TimeZone    string `json:"timeZone"`
 	Description string `json:"description,omitempty"`
 	Suspended   bool   `json:"suspended,omitempty"`
+	Stopped     bool   `json:"stopped,omitempty"`
 
 	// Problem says why the schedule can't be followed, and nothing is to come.
 	Problem string `json:"problem,omitempty"`
@@ -116,7 +117,8 @@ func makeHistory(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) 
 	zone := cronjobs.Zone(c)
 	h := History{
 		Namespace: c.Namespace, Name: c.Name, Schedule: c.Spec.Schedule, TimeZone: zone.String(),
-		Suspended: ptr.Deref(c.Spec.Suspend, false), Now: now.In(zone).Format(time.RFC3339), Entries: []Entry{}, now: now.In(zone),
+		Suspended: ptr.Deref(c.Spec.Suspend, false), Stopped: plan.IsStopped(c),
+		Now: now.In(zone).Format(time.RFC3339), Entries: []Entry{}, now: now.In(zone),
 	}
 	for _, job := range jobs {
 		h.Entries = append(h.Entries, entryOf(job, h.now))
@@ -143,7 +145,7 @@ func (h *History) addTicks(c *v1.CronJob, coming int) {
 		return
 	}
 	h.Description, _ = english.Describe(c.Spec.Schedule, c.Spec.AdditionalSchedules...) // they can be described, as they are schedules
-	if h.Suspended || !c.DeletionTimestamp.IsZero() {
+	if h.Suspended || h.Stopped || !c.DeletionTimestamp.IsZero() {
 		return
 	}
 	if waiting := c.Status.NextScheduleTime; waiting != nil && !waiting.After(h.now) && !h.has(waiting.Time) {

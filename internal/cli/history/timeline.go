@@ -132,6 +132,9 @@ func (s screen) head(text *strings.Builder, h History) {
 	if h.Suspended {
 		s.write(text, color.FgYellow, "It is suspended: nothing starts until it is resumed.")
 	}
+	if h.Stopped {
+		s.write(text, color.FgYellow, "It has stopped after failures: nothing starts until it is resumed, or a manual run succeeds.")
+	}
 	if len(h.Entries) == 0 {
 		s.write(text, color.Faint, "It has no runs yet, and none to come.")
 	}

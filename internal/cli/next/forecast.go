@@ -33,6 +33,9 @@ type Forecast struct {
 	// Suspended says that nothing will start at these times unless it is resumed before.
 	Suspended bool `json:"suspended,omitempty"`
 
+	// Stopped says the same of one that has stopped after failures.
+	Stopped bool `json:"stopped,omitempty"`
+
 	// Waiting is a tick that is due, but has not started, RFC 3339 in UTC.
 	Waiting string `json:"waiting,omitempty"`
 
@@ -103,8 +106,8 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 		Namespace: c.Namespace, Name: c.Name,
 		Schedule: c.Spec.Schedule, AdditionalSchedules: c.Spec.AdditionalSchedules,
 		TimeZone: zone.String(), Description: description,
-		Suspended: ptr.Deref(c.Spec.Suspend, false),
-		Ticks:     make([]Tick, 0, count),
+		Suspended: ptr.Deref(c.Spec.Suspend, false), Stopped: plan.IsStopped(c),
+		Ticks: make([]Tick, 0, count),
 	}
 	wall := newWall(zone, append([]string{c.Spec.Schedule}, c.Spec.AdditionalSchedules...))
 	resumed := ""

@@ -57,6 +57,9 @@ func (c *command) printForecast(f Forecast, now time.Time) error {
 	if f.Suspended {
 		fmt.Fprintln(out, "It is suspended: nothing starts at these times unless it is resumed before.")
 	}
+	if f.Stopped {
+		fmt.Fprintln(out, "It has stopped after failures: nothing starts at these times unless it is resumed, or a manual run succeeds, before.")
+	}
 	if f.Waiting != "" {
 		fmt.Fprintf(out, "The tick of %s is due and has not started; kubectl describe tells why.\n", f.Waiting)
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/util/retry"
@@ -24,6 +25,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/handover"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // words are what differs between the two commands.
@@ -58,12 +60,13 @@ With --all or -l, those that are suspended already stay as they are. Who has sus
 }
 
 var resuming = words{
-	verb: "resume", done: "resumed", short: "Resume CronJobs that are suspended",
-	long: `Resume CronJobs that are suspended. Ticks that have passed while they were suspended never run: the
-next one does.
+	verb: "resume", done: "resumed", short: "Resume CronJobs that are suspended, or have stopped after failures",
+	long: `Resume CronJobs that are suspended, or that have stopped as spec.stopAfterFailures asks. Ticks that have
+passed until then never run: the next one does.
 
-Of the spec, only suspend and suspendUntil are changed. One that can't be changed does not keep the others
-from it: repeat the command for those that it names.
+Of the spec, only suspend and suspendUntil are changed, and of one that has stopped only the annotation
+batch.tutorial.kubebuilder.io/resumed-at. One that can't be changed does not keep the others from it:
+repeat the command for those that it names.
 
 With --all or -l, those alone are resumed that suspend --all or -l has suspended, unless somebody has changed
 that field since, or suspended them by name. Name the others.`,
@@ -266,6 +269,7 @@ func (c *command) change(object *unstructured.Unstructured) error {
 		return c.suspendNamed(object, forGood)
 	}
 	forget(object)
+	c.resumeStopped(object)
 	unstructured.RemoveNestedField(object.Object, "spec", untilField)
 	if !forGood {
 		return nil
@@ -291,6 +295,20 @@ func (c *command) suspendNamed(object *unstructured.Unstructured, forGood bool) 
 	}
 	_, err := c.setField(object)
 	return err
+}
+
+// resumeStopped annotates an object that has stopped after failures: its spec may be a GitOps tool's,
+// which would change it back.
+func (c *command) resumeStopped(object *unstructured.Unstructured) {
+	stopped := &v1.CronJob{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, stopped); err != nil || !plan.IsStopped(stopped) {
+		return // one that can't be decoded has not stopped after failures
+	}
+	now := c.Clock.Now()
+	if failed := stopped.Status.LastFailureTime; failed != nil && failed.After(now) { // by the cluster's clocks
+		now = failed.Time
+	}
+	annotate(object, v1.ResumedAtAnnotation, now.UTC().Format(time.RFC3339))
 }
 
 // instant is a flag: a time, or how long from now.

@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
@@ -189,6 +191,37 @@ func TestResumingWhatWasHandedOverToTheBuiltInCronJobWarns(t *testing.T) {
 			c.warn(tc.object)
 			assert.Contains(t, errOut.String(), tc.wantText)
 			assert.Equal(t, tc.wantText == "", errOut.Len() == 0, errOut)
+		})
+	}
+}
+
+func TestAResumeOfOneThatHasStoppedAfterFailuresLeavesItsSpec(t *testing.T) {
+	now := time.Date(2026, time.January, 1, 11, 5, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		reason string
+		failed time.Time
+		want   string
+	}{
+		"at the time":                      {v1.ReasonStoppedAfterFailures, now.Add(-time.Hour), "2026-01-01T11:05:00Z"},
+		"not before the last failure":      {v1.ReasonStoppedAfterFailures, now.Add(time.Minute), "2026-01-01T11:06:00Z"},
+		"of one that has not stopped":      {v1.ReasonScheduled, now.Add(-time.Hour), ""},
+		"of one whose status says nothing": {"", now, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stopped := &v1.CronJob{}
+			stopped.Spec.Schedule = "@daily"
+			stopped.Status.LastFailureTime = new(metav1.NewTime(tc.failed))
+			stopped.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Reason: tc.reason}}
+			object := &unstructured.Unstructured{}
+			var err error
+			object.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(stopped)
+			require.NoError(t, err)
+			before := object.DeepCopy()
+			c := &command{Env: env.New(genericiooptions.NewTestIOStreamsDiscard())}
+			c.Clock = clocktesting.NewFakeClock(now)
+			require.NoError(t, c.change(object))
+			assert.Equal(t, tc.want, object.GetAnnotations()[v1.ResumedAtAnnotation])
+			assert.Equal(t, before.Object["spec"], object.Object["spec"])
 		})
 	}
 }

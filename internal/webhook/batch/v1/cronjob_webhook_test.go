@@ -92,6 +92,7 @@ func TestA5Rejections(t *testing.T) {
 		"a window without a tick": {builders.MakeCronJob("c").NotBefore(noon.Add(time.Second)).NotAfter(noon.Add(2 * time.Second)).Obj(),
 			`spec.notBefore: Invalid value: "2026-01-01T12:00:01Z": never fires: no tick lies between notBefore and notAfter on a day that is not excluded`},
 		"no room for a Job": {builders.MakeCronJob("c").MaxConcurrency(0).Obj(), "spec.maxConcurrency: Invalid value: 0: must be 1 or more"},
+		"no failure":        {builders.MakeCronJob("c").StopAfterFailures(0).Obj(), "spec.stopAfterFailures: Invalid value: 0: must be 1 or more"},
 		"a limit beside Replace": {builders.MakeCronJob("c").Policy(v1.ReplaceConcurrent).MaxConcurrency(1).Obj(),
 			"spec.maxConcurrency: Forbidden: maxConcurrency goes with concurrencyPolicy Allow: Forbid runs 1 at a time, and Replace the newest alone"},
 		"another limit beside Forbid": {builders.MakeCronJob("c").Policy(v1.ForbidConcurrent).MaxConcurrency(2).Obj(),
@@ -184,6 +185,7 @@ func TestGoodPoliciesPass(t *testing.T) {
 	for name, b := range map[string]*builders.CronJob{
 		"a limit":                       builders.MakeCronJob("c").MaxConcurrency(2),
 		"a limit with Allow":            builders.MakeCronJob("c").MaxConcurrency(2).Policy(v1.AllowConcurrent),
+		"a stop after a failure":        builders.MakeCronJob("c").StopAfterFailures(1),
 		"the limit that Forbid has too": builders.MakeCronJob("c").MaxConcurrency(1).Policy(v1.ForbidConcurrent),
 	} {
 		found, err := validator{}.ValidateCreate(t.Context(), b.Obj())

@@ -1,0 +1,238 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+// failing is a world in which each run of a CronJob fails after two minutes. It stops after three.
+func failing(t *testing.T, build func(*builders.CronJob) *builders.CronJob) *world {
+	t.Helper()
+	w := &world{
+		t: t, c: build(builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).StopAfterFailures(3)).Obj(),
+		now: at("09:55:00"), editedAt: at("09:55:00"), ends: map[string]time.Time{},
+		takes: func(time.Time) (time.Duration, bool) { return 2 * time.Minute, true },
+	}
+	w.reconcile()
+	return w
+}
+
+func asItIs(b *builders.CronJob) *builders.CronJob { return b }
+
+func TestS21NothingStartsAfterAsManyFailuresInARow(t *testing.T) {
+	w := failing(t, asItIs)
+	w.play(at("10:21:00"))
+	assert.EqualValues(t, 2, w.c.Status.FailuresTowardsStop)
+	assert.Equal(t, v1.ReasonScheduled, ready(t, w.c.Status).Reason)
+
+	w.play(at("13:00:00"))
+	assert.True(t, w.c.Status.LastScheduleTime.Time.Equal(at("10:20:00")))
+	assert.Nil(t, w.c.Status.NextScheduleTime)
+	assert.Zero(t, w.wake)
+	assert.Empty(t, w.c.Status.Missed, "what passes while it has stopped is not missed")
+	condition := ready(t, w.c.Status)
+	assert.Equal(t, metav1.ConditionFalse, condition.Status)
+	assert.Equal(t, v1.ReasonStoppedAfterFailures, condition.Reason)
+	assert.Equal(t, "3 runs failed in a row, as many as spec.stopAfterFailures allows: no Job is started until the spec is edited, "+
+		"a manual run succeeds, or somebody resumes the CronJob by kubectl cronjob resume.", condition.Message)
+	assert.False(t, *inputOf(w.c, w.now).CronJob.Spec.Suspend, "the spec is its user's")
+	assert.Equal(t, w.c.Status, Decide(inputOf(w.c, w.now, w.jobs...)).Status, "W3")
+}
+
+func TestS21ASuccessInBetweenIsNoFailureInARow(t *testing.T) {
+	w := failing(t, asItIs)
+	w.takes = func(tick time.Time) (time.Duration, bool) {
+		return time.Minute, tick.Minute() != 20 && tick.Minute() != 50
+	}
+	w.play(at("13:00:00"))
+	assert.Equal(t, v1.ReasonScheduled, ready(t, w.c.Status).Reason)
+	assert.True(t, w.c.Status.LastScheduleTime.Time.Equal(at("12:50:00")))
+}
+
+func TestS21AnEditASuccessOrAResumeStartsItAgain(t *testing.T) {
+	annotate := func(value string) func(*world) {
+		return func(w *world) { w.c.Annotations = map[string]string{v1.ResumedAtAnnotation: value} }
+	}
+	manual := func(w *world, name string) *builders.Job {
+		return builders.MakeJob(w.c, w.now).Manual().Named(name)
+	}
+	for name, tc := range map[string]struct {
+		do func(*world)
+
+		// afterOutage says that no manager runs when it happens, but from 11:25 on.
+		afterOutage bool
+		wantFirst   time.Time // zero if nothing starts
+		wantMissed  int       // rows of ticks that passed since
+	}{
+		"an edit of the template": {
+			do: edit(func(c *v1.CronJob) { c.Spec.JobTemplate.Labels = map[string]string{"a": "b"} }), wantFirst: at("11:10:00"),
+		},
+		"an edit of the schedule": {
+			do: edit(func(c *v1.CronJob) { c.Spec.Schedule = "*/30 * * * *" }), wantFirst: at("11:30:00"),
+		},
+		"an edit before an outage": {
+			do:          edit(func(c *v1.CronJob) { c.Spec.JobTemplate.Labels = map[string]string{"a": "b"} }),
+			afterOutage: true, wantFirst: at("11:20:00"), wantMissed: 1,
+		},
+		"a higher limit":  {do: edit(func(c *v1.CronJob) { c.Spec.StopAfterFailures = new(int32(10)) }), wantFirst: at("11:10:00")},
+		"no limit":        {do: edit(func(c *v1.CronJob) { c.Spec.StopAfterFailures = nil }), wantFirst: at("11:10:00")},
+		"an edited label": {do: func(w *world) { w.c.Labels = map[string]string{"a": "b"} }},
+		"a resume":        {do: annotate("2026-01-01T11:05:00Z"), wantFirst: at("11:10:00")},
+		"a resume before an outage": {
+			do: annotate("2026-01-01T11:05:00Z"), afterOutage: true, wantFirst: at("11:20:00"), wantMissed: 1,
+		},
+		"a resume by a clock that is ahead":          {do: annotate("2026-01-01T11:07:00Z"), wantFirst: at("11:10:00")},
+		"a resume in the second of the last failure": {do: annotate("2026-01-01T10:22:00Z"), wantFirst: at("11:10:00")},
+		"a resume from before the last failure":      {do: annotate("2026-01-01T10:21:59Z")},
+		"a resume of tomorrow":                       {do: annotate("2026-01-02T11:05:00Z")},
+		"a resume at no time":                        {do: annotate("soon")},
+		"a manual run that succeeds": {
+			do: func(w *world) { w.jobs = append(w.jobs, manual(w, "by-hand").Succeeded(w.now).Obj()) }, wantFirst: at("11:10:00"),
+		},
+		"a manual run that succeeded during an outage": {
+			do:          func(w *world) { w.jobs = append(w.jobs, manual(w, "by-hand").Succeeded(w.now).Obj()) },
+			afterOutage: true, wantFirst: at("11:20:00"), wantMissed: 1,
+		},
+		"a manual run that fails": {
+			do: func(w *world) { w.jobs = append(w.jobs, manual(w, "by-hand").Failed(w.now).Obj()) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := failing(t, asItIs)
+			w.play(at("11:04:00"))
+			before := w.c.Status
+			w.down = tc.afterOutage
+			w.play(at("11:59:00"), scene{at("11:05:00"), name, tc.do}, scene{at("11:25:00"), "it is looked at", func(w *world) { w.down = false }})
+			if tc.wantFirst.IsZero() {
+				assert.Equal(t, before.LastScheduleTime, w.c.Status.LastScheduleTime)
+				assert.Equal(t, v1.ReasonStoppedAfterFailures, ready(t, w.c.Status).Reason)
+				return
+			}
+			assert.Contains(t, w.story.String(), "start "+tc.wantFirst.Format("15:04:05")+"\n")
+			assert.Len(t, w.c.Status.Missed, tc.wantMissed)
+			runs := 0
+			for _, run := range w.c.Status.RecentRuns {
+				if run.Trigger == v1.TriggerSchedule && run.Result != v1.RunMissed && !run.ScheduledTime.Time.Before(at("10:30:00")) {
+					runs++
+					assert.False(t, run.ScheduledTime.Time.Before(tc.wantFirst), "S7: %s runs", run.ScheduledTime)
+				}
+			}
+			if w.c.Spec.StopAfterFailures != nil && *w.c.Spec.StopAfterFailures == 3 {
+				assert.LessOrEqual(t, runs, 3, "and stops again after as many")
+				assert.Equal(t, runs == 3, IsStopped(w.c))
+			}
+		})
+	}
+}
+
+// stoppedUnwritten is the input of a decision after three failures, of which no status tells.
+func stoppedUnwritten(t *testing.T, now time.Time, more ...*batchv1.Job) Input {
+	t.Helper()
+	c := settle(t, cron().History(0, 0).StopAfterFailures(3).Obj(), at("09:59:00"))
+	var jobs []*batchv1.Job
+	for _, tick := range []string{"10:00:00", "10:05:00", "10:10:00"} {
+		jobs = append(jobs, builders.MakeJob(c, at(tick)).Failed(at(tick).Add(30*time.Second)).Obj())
+	}
+	in := inputOf(c, now, append(jobs, more...)...)
+	in.EditedAt = at("09:58:30")
+	return in
+}
+
+func TestS21AStopThatNoStatusTellsOfHolds(t *testing.T) {
+	first := Decide(stoppedUnwritten(t, at("10:10:31")))
+	later := Decide(stoppedUnwritten(t, at("11:00:00")))
+	for _, p := range []Plan{first, later} {
+		assert.Nil(t, p.Start)
+		assert.Empty(t, p.Missed)
+		assert.Empty(t, p.Prune, "nothing else says that they failed")
+		require.NotNil(t, p.Stopped)
+		assert.Equal(t, first.Stopped.Event(), p.Stopped.Event(), "one event")
+		assert.EqualValues(t, 3, p.Status.FailuresTowardsStop)
+	}
+	in := stoppedUnwritten(t, at("10:10:31"))
+	in.CronJob.Status = first.Status
+	written := Decide(in)
+	assert.Len(t, written.Prune, 3, "S8: once it does, they go")
+	assert.Nil(t, written.Stopped)
+}
+
+func TestS21ARestartThatNoStatusTellsOfCostsNoTick(t *testing.T) {
+	c := stoppedUnwritten(t, at("10:10:31")).CronJob
+	success := builders.MakeJob(c, at("10:32:00")).Manual().Named("by-hand").Succeeded(at("10:33:00")).Obj()
+	for name, restart := range map[string]func(*Input){
+		"a resume": func(in *Input) {
+			in.CronJob.Annotations = map[string]string{v1.ResumedAtAnnotation: "2026-01-01T10:33:00Z"}
+		},
+		"a success": func(in *Input) { in.Jobs = append(in.Jobs, success) },
+		"an edit":   func(in *Input) { in.CronJob.Generation, in.EditedAt = 2, at("10:33:00") },
+	} {
+		for whose, stored := range map[string]v1.CronJobStatus{
+			"of a stop that the status tells of":     Decide(stoppedUnwritten(t, at("10:10:31"))).Status,
+			"of a stop that it does not tell of yet": c.Status,
+		} {
+			t.Run(name+" "+whose, func(t *testing.T) {
+				var started []*batchv1.Job
+				for _, tick := range []string{"10:35:00", "10:40:00", "10:45:00"} {
+					in := stoppedUnwritten(t, at(tick), started...)
+					in.CronJob.Status = *stored.DeepCopy()
+					restart(&in)
+					p := Decide(in)
+					require.NotNil(t, p.Start, tick)
+					assert.Equal(t, at(tick), p.Start.Tick)
+					assert.Empty(t, p.Missed)
+					started = append(started, builders.MakeJob(c, at(tick)).Failed(at(tick).Add(time.Minute)).Obj())
+				}
+				in := stoppedUnwritten(t, at("10:50:00"), started...)
+				in.CronJob.Status = *stored.DeepCopy()
+				restart(&in)
+				assert.Nil(t, Decide(in).Start, "it stops again")
+			})
+		}
+	}
+}
+
+func TestS21ATickThatWaitedWhenItStoppedIsMissed(t *testing.T) {
+	w := failing(t, func(b *builders.CronJob) *builders.CronJob { return b.Policy(v1.ForbidConcurrent) })
+	w.takes = func(tick time.Time) (time.Duration, bool) { return time.Duration(tick.Minute()) * time.Minute, true }
+	w.play(at("10:19:00"))
+	w.takes = func(time.Time) (time.Duration, bool) { return 12 * time.Minute, true }
+	w.play(at("11:30:00"))
+	require.Len(t, w.c.Status.Missed, 1)
+	assert.Equal(t, string(MissedStopped), w.c.Status.Missed[0].Reason)
+	assert.True(t, w.c.Status.Missed[0].First.Time.Equal(at("10:30:00")))
+}
+
+func TestS21ARemovalThatStartsItAgainIsNotTakenForTheEditOfALabelBeforeIt(t *testing.T) {
+	w := failing(t, asItIs)
+	w.play(at("11:31:00"),
+		scene{at("11:00:00"), "a label", func(w *world) { w.editedAt = w.now }},
+		scene{at("11:25:00"), "no limit, which the managed fields don't tell of", func(w *world) {
+			w.c.Spec.StopAfterFailures = nil
+			w.c.Generation++
+		}})
+	assert.NotContains(t, w.story.String(), "start 11:20:00", "S7")
+	assert.Contains(t, w.story.String(), "start 11:30:00")
+}
+
+func TestS21AFailureDuringASuspensionStopsItOnceThatIsOver(t *testing.T) {
+	w := failing(t, func(b *builders.CronJob) *builders.CronJob { return b.StopAfterFailures(1) })
+	w.play(at("10:04:59"), scene{at("10:01:00"), "suspended until 10:05", edit(func(c *v1.CronJob) {
+		c.Spec.SuspendUntil = &metav1.Time{Time: at("10:05:00")}
+	})})
+	assert.Equal(t, v1.ReasonSuspended, ready(t, w.c.Status).Reason)
+	p := Decide(inputOf(w.c, at("10:05:00"), w.jobs...))
+	require.NotNil(t, p.Stopped)
+	assert.Equal(t, at("10:02:00"), p.Stopped.At, "each stop has an event of its own")
+	assert.Equal(t, v1.ReasonStoppedAfterFailures, ready(t, p.Status).Reason)
+}
