@@ -169,7 +169,7 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *pl
 // will have: many may wait for their status at once.
 func (r *CronJobReconciler) started(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome, job *batchv1.Job) {
 	done.Job = trimmed(job)
-	creationSkew.Observe(r.Clock.Since(start.Tick).Seconds())
+	creationSkew.Observe(r.Clock.Since(start.At).Seconds())
 	r.namespaces.noteRun(job.Namespace, seen.Now)
 	ctrl.LoggerFrom(ctx).Info("Started a Job", "job", klog.KObj(job), "tick", start.Tick)
 	seen.pending.attempt = attempt{}

@@ -26,7 +26,7 @@ const (
 var (
 	creationSkew = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "cronjob_controller_job_creation_skew_duration_seconds",
-		Help:    "Time from a tick to the creation of its Job, in seconds.",
+		Help:    "Time from a tick, delayed by its jitter, to the creation of its Job, in seconds.",
 		Buckets: prometheus.ExponentialBuckets(0.005, 2, 16), // 5 ms to 164 s
 	})
 	runs = prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // enqueueByTick puts CronJobs into the queue. Those that a new leader finds get the place that
@@ -49,7 +50,7 @@ func (h *enqueueByTick) Create(ctx context.Context, e event.CreateEvent, q workq
 // which its next tick has been due, or less than 0 if that is yet to come. What nobody has observed
 // since it was created or edited may be due now.
 func (h *enqueueByTick) foundPriority(c *v1.CronJob) int {
-	next := c.Status.NextScheduleTime
+	next := plan.NextStart(c)
 	switch {
 	case c.Spec.Suspend != nil && *c.Spec.Suspend:
 		return handler.LowPriority

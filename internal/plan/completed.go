@@ -14,7 +14,7 @@ import (
 
 // complete says that no tick is left. Nothing is to be done until somebody edits the spec.
 func (p *Plan) complete(in Input) {
-	p.Status.NextScheduleTime = nil
+	p.setNext(in, time.Time{})
 	message := "No tick is left: the spec excludes all days to come."
 	if until := in.CronJob.Spec.NotAfter; until != nil {
 		message = fmt.Sprintf("No tick is left: spec.notAfter is %s.", until.UTC().Format(time.RFC3339))

@@ -70,7 +70,7 @@ func (p *Plan) countFailures(in Input) (stop *Stop, stoppedUntil time.Time) {
 func (p *Plan) stop(in Input, stop *Stop) {
 	last := timeOf(p.Status.LastScheduleTime)
 	p.missUpTo(in, MissedStopped, in.Schedule.Anchored(Anchor(in.CronJob, p.Status)), handledUntil(in, last), stop.At)
-	p.Status.NextScheduleTime = nil
+	p.setNext(in, time.Time{})
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 	if p.setReady(in, metav1.ConditionFalse, v1.ReasonStoppedAfterFailures, stop.message()) {
 		// The stored status may have told of the failures and, while suspended, not of the stop.

@@ -118,6 +118,9 @@ func (s *situation) addPolicies(c *v1.CronJob) {
 		c.Spec.StopAfterFailures, c.Status.FailuresTowardsStop = new(int32(s.take(2))-1), int32(s.take(2))
 	}
 	if s.has() {
+		c.Spec.JitterSeconds = new(int32(s.take(4))*100 - 100)
+	}
+	if s.has() {
 		c.Annotations = map[string]string{v1.ResumedAtAnnotation: s.ago(int64(s.take(2))*60 - 60).Format(time.RFC3339)}
 	}
 }
@@ -232,7 +235,7 @@ func assertPlanIsSound(t *testing.T, in Input, stored *v1.CronJob) {
 		trigger, _ := TriggerOf(job)
 		return job.Name == p.Start.Job.Name && trigger != v1.TriggerManual
 	}), "S4: a tick is started that has its Job")
-	require.False(t, p.Start.Tick.After(in.Now), "S11: never early")
+	require.False(t, p.Start.Tick.Add(Jitter(stored)).After(in.Now), "S11: never early")
 	for what, at := range map[string]time.Time{"the next tick": p.Start.Next, "the end of the tick's time": p.Start.GiveUpAt} {
 		require.True(t, at.IsZero() || at.After(in.Now), "%s, %s, is not after %s", what, at, in.Now)
 	}

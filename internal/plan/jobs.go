@@ -268,10 +268,11 @@ func (p *Plan) observeGone(in Input, unseen sets.Set[types.UID]) int {
 func (p *Plan) mayLackNewest(in Input, jobs sortedJobs) bool {
 	newest := timeOf(in.CronJob.Status.LastScheduleTime)
 	isNewest := func(job jobState) bool { return job.tick.Equal(newest) }
-	if in.Now.Sub(newest) >= MaxCacheLag || slices.ContainsFunc(jobs.active, isNewest) || slices.ContainsFunc(jobs.ended, isNewest) {
+	visible := newest.Add(Jitter(in.CronJob) + MaxCacheLag)
+	if !in.Now.Before(visible) || slices.ContainsFunc(jobs.active, isNewest) || slices.ContainsFunc(jobs.ended, isNewest) {
 		return false
 	}
-	p.wakeBy(newest.Add(MaxCacheLag))
+	p.wakeBy(visible)
 	return true
 }
 

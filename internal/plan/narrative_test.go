@@ -177,7 +177,7 @@ func (w *world) reconcile() {
 
 // start creates the Job of the plan's tick.
 func (w *world) start(p Plan, outcome *Outcome) {
-	require.False(w.t, w.now.Before(p.Start.Tick), "S11: %s starts at %s", p.Start.Tick, w.now)
+	require.False(w.t, w.now.Before(p.Start.Tick.Add(Jitter(w.c))), "S11: %s starts at %s", p.Start.Tick, w.now)
 	if w.refuse != "" {
 		outcome.Refused = errors.New(w.refuse)
 		return
@@ -272,6 +272,17 @@ func TestNarratives(t *testing.T) {
 				{at("12:30:00").AddDate(0, 0, 2), "a manual run succeeds", func(w *world) {
 					w.jobs = append(w.jobs, builders.MakeJob(w.c, w.now).Manual().Named("by-hand").Succeeded(w.now).Obj())
 				}},
+			},
+		},
+		"jitter": {
+			build: builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).Jitter(300).Deadline(120), takes: minutes(1), end: at("11:40:00"),
+			scenes: []scene{
+				{at("10:20:30"), "edited between a tick and its start", edit(func(c *v1.CronJob) { c.Spec.Schedule = "*/20 * * * *" })},
+				{at("10:40:30"), "suspended between a tick and its start", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(true) })},
+				{at("11:00:30"), "resumed between a tick and its start", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(false) })},
+				{at("11:20:05"), "the manager goes down", func(w *world) { w.down = true }},
+				{at("11:23:00"), "the manager comes back", func(w *world) { w.down = false }},
+				{at("11:35:00"), "no jitter from now on", edit(func(c *v1.CronJob) { c.Spec.JitterSeconds = nil })},
 			},
 		},
 		"replace": {

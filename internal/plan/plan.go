@@ -8,6 +8,7 @@
 //	Decide ─┬─ jobs.go         which Jobs run, which have ended, what that means for the status
 //	        ├─ history.go      which ended Jobs are one too many
 //	        ├─ backfill.go     what a Job of a tick means that the schedule did not start
+//	        ├─ jitter.go       by how much starts are delayed
 //	        ├─ tick.go         which tick is due, which ones were missed
 //	        ├─ concurrency.go  what a due tick does about Jobs that still run
 //	        ├─ suspend.go      whether ticks pass without a run
@@ -169,11 +170,12 @@ type Plan struct {
 
 // Start is a tick to be started.
 type Start struct {
-	Tick time.Time
-	Job  *batchv1.Job
+	// Tick is the scheduled time, and At when it was to start: the same but for the jitter.
+	Tick, At time.Time
+	Job      *batchv1.Job
 
 	// Next is the tick after it, and GiveUpAt when it will be too late for this one: the end of the
-	// starting deadline, or the next tick. Both are zero for never.
+	// starting deadline, or the start of the next tick. Both are zero for never.
 	Next, GiveUpAt time.Time
 }
 
@@ -216,7 +218,7 @@ func Decide(in Input) Plan {
 // reject stops at a schedule that can't be followed. An edit is what it takes to go on.
 func (p *Plan) reject(in Input) {
 	p.missWaiting(in, timeOf(p.Status.LastScheduleTime))
-	p.Status.NextScheduleTime = nil
+	p.setNext(in, time.Time{})
 	p.Status.ObservedSchedule = ""
 	reason := v1.ReasonInvalidSchedule
 	if errors.Is(in.ScheduleErr, schedule.ErrTimeZone) {
@@ -243,7 +245,7 @@ func (p *Plan) follow(in Input, active []jobState) {
 	}
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 
-	due, isDue := ticks.Last(from, in.Now)
+	due, isDue := ticks.Last(from, in.Now.Add(-Jitter(in.CronJob)))
 	if !isDue {
 		next, _ := ticks.Next(from)
 		p.await(in, next)
@@ -262,18 +264,18 @@ func (p *Plan) follow(in Input, active []jobState) {
 		p.await(in, next)
 		return
 	}
-	giveUp := next
+	giveUp := startOf(in.CronJob, next)
 	if hasDeadline {
 		// The deadline itself is in time, so the first instant that is not comes after it.
-		giveUp = earliest(next, deadline.Add(time.Millisecond))
+		giveUp = earliest(giveUp, deadline.Add(time.Millisecond))
 	}
-	p.Status.NextScheduleTime = &metav1.Time{Time: due}
+	p.setNext(in, due)
 	if !isReadyReason(in.CronJob, v1.ReasonWaiting) && !isReadyReason(in.CronJob, v1.ReasonJobCreationFailed) {
 		// Whatever becomes of the tick: were it Suspended still, the next plan would miss the same
 		// ticks again.
 		p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, messageScheduled)
 	}
-	p.run(in, active, Start{Tick: due, Next: next, GiveUpAt: giveUp})
+	p.run(in, active, Start{Tick: due, At: startOf(in.CronJob, due), Next: next, GiveUpAt: giveUp})
 }
 
 // await has nothing to do until the next tick, which is zero if none is left.
@@ -282,8 +284,8 @@ func (p *Plan) await(in Input, next time.Time) {
 		p.complete(in)
 		return
 	}
-	p.Status.NextScheduleTime = &metav1.Time{Time: next}
-	p.wakeBy(next)
+	p.setNext(in, next)
+	p.wakeBy(startOf(in.CronJob, next))
 	p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, messageScheduled)
 }
 
@@ -298,7 +300,7 @@ func deadlineOf(in Input, tick time.Time) (time.Time, bool) {
 	}
 	// Below 0, which only a stored object can be, no tick is in time; far below, the sum would
 	// overflow.
-	return tick.Add(time.Duration(max(*seconds, -1)) * time.Second), true
+	return startOf(in.CronJob, tick).Add(time.Duration(max(*seconds, -1)) * time.Second), true
 }
 
 // earliest returns the earlier of two instants; zero is never.

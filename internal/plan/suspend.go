@@ -30,7 +30,7 @@ func suspendedUntil(in Input) time.Time {
 // suspend lets ticks pass. One that was due and had not run when it was suspended is missed.
 func (p *Plan) suspend(in Input) {
 	p.missWaiting(in, timeOf(p.Status.LastScheduleTime))
-	p.Status.NextScheduleTime = nil
+	p.setNext(in, time.Time{})
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 	message := "No Job is started while spec.suspend is true."
 	if !*in.CronJob.Spec.Suspend {

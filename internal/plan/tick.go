@@ -209,7 +209,7 @@ func (s tickSet) has(tick time.Time) bool {
 // verify names the Jobs of ticks that would be missed, but that the manager which led before may
 // have run: of its last Jobs this one knows by the cache alone, which may be stale.
 func (p *Plan) verify(in Input) {
-	for _, tick := range missedFrom(in, p.Missed, in.LeadingSince.Add(-MaxCacheLag)) {
+	for _, tick := range missedFrom(in, p.Missed, in.LeadingSince.Add(-MaxCacheLag-Jitter(in.CronJob))) {
 		if !tick.After(in.LeadingSince) {
 			p.Verify = append(p.Verify, JobName(in.CronJob, tick))
 		}

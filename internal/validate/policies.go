@@ -4,15 +4,43 @@
 package validate
 
 import (
+	"fmt"
+	"time"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
 // validatePolicies checks what fields say together.
 func validatePolicies(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
-	return validateMaxConcurrency(spec, path.Child("maxConcurrency"))
+	return append(validateMaxConcurrency(spec, path.Child("maxConcurrency")), validateJitter(spec, path.Child("jitterSeconds"))...)
+}
+
+// validateJitter refuses a delay by which a start may come after the next tick. What is wrong with
+// the schedule is refused elsewhere.
+func validateJitter(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
+	most := ptr.Deref(spec.JitterSeconds, 0)
+	if most < 0 {
+		return field.ErrorList{field.Invalid(path, most, "must be 0 or more")}
+	}
+	if most == 0 {
+		return nil
+	}
+	ticks, err := schedule.Parse(spec.Schedule, ptr.Deref(spec.TimeZone, ""))
+	if err == nil {
+		ticks, err = ticks.With(spec.AdditionalSchedules)
+	}
+	if err != nil {
+		return nil
+	}
+	if gap := int64(ticks.ShortestGap() / time.Second); int64(most) >= gap {
+		return field.ErrorList{field.Invalid(path, most, fmt.Sprintf("must be less than %d, the shortest time in seconds "+
+			"from a tick to the next, days on which clocks shift included", gap))}
+	}
+	return nil
 }
 
 // validateMaxConcurrency refuses a limit beside a policy that has another. The schema says the same.

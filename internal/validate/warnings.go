@@ -5,7 +5,6 @@ package validate
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -56,38 +55,12 @@ func unreachableDeadline(spec *v1.CronJobSpec, ticks schedule.Schedule) []string
 	if spec.ConcurrencyPolicy != v1.ReplaceConcurrent || deadline == nil {
 		return nil
 	}
-	gap, ok := gapBelow(ticks, *deadline)
-	if !ok {
+	gap := ticks.ShortestGap()
+	if int64(gap/time.Second) >= *deadline {
 		return nil
 	}
 	return []string{fmt.Sprintf("spec.jobTemplate.spec.activeDeadlineSeconds: %d is longer than the %v from a tick to the next, "+
 		"at which concurrencyPolicy Replace deletes a Job that still runs", *deadline, gap)}
-}
-
-// gapBelow returns the shortest time between two ticks if it is shorter than so many seconds, and
-// reports whether it is.
-func gapBelow(ticks schedule.Schedule, seconds int64) (time.Duration, bool) {
-	gap, ok := ShortestGap(ticks)
-	return gap, ok && int64(gap/time.Second) < seconds
-}
-
-// ShortestGap returns the shortest time between two ticks, and reports whether there is one. It
-// looks at as many ticks as a day can have, and so at each way in which days are divided.
-func ShortestGap(ticks schedule.Schedule) (time.Duration, bool) {
-	if interval := ticks.Interval(); interval != 0 {
-		return interval, true
-	}
-	const minutesOfADay = 24 * 60
-	tick, ok := ticks.Next(time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC))
-	shortest := time.Duration(math.MaxInt64)
-	for range minutesOfADay {
-		next, more := ticks.Next(tick)
-		if !ok || !more {
-			break
-		}
-		shortest, tick = min(shortest, next.Sub(tick)), next
-	}
-	return shortest, shortest < math.MaxInt64
 }
 
 // NewWarnings warns of what is in the past already for a CronJob that is new: a suspension, and all

@@ -88,6 +88,9 @@ func (b *CronJob) StopAfterFailures(limit int32) *CronJob {
 	return b
 }
 
+// Jitter sets by how many seconds starts may be delayed.
+func (b *CronJob) Jitter(seconds int32) *CronJob { b.c.Spec.JitterSeconds = &seconds; return b }
+
 // Suspend sets whether it is suspended.
 func (b *CronJob) Suspend(suspend bool) *CronJob { b.c.Spec.Suspend = &suspend; return b }
 

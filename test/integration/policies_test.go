@@ -88,3 +88,23 @@ func TestPluginResumesWhatHasStoppedAfterFailures(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("cronjob.%s/c resumed\n", v1.GroupVersion.Group), s.plugin("resume", "c").succeeds())
 	assert.Equal(t, fmt.Sprintf("cronjob.%s/c already resumed\n", v1.GroupVersion.Group), s.plugin("resume", "c").succeeds())
 }
+
+func TestS22AJobStartsAsMuchLaterThanItsTickAsTheStatusSays(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	c := &v1.CronJob{}
+	for i := 0; plan.Jitter(c) == 0; i++ { // one in four starts at its tick
+		c = s.cronJob(fmt.Sprintf("c%d", i)).Schedule("@every 5s").Jitter(4).Obj()
+		s.create(c)
+	}
+	s.awaitJobs(c.Name, 3)
+	for _, job := range s.jobs(c.Name) {
+		tick := tickOf(t, &job)
+		assert.Equal(t, fmt.Sprintf("%s-%d", c.Name, tick.Unix()), job.Name)
+		assert.False(t, job.CreationTimestamp.Time.Before(tick.Add(plan.Jitter(c))), "S11: %s is created at %s", job.Name, job.CreationTimestamp)
+	}
+	status := s.awaitReady(c.Name, metav1.ConditionTrue, v1.ReasonScheduled).Status
+	assert.Equal(t, plan.Jitter(c), status.NextStartTime.Sub(status.NextScheduleTime.Time))
+	assert.Empty(t, s.events(c.Name, plan.EventMissSchedule))
+	assert.Contains(t, s.plugin("next", c.Name).succeeds(), fmt.Sprintf("Each start is delayed by %v, as spec.jitterSeconds asks.", plan.Jitter(c)))
+}

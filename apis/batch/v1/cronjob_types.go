@@ -42,8 +42,15 @@ type CronJobSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	TimeZone *string `json:"timeZone,omitempty"`
 
-	// How late, in seconds, a Job may start after its scheduled time. A tick that is older
-	// is missed: it is reported and never run. No limit when not set.
+	// By how many seconds each start may be delayed, so that CronJobs with the same schedule don't
+	// start all at once: by a time of at least 0 and less than this that is always the same for one
+	// CronJob. Must be less than the shortest time from a tick to the next. Not delayed when not set.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	JitterSeconds *int32 `json:"jitterSeconds,omitempty"`
+
+	// How late, in seconds, a Job may start after its scheduled time, delayed by its jitter. A tick
+	// that is older is missed: it is reported and never run. No limit when not set.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
@@ -177,6 +184,11 @@ type CronJobStatus struct {
 	// while the CronJob is suspended, no tick is left or its schedule can't be followed.
 	// +optional
 	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
+
+	// When the Job of nextScheduleTime starts, as jitterSeconds delays it. Not set without
+	// jitterSeconds.
+	// +optional
+	NextStartTime *metav1.Time `json:"nextStartTime,omitempty"`
 
 	// The schedule and time zone that nextScheduleTime was reckoned by, notBefore, notAfter and a
 	// hash of exclude. Ticks of another schedule, from before an edit, never run.

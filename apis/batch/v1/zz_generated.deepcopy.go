@@ -85,6 +85,11 @@ func (in *CronJobSpec) DeepCopyInto(out *CronJobSpec) {
 		*out = new(string)
 		**out = **in
 	}
+	if in.JitterSeconds != nil {
+		in, out := &in.JitterSeconds, &out.JitterSeconds
+		*out = new(int32)
+		**out = **in
+	}
 	if in.StartingDeadlineSeconds != nil {
 		in, out := &in.StartingDeadlineSeconds, &out.StartingDeadlineSeconds
 		*out = new(int64)
@@ -174,6 +179,10 @@ func (in *CronJobStatus) DeepCopyInto(out *CronJobStatus) {
 	}
 	if in.NextScheduleTime != nil {
 		in, out := &in.NextScheduleTime, &out.NextScheduleTime
+		*out = (*in).DeepCopy()
+	}
+	if in.NextStartTime != nil {
+		in, out := &in.NextStartTime, &out.NextStartTime
 		*out = (*in).DeepCopy()
 	}
 	if in.ObservedEditTime != nil {

@@ -29,6 +29,7 @@ func (c *CronJob) ConvertTo(hub conversion.Hub) error {
 	dst.ObjectMeta = src.ObjectMeta
 	dst.Spec = v1.CronJobSpec{
 		TimeZone:                   src.Spec.TimeZone,
+		JitterSeconds:              src.Spec.JitterSeconds,
 		StartingDeadlineSeconds:    src.Spec.StartingDeadlineSeconds,
 		ConcurrencyPolicy:          v1.ConcurrencyPolicy(src.Spec.ConcurrencyPolicy),
 		MaxConcurrency:             src.Spec.MaxConcurrency,
@@ -59,6 +60,7 @@ func (c *CronJob) ConvertFrom(hub conversion.Hub) error {
 	c.ObjectMeta = src.ObjectMeta
 	c.Spec = CronJobSpec{
 		TimeZone:                   src.Spec.TimeZone,
+		JitterSeconds:              src.Spec.JitterSeconds,
 		StartingDeadlineSeconds:    src.Spec.StartingDeadlineSeconds,
 		ConcurrencyPolicy:          ConcurrencyPolicy(src.Spec.ConcurrencyPolicy),
 		MaxConcurrency:             src.Spec.MaxConcurrency,
@@ -106,6 +108,7 @@ func (s *CronJobStatus) toHub() v1.CronJobStatus {
 		FailuresTowardsStop: s.FailuresTowardsStop,
 		RecentRuns:          s.RecentRuns,
 		NextScheduleTime:    s.NextScheduleTime,
+		NextStartTime:       s.NextStartTime,
 		ObservedSchedule:    s.ObservedSchedule,
 		ObservedGeneration:  s.ObservedGeneration,
 		ObservedEditTime:    s.ObservedEditTime,
@@ -126,6 +129,7 @@ func statusFromHub(s v1.CronJobStatus) CronJobStatus {
 		FailuresTowardsStop: s.FailuresTowardsStop,
 		RecentRuns:          s.RecentRuns,
 		NextScheduleTime:    s.NextScheduleTime,
+		NextStartTime:       s.NextStartTime,
 		ObservedSchedule:    s.ObservedSchedule,
 		ObservedGeneration:  s.ObservedGeneration,
 		ObservedEditTime:    s.ObservedEditTime,

@@ -167,6 +167,9 @@ func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 	if spec.NotAfter != nil {
 		found.add("spec.notAfter", "left out: the built-in runs until somebody suspends or deletes it")
 	}
+	if spec.JitterSeconds != nil {
+		found.add("spec.jitterSeconds", "left out: the built-in starts all CronJobs of a tick at once")
+	}
 	if spec.MaxConcurrency != nil && spec.ConcurrencyPolicy == v1.AllowConcurrent {
 		found.add("spec.maxConcurrency", "left out: the built-in lets any number run at once, or one with concurrencyPolicy Forbid")
 	}

@@ -149,8 +149,11 @@ func (h *History) addTicks(c *v1.CronJob, coming int) {
 		return
 	}
 	if waiting := c.Status.NextScheduleTime; waiting != nil && !waiting.After(h.now) && !h.has(waiting.Time) {
-		ready := ptr.Deref(meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady), metav1.Condition{})
-		h.Entries = append(h.Entries, tickEntry(Waiting, waiting.In(h.now.Location()), ready.Message))
+		message := ptr.Deref(meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady), metav1.Condition{}).Message
+		if start := plan.NextStart(c); start.After(h.now) {
+			message = "It starts at " + start.In(h.now.Location()).Format(time.TimeOnly) + ", as spec.jitterSeconds asks."
+		}
+		h.Entries = append(h.Entries, tickEntry(Waiting, waiting.In(h.now.Location()), message))
 	}
 	after := h.now
 	if until := c.Spec.SuspendUntil; until != nil && until.After(after) {

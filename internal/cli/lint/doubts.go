@@ -11,7 +11,6 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/schedule"
-	"tutorial.kubebuilder.io/project/internal/validate"
 )
 
 // doubts returns what admission accepts without a word and is probably wrong. Admission warns of
@@ -144,9 +143,9 @@ func forbidden(spec *v1.CronJobSpec) []problem {
 	if err != nil || spec.StartingDeadlineSeconds == nil {
 		return problems
 	}
-	gap, ok := validate.ShortestGap(ticks)
+	gap := ticks.ShortestGap()
 	seconds, deadline := int64(gap/time.Second), *spec.StartingDeadlineSeconds
-	if !ok || deadline >= seconds || limit != nil && *limit <= seconds+deadline {
+	if deadline >= seconds || limit != nil && *limit <= seconds+deadline {
 		return problems
 	}
 	return append(problems, problem{&shortDeadline, "spec.startingDeadlineSeconds", fmt.Sprintf(

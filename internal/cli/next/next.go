@@ -18,6 +18,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
@@ -229,8 +230,8 @@ func Stored(c *v1.CronJob, now time.Time, count int) (Forecast, error) {
 
 // waiting returns the tick that is due and has not started, if the status has one.
 func waiting(c *v1.CronJob, now time.Time) string {
-	tick := c.Status.NextScheduleTime
-	if tick == nil || tick.After(now) || ptr.Deref(c.Spec.Suspend, false) {
+	tick, start := c.Status.NextScheduleTime, plan.NextStart(c)
+	if tick == nil || start.After(now) || ptr.Deref(c.Spec.Suspend, false) {
 		return ""
 	}
 	return tick.UTC().Format(time.RFC3339)

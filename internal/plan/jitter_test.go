@@ -1,0 +1,194 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+// jittered is the CronJob of cron, each start of which is delayed by 97 of at most 300 seconds.
+func jittered(t *testing.T) *builders.CronJob {
+	t.Helper()
+	b := cron().Jitter(300)
+	require.Equal(t, 97*time.Second, Jitter(b.Obj()))
+	return b
+}
+
+// The offsets of 10,000 CronJobs fall into 100 classes as they would by chance: the statistic of a
+// chi-square test with 99 degrees of freedom is above 134.6 once in a hundred times.
+func TestS22StartsSpreadEvenly(t *testing.T) {
+	random := rand.New(rand.NewPCG(22, 22))
+	c := builders.MakeCronJob("c").Obj()
+	for _, jitter := range []int32{100, 300, 3600, 86_400} {
+		c.Spec.JitterSeconds = &jitter
+		var counts [100]int
+		for range 10_000 {
+			high, low := random.Uint64(), random.Uint64()
+			c.UID = types.UID(fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", high>>32, high>>16&0xffff, high&0xfff, low>>52, low&0xffffffffffff))
+			offset := Jitter(c)
+			require.Zero(t, offset%time.Second)
+			counts[int64(offset/time.Second)*100/int64(jitter)]++ // in range, or it panics
+		}
+		statistic := 0.0
+		for _, count := range counts {
+			statistic += float64((count-100)*(count-100)) / 100
+		}
+		assert.Less(t, statistic, 134.6, "%d seconds", jitter)
+		assert.Greater(t, statistic, 60.0, "%d seconds: more even than by chance", jitter)
+	}
+}
+
+func TestS22TheOffsetOfACronJobIsFixed(t *testing.T) {
+	c := jittered(t).Obj()
+	for _, edit := range []func(*v1.CronJob){
+		func(*v1.CronJob) {},
+		func(c *v1.CronJob) { c.Spec.Schedule, c.Generation = "@daily", 7 },
+		func(c *v1.CronJob) { c.Name, c.Status.LastScheduleTime = "d", &metav1.Time{Time: at("10:00:00")} },
+	} {
+		edit(c)
+		assert.Equal(t, 97*time.Second, Jitter(c))
+	}
+	for _, none := range []int32{0, 1, -1, -1 << 31} {
+		c.Spec.JitterSeconds = &none
+		assert.Zero(t, Jitter(c))
+	}
+	c.Spec.JitterSeconds = nil
+	assert.Zero(t, Jitter(c))
+}
+
+func TestS22ATickStartsLaterAndStaysTheTickThatItIs(t *testing.T) {
+	for name, tc := range map[string]struct {
+		build      func(*builders.CronJob) *builders.CronJob
+		now        time.Time
+		jobs       []*batchv1.Job
+		wantTick   time.Time // zero for none
+		wantNext   time.Time
+		wantWake   time.Time
+		wantMissed []Missed
+	}{
+		"not at the tick": {now: at("10:00:00"), wantNext: at("10:00:00"), wantWake: at("10:01:37")},
+		"nor a moment before its start": {
+			now: at("10:01:36.999"), wantNext: at("10:00:00"), wantWake: at("10:01:37"),
+		},
+		"but at its start": {now: at("10:01:37"), wantTick: at("10:00:00"), wantNext: at("10:00:00")},
+		"the newest whose start has come runs": {
+			now: at("10:11:36"), wantTick: at("10:05:00"), wantNext: at("10:05:00"),
+			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:00:00"), 1}},
+		},
+		"the deadline counts from the start": {
+			build: func(b *builders.CronJob) *builders.CronJob { return b.Deadline(20) },
+			now:   at("10:01:57"), wantTick: at("10:00:00"), wantNext: at("10:00:00"),
+		},
+		"and ends": {
+			build: func(b *builders.CronJob) *builders.CronJob { return b.Deadline(20) },
+			now:   at("10:01:57.001"), wantNext: at("10:05:00"), wantWake: at("10:06:37"),
+			wantMissed: []Missed{{MissedDeadline, at("10:00:00"), at("10:00:00"), 1}},
+		},
+		"a tick that waits is given up at the start of the next": {
+			build: func(b *builders.CronJob) *builders.CronJob { return b.Policy(v1.ForbidConcurrent) },
+			now:   at("10:01:37"), jobs: []*batchv1.Job{builders.MakeJob(cron().Obj(), at("09:59:00")).Manual().Obj()},
+			wantNext: at("10:00:00"), wantWake: at("10:06:37"),
+		},
+		"an interval counts from the tick": {
+			build: func(b *builders.CronJob) *builders.CronJob { return b.Schedule("@every 90s").Jitter(89) },
+			now:   at("10:00:00"), wantNext: at("10:00:00"), wantWake: at("10:00:00").Add(Jitter(cron().Jitter(89).Obj())),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := jittered(t)
+			if tc.build != nil {
+				b = tc.build(b)
+			}
+			c := settle(t, b.Obj(), at("09:58:31"))
+			p := Decide(inputOf(c, tc.now, tc.jobs...))
+			assert.Equal(t, tc.wantMissed, p.Missed)
+			assert.Equal(t, tc.wantNext, p.Status.NextScheduleTime.Time)
+			assert.Equal(t, tc.wantNext.Add(Jitter(c)), p.Status.NextStartTime.Time)
+			if tc.wantTick.IsZero() {
+				assert.Nil(t, p.Start)
+				assert.Equal(t, tc.wantWake, p.WakeAt)
+				return
+			}
+			require.NotNil(t, p.Start)
+			assert.Equal(t, tc.wantTick, p.Start.Tick)
+			assert.Equal(t, tc.wantTick.Add(Jitter(c)), p.Start.At)
+			assert.Equal(t, JobName(c, tc.wantTick), p.Start.Job.Name)
+			assert.Equal(t, tc.wantTick.Format(time.RFC3339), p.Start.Job.Annotations[v1.ScheduledAtAnnotation])
+			done := Conclude(inputOf(c, tc.now), p, Outcome{Job: p.Start.Job})
+			assert.Equal(t, tc.wantTick, done.Status.LastScheduleTime.Time)
+			assert.Equal(t, tc.wantTick.Add(5*time.Minute), done.Status.NextScheduleTime.Time)
+			assert.Equal(t, tc.wantTick.Add(5*time.Minute+Jitter(c)), done.WakeAt)
+		})
+	}
+}
+
+func TestS22TheStatusSaysWhenOnlyWhereStartsAreDelayed(t *testing.T) {
+	assert.Nil(t, settle(t, cron().Obj(), at("09:59:00")).Status.NextStartTime)
+	c := settle(t, jittered(t).Obj(), at("09:59:00"))
+	assert.Equal(t, at("10:01:37"), NextStart(c).Time)
+	for name, edit := range map[string]func(*v1.CronJob){
+		"suspended": func(c *v1.CronJob) { c.Spec.Suspend = new(true) },
+		"invalid":   func(c *v1.CronJob) { c.Spec.Schedule = "soon" },
+	} {
+		status := Decide(inputOf(edited(c, edit), at("09:59:30"))).Status
+		assert.Nil(t, status.NextStartTime, name)
+		assert.Nil(t, status.NextScheduleTime, name)
+	}
+}
+
+// The leader before had started the tick of 10:00 at 10:01:37, and the cache does not have it yet.
+func TestS22ATickThatTheLeaderBeforeMayHaveStartedIsVerified(t *testing.T) {
+	c := settle(t, jittered(t).Deadline(5).Obj(), at("09:59:00"))
+	in := inputOf(c, at("10:01:43"))
+	in.LeadingSince = at("10:01:42")
+	assert.Equal(t, []string{"c-1767261600"}, Decide(in).Verify)
+}
+
+func TestS22ATickStartsThoughNoneWouldExistByThen(t *testing.T) {
+	for name, tc := range map[string]struct {
+		build      *builders.CronJob
+		tick       time.Time
+		wantNext   time.Time // zero if none is left
+		wantReason string
+	}{
+		"as the window is over": {
+			build: jittered(t).NotAfter(at("10:00:00")), tick: at("10:00:00"), wantReason: v1.ReasonCompleted,
+		},
+		"as the next day is excluded": {
+			build: jittered(t).Schedule("59 23 * * *").Exclude("2026-01-02"), tick: at("23:59:00"),
+			wantNext: at("23:59:00").AddDate(0, 0, 2), wantReason: v1.ReasonScheduled,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := settle(t, tc.build.Obj(), at("09:59:00"))
+			start := tc.tick.Add(97 * time.Second)
+			early := Decide(inputOf(c, start.Add(-time.Millisecond)))
+			assert.Nil(t, early.Start)
+			assert.Equal(t, start, early.WakeAt)
+			assert.Equal(t, v1.ReasonScheduled, ready(t, early.Status).Reason)
+
+			in := inputOf(c, start)
+			p := Decide(in)
+			require.NotNil(t, p.Start)
+			assert.Equal(t, tc.tick, p.Start.Tick)
+			done := Conclude(in, p, Outcome{Job: p.Start.Job})
+			assert.Equal(t, tc.wantReason, ready(t, done.Status).Reason)
+			assert.Equal(t, tc.wantNext, timeOf(done.Status.NextScheduleTime))
+			assert.Equal(t, startOf(c, tc.wantNext), timeOf(done.Status.NextStartTime))
+			assert.Equal(t, startOf(c, tc.wantNext), done.WakeAt, "W2")
+		})
+	}
+}
