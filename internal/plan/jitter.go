@@ -20,7 +20,7 @@ func Jitter(c *v1.CronJob) time.Duration {
 		return 0
 	}
 	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(c.UID)) // it never fails
+	_, _ = hash.Write([]byte(c.UID))                               // it never fails
 	return time.Duration(hash.Sum64()%uint64(*most)) * time.Second //nolint:gosec // less than 2^31
 }
 

@@ -113,7 +113,7 @@ func (w *crowd) remove(jobs ...*batchv1.Job) {
 
 // happen lets something happen.
 func (w *crowd) happen() {
-	switch w.rand.IntN(12) {
+	switch w.rand.IntN(13) {
 	case 0:
 		w.startByHand(1 + w.rand.IntN(60))
 	case 1, 2, 3:
@@ -130,8 +130,17 @@ func (w *crowd) happen() {
 		w.edit(func(c *v1.CronJob) { c.Spec.ConcurrencyPolicy = policies[w.rand.IntN(len(policies))] })
 	case 8:
 		w.edit(func(c *v1.CronJob) { c.Spec.Suspend = new(w.rand.IntN(3) == 0) })
+	case 9:
+		w.edit(w.setPolicies)
 	default:
 	}
+}
+
+// setPolicies sets fields that are off by default, or leaves them out.
+func (w *crowd) setPolicies(c *v1.CronJob) {
+	anyOf := func(most int) *int32 { return []*int32{nil, new(int32(1 + w.rand.IntN(most)))}[w.rand.IntN(2)] }
+	c.Spec.MaxConcurrency, c.Spec.JitterSeconds, c.Spec.StopAfterFailures = anyOf(300), anyOf(59), anyOf(5)
+	c.Spec.CatchUpPolicy, c.Spec.CatchUpLimit = v1.CatchUpAll, anyOf(5)
 }
 
 func (w *crowd) edit(change func(*v1.CronJob)) {
@@ -182,13 +191,18 @@ func (w *crowd) carryOut() bool {
 	w.c = w.c.DeepCopy()
 	w.c.Status = done.Status
 	w.check()
-	return done.Again || len(replaced) < len(p.Replace)
+	catchesUp := p.Start != nil && outcome.Job != nil && !done.WakeAt.After(w.now)
+	return done.Again || catchesUp || len(replaced) < len(p.Replace)
 }
 
 func (w *crowd) start(p Plan, outcome *Outcome) {
 	if w.c.Spec.ConcurrencyPolicy != v1.AllowConcurrent {
 		require.Empty(w.t, w.running(), "S6: %s", w.c.Spec.ConcurrencyPolicy)
 	}
+	if limit := MaxConcurrency(w.c); limit > 0 {
+		require.Less(w.t, len(w.running()), limit, "S20")
+	}
+	require.False(w.t, w.now.Before(p.Start.Tick.Add(Jitter(w.c))), "S11, S22")
 	if w.rand.IntN(5) == 0 {
 		outcome.Refused = errors.New("quota")
 		return
@@ -225,7 +239,8 @@ func (w *crowd) check() {
 	require.Empty(w.t, again.Missed, "S2: told once")
 	require.Zero(w.t, again.DeletedCount, "told once")
 	require.Zero(w.t, again.ReplacedCount, "told once")
-	if again.Start == nil && unobserved == 0 && !again.WakeAt.Equal(w.now) {
+	isMoreDue := NextStart(w.c) != nil && !NextStart(w.c).After(w.now) && isReadyReason(w.c, v1.ReasonScheduled)
+	if again.Start == nil && unobserved == 0 && !again.WakeAt.Equal(w.now) && !isMoreDue {
 		require.True(w.t, apiequality.Semantic.DeepEqual(status, again.Status), "W3")
 	}
 }

@@ -220,6 +220,7 @@ func TestNarratives(t *testing.T) {
 	minutes := func(n int) func(time.Time) (time.Duration, bool) {
 		return func(time.Time) (time.Duration, bool) { return time.Duration(n) * time.Minute, false }
 	}
+	march := func(day int, clock string) time.Time { return at(clock).AddDate(0, 2, day-1) } // the 32nd is in April
 	for name, tc := range map[string]struct {
 		build  *builders.CronJob
 		takes  func(time.Time) (time.Duration, bool)
@@ -283,6 +284,47 @@ func TestNarratives(t *testing.T) {
 				{at("11:20:05"), "the manager goes down", func(w *world) { w.down = true }},
 				{at("11:23:00"), "the manager comes back", func(w *world) { w.down = false }},
 				{at("11:35:00"), "no jitter from now on", edit(func(c *v1.CronJob) { c.Spec.JitterSeconds = nil })},
+			},
+		},
+		"all-that-an-outage-owes": {
+			build: builders.MakeCronJob("c").Schedule("0 * * * *").Created(at("08:30:00")).Policy(v1.ForbidConcurrent).CatchUp(4).History(1, 1),
+			takes: minutes(10), end: at("00:00:00").AddDate(0, 0, 3),
+			scenes: []scene{
+				{at("10:30:00"), "the manager goes down", func(w *world) { w.down = true }},
+				{at("18:05:00"), "the manager comes back", func(w *world) { w.down = false }},
+				{at("22:30:00"), "the quota is used up", func(w *world) { w.refuse = "exceeded quota" }},
+				{at("01:30:00").AddDate(0, 0, 1), "there is room again", func(w *world) { w.refuse = "" }},
+				{at("06:30:00").AddDate(0, 0, 1), "Jobs take five hours from now on", func(w *world) { w.takes = minutes(300) }},
+				{at("20:30:00").AddDate(0, 0, 1), "and ten minutes again", func(w *world) { w.takes = minutes(10) }},
+				{at("04:30:00").AddDate(0, 0, 2), "the manager goes down", func(w *world) { w.down = true }},
+				{at("06:40:00").AddDate(0, 0, 2), "edited", edit(func(c *v1.CronJob) { c.Spec.Schedule = "0,30 * * * *" })},
+				{at("08:10:00").AddDate(0, 0, 2), "the manager comes back", func(w *world) { w.down = false }},
+				{at("09:40:00").AddDate(0, 0, 2), "suspended", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(true) })},
+				{at("12:40:00").AddDate(0, 0, 2), "resumed", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(false) })},
+			},
+		},
+		"all-of-them": {
+			build: builders.MakeCronJob("c").Schedule("*/30 * * * *").Also("45 6 * * 1-5", "45 23 LW * *").TimeZone("Europe/Paris").
+				Exclude("2026-03-30", "2026-04-03/2026-04-04").NotBefore(march(24, "09:00:00")).NotAfter(march(36, "16:00:00")).
+				Created(march(24, "07:40:00")).Jitter(600).Deadline(3*3600).MaxConcurrency(2).StopAfterFailures(3).CatchUp(5).History(1, 1),
+			takes: func(tick time.Time) (time.Duration, bool) {
+				return 50 * time.Minute, tick.Hour() == 20 || tick.Hour() == 21
+			},
+			end: march(38, "00:00:00"),
+			scenes: []scene{
+				{march(24, "12:01:00"), "the manager goes down", func(w *world) { w.down = true }},
+				{march(24, "15:02:00"), "the manager comes back", func(w *world) { w.down = false }},
+				{march(25, "07:45:00"), "resumed by an annotation", func(w *world) {
+					w.c.Annotations = map[string]string{v1.ResumedAtAnnotation: w.now.Format(time.RFC3339)}
+				}},
+				{march(26, "07:45:00"), "a manual run succeeds", func(w *world) {
+					w.jobs = append(w.jobs, builders.MakeJob(w.c, w.now).Manual().Named("by-hand").Succeeded(w.now).Obj())
+				}},
+				{march(27, "18:55:00"), "every six hours", edit(func(c *v1.CronJob) { c.Spec.Schedule = "0 */6 * * *" })},
+				{march(33, "09:00:00"), "the manager goes down", func(w *world) { w.down = true }},
+				{march(35, "08:00:00"), "the manager comes back, on a day that is excluded", func(w *world) { w.down = false }},
+				{march(36, "16:00:30"), "suspended before the last tick has started", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(true) })},
+				{march(36, "17:00:00"), "resumed, when the window is over", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(false) })},
 			},
 		},
 		"replace": {

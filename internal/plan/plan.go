@@ -10,6 +10,7 @@
 //	        ├─ backfill.go     what a Job of a tick means that the schedule did not start
 //	        ├─ jitter.go       by how much starts are delayed
 //	        ├─ tick.go         which tick is due, which ones were missed
+//	        ├─ catchup.go      how many of those that have not run do
 //	        ├─ concurrency.go  what a due tick does about Jobs that still run
 //	        ├─ suspend.go      whether ticks pass without a run
 //	        ├─ completed.go    what is done when no tick is left
@@ -174,8 +175,9 @@ type Start struct {
 	Tick, At time.Time
 	Job      *batchv1.Job
 
-	// Next is the tick after it, and GiveUpAt when it will be too late for this one: the end of the
-	// starting deadline, or the start of the next tick. Both are zero for never.
+	// Next is the tick after it, which may be due too, and GiveUpAt when it may be too late for this
+	// one: the end of the starting deadline, or the start of the next tick that is not due yet. Both
+	// are zero for never.
 	Next, GiveUpAt time.Time
 }
 
@@ -245,27 +247,32 @@ func (p *Plan) follow(in Input, active []jobState) {
 	}
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 
-	due, isDue := ticks.Last(from, in.Now.Add(-Jitter(in.CronJob)))
+	newest, isDue := ticks.Last(from, in.Now.Add(-Jitter(in.CronJob)))
 	if !isDue {
 		next, _ := ticks.Next(from)
 		p.await(in, next)
 		return
 	}
+	due := oldestDue(in, ticks, from, newest)
 	p.missOlder(in, ticks, from, due)
 	next, _ := ticks.Next(due)
-	if p.isBackfilled(in, due) {
+	for p.isBackfilled(in, due) {
 		p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, due)
-		p.await(in, next)
-		return
+		if due.Equal(newest) {
+			p.await(in, next)
+			return
+		}
+		due = next
+		next, _ = ticks.Next(due)
 	}
-	deadline, hasDeadline := deadlineOf(in, due)
-	if hasDeadline && in.Now.After(deadline) {
+	if isLate(in, due) {
 		p.miss(in, Missed{MissedDeadline, due, due, 1})
 		p.await(in, next)
 		return
 	}
-	giveUp := startOf(in.CronJob, next)
-	if hasDeadline {
+	coming, _ := ticks.Next(newest)
+	giveUp := startOf(in.CronJob, coming)
+	if deadline, hasDeadline := deadlineOf(in, due); hasDeadline {
 		// The deadline itself is in time, so the first instant that is not comes after it.
 		giveUp = earliest(giveUp, deadline.Add(time.Millisecond))
 	}

@@ -209,7 +209,11 @@ func (s tickSet) has(tick time.Time) bool {
 // verify names the Jobs of ticks that would be missed, but that the manager which led before may
 // have run: of its last Jobs this one knows by the cache alone, which may be stale.
 func (p *Plan) verify(in Input) {
-	for _, tick := range missedFrom(in, p.Missed, in.LeadingSince.Add(-MaxCacheLag-Jitter(in.CronJob))) {
+	since := in.LeadingSince.Add(-MaxCacheLag - Jitter(in.CronJob))
+	if catchUpLimit(in.CronJob) > 1 && in.Now.Before(in.LeadingSince.Add(MaxCacheLag)) {
+		since = time.Time{} // it may have run older ones as well
+	}
+	for _, tick := range missedFrom(in, p.Missed, since) {
 		if !tick.After(in.LeadingSince) {
 			p.Verify = append(p.Verify, JobName(in.CronJob, tick))
 		}
@@ -245,11 +249,18 @@ func (p *Plan) missUpTo(in Input, reason MissedReason, ticks schedule.Ticks, fro
 	p.miss(in, Missed{reason, first, last, ticks.Count(from, last.Add(time.Second), MaxMissedCount)})
 }
 
-// missWaiting notes the tick that was due when the CronJob was edited, and had not run by the last
-// that has.
+// missWaiting notes the ticks that were due when the CronJob was edited, and had not run by the last
+// that has. Of another schedule, of one that was edited more than once, and before a tick that has
+// run since, only the one is noted that the status waits for.
 func (p *Plan) missWaiting(in Input, last time.Time) {
-	waiting := in.CronJob.Status.NextScheduleTime
-	if waiting != nil && waiting.After(last) && !waiting.After(editedAt(in)) {
+	c, edited := in.CronJob, editedAt(in)
+	waiting := c.Status.NextScheduleTime
+	isSame := last.Equal(timeOf(p.Status.LastScheduleTime)) && in.ScheduleErr == nil && c.Status.ObservedSchedule == observedSchedule(c) && !isEditedUnseen(c)
+	switch {
+	case waiting == nil || waiting.After(edited):
+	case isSame:
+		p.missUpTo(in, MissedEdited, in.Schedule.Anchored(Anchor(c, p.Status)), latest(waiting.Add(-time.Second), last), edited)
+	case waiting.After(last):
 		p.miss(in, Missed{MissedEdited, waiting.Time, waiting.Time, 1})
 	}
 }

@@ -5,6 +5,7 @@ package validate
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -12,11 +13,35 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/schedule"
+	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
 // validatePolicies checks what fields say together.
 func validatePolicies(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
-	return append(validateMaxConcurrency(spec, path.Child("maxConcurrency")), validateJitter(spec, path.Child("jitterSeconds"))...)
+	return slices.Concat(
+		validateMaxConcurrency(spec, path.Child("maxConcurrency")),
+		validateJitter(spec, path.Child("jitterSeconds")),
+		validateCatchUp(spec, path),
+	)
+}
+
+// validateCatchUp refuses a limit beside the policy that has another. The schema says the same.
+func validateCatchUp(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	switch spec.CatchUpPolicy {
+	case "", v1.CatchUpLatest, v1.CatchUpAll:
+	default:
+		policy := v1.CatchUpPolicy(logs.Shorten(string(spec.CatchUpPolicy), maxDetail))
+		errs = append(errs, field.NotSupported(path.Child("catchUpPolicy"), policy, []v1.CatchUpPolicy{v1.CatchUpLatest, v1.CatchUpAll}))
+	}
+	limit := ptr.Deref(spec.CatchUpLimit, 1)
+	if limit < 1 || limit > v1.MaxCatchUpLimit {
+		errs = append(errs, field.Invalid(path.Child("catchUpLimit"), limit, fmt.Sprintf("must be from 1 to %d", v1.MaxCatchUpLimit)))
+	}
+	if spec.CatchUpLimit != nil && spec.CatchUpPolicy != v1.CatchUpAll {
+		errs = append(errs, field.Forbidden(path.Child("catchUpLimit"), "catchUpLimit goes with catchUpPolicy All: Latest runs 1"))
+	}
+	return errs
 }
 
 // validateJitter refuses a delay by which a start may come after the next tick. What is wrong with

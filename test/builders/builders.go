@@ -91,6 +91,12 @@ func (b *CronJob) StopAfterFailures(limit int32) *CronJob {
 // Jitter sets by how many seconds starts may be delayed.
 func (b *CronJob) Jitter(seconds int32) *CronJob { b.c.Spec.JitterSeconds = &seconds; return b }
 
+// CatchUp has as many ticks run after an outage.
+func (b *CronJob) CatchUp(limit int32) *CronJob {
+	b.c.Spec.CatchUpPolicy, b.c.Spec.CatchUpLimit = v1.CatchUpAll, &limit
+	return b
+}
+
 // Suspend sets whether it is suspended.
 func (b *CronJob) Suspend(suspend bool) *CronJob { b.c.Spec.Suspend = &suspend; return b }
 

@@ -6,6 +6,7 @@ package integration
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -107,4 +108,41 @@ func TestS22AJobStartsAsMuchLaterThanItsTickAsTheStatusSays(t *testing.T) {
 	assert.Equal(t, plan.Jitter(c), status.NextStartTime.Sub(status.NextScheduleTime.Time))
 	assert.Empty(t, s.events(c.Name, plan.EventMissSchedule))
 	assert.Contains(t, s.plugin("next", c.Name).succeeds(), fmt.Sprintf("Each start is delayed by %v, as spec.jitterSeconds asks.", plan.Jitter(c)))
+}
+
+func TestS23AfterAnOutageTheNewestTicksRunOldestFirstAndTheOthersAreReported(t *testing.T) {
+	t.Parallel()
+	s := newSpaceOn(t, plainControlPlane(t), nil)
+	manager := s.startOwnManager()
+	s.watchLastScheduleTime("c")
+	s.create(s.cronJob("c").Schedule("@every 2s").CatchUp(3).Obj())
+	s.awaitJobs("c", 1)
+	require.NoError(t, manager.terminate())
+	before := s.jobs("c")
+	last := tickOf(t, &before[len(before)-1])
+	s.eventually(func() bool { return time.Since(last) > 11*time.Second }, "time stands still")
+
+	s.startOwnManager()
+	jobs := s.awaitJobs("c", len(before)+3)[len(before):]
+	first := tickOf(t, &jobs[0])
+	assert.True(t, first.After(last.Add(2*time.Second)), "%s is too old", first)
+	for i, job := range jobs {
+		assert.Equal(t, first.Add(time.Duration(2*i)*time.Second), tickOf(t, &job))
+	}
+	event := s.awaitEvent("c", plan.EventMissSchedule)
+	assert.Contains(t, event.Note, last.Add(2*time.Second).UTC().Format(time.RFC3339))
+	assert.Contains(t, event.Note, "a newer one was due when the controller looked again")
+}
+
+func TestS23TheSchemaRefusesACatchUpLimitBesideLatest(t *testing.T) {
+	t.Parallel()
+	eachWay(t, func(s *space) {
+		c := s.cronJob("c").Schedule(nextYear).CatchUp(5).Obj()
+		c.Spec.CatchUpPolicy = v1.CatchUpLatest
+		assert.ErrorContains(s.t, s.Client.Create(s.t.Context(), c), "spec: Invalid value: catchUpLimit goes with catchUpPolicy All: Latest runs 1")
+		c.Spec.CatchUpPolicy, c.Spec.CatchUpLimit = v1.CatchUpAll, nil
+		s.create(c)
+		s.edit("c", func(c *v1.CronJob) { c.Spec.CatchUpPolicy = "" })
+		assert.Nil(s.t, s.get("c").Spec.CatchUpLimit, "nothing is left that has to be removed with the policy")
+	})
 }

@@ -10,6 +10,14 @@ const (
 
 	// DefaultFailedJobsHistoryLimit is how many failed Jobs are kept when the spec does not say.
 	DefaultFailedJobsHistoryLimit int32 = 1
+
+	// DefaultCatchUpLimit is how many ticks may wait to run with catchUpPolicy All when the spec does
+	// not say. Default leaves it out: a manifest without catchUpPolicy, applied later, would leave
+	// the limit alone, and be refused.
+	DefaultCatchUpLimit int32 = 10
+
+	// MaxCatchUpLimit is the most that it may say.
+	MaxCatchUpLimit int32 = 100
 )
 
 // Default fills in what the spec leaves out. It is the one place for defaults: the defaulting

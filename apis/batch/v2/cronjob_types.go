@@ -15,6 +15,7 @@ import (
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.notBefore) || !has(self.notAfter) || self.notBefore <= self.notAfter`,message=`notAfter must not be before notBefore`
 // +kubebuilder:validation:XValidation:rule=`!has(self.maxConcurrency) || !has(self.concurrencyPolicy) || self.concurrencyPolicy == 'Allow' || self.concurrencyPolicy == 'Forbid' && self.maxConcurrency == 1`,message=`maxConcurrency goes with concurrencyPolicy Allow: Forbid runs 1 at a time, and Replace the newest alone`
+// +kubebuilder:validation:XValidation:rule=`!has(self.catchUpLimit) || has(self.catchUpPolicy) && self.catchUpPolicy == 'All'`,message=`catchUpLimit goes with catchUpPolicy All: Latest runs 1`
 type CronJobSpec struct {
 	// The schedule: one field for each part of a cron expression, or an interval in "every".
 	// Fields are read in the time zone of timeZone.
@@ -61,6 +62,20 @@ type CronJobSpec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	MaxConcurrency *int32 `json:"maxConcurrency,omitempty"`
+
+	// What becomes of ticks that have not run when a newer one is due, as after an outage, or when
+	// they wait for a Job to end:
+	// "Latest" (the default) runs the newest, and the others are missed;
+	// "All" runs the newest catchUpLimit of them, oldest first.
+	// Only ticks within their deadline run, and concurrencyPolicy applies.
+	// +optional
+	CatchUpPolicy CatchUpPolicy `json:"catchUpPolicy,omitempty"`
+
+	// How many ticks may wait to run with catchUpPolicy "All", at most 100. 10 when not set.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	CatchUpLimit *int32 `json:"catchUpLimit,omitempty"`
 
 	// Whether scheduling is suspended. Jobs that run already go on. Ticks that pass while
 	// suspended never run. False when not set.
@@ -172,6 +187,18 @@ const (
 
 	// ReplaceConcurrent deletes the Job that runs and starts the tick's own.
 	ReplaceConcurrent ConcurrencyPolicy = "Replace"
+)
+
+// CatchUpPolicy says what becomes of ticks that have not run when a newer one is due.
+// +kubebuilder:validation:Enum=Latest;All
+type CatchUpPolicy string
+
+const (
+	// CatchUpLatest runs the newest tick that is due. It is the default.
+	CatchUpLatest CatchUpPolicy = "Latest"
+
+	// CatchUpAll runs the newest ticks that are due, as many as catchUpLimit says.
+	CatchUpAll CatchUpPolicy = "All"
 )
 
 // CronJobStatus says what was observed and done.

@@ -173,6 +173,9 @@ func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 	if spec.MaxConcurrency != nil && spec.ConcurrencyPolicy == v1.AllowConcurrent {
 		found.add("spec.maxConcurrency", "left out: the built-in lets any number run at once, or one with concurrencyPolicy Forbid")
 	}
+	if spec.CatchUpPolicy == v1.CatchUpAll {
+		found.add("spec.catchUpPolicy", "left out: after an outage, the built-in runs the newest tick alone")
+	}
 	if spec.StopAfterFailures != nil {
 		found.add("spec.stopAfterFailures", "left out: the built-in goes on whatever fails")
 	}

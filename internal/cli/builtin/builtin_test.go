@@ -141,6 +141,7 @@ func TestThereAndBackIsTheSame(t *testing.T) {
 		c.Spec.Exclude, c.Spec.NotBefore, c.Spec.NotAfter = nil, nil, nil
 		// What has no counterpart is named when it is left out: see below.
 		c.Spec.JitterSeconds, c.Spec.MaxConcurrency, c.Spec.StopAfterFailures, c.Spec.SuspendUntil = nil, nil, nil, nil
+		c.Spec.CatchUpPolicy, c.Spec.CatchUpLimit = "", nil
 		c.Default()
 		original, _ := Export(c)
 		back, _ := Import(original)
@@ -150,13 +151,14 @@ func TestThereAndBackIsTheSame(t *testing.T) {
 }
 
 func TestExportNamesWhatHasNoCounterpart(t *testing.T) {
-	c := builders.MakeCronJob("c").TimeZone("Europe/Paris").Jitter(30).MaxConcurrency(2).StopAfterFailures(5).Obj()
+	c := builders.MakeCronJob("c").TimeZone("Europe/Paris").Jitter(30).MaxConcurrency(2).StopAfterFailures(5).CatchUp(3).Obj()
 	c.Spec.SuspendUntil = new(metav1.Now())
 	_, notes := Export(c)
 	assert.Equal(t, []string{
 		"spec.suspendUntil: left out: a built-in CronJob that is suspended stays so until somebody resumes it",
 		"spec.jitterSeconds: left out: the built-in starts all CronJobs of a tick at once",
 		"spec.maxConcurrency: left out: the built-in lets any number run at once, or one with concurrencyPolicy Forbid",
+		"spec.catchUpPolicy: left out: after an outage, the built-in runs the newest tick alone",
 		"spec.stopAfterFailures: left out: the built-in goes on whatever fails",
 	}, notes)
 	_, notes = Export(builders.MakeCronJob("c").TimeZone("Europe/Paris").Policy(v1.ForbidConcurrent).MaxConcurrency(1).Obj())

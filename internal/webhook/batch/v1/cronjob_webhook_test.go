@@ -28,6 +28,12 @@ func TestA3Defaults(t *testing.T) {
 	assert.Equal(t, new(int32(3)), c.Spec.SuccessfulJobsHistoryLimit)
 	assert.Equal(t, new(int32(1)), c.Spec.FailedJobsHistoryLimit)
 
+	t.Run("no limit that would be refused once catchUpPolicy is removed", func(t *testing.T) {
+		c := builders.MakeCronJob("c").Obj()
+		c.Spec.CatchUpPolicy = v1.CatchUpAll
+		setDefaults(c)
+		assert.Nil(t, c.Spec.CatchUpLimit)
+	})
 	t.Run("leave what is set", func(t *testing.T) {
 		c := builders.MakeCronJob("c").Policy(v1.ForbidConcurrent).Suspend(true).History(0, 0).Obj()
 		before := c.DeepCopy()
@@ -99,7 +105,12 @@ func TestA5Rejections(t *testing.T) {
 		"a delay beyond the next tick of another schedule": {builders.MakeCronJob("c").Schedule("0 9 * * *").Also("10 9 1 * *").Jitter(600).Obj(),
 			"spec.jitterSeconds: Invalid value: 600: must be less than 600, the shortest time in seconds from a tick to the next, days on which clocks shift included"},
 		"a delay by less than nothing": {builders.MakeCronJob("c").Jitter(-1).Obj(), "spec.jitterSeconds: Invalid value: -1: must be 0 or more"},
-		"no failure":                   {builders.MakeCronJob("c").StopAfterFailures(0).Obj(), "spec.stopAfterFailures: Invalid value: 0: must be 1 or more"},
+		"a limit beside Latest": {with(builders.MakeCronJob("c").CatchUp(5), func(c *v1.CronJob) { c.Spec.CatchUpPolicy = v1.CatchUpLatest }),
+			"spec.catchUpLimit: Forbidden: catchUpLimit goes with catchUpPolicy All: Latest runs 1"},
+		"a limit that is too high": {builders.MakeCronJob("c").CatchUp(101).Obj(), "spec.catchUpLimit: Invalid value: 101: must be from 1 to 100"},
+		"another catchUpPolicy": {with(builders.MakeCronJob("c"), func(c *v1.CronJob) { c.Spec.CatchUpPolicy = "Some" }),
+			`spec.catchUpPolicy: Unsupported value: "Some": supported values: "Latest", "All"`},
+		"no failure": {builders.MakeCronJob("c").StopAfterFailures(0).Obj(), "spec.stopAfterFailures: Invalid value: 0: must be 1 or more"},
 		"a limit beside Replace": {builders.MakeCronJob("c").Policy(v1.ReplaceConcurrent).MaxConcurrency(1).Obj(),
 			"spec.maxConcurrency: Forbidden: maxConcurrency goes with concurrencyPolicy Allow: Forbid runs 1 at a time, and Replace the newest alone"},
 		"another limit beside Forbid": {builders.MakeCronJob("c").Policy(v1.ForbidConcurrent).MaxConcurrency(2).Obj(),
@@ -188,11 +199,19 @@ func TestA5NamesLeaveRoomForTheTick(t *testing.T) {
 	assert.NoError(t, err, "only on create")
 }
 
+// with returns a CronJob of a builder with a change.
+func with(b *builders.CronJob, change func(*v1.CronJob)) *v1.CronJob {
+	c := b.Obj()
+	change(c)
+	return c
+}
+
 func TestGoodPoliciesPass(t *testing.T) {
 	for name, b := range map[string]*builders.CronJob{
 		"a limit":                       builders.MakeCronJob("c").MaxConcurrency(2),
 		"a limit with Allow":            builders.MakeCronJob("c").MaxConcurrency(2).Policy(v1.AllowConcurrent),
 		"a delay up to the next tick":   builders.MakeCronJob("c").Schedule("*/5 * * * *").Jitter(299),
+		"catching up":                   builders.MakeCronJob("c").CatchUp(100),
 		"no delay":                      builders.MakeCronJob("c").Jitter(0),
 		"a stop after a failure":        builders.MakeCronJob("c").StopAfterFailures(1),
 		"the limit that Forbid has too": builders.MakeCronJob("c").MaxConcurrency(1).Policy(v1.ForbidConcurrent),
