@@ -66,13 +66,17 @@ func (p *Plan) hold(in Input, job *batchv1.Job, start Start) {
 // waitFor says that the tick that is due waits for something to become of a Job, and reports
 // whether that is new.
 func (p *Plan) waitFor(in Input, job *batchv1.Job, what string) bool {
-	reason := fmt.Sprintf("concurrencyPolicy is %s", in.CronJob.Spec.ConcurrencyPolicy)
-	if in.CronJob.Spec.ConcurrencyPolicy == v1.AllowConcurrent {
-		reason = fmt.Sprintf("maxConcurrency is %d", MaxConcurrency(in.CronJob))
-	}
 	message := fmt.Sprintf("The tick of %s waits, as %s, for Job %s to %s.",
-		p.Status.NextScheduleTime.UTC().Format(time.RFC3339), reason, job.Name, what)
+		p.Status.NextScheduleTime.UTC().Format(time.RFC3339), ConcurrencyRule(in.CronJob), job.Name, what)
 	return p.setReady(in, metav1.ConditionTrue, v1.ReasonWaiting, message)
+}
+
+// ConcurrencyRule says what keeps a tick of a CronJob waiting for a Job.
+func ConcurrencyRule(c *v1.CronJob) string {
+	if c.Spec.ConcurrencyPolicy == v1.AllowConcurrent {
+		return fmt.Sprintf("maxConcurrency is %d", MaxConcurrency(c))
+	}
+	return fmt.Sprintf("concurrencyPolicy is %s", c.Spec.ConcurrencyPolicy)
 }
 
 // JobName returns the name of a tick's Job. It is the same whoever makes it and whenever, so that a

@@ -330,6 +330,20 @@ func TestPluginBackfillFollowsTheConcurrencyPolicy(t *testing.T) {
 		assert.Equal(t, 1, h.mostAtOnce(), "%v", h.names())
 		assert.Greater(t, len(h.names()), 61, "the schedule goes on meanwhile")
 	})
+	t.Run("no more run than maxConcurrency allows", func(t *testing.T) {
+		t.Parallel()
+		s := newSpace(t)
+		s.create(s.cronJob("c").Schedule(nextYear).MaxConcurrency(2).Obj())
+		manual := s.runNow("c")
+		h := s.watchHistory(func(job *batchv1.Job) batchv1.JobConditionType {
+			if job.Name == manual.Name {
+				return ""
+			}
+			return batchv1.JobComplete
+		})
+		s.backfill("--parallel=5").succeeds()
+		assert.Equal(t, 2, h.mostAtOnce(), "with the Job that was there")
+	})
 	t.Run("Replace is refused", func(t *testing.T) {
 		t.Parallel()
 		s := newSpace(t)

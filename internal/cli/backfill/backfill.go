@@ -36,9 +36,9 @@ batch.tutorial.kubebuilder.io/trigger: Backfill. Where a Job of the tick has fai
 added to the name. None of this changes lastScheduleTime. Of the backfilled Jobs that are over, the
 newest three that succeeded and the newest ten that failed are kept. They say what became of the others.
 
-If concurrencyPolicy is Forbid, one runs at a time, and none beside a Job of the schedule. If it is
-Replace, nothing is started, as the next tick would delete what runs. A CronJob that is suspended is
-backfilled all the same.
+If concurrencyPolicy is Forbid, one runs at a time, and none beside a Job of the schedule; no more run
+than maxConcurrency allows. If it is Replace, nothing is started, as the next tick would delete what
+runs. A CronJob that is suspended, or has stopped after failures, is backfilled all the same.
 
 An interrupt leaves what runs. The same command goes on where that stopped, and never starts twice what
 it has started, unless that has failed. Two commands may do so at the same time. An edit of the schedule

@@ -15,6 +15,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,7 +36,8 @@ const (
 	// refusedLimit is how long the creation of a Job may be refused before the command gives up.
 	refusedLimit = 5 * time.Minute
 
-	// tickMargin is how close the next tick may be for a Job to start before it, under Forbid.
+	// tickMargin is how close the start of the next tick may be for a Job to start before it, if it
+	// takes the last place.
 	tickMargin = 500 * time.Millisecond
 )
 
@@ -207,30 +209,35 @@ func (r *runner) readCronJob(ctx context.Context) error {
 	return nil
 }
 
-// checkForbid says what has to end first, if the concurrency policy is Forbid. A tick of the schedule
-// that is due, or about to be, has precedence: it would otherwise start at the same moment as the
-// tick of the past.
+// checkForbid says what has to end first, if no more Jobs may run at once. A tick of the schedule that
+// is due, or about to be, has precedence: it would otherwise start at the same moment as the tick of
+// the past.
 func (r *runner) checkForbid(jobs []*batchv1.Job) error {
-	if r.cronJob.Spec.ConcurrencyPolicy != v1.ForbidConcurrent {
+	limit := plan.MaxConcurrency(r.cronJob)
+	if limit == 0 {
 		return nil
 	}
-	active, ended := slices.Sorted(maps.Keys(r.running)), map[string]bool{}
+	active, ended := sets.KeySet(r.running), sets.Set[string]{}
 	for _, job := range jobs {
-		if ended[job.Name] = plan.ResultOf(job) != ""; !ended[job.Name] {
-			active = append(active, job.Name)
+		if plan.ResultOf(job) != "" {
+			ended.Insert(job.Name)
+		} else {
+			active.Insert(job.Name)
 		}
 	}
 	for _, ref := range r.cronJob.Status.Active { // which may be of Jobs that were created since
-		if !ended[ref.Name] {
-			active = append(active, ref.Name)
+		if !ended.Has(ref.Name) {
+			active.Insert(ref.Name)
 		}
 	}
-	if len(active) > 0 {
-		return fmt.Errorf("%w for job.batch/%s to end, as concurrencyPolicy is Forbid", errBlocked, active[0])
+	rule := plan.ConcurrencyRule(r.cronJob)
+	if len(active) >= limit {
+		return fmt.Errorf("%w for job.batch/%s to end, as %s", errBlocked, sets.List(active)[0], rule)
 	}
-	if tick := r.cronJob.Status.NextScheduleTime; tick != nil && !tick.After(r.Clock.Now().Add(tickMargin)) {
-		return fmt.Errorf("%w for the schedule to run the tick of %s, as concurrencyPolicy is Forbid",
-			errBlocked, tick.UTC().Format(time.RFC3339))
+	start, isLast := plan.NextStart(r.cronJob), len(active) == limit-1
+	if isLast && start != nil && !start.After(r.Clock.Now().Add(tickMargin)) {
+		return fmt.Errorf("%w for the schedule to run the tick of %s, as %s",
+			errBlocked, r.cronJob.Status.NextScheduleTime.UTC().Format(time.RFC3339), rule)
 	}
 	return nil
 }
