@@ -46,8 +46,13 @@ type Run struct {
 	TimeZone  string `json:"timeZone"`
 	next.Tick
 
-	// Suspended says that nothing starts unless the CronJob is resumed before.
+	// Suspended says that nothing starts unless the CronJob is resumed before, and Stopped that it has
+	// stopped after failures.
 	Suspended bool `json:"suspended,omitempty"`
+	Stopped   bool `json:"stopped,omitempty"`
+
+	// DelaySeconds is by how much the start is delayed, as spec.jitterSeconds asks.
+	DelaySeconds int64 `json:"delaySeconds,omitempty"`
 
 	// More is how many times the CronJob fires after this one until the end, and which are left out.
 	More int `json:"more,omitempty"`
@@ -80,8 +85,11 @@ func (a *Agenda) add(c *v1.CronJob) error {
 		return err
 	}
 	if forecast.Waiting != "" {
-		due := c.Status.NextScheduleTime.In(cronjobs.Zone(c))
-		a.enter(forecast, next.TickAt(c, due, a.from.Location(), "is due, and has not started"))
+		due := next.TickAt(c, c.Status.NextScheduleTime.In(cronjobs.Zone(c)), a.from.Location())
+		if forecast.WaitingUntil == "" {
+			due.Notes = []string{"is due, and has not started"}
+		}
+		a.enter(forecast, due)
 	}
 	count := 0
 	for _, tick := range forecast.Ticks {
@@ -98,7 +106,10 @@ func (a *Agenda) add(c *v1.CronJob) error {
 
 // enter adds a run.
 func (a *Agenda) enter(f next.Forecast, tick next.Tick) {
-	a.Runs = append(a.Runs, Run{Namespace: f.Namespace, Name: f.Name, TimeZone: f.TimeZone, Tick: tick, Suspended: f.Suspended})
+	a.Runs = append(a.Runs, Run{
+		Namespace: f.Namespace, Name: f.Name, TimeZone: f.TimeZone, Tick: tick,
+		Suspended: f.Suspended, Stopped: f.Stopped, DelaySeconds: f.DelaySeconds,
+	})
 }
 
 // countStarts counts all ticks of a CronJob from the first of its forecast on, and has each minute
@@ -111,8 +122,9 @@ func (a *Agenda) countStarts(c *v1.CronJob, f next.Forecast) int {
 	count, first := 0, a.from.Truncate(time.Minute)
 	for tick, ok := f.Ticks[0].At(), true; ok && tick.Before(a.until); tick, ok = ticks.Next(tick) {
 		count++
-		if !f.Suspended {
-			a.starts[tick.Sub(first)/time.Minute]++
+		start := tick.Add(time.Duration(f.DelaySeconds) * time.Second)
+		if !f.Suspended && !f.Stopped && start.Before(a.until) {
+			a.starts[start.Sub(first)/time.Minute]++
 		}
 	}
 	return count

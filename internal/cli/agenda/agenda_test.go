@@ -17,6 +17,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -109,6 +110,25 @@ func TestEachOfAThousandCronJobsCounts(t *testing.T) {
 	a.finish()
 	assert.Len(t, a.Runs, 1_000*maxRuns)
 	assert.Equal(t, 1_000, a.BusiestMinutes[0].Starts)
+}
+
+func TestDelayedStartsCountWhenTheyComeAndWhatHasStoppedDoesNotCount(t *testing.T) {
+	late := daily("late", "0 13 * * *").TimeZone("Asia/Kolkata").Jitter(3000).Obj()
+	late.Status.NextScheduleTime = new(metav1.NewTime(noon.Add(-time.Second)))
+	late.Status.NextStartTime = new(metav1.NewTime(noon.Add(time.Second)))
+	stopped := daily("stopped", "0 13 * * *").TimeZone("Asia/Kolkata").Obj()
+	stopped.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Reason: v1.ReasonStoppedAfterFailures}}
+	a := agendaOf(t, 3*time.Hour, late, late, stopped, stopped)
+	delay := plan.Jitter(late)
+	require.Greater(t, delay, time.Minute)
+	start := noon.Add(time.Hour + delay).Truncate(time.Minute)
+	assert.Equal(t, []Minute{{Time: start.Format(time.RFC3339), Starts: 2, at: start}}, a.BusiestMinutes)
+	var notes []string
+	for _, run := range a.Runs {
+		notes = append(notes, run.note())
+	}
+	later := fmt.Sprintf("starts %v later", delay)
+	assert.Equal(t, []string{later, later, later, later, "stopped after failures", "stopped after failures"}, notes)
 }
 
 func TestAnAgendaOfNothingSaysUntilWhen(t *testing.T) {

@@ -77,8 +77,14 @@ func (c *command) rows(a *Agenda) [][]string {
 // note says what there is to know beside when it runs.
 func (r Run) note() string {
 	notes := slices.Clone(r.Notes)
+	if r.DelaySeconds > 0 {
+		notes = append(notes, fmt.Sprintf("starts %v later", time.Duration(r.DelaySeconds)*time.Second))
+	}
 	if r.Suspended {
 		notes = append(notes, "suspended")
+	}
+	if r.Stopped {
+		notes = append(notes, "stopped after failures")
 	}
 	if r.More > 0 {
 		notes = append(notes, fmt.Sprintf("and %d more", r.More))

@@ -45,8 +45,12 @@ func someCronJobs() []*v1.CronJob {
 	later.Spec.SuspendUntil = new(metav1.NewTime(noon.Add(48 * time.Hour)))
 	deleted := builders.MakeCronJob("deleted").Obj()
 	deleted.DeletionTimestamp = before(0)
+	stopped := builders.MakeCronJob("stopped").StopAfterFailures(1).Obj()
+	stopped.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Reason: v1.ReasonStoppedAfterFailures}}
+	spread := builders.MakeCronJob("spread").Schedule("@hourly").Jitter(300).Obj()
+	spread.Status.NextScheduleTime, spread.Status.NextStartTime = before(time.Minute), before(-time.Minute)
 	return []*v1.CronJob{
-		backup, running, gap, older, later, deleted,
+		backup, running, gap, older, later, deleted, stopped, spread,
 		builders.MakeCronJob("off").Suspend(true).Obj(),
 		builders.MakeCronJob("bad").Schedule("61 * * * *").Also("@daily").TimeZone("Mars").Obj(),
 	}
@@ -76,6 +80,8 @@ gap       Every hour            UTC            Missed (3h ago)       due since 5
 older     At 13:00, every day   UTC            <unknown> (23h ago)   2027-01-15 13:00 +00:00 (in 60m)     <none>
 later     At 00:00, every day   UTC            <none>                2027-01-18 00:00 +00:00 (in 2d12h)   <none>
 deleted   Every minute          UTC            <none>                Terminating                          <none>
+stopped   Every minute          UTC            <none>                Stopped                              <none>
+spread    Every hour            UTC            <none>                due, starts in 60s                   <none>
 off       Every minute          UTC            <none>                Suspended                            <none>
 bad       61 * * * * | @daily   Mars           <none>                <invalid>                            <none>
 `, "\n"), tableOf(t, printers.PrintOptions{}, someCronJobs()))

@@ -79,6 +79,10 @@ func nextRun(c *v1.CronJob, forecast next.Forecast, err error, now time.Time) st
 		return invalid
 	case forecast.Suspended:
 		return "Suspended"
+	case forecast.Stopped:
+		return "Stopped"
+	case forecast.WaitingUntil != "":
+		return fmt.Sprintf("due, starts in %s", duration.HumanDuration(plan.NextStart(c).Sub(now)))
 	case forecast.Waiting != "":
 		return fmt.Sprintf("due since %s", duration.HumanDuration(now.Sub(due.Time)))
 	case len(forecast.Ticks) == 0:

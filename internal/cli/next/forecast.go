@@ -36,12 +36,15 @@ type Forecast struct {
 	// Stopped says the same of one that has stopped after failures.
 	Stopped bool `json:"stopped,omitempty"`
 
-	// DelaySeconds is by how much each start is delayed, as spec.jitterSeconds asks; of one that is
-	// not stored yet it is not known.
-	DelaySeconds int64 `json:"delaySeconds,omitempty"`
+	// DelaySeconds is by how much each start is delayed, as spec.jitterSeconds asks. Of one that is not
+	// stored yet it is not known; JitterSeconds is what it will be less than.
+	DelaySeconds  int64 `json:"delaySeconds,omitempty"`
+	JitterSeconds int32 `json:"jitterSeconds,omitempty"`
 
-	// Waiting is a tick that is due, but has not started, RFC 3339 in UTC.
-	Waiting string `json:"waiting,omitempty"`
+	// Waiting is a tick that is due, but has not started, and WaitingUntil when it starts, if that is
+	// later because of the delay. Both are RFC 3339 in UTC.
+	Waiting      string `json:"waiting,omitempty"`
+	WaitingUntil string `json:"waitingUntil,omitempty"`
 
 	// Ticks are the times, in order. Completed says that none comes after them.
 	Ticks     []Tick `json:"ticks"`
@@ -111,8 +114,12 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 		Schedule: c.Spec.Schedule, AdditionalSchedules: c.Spec.AdditionalSchedules,
 		TimeZone: zone.String(), Description: description,
 		Suspended: ptr.Deref(c.Spec.Suspend, false), Stopped: plan.IsStopped(c),
-		DelaySeconds: delaySeconds(c),
-		Ticks:        make([]Tick, 0, count),
+		Ticks: make([]Tick, 0, count),
+	}
+	if c.UID == "" {
+		f.JitterSeconds = ptr.Deref(c.Spec.JitterSeconds, 0)
+	} else {
+		f.DelaySeconds = int64(plan.Jitter(c) / time.Second)
 	}
 	wall := newWall(zone, append([]string{c.Spec.Schedule}, c.Spec.AdditionalSchedules...))
 	resumed := ""
@@ -135,15 +142,6 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 		before, after = at, at
 	}
 	return f, nil
-}
-
-// delaySeconds returns by how much the starts of a CronJob are delayed; 0 if it is not known, as the
-// CronJob is not stored yet.
-func delaySeconds(c *v1.CronJob) int64 {
-	if c.UID == "" {
-		return 0
-	}
-	return int64(plan.Jitter(c) / time.Second)
 }
 
 // skip notes the ticks between two that are not excluded.

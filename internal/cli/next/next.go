@@ -218,7 +218,7 @@ func (c *command) forecast(t target, now time.Time) (Forecast, error) {
 		return f, t.explain(err)
 	}
 	f.Source = t.source
-	f.Waiting = waiting(t.cronJob, now)
+	f.addWaiting(t.cronJob, now)
 	return f, nil
 }
 
@@ -228,11 +228,14 @@ func Stored(c *v1.CronJob, now time.Time, count int) (Forecast, error) {
 	return (&command{count: count}).forecast(target{cronJob: c}, now)
 }
 
-// waiting returns the tick that is due and has not started, if the status has one.
-func waiting(c *v1.CronJob, now time.Time) string {
+// addWaiting notes the tick that is due and has not started, if the status has one.
+func (f *Forecast) addWaiting(c *v1.CronJob, now time.Time) {
 	tick, start := c.Status.NextScheduleTime, plan.NextStart(c)
-	if tick == nil || start.After(now) || ptr.Deref(c.Spec.Suspend, false) {
-		return ""
+	if tick == nil || tick.After(now) || ptr.Deref(c.Spec.Suspend, false) {
+		return
 	}
-	return tick.UTC().Format(time.RFC3339)
+	f.Waiting = tick.UTC().Format(time.RFC3339)
+	if start.After(now) {
+		f.WaitingUntil = start.UTC().Format(time.RFC3339)
+	}
 }

@@ -659,21 +659,36 @@ func TestWhatIsStoredIsToldWhateverAdmissionWouldSayToday(t *testing.T) {
 func TestATickThatIsDueAndHasNotStartedIsTold(t *testing.T) {
 	now := time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
-		next    time.Time
-		suspend bool
-		want    string
+		next, start time.Time // zero if the status does not say
+		suspend     bool
+		want        string
+		wantUntil   string
 	}{
-		"it waits":          {next: now.Add(-time.Minute), want: "2027-01-15T11:59:00Z"},
-		"it is yet to be":   {next: now.Add(time.Minute)},
-		"it is suspended":   {next: now.Add(-time.Minute), suspend: true},
-		"nobody has looked": {},
+		"it waits":           {next: now.Add(-time.Minute), want: "2027-01-15T11:59:00Z"},
+		"its start is to be": {next: now.Add(-time.Minute), start: now.Add(time.Second), want: "2027-01-15T11:59:00Z", wantUntil: "2027-01-15T12:00:01Z"},
+		"its start has come": {next: now.Add(-time.Minute), start: now, want: "2027-01-15T11:59:00Z"},
+		"it is yet to be":    {next: now.Add(time.Minute)},
+		"neither is":         {next: now.Add(time.Minute), start: now.Add(time.Hour)},
+		"it is suspended":    {next: now.Add(-time.Minute), suspend: true},
+		"nobody has looked":  {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := builders.MakeCronJob("c").Suspend(tc.suspend).Obj()
+			c, f := builders.MakeCronJob("c").Suspend(tc.suspend).Obj(), Forecast{}
 			if !tc.next.IsZero() {
 				c.Status.NextScheduleTime = &metav1.Time{Time: tc.next}
 			}
-			assert.Equal(t, tc.want, waiting(c, now))
+			if !tc.start.IsZero() {
+				c.Status.NextStartTime = &metav1.Time{Time: tc.start}
+			}
+			f.addWaiting(c, now)
+			assert.Equal(t, tc.want, f.Waiting)
+			assert.Equal(t, tc.wantUntil, f.WaitingUntil)
 		})
 	}
+}
+
+func TestOfAManifestTheMostThatAStartMayBeDelayedByIsTold(t *testing.T) {
+	tt := newTerminal(t, "UTC", `{apiVersion: batch.tutorial.kubebuilder.io/v1, kind: CronJob, metadata: {name: c}, spec: {schedule: "@hourly", jitterSeconds: 300}}`)
+	require.NoError(t, tt.run("-f", "-"))
+	assert.Contains(t, tt.out.String(), "Each start is delayed by less than 5m0s, as spec.jitterSeconds asks.\n")
 }

@@ -60,10 +60,16 @@ func (c *command) printForecast(f Forecast, now time.Time) error {
 	if f.Stopped {
 		fmt.Fprintln(out, "It has stopped after failures: nothing starts at these times unless it is resumed, or a manual run succeeds, before.")
 	}
-	if f.DelaySeconds > 0 {
+	switch {
+	case f.DelaySeconds > 0:
 		fmt.Fprintf(out, "Each start is delayed by %v, as spec.jitterSeconds asks.\n", time.Duration(f.DelaySeconds)*time.Second)
+	case f.JitterSeconds > 0:
+		fmt.Fprintf(out, "Each start is delayed by less than %v, as spec.jitterSeconds asks.\n", time.Duration(f.JitterSeconds)*time.Second)
 	}
-	if f.Waiting != "" {
+	switch {
+	case f.WaitingUntil != "":
+		fmt.Fprintf(out, "The tick of %s starts at %s.\n", f.Waiting, f.WaitingUntil)
+	case f.Waiting != "":
 		fmt.Fprintf(out, "The tick of %s is due and has not started; kubectl describe tells why.\n", f.Waiting)
 	}
 	if f.Completed {
