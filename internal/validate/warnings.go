@@ -23,6 +23,10 @@ func Warnings(spec *v1.CronJobSpec, inFields bool) []string {
 	if deadline := spec.StartingDeadlineSeconds; deadline != nil && *deadline >= 0 && *deadline < shortDeadline {
 		found = append(found, "spec.startingDeadlineSeconds: below 10, a tick may be missed in any busy moment of the control plane")
 	}
+	if spec.CatchUpPolicy == v1.CatchUpAll && spec.ConcurrencyPolicy == v1.ReplaceConcurrent {
+		found = append(found, "spec.catchUpPolicy: with concurrencyPolicy Replace, "+
+			"each of the ticks that run after an outage deletes the Job of the one before")
+	}
 	// The time zone does not matter for either, and a clock that shifts once a year is not worth a
 	// warning.
 	ticks, err := schedule.Parse(spec.Schedule, "")

@@ -75,6 +75,14 @@ func TestADeadlineThatReplaceCutsShortIsWarnedOf(t *testing.T) {
 	}
 }
 
+func TestTicksThatCatchUpAndReplaceEachOtherAreWarnedOf(t *testing.T) {
+	c := builders.MakeCronJob("c").CatchUp(3).Policy(v1.ReplaceConcurrent).Obj()
+	assert.Equal(t, []string{"spec.catchUpPolicy: with concurrencyPolicy Replace, each of the ticks that run after an outage deletes the Job of the one before"},
+		validate.Warnings(&c.Spec, false))
+	assert.Empty(t, validate.Warnings(&builders.MakeCronJob("c").CatchUp(3).Policy(v1.ForbidConcurrent).Obj().Spec, false))
+	assert.Empty(t, validate.Warnings(&builders.MakeCronJob("c").Policy(v1.ReplaceConcurrent).Obj().Spec, false))
+}
+
 // inVersion is the context of a request that was sent in a version.
 func inVersion(t *testing.T, version string) context.Context {
 	t.Helper()
