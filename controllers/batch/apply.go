@@ -134,8 +134,8 @@ const maxPlanAge = 3 * time.Second
 // start creates the Job of the tick.
 func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome) {
 	job, known := start.Job, seen.pending
-	if !known.attempt.tick.Equal(start.Tick) {
-		known.attempt = attempt{tick: start.Tick}
+	if !known.attempt.newest.Equal(start.Newest) {
+		known.attempt = attempt{newest: start.Newest}
 	}
 	if r.Clock.Since(seen.Now) > maxPlanAge {
 		done.RetryAt = r.Clock.Now()
@@ -185,6 +185,7 @@ func (r *CronJobReconciler) adopt(ctx context.Context, seen *observed, start *pl
 		seen.pending.addUnconfirmed(start.Job.Name, seen.Now)
 	case job == nil:
 		done.NameTaken = true
+		seen.pending.addNameTaken(start.Tick)
 	default:
 		done.Job, done.Adopted = job, true
 	}

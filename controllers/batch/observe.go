@@ -81,7 +81,7 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	seen.Input = plan.NewInput(seen.stored, now, specEditedAt(seen.stored))
 	seen.SeenAt, seen.LeadingSince = known.see(seen.stored, now), r.leadingSince
 	seen.LabelledAt = known.labelledAt
-	seen.Uncertain, seen.ForgottenUntil = len(known.unconfirmed) > 0, known.forgottenUntil
+	seen.Uncertain, seen.ForgottenUntil, seen.NameTaken = len(known.unconfirmed) > 0, known.forgottenUntil, known.nameTaken
 	return r.observeJobs(ctx, seen)
 }
 

@@ -63,6 +63,10 @@ type pending struct {
 	// Jobs are gone.
 	forgottenUntil time.Time
 
+	// nameTaken has ticks of whose Jobs something else has the name, and which the stored status does
+	// not tell of yet.
+	nameTaken []time.Time
+
 	// unconfirmed has the Jobs whose creation failed in a way that leaves open whether they exist.
 	unconfirmed []unconfirmedJob
 
@@ -96,7 +100,8 @@ type unconfirmedJob struct {
 
 // attempt is a tick whose Job could not be created.
 type attempt struct {
-	tick     time.Time
+	// newest is the newest tick that was due then: when another is, the tries begin anew.
+	newest   time.Time
 	failures int
 
 	// invalid is how the API server called the Job of this generation invalid; nil if it did not.
@@ -131,6 +136,12 @@ func (p *pending) addUnconfirmed(name string, at time.Time) {
 	p.unconfirmed = p.unconfirmed[max(0, len(p.unconfirmed)-maxRuns):]
 }
 
+// addNameTaken remembers a tick until the status tells of it.
+func (p *pending) addNameTaken(tick time.Time) {
+	p.nameTaken = append(p.nameTaken, tick)
+	p.nameTaken = p.nameTaken[max(0, len(p.nameTaken)-maxRuns):]
+}
+
 // addSeen remembers runs whose Jobs were observed: somebody may delete them before the status is
 // written. They are copies: Jobs of the cache come in lists.
 func (p *pending) addSeen(jobs []*batchv1.Job) {
@@ -143,7 +154,7 @@ func (p *pending) addSeen(jobs []*batchv1.Job) {
 func (p *pending) begin(owner types.UID) {
 	if p.owner != owner {
 		p.owner, p.isStale, p.statusFailed, p.runs, p.failures = owner, false, false, nil, nil
-		p.unconfirmed, p.attempt = nil, attempt{}
+		p.unconfirmed, p.nameTaken, p.attempt = nil, nil, attempt{}
 		p.generation, p.seenAt, p.labelledAt, p.forgottenUntil = 0, time.Time{}, time.Time{}, time.Time{}
 	}
 }
@@ -185,7 +196,7 @@ func schedulingOf(spec *v1.CronJobSpec) scheduling {
 
 // statusWritten forgets what was kept until the status tells of it.
 func (p *pending) statusWritten() {
-	p.statusFailed, p.runs, p.forgottenUntil = false, nil, time.Time{}
+	p.statusFailed, p.runs, p.nameTaken, p.forgottenUntil = false, nil, nil, time.Time{}
 	p.generation, p.seenAt = 0, time.Time{}
 }
 
@@ -205,7 +216,8 @@ func (p *pending) count(failed []string) {
 // isEmpty reports whether nothing is left for the next reconcile.
 func (p *pending) isEmpty() bool {
 	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && !p.statusFailed && len(p.runs) == 0 &&
-		p.generation == 0 && p.labelledAt.IsZero() && len(p.unconfirmed) == 0 && p.attempt == attempt{} && len(p.failures) == 0
+		p.generation == 0 && p.labelledAt.IsZero() && len(p.unconfirmed)+len(p.nameTaken) == 0 &&
+		p.attempt == attempt{} && len(p.failures) == 0
 }
 
 // memory has what is pending, by CronJob. The zero value is ready for use.

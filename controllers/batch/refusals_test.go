@@ -795,6 +795,49 @@ func TestAStatusIsNotDeferredWhenTheNextTickIsNear(t *testing.T) {
 	}
 }
 
+func TestS14ATickWhoseNameIsTakenHoldsUpNoneThatCatchUpWhileTheStatusIsRefused(t *testing.T) {
+	s := newStage(t, every().CatchUp(3).History(100, 100))
+	first := s.stored().Status.NextScheduleTime.Time
+	name := func(minute int) string {
+		return fmt.Sprintf("c-%d", first.Add(time.Duration(minute)*time.Minute).Unix())
+	}
+	strangers := plan.NewJob(s.stored(), first)
+	strangers.OwnerReferences = nil
+	require.NoError(t, mgr.GetClient().Create(t.Context(), strangers))
+	s.interfere(statusFails(denied))
+	s.clock.SetTime(first.Add(2 * time.Minute))
+	s.live(time.Minute+time.Second, true)
+	assert.ElementsMatch(t, []string{name(0), name(1), name(2), name(3)}, s.jobs(), "the next tick is on time")
+	assert.Contains(t, strings.Join(s.events(), "\n"), "a Job of that name exists that this CronJob does not control")
+
+	s.stopInterfering()
+	s.live(time.Minute, true)
+	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(first.Add(4*time.Minute)))
+	assert.Equal(t, 1, strings.Count(strings.Join(s.events(), "\n"), "MissSchedule"))
+}
+
+func TestS10TheOldestThatCatchesUpIsTriedAgainAtEachTickThoughItWasInvalid(t *testing.T) {
+	s := newStage(t, every().CatchUp(3))
+	first := s.toNextTick()
+	tries := 0
+	s.interfere(interceptor.Funcs{Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
+		tries++
+		return apierrors.NewInvalid(batchv1.SchemeGroupVersion.WithKind("Job").GroupKind(), o.GetName(), nil)
+	}})
+	for tick := range 3 {
+		for second := range 3 {
+			s.clock.SetTime(first.Add(time.Duration(tick)*time.Minute + time.Duration(second)*time.Second))
+			s.reconcile()
+			assert.Equal(t, tick+1, tries)
+		}
+	}
+	s.stopInterfering()
+	s.live(30*time.Second, true)
+	assert.Empty(t, s.jobs(), "until the next tick")
+	s.live(time.Minute, true)
+	assert.Len(t, s.jobs(), 3)
+}
+
 func TestS14AStopAfterFailuresAndItsEndHoldWhileTheStatusIsRefused(t *testing.T) {
 	s := newStage(t, every().History(0, 0).StopAfterFailures(2))
 	first := s.stored().Status.NextScheduleTime.Time

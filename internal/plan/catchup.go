@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -42,4 +43,10 @@ func oldestDue(in Input, ticks schedule.Ticks, from, newest time.Time) time.Time
 func isLate(in Input, tick time.Time) bool {
 	deadline, hasDeadline := deadlineOf(in, tick)
 	return hasDeadline && in.Now.After(deadline)
+}
+
+// isNameTaken reports whether something else is known to have the name of a tick's Job. While the
+// status can't tell of it, the ticks after it must not wait.
+func isNameTaken(in Input, tick time.Time) bool {
+	return slices.ContainsFunc(in.NameTaken, tick.Equal)
 }

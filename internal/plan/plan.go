@@ -48,6 +48,10 @@ type Input struct {
 	// then are not taken for missed: some of them ran.
 	ForgottenUntil time.Time
 
+	// NameTaken has ticks of whose Jobs something else has the name, and which the status does not tell
+	// of.
+	NameTaken []time.Time
+
 	// Outdated says that some of the Jobs are of an earlier time than others: what has ended since
 	// is among them, and what was deleted since may be, too.
 	Outdated bool
@@ -175,6 +179,9 @@ type Start struct {
 	Tick, At time.Time
 	Job      *batchv1.Job
 
+	// Newest is the newest tick that is due; with catchUpPolicy All it may be a later one.
+	Newest time.Time
+
 	// Next is the tick after it, which may be due too, and GiveUpAt when it may be too late for this
 	// one: the end of the starting deadline, or the start of the next tick that is not due yet. Both
 	// are zero for never.
@@ -256,8 +263,8 @@ func (p *Plan) follow(in Input, active []jobState) {
 	due := oldestDue(in, ticks, from, newest)
 	p.missOlder(in, ticks, from, due)
 	next, _ := ticks.Next(due)
-	for p.isBackfilled(in, due) {
-		p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, due)
+	for p.isBackfilled(in, due) || isNameTaken(in, due) {
+		p.passOver(in, due)
 		if due.Equal(newest) {
 			p.await(in, next)
 			return
@@ -282,7 +289,16 @@ func (p *Plan) follow(in Input, active []jobState) {
 		// ticks again.
 		p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, messageScheduled)
 	}
-	p.run(in, active, Start{Tick: due, At: startOf(in.CronJob, due), Next: next, GiveUpAt: giveUp})
+	p.run(in, active, Start{Tick: due, At: startOf(in.CronJob, due), Newest: newest, Next: next, GiveUpAt: giveUp})
+}
+
+// passOver leaves out a tick that is due and is not to be started.
+func (p *Plan) passOver(in Input, due time.Time) {
+	if isNameTaken(in, due) {
+		p.miss(in, Missed{MissedNameTaken, due, due, 1})
+		return
+	}
+	p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, due)
 }
 
 // await has nothing to do until the next tick, which is zero if none is left.
