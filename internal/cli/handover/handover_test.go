@@ -25,6 +25,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -242,4 +243,14 @@ func TestWhetherItIsSuspendedIsOnesOwn(t *testing.T) {
 			assert.Equal(t, test.wantSuspended, Ours(c).SuspendedByOthers())
 		})
 	}
+}
+
+func TestATickWhoseStartWasDelayedUntilAfterTheStopIsToldAsMissed(t *testing.T) {
+	tick := time.Date(2026, time.June, 1, 10, 0, 0, 0, time.UTC)
+	c := builders.MakeCronJob("c").Schedule("@hourly").Created(tick.Add(-time.Minute)).Jitter(3000).Deadline(10).Obj()
+	delay := plan.Jitter(c)
+	require.Greater(t, delay, time.Minute)
+	assert.Equal(t, tick, Ours(c).unrun(tick.Add(time.Minute), tick.Add(time.Minute)))
+	late := tick.Add(delay + 11*time.Second)
+	assert.Zero(t, Ours(c).unrun(late, late), "it has missed that one itself")
 }

@@ -183,8 +183,8 @@ func (p *Participant) LastTick(until time.Time) time.Time {
 // another; zero if there is none.
 func (p *Participant) unrun(until, stoppedAt time.Time) time.Time {
 	tick := p.last(p.handledUntil, until)
-	deadline := p.view.Spec.StartingDeadlineSeconds
-	if deadline != nil && tick.Add(time.Duration(*deadline)*time.Second).Before(stoppedAt) {
+	deadline, start := p.view.Spec.StartingDeadlineSeconds, tick.Add(plan.Jitter(p.view))
+	if deadline != nil && start.Add(time.Duration(*deadline)*time.Second).Before(stoppedAt) {
 		return time.Time{} // it has missed that one itself
 	}
 	return tick
