@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
 var (
@@ -132,6 +133,13 @@ func SplitZone(text string) (rest, zone string, ok bool) {
 	return strings.TrimSpace(rest), zone, true
 }
 
+// hasNamedDays reports whether a schedule has days that only ours have, such as L or 5#3.
+func hasNamedDays(text string) bool {
+	parsed, err := schedule.Parse(text, "")
+	fields, _ := parsed.Fields()
+	return err == nil && len(fields.MonthDays)+len(fields.NthWeekdays) > 0
+}
+
 func isInterval(text string) bool { return strings.HasPrefix(text, "@every ") }
 
 // Export returns the built-in CronJob for one of ours, and what could not be kept.
@@ -155,6 +163,9 @@ func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 	if spec.SuspendUntil != nil {
 		found.add("spec.suspendUntil", "left out: a built-in CronJob that is suspended stays so until somebody resumes it")
 	}
+	if hasNamedDays(spec.Schedule) {
+		found.add("spec.schedule", "the built-in knows no L, W and # as days, and refuses them")
+	}
 	if len(spec.AdditionalSchedules) > 0 {
 		found.add("spec.additionalSchedules", "left out: a built-in CronJob has one schedule; create another for each of these")
 	}
@@ -167,7 +178,7 @@ func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 	if spec.NotAfter != nil {
 		found.add("spec.notAfter", "left out: the built-in runs until somebody suspends or deletes it")
 	}
-	if spec.JitterSeconds != nil {
+	if spec.JitterSeconds != nil && *spec.JitterSeconds > 0 {
 		found.add("spec.jitterSeconds", "left out: the built-in starts all CronJobs of a tick at once")
 	}
 	if spec.MaxConcurrency != nil && spec.ConcurrencyPolicy == v1.AllowConcurrent {

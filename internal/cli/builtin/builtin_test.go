@@ -163,6 +163,10 @@ func TestExportNamesWhatHasNoCounterpart(t *testing.T) {
 	}, notes)
 	_, notes = Export(builders.MakeCronJob("c").TimeZone("Europe/Paris").Policy(v1.ForbidConcurrent).MaxConcurrency(1).Obj())
 	assert.Empty(t, notes, "Forbid says the same")
+	for schedule, want := range map[string]int{"0 0 L * *": 1, "0 9 * * 1#1": 1, "0 9 1 * 1": 0, "@monthly": 0} {
+		_, notes = Export(builders.MakeCronJob("c").Schedule(schedule).TimeZone("Europe/Paris").Jitter(0).Obj())
+		assert.Len(t, notes, want, schedule)
+	}
 }
 
 func TestOntoKeepsTheSpellingOfWhatIsTheSame(t *testing.T) {
