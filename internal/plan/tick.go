@@ -284,7 +284,7 @@ func handledUntil(in Input, last time.Time) time.Time {
 	until := latest(c.CreationTimestamp.Time, last, suspendedUntil(in), in.stoppedUntil)
 	waiting := c.Status.NextScheduleTime
 	switch {
-	case c.Status.ObservedGeneration == 0: // nobody has looked yet
+	case c.Status.ObservedGeneration <= 0: // nobody has looked yet
 		if c.Generation > 1 {
 			until = latest(until, editedAt(in))
 		}
@@ -312,7 +312,7 @@ func isReschedule(c *v1.CronJob) bool {
 // isEditedUnseen reports whether the spec was edited more than once since it was looked at.
 func isEditedUnseen(c *v1.CronJob) bool {
 	observed := c.Status.ObservedGeneration
-	if observed == 0 && c.Status.LastScheduleTime == nil { // no status was ever written
+	if observed <= 0 && c.Status.LastScheduleTime == nil { // no status was ever written
 		observed = 1
 	}
 	return observed > 0 && c.Generation-observed > 1
@@ -342,7 +342,7 @@ func editedAt(in Input) time.Time {
 // (FieldManager.UpdateNoErrors in k8s.io/apimachinery keeps the managed fields of before).
 func isUnstamped(in Input) bool {
 	c, status := in.CronJob, in.CronJob.Status
-	if status.ObservedGeneration == 0 {
+	if status.ObservedGeneration <= 0 {
 		return c.Generation > 1 && !in.EditedAt.After(c.CreationTimestamp.Time)
 	}
 	return status.ObservedGeneration != c.Generation &&

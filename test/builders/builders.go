@@ -34,6 +34,7 @@ func MakeCronJob(name string) *CronJob {
 				Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
 			}}}},
 		},
+		Status: v1.CronJobStatus{ObservedGeneration: -1}, // the default of the CRD
 	}}
 }
 

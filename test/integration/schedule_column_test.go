@@ -51,7 +51,8 @@ func TestAV2CronJobShowsItsScheduleAsTextBeforeTheFirstReconcile(t *testing.T) {
 		"kept":     {`schedule: {minute: "0", hour: "*"}`, "0 * * * *"},
 	} {
 		created := s.kubectlCreate(s.object("v2", name, test.schedule, "suspend: true", jobTemplate))
-		assert.Equal(t, map[string]any{"schedule": test.want}, created.Object["status"], "the manager has not written yet")
+		assert.Equal(t, map[string]any{"schedule": test.want, "observedGeneration": int64(-1)}, created.Object["status"],
+			"the manager has not written yet")
 		assert.Equal(t, test.want, s.schedulesIn("v2")[name])
 	}
 	assert.Equal(t, s.schedulesIn("v1"), s.schedulesIn("v2"), "A7")

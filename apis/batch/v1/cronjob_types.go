@@ -222,7 +222,8 @@ type CronJobStatus struct {
 	// +optional
 	ObservedSchedule string `json:"observedSchedule,omitempty"`
 
-	// The generation of the spec that this status was made from.
+	// The generation of the spec that this status was made from. -1 until the manager has looked at
+	// it, as tools that wait take an object without this field for ready.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
@@ -375,6 +376,7 @@ type CronJob struct {
 
 	// What was observed. Written by the manager alone.
 	// +optional
+	// +default={"observedGeneration":-1}
 	Status CronJobStatus `json:"status,omitzero"`
 }
 

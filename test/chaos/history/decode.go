@@ -50,7 +50,7 @@ func decodeCronJob(value []byte) (*Record, error) {
 		LastSchedule:   ptr.Deref(c.Status.LastScheduleTime, metav1.Time{}).Time,
 		NextSchedule:   ptr.Deref(c.Status.NextScheduleTime, metav1.Time{}).Time,
 
-		ObservedGeneration: c.Status.ObservedGeneration,
+		ObservedGeneration: max(0, c.Status.ObservedGeneration), // -1 before the first status
 	}
 	for _, ref := range c.Status.Active {
 		state.Active = append(state.Active, string(ref.UID))
