@@ -7,9 +7,10 @@ toolchain go1.26.8
 require (
 	github.com/aymanbagabas/go-udiff v0.4.1 // plugin: the diff of convert
 	github.com/fatih/color v1.19.0 // plugin: colours of history
+	github.com/fluxcd/cli-utils v1.2.2 // tests: kstatus
 	github.com/go-logr/logr v1.4.4 // manager, tests: loggers
 	github.com/go-logr/zapr v1.3.0 // manager: the logger
-	github.com/google/renameio/v2 v2.0.2 // plugin, test/chaos: files that change at once
+	github.com/google/renameio/v2 v2.0.2 // plugin, hack/localcluster, test/chaos: files that change at once
 	github.com/owenrumney/go-sarif/v3 v3.3.1 // plugin: SARIF of lint
 	github.com/prometheus/client_golang v1.25.0 // manager: metrics
 	github.com/prometheus/client_model v0.6.3 // test/plane, test/bench: reads metrics
@@ -20,6 +21,7 @@ require (
 	github.com/spf13/cobra v1.10.2 // plugin: commands
 	github.com/spf13/pflag v1.0.10 // plugin: flags
 	github.com/stretchr/testify v1.12.1 // tests
+	github.com/yuin/gopher-lua v1.1.2 // tests: the scripts of Argo CD
 	go.etcd.io/etcd/client/v3 v3.7.2 // test/chaos, test/bench: watches and compacts etcd
 	go.uber.org/zap v1.28.0 // manager, test/plane: loggers
 	go.yaml.in/yaml/v3 v3.0.6 // plugin: positions in manifests
@@ -36,6 +38,7 @@ require (
 	k8s.io/component-base v0.37.2 // manager: TLS flags
 	k8s.io/klog/v2 v2.140.0 // manager: client-go's logs
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd // manager, plugin: clocks
+	layeh.com/gopher-json v0.0.0-20190114024228-97fed8db8427 // tests: the scripts of Argo CD
 	sigs.k8s.io/controller-runtime v0.25.2 // manager; hack/localcluster: envtest
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // apis/batch/v2, internal/informer: strict JSON
 	sigs.k8s.io/randfill v1.0.0 // fuzz tests
