@@ -65,6 +65,7 @@ manifests: ## Generate the CRD, the manager's role and the webhook configuration
 chart: ## Copy into the Helm chart what it takes from config.
 	cp config/crd/bases/*_cronjobs.yaml config/webhook/manifests.yaml config/rbac/role.yaml config/rbac/cronjob_*_role.yaml \
 		config/prometheus/rules.yaml charts/project/files/
+	cp config/grafana/*.json charts/project/files/dashboards/
 
 .PHONY: generate
 generate: ## Generate the DeepCopy methods.
@@ -95,7 +96,7 @@ verify-generated:
 	@hack/verify-generated
 
 .PHONY: verify-alerts
-verify-alerts: $(PROMTOOL) ## Check the alerts of config/prometheus and run their unit tests, with promtool.
+verify-alerts: $(PROMTOOL) ## Check the alerts of config/prometheus and run their unit tests, with promtool, and check the dashboards.
 	go -C test/alerts test -count=1 ./...
 
 ##@ Test
@@ -105,7 +106,7 @@ test: export KUBEBUILDER_ASSETS := $(or $(KUBEBUILDER_ASSETS),$(CURDIR)/$(K8S_BI
 
 # Not cached: Go does not know that tests depend on config/ and on the binaries that they build.
 .PHONY: test
-test: $(if $(KUBEBUILDER_ASSETS),,control-plane-test) ## Run the tests, against a real API server where they need one, and print the coverage.
+test: $(PROMTOOL) $(if $(KUBEBUILDER_ASSETS),,control-plane-test) ## Run the tests, against a real API server where they need one, and print the coverage.
 	go test -count=1 -coverpkg=./internal/...,./apis/... -coverprofile=cover.all.out $(TESTARGS) ./...
 	go -C hack/audit test -count=1 ./...
 	go -C hack/chart/helmtest test -count=1 ./...

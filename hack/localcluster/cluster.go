@@ -30,6 +30,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/renameio/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -227,7 +228,7 @@ func (c *Cluster) AddUser(name string, groups ...string) (string, error) {
 		return "", fmt.Errorf("adding user %s: %w", name, err)
 	}
 	path := filepath.Join(c.Dir, "users", strings.ReplaceAll(name, ":", "-")+".kubeconfig")
-	if err := os.WriteFile(path, kubeconfig, 0o600); err != nil {
+	if err := renameio.WriteFile(path, kubeconfig, 0o600); err != nil { // whoever has added it before may read it
 		return "", fmt.Errorf("adding user %s: %w", name, err)
 	}
 	return path, nil

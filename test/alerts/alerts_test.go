@@ -1,8 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package alerts tests the alerts of config/prometheus as kustomize builds them, with promtool. It
-// is a module of its own, so that nothing else depends on Prometheus.
+// Package alerts tests the alerts of config/prometheus as kustomize builds them, with promtool, and
+// the dashboards of config/grafana. It is a module of its own, so that nothing else depends on
+// Prometheus.
 package alerts
 
 import (
@@ -171,25 +172,40 @@ func TestEachAlertNamesItsPartOfTheOperationsPage(t *testing.T) {
 	}
 }
 
-// Each selector has a label of what it selects from, so that the alerts see no other's metrics. The
-// test in test/integration, which finds the metrics by the braces, depends on it.
+// Each selector has a label of what it selects from, so that the alerts and dashboards see no other's
+// metrics. The test in test/integration, which finds the metrics of alerts by the braces, depends on
+// it.
 func TestEachMetricIsSelectedByItsJobOrItsKind(t *testing.T) {
 	for _, alert := range build(t).alerts() {
-		expr, err := parser.NewParser(parser.Options{}).ParseExpr(alert.Expr)
-		require.NoError(t, err)
-		count := 0
-		parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
-			if selector, ok := node.(*parser.VectorSelector); ok {
-				count++
-				assert.NotEmpty(t, selector.Name, "%s selects metrics that it does not name", alert.Alert)
-				assert.True(t, selects(selector, "job", "project") || selects(selector, "crd_name", "cronjobs.batch.tutorial.kubebuilder.io") ||
-					selects(selector, "customresource_group", "batch.tutorial.kubebuilder.io"), "%s: %s", alert.Alert, selector)
-			}
-			return nil
-		})
-		assert.Positive(t, count, alert.Alert)
-		assert.Equal(t, count, strings.Count(alert.Expr, "{"), alert.Alert)
+		requireOwnMetrics(t, alert.Alert, alert.Expr)
 	}
+	for _, d := range dashboards(t) {
+		for _, panel := range d.Panels {
+			for _, target := range panel.Targets {
+				requireOwnMetrics(t, panel.Title, strings.ReplaceAll(target.Expr, "$__rate_interval", "5m"))
+			}
+		}
+	}
+}
+
+// requireOwnMetrics requires that an expression selects metrics of the manager, of the API server
+// about the CRD, or of kube-state-metrics about the kind.
+func requireOwnMetrics(t *testing.T, name, text string) {
+	t.Helper()
+	expr, err := parser.NewParser(parser.Options{}).ParseExpr(text)
+	require.NoError(t, err, name)
+	count := 0
+	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
+		if selector, ok := node.(*parser.VectorSelector); ok {
+			count++
+			assert.NotEmpty(t, selector.Name, "%s selects metrics that it does not name", name)
+			assert.True(t, selects(selector, "job", "project") || selects(selector, "crd_name", "cronjobs.batch.tutorial.kubebuilder.io") ||
+				selects(selector, "customresource_group", "batch.tutorial.kubebuilder.io"), "%s: %s", name, selector)
+		}
+		return nil
+	})
+	assert.Positive(t, count, name)
+	assert.Equal(t, count, strings.Count(text, "{"), name)
 }
 
 // selects reports whether a selector has a label with a value.

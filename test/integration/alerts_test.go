@@ -23,18 +23,42 @@ var (
 	matcher = regexp.MustCompile(`([a-z_]+)(=|!=|=~|!~)"([^"]*)"`)
 )
 
-// startManagerWithAll starts a manager with all that has metrics, and returns where it serves them.
-func (s *space) startManagerWithAll() (url string) {
+// startManagerWithAll starts a manager with all that has metrics, and returns where it serves them
+// and its webhooks.
+func (s *space) startManagerWithAll() (metrics, webhooks string) {
 	s.t.Helper()
-	metrics, err := localcluster.FreePort()
+	s.kubectl(s.t, "create", "role", "-n", s.ns, "leader", "--verb=get,create,update,patch",
+		"--resource=leases.coordination.k8s.io,events")
+	s.kubectl(s.t, "create", "rolebinding", "-n", s.ns, "leader", "--role=leader", "--user="+managerUser)
+	metricsPort, err := localcluster.FreePort()
 	require.NoError(s.t, err)
-	webhooks, err := localcluster.FreePort()
+	webhookPort, err := localcluster.FreePort()
 	require.NoError(s.t, err)
-	p := s.startOwnManager("--enable-webhooks", "--webhook-cert-path="+shared.WebhookCertDir, fmt.Sprintf("--webhook-port=%d", webhooks),
-		"--leader-elect", "--leader-election-namespace="+managerNamespace,
-		fmt.Sprintf("--memory-limit=%d", containerMemory), fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", metrics))
-	s.awaitMetrics(p, metrics)
-	return fmt.Sprintf("https://127.0.0.1:%d/metrics", metrics)
+	p := s.startOwnManager("--enable-webhooks", "--webhook-cert-path="+shared.WebhookCertDir, fmt.Sprintf("--webhook-port=%d", webhookPort),
+		"--leader-elect", "--leader-election-namespace="+s.ns,
+		fmt.Sprintf("--memory-limit=%d", containerMemory), fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", metricsPort))
+	s.awaitMetrics(p, metricsPort)
+	return fmt.Sprintf("https://127.0.0.1:%d/metrics", metricsPort), fmt.Sprintf("https://127.0.0.1:%d", webhookPort)
+}
+
+// scrapeLeader reads the metrics of a manager once it leads.
+func (s *space) scrapeLeader(url, token string) map[string]string {
+	s.t.Helper()
+	var metrics map[string]string
+	s.eventually(func() bool {
+		metrics = scrape(s.t, url, token)
+		return metrics[`leader_election_master_status{name="cronjob-controller.tutorial.kubebuilder.io"}`] == "1"
+	}, "the leader does not say that it leads")
+	return metrics
+}
+
+// conversionMetrics reads the metrics of an API server that has converted a CronJob.
+func conversionMetrics(t *testing.T) map[string]string {
+	t.Helper()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule(nextYear).Obj())
+	s.kubectl(t, "get", "-n", s.ns, cronJobsIn("v2"), "c")
+	return parseMetrics(s.kubectl(t, "get", "--raw", "/metrics"))
 }
 
 // exports reports whether there is a series of a metric with the labels that a selector asks for.
@@ -65,18 +89,11 @@ func TestEachMetricThatAnAlertNeedsIsExported(t *testing.T) {
 	rules, err := kustomize(t.Context(), "config/prometheus")
 	require.NoError(t, err)
 	s := newSpaceOn(t, plainControlPlane(t), nil)
-	url, token := s.startManagerWithAll(), s.readerOfMetrics()
-	var ours map[string]string
-	s.eventually(func() bool {
-		ours = scrape(t, url, token)
-		return ours[`leader_election_master_status{name="cronjob-controller.tutorial.kubebuilder.io"}`] == "1"
-	}, "the leader does not say that it leads")
+	url, _ := s.startManagerWithAll()
+	ours := s.scrapeLeader(url, s.readerOfMetrics())
 	assert.Equal(t, fmt.Sprint(float64(containerMemory/10*9)), ours["go_gc_gomemlimit_bytes"])
 
-	converting := newSpace(t)
-	converting.create(converting.cronJob("c").Schedule(nextYear).Obj())
-	converting.kubectl(t, "get", "-n", converting.ns, cronJobsIn("v2"), "c")
-	apiServers := parseMetrics(shared.kubectl(t, "get", "--raw", "/metrics"))
+	apiServers := conversionMetrics(t)
 	assert.True(t, exports(apiServers, "apiserver_crd_conversion_webhook_duration_seconds_count", `succeeded="true"`))
 
 	found := selector.FindAllStringSubmatch(rules, -1)

@@ -20,7 +20,7 @@ import (
 )
 
 // foreign are the API groups of other operators, whose kinds this API server does not know.
-var foreign = []string{"cert-manager.io", "monitoring.coreos.com"}
+var foreign = []string{"cert-manager.io", "monitoring.coreos.com", "grafana.integreatly.org"}
 
 func TestAnAPIServerTakesTheObjects(t *testing.T) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {

@@ -6,6 +6,7 @@ package helmtest
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -18,12 +19,15 @@ import (
 
 func TestTheObjectsAreThoseThatKustomizeBuilds(t *testing.T) {
 	for dir, values := range map[string]string{
-		"default":                 "{}",
-		"overlays/prometheus":     "{prometheus: {servicemonitor: {enabled: true}, rules: {enabled: true}}}",
-		"overlays/network-policy": "{networkPolicy: {enabled: true}}",
+		"default":                   "{}",
+		"overlays/prometheus":       "{prometheus: {servicemonitor: {enabled: true}, rules: {enabled: true}}}",
+		"overlays/network-policy":   "{networkPolicy: {enabled: true}}",
+		"grafana":                   "{grafana: {dashboards: {enabled: true}}}",
+		"overlays/grafana-operator": "{grafana: {dashboards: {enabled: true, instanceLabels: {dashboards: grafana}}}}",
 	} {
 		t.Run(dir, func(t *testing.T) {
-			want := build(t, dir)
+			want := build(t, "default")
+			maps.Copy(want, build(t, dir))
 			delete(want, "Namespace//project-system") // Helm creates it
 			assertSame(t, want.withoutOrigin(), asInConfig.with(values).render(t).withoutOrigin())
 		})
@@ -31,7 +35,8 @@ func TestTheObjectsAreThoseThatKustomizeBuilds(t *testing.T) {
 }
 
 // everything has all objects that the chart can have.
-const everything = "{networkPolicy: {enabled: true}, prometheus: {servicemonitor: {enabled: true}, rules: {enabled: true}}}"
+const everything = "{networkPolicy: {enabled: true}, prometheus: {servicemonitor: {enabled: true}, rules: {enabled: true}}, " +
+	"grafana: {dashboards: {enabled: true, instanceLabels: {dashboards: grafana}}}}"
 
 func TestTheNameAndNamespaceOfTheReleaseAreEverywhere(t *testing.T) {
 	tests := map[string]struct {

@@ -84,7 +84,8 @@ func TestValuesAddAndRemoveObjects(t *testing.T) {
 		"a monitor": {values: "{prometheus: {servicemonitor: {enabled: true}}}", wantNew: []string{
 			"ServiceMonitor/controller-manager-metrics-monitor",
 			"ServiceAccount/metrics-reader", "Secret/metrics-reader-token", "ClusterRoleBinding/metrics-reader-rolebinding"}},
-		"rules": {values: "{prometheus: {rules: {enabled: true}}}", wantNew: []string{"PrometheusRule/controller-manager-rules"}},
+		"rules":      {values: "{prometheus: {rules: {enabled: true}}}", wantNew: []string{"PrometheusRule/controller-manager-rules"}},
+		"dashboards": {values: "{grafana: {dashboards: {enabled: true}}}", wantNew: []string{"ConfigMap/dashboards"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
