@@ -255,7 +255,8 @@ func (p *Plan) missUpTo(in Input, reason MissedReason, ticks schedule.Ticks, fro
 func (p *Plan) missWaiting(in Input, last time.Time) {
 	c, edited := in.CronJob, editedAt(in)
 	waiting := c.Status.NextScheduleTime
-	isSame := last.Equal(timeOf(p.Status.LastScheduleTime)) && in.ScheduleErr == nil && c.Status.ObservedSchedule == observedSchedule(c) && !isEditedUnseen(c)
+	isSame := last.Equal(timeOf(p.Status.LastScheduleTime)) && in.ScheduleErr == nil &&
+		c.Status.ObservedSchedule == observedSchedule(c) && !isEditedUnseen(c)
 	switch {
 	case waiting == nil || waiting.After(edited):
 	case isSame:

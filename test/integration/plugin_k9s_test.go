@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,7 +67,7 @@ func TestK9sRunsThePlugin(t *testing.T) {
 		if plugin.Command == "kubectl" {
 			command.Path, command.Err = kubectl.Path, nil
 		}
-		command.Env = append(kubectl.Env, "PATH="+path)
+		command.Env = slices.Concat(kubectl.Env, []string{"PATH=" + path})
 		out, err := command.CombinedOutput()
 		return string(out), err
 	}
