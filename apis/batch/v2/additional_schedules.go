@@ -8,20 +8,8 @@ import "encoding/json"
 // additionalFromHub turns the additional v1 schedules and their object's annotations into those of
 // v2.
 func additionalFromHub(texts []string, annotations map[string]string) ([]CronSchedule, map[string]string) {
-	if len(texts) == 0 {
-		return nil, additionalKeeper.drop(annotations)
-	}
-	kept := claim(readList[CronSchedule](annotations[AdditionalSchedulesV2Annotation]), joinSchedule,
-		len(texts), func(i int) string { return texts[i] })
-	schedules, isLost := make([]CronSchedule, len(texts)), false
-	for i, text := range texts {
-		if kept[i] != nil {
-			schedules[i] = *kept[i]
-			continue
-		}
-		schedules[i] = splitSchedule(text)
-		isLost = isLost || joinSchedule(schedules[i]) != text
-	}
+	schedules, isLost := convertList(texts, readList[CronSchedule](annotations[AdditionalSchedulesV2Annotation]),
+		splitSchedule, joinSchedule, func(text string) string { return text })
 	if !isLost {
 		return schedules, additionalKeeper.drop(annotations)
 	}
@@ -31,25 +19,30 @@ func additionalFromHub(texts []string, annotations map[string]string) ([]CronSch
 // additionalToHub turns the additional v2 schedules and their object's annotations into those of
 // v1.
 func additionalToHub(schedules []CronSchedule, annotations map[string]string) ([]string, map[string]string) {
-	if len(schedules) == 0 {
-		return nil, additionalKeeper.drop(annotations)
-	}
-	kept := claim(readList[string](annotations[AdditionalSchedulesV1Annotation]),
-		func(text string) string { return encodeSchedule(splitSchedule(text)) },
-		len(schedules), func(i int) string { return encodeSchedule(schedules[i]) })
-	texts, isLost := make([]string, len(schedules)), false
-	for i, schedule := range schedules {
-		if kept[i] != nil {
-			texts[i] = *kept[i]
-			continue
-		}
-		texts[i] = joinSchedule(schedule)
-		isLost = isLost || !splitSchedule(texts[i]).equal(schedule)
-	}
+	texts, isLost := convertList(schedules, readList[string](annotations[AdditionalSchedulesV1Annotation]),
+		joinSchedule, splitSchedule, encodeSchedule)
 	if !isLost {
 		return texts, additionalKeeper.drop(annotations)
 	}
 	return texts, additionalKeeper.keep(annotations, AdditionalSchedulesV2Annotation, string(encode(schedules)))
+}
+
+// convertList converts each value of a list, to what is kept of it if anything is, and reports
+// whether back gives another value for any. Values of the same key are the same.
+func convertList[F, T any](
+	list []F, kept []T, forth func(F) T, back func(T) F, key func(F) string,
+) (converted []T, isLost bool) {
+	claimed := claim(kept, func(value T) string { return key(back(value)) },
+		len(list), func(i int) string { return key(list[i]) })
+	for i, value := range list {
+		if claimed[i] != nil {
+			converted = append(converted, *claimed[i])
+			continue
+		}
+		converted = append(converted, forth(value))
+		isLost = isLost || key(back(converted[i])) != key(value)
+	}
+	return converted, isLost
 }
 
 // claim returns for each value of a list what is kept of it; nil for nothing. What is kept belongs
