@@ -284,7 +284,7 @@ type Run struct {
 	ScheduledTime metav1.Time `json:"scheduledTime"`
 
 	// What came of it: "Running", "Succeeded", "Failed", "Deleted" (its Job was, while it ran) or
-	// "Missed" (the schedule did not start it and never will; a backfill of it is an entry of its own).
+	// "Missed" (the schedule did not start it and never will; a backfill of it has its own entry).
 	// +required
 	Result RunResult `json:"result"`
 

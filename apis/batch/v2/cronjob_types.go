@@ -143,8 +143,8 @@ type CronSchedule struct {
 	Hour *CronField `json:"hour,omitempty"`
 
 	// The days of the month: 1-31; "L" is the last, "L-3" three days before it, "15W" the weekday
-	// nearest to the 15th, "LW" the last weekday. When both dayOfMonth and dayOfWeek are set to something else
-	// than "*" or "?", a day that matches either of them matches.
+	// nearest to the 15th, "LW" the last weekday. When both dayOfMonth and dayOfWeek are set to
+	// something else than "*" or "?", a day that matches either of them matches.
 	// +optional
 	DayOfMonth *CronField `json:"dayOfMonth,omitempty"`
 
