@@ -10,6 +10,7 @@ import (
 	"time"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
@@ -27,10 +28,7 @@ func doubts(spec *v1.CronJobSpec, inFields bool) []problem {
 			problems = append(problems, at(&skippedMonth, texts(path, skippedMonths(words), inFields))...)
 		}
 	}
-	if spec.ConcurrencyPolicy == v1.ForbidConcurrent {
-		problems = append(problems, forbidden(spec)...)
-	}
-	return problems
+	return append(problems, waiting(&v1.CronJob{Spec: *spec})...)
 }
 
 func texts(path string, warnings []schedule.Warning, inFields bool) []string {
@@ -126,31 +124,37 @@ func firesIn(ticks schedule.Schedule, year int, month time.Month) bool {
 	return ok && tick.Before(start.AddDate(0, 1, 0))
 }
 
-// forbidden returns what makes a CronJob stop, or lose ticks, as Forbid has a tick wait for a Job.
-func forbidden(spec *v1.CronJobSpec) []problem {
-	job := &spec.JobTemplate.Spec
+// waiting returns what makes a CronJob stop, or lose ticks, as a tick waits for Jobs under Forbid or
+// maxConcurrency.
+func waiting(c *v1.CronJob) []problem {
+	atOnce := int64(plan.MaxConcurrency(c))
+	if atOnce == 0 {
+		return nil
+	}
+	job := &c.Spec.JobTemplate.Spec
 	limit := job.ActiveDeadlineSeconds
 	var problems []problem
 	if limit == nil && job.Template.Spec.ActiveDeadlineSeconds == nil {
-		problems = append(problems, problem{&noTimeLimit, "spec.jobTemplate.spec.activeDeadlineSeconds",
-			"not set: with concurrencyPolicy Forbid, a Job that hangs stops the schedule until somebody deletes it; " +
-				"set the seconds after which it has failed"})
+		problems = append(problems, problem{&noTimeLimit, "spec.jobTemplate.spec.activeDeadlineSeconds", fmt.Sprintf(
+			"not set: as %s, Jobs that hang stop the schedule until somebody deletes them; "+
+				"set the seconds after which a Job has failed", plan.ConcurrencyRule(c))})
 	}
-	ticks, err := schedule.Parse(spec.Schedule, "")
+	ticks, err := schedule.Parse(c.Spec.Schedule, "")
 	if err == nil {
-		ticks, err = ticks.With(spec.AdditionalSchedules)
+		ticks, err = ticks.With(c.Spec.AdditionalSchedules)
 	}
-	if err != nil || spec.StartingDeadlineSeconds == nil {
+	if err != nil || c.Spec.StartingDeadlineSeconds == nil {
 		return problems
 	}
 	gap := ticks.ShortestGap()
-	seconds, deadline := int64(gap/time.Second), *spec.StartingDeadlineSeconds
-	if deadline >= seconds || limit != nil && *limit <= seconds+deadline {
+	seconds, deadline := int64(gap/time.Second), *c.Spec.StartingDeadlineSeconds
+	inTime := atOnce*seconds + deadline
+	if deadline >= seconds || limit != nil && *limit <= inTime {
 		return problems
 	}
 	return append(problems, problem{&shortDeadline, "spec.startingDeadlineSeconds", fmt.Sprintf(
-		"%d is shorter than the %v from a tick to the next: with concurrencyPolicy Forbid, "+
+		"%d is shorter than the %v from a tick to the next: as %s, "+
 			"a tick is missed if it waits longer than that for a Job; set %d, or leave it out, "+
 			"to have it run when the Job has ended, or have the Job end in time by an activeDeadlineSeconds of at most %d",
-		deadline, gap, seconds, seconds+deadline)})
+		deadline, gap, plan.ConcurrencyRule(c), seconds, inTime)})
 }

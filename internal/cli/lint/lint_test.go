@@ -185,10 +185,11 @@ func TestEachOfSeveralSchedulesIsDoubted(t *testing.T) {
 	}
 }
 
-func TestForbidNeedsJobsThatEnd(t *testing.T) {
+func TestTicksThatWaitNeedJobsThatEnd(t *testing.T) {
 	const hangs, late = "no-time-limit", "short-deadline"
 	for name, tc := range map[string]struct {
 		deadline, jobLimit, podLimit *int64
+		atOnce                       int32
 		want                         []string
 	}{
 		"no limit":                                  {want: []string{hangs}},
@@ -198,9 +199,15 @@ func TestForbidNeedsJobsThatEnd(t *testing.T) {
 		"a Job that may take longer than they wait": {deadline: new(int64(60)), jobLimit: new(int64(3661)), want: []string{late}},
 		"a Job that ends while they wait":           {deadline: new(int64(60)), jobLimit: new(int64(3660))},
 		"ticks that wait for the next":              {deadline: new(int64(3600)), jobLimit: new(int64(86400))},
+		"no limit, and two may run":                 {atOnce: 2, want: []string{hangs}},
+		"two that may take longer than they wait":   {atOnce: 2, deadline: new(int64(60)), jobLimit: new(int64(7261)), want: []string{late}},
+		"two that end while they wait":              {atOnce: 2, deadline: new(int64(60)), jobLimit: new(int64(7260))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := builders.MakeCronJob("c").Schedule("@hourly").Policy("Forbid").Obj()
+			if tc.atOnce > 0 {
+				c.Spec.ConcurrencyPolicy, c.Spec.MaxConcurrency = "Allow", &tc.atOnce
+			}
 			c.Spec.StartingDeadlineSeconds = tc.deadline
 			c.Spec.JobTemplate.Spec.ActiveDeadlineSeconds = tc.jobLimit
 			c.Spec.JobTemplate.Spec.Template.Spec.ActiveDeadlineSeconds = tc.podLimit
@@ -209,7 +216,7 @@ func TestForbidNeedsJobsThatEnd(t *testing.T) {
 				got = append(got, p.rule.name)
 			}
 			assert.Equal(t, tc.want, got)
-			c.Spec.ConcurrencyPolicy = "Allow"
+			c.Spec.ConcurrencyPolicy, c.Spec.MaxConcurrency = "Allow", nil
 			assert.Empty(t, doubts(&c.Spec, false), "nothing waits")
 		})
 	}

@@ -45,8 +45,8 @@ var (
 	warned        = rule{"warned", severityWarning, "The API server would accept the CronJob with this warning."}
 	unevenStep    = rule{"uneven-step", severityWarning, "The step does not divide the hour, day, month, year or week."}
 	skippedMonth  = rule{"skipped-month", severityWarning, "Some months do not have the day."}
-	noTimeLimit   = rule{"no-time-limit", severityWarning, "Under Forbid, a Job that hangs stops the schedule."}
-	shortDeadline = rule{"short-deadline", severityWarning, "Under Forbid, a tick is missed if it waits longer than its deadline."}
+	noTimeLimit   = rule{"no-time-limit", severityWarning, "Where Jobs hold ticks up, those that hang stop the schedule."}
+	shortDeadline = rule{"short-deadline", severityWarning, "Where Jobs hold ticks up, one that waits beyond its deadline is missed."}
 	patch         = rule{"patch", severityNote, "A patch is not checked."}
 )
 
