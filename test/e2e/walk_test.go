@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -49,6 +50,21 @@ func TestTheSampleRunsOnTheMinuteAndReadsInBothVersions(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+func TestS12APodSeesItsTick(t *testing.T) {
+	t.Parallel()
+	deployed(t)
+	s := newSpace(t)
+	_, example, _ := strings.Cut(readFile(t, "docs/api-v1.md"), "```yaml\n")
+	example, _, _ = strings.Cut(example, "```")
+	c := &v1.CronJob{}
+	require.NoError(t, yaml.UnmarshalStrict([]byte(example), c))
+	c.Namespace, c.Spec.Schedule, c.Spec.TimeZone = s.ns, "@every 5s", nil
+	require.NoError(t, cluster.Create(t.Context(), c))
+	job := s.awaitJobs(1)[0]
+	s.kubectl("wait", "--for=condition=Complete", "--timeout="+patience.String(), "job/"+job.Name)
+	assert.Equal(t, "for "+tickOf(t, &job).UTC().Format(time.RFC3339)+"\n", s.kubectl("logs", "job/"+job.Name))
 }
 
 func TestHistoryIsPrunedToItsLimit(t *testing.T) {
