@@ -92,7 +92,7 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs
 // failedToDelete notes that a Job could not be deleted.
 func (r *CronJobReconciler) failedToDelete(ctx context.Context, seen *observed, job *batchv1.Job, err error) {
 	if !isShutdownError(ctx, err) {
-		r.record(seen.CronJob, plan.FailedDelete(job, err))
+		r.record(seen.CronJob, plan.FailedDelete(job, err), false)
 	}
 	r.failed(ctx, seen, requestDelete, fmt.Errorf("deleting Job %s: %w", job.Name, err))
 }

@@ -21,17 +21,17 @@ import (
 func (r *CronJobReconciler) report(ctx context.Context, seen *observed, result plan.Result, isWritten bool) {
 	c := seen.CronJob
 	for _, event := range result.Events {
-		r.record(c, event)
+		r.record(c, event, false)
 	}
 	for _, ended := range result.Ended {
-		if r.record(c, ended.Event()) {
+		if r.record(c, ended.Event(), false) {
 			runs.WithLabelValues(string(ended.Result)).Inc()
 		}
 	}
 	if isWritten {
 		runs.WithLabelValues(resultReplaced).Add(float64(result.ReplacedCount))
 		runs.WithLabelValues(resultDeleted).Add(float64(result.DeletedCount))
-		r.reportRows(c, result.Status.Missed[:min(len(result.Missed), len(result.Status.Missed))])
+		r.reportRows(c, result.Status.Missed[:min(len(result.Missed), len(result.Status.Missed))], false)
 	}
 	if result.Refused != nil {
 		ctrl.LoggerFrom(ctx).Error(result.Refused, "Could not start a Job", "tick", result.Status.NextScheduleTime.Time)
@@ -50,13 +50,14 @@ func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
 	if older := slices.IndexFunc(rows, func(row v1.MissedTicks) bool { return row.Time.Time.Before(oldest) }); older >= 0 {
 		rows = rows[:older]
 	}
-	r.reportRows(c, rows)
+	r.reportRows(c, rows, true)
 }
 
-// reportRows reports those rows of missed ticks that this process has not reported.
-func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks) {
+// reportRows reports those rows of missed ticks that this process has not reported, and says whether
+// another probably has.
+func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks, isRepeat bool) {
 	for _, missed := range r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows) {
-		if !r.record(c, missed.Event()) {
+		if !r.record(c, missed.Event(), isRepeat) {
 			continue // an older status was read, which lacks the row that was reported last
 		}
 		missedTicks.WithLabelValues(string(missed.Reason)).Add(float64(missed.Count))
@@ -68,11 +69,12 @@ func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks) {
 	}
 }
 
-// record writes an event about a CronJob in the background, and reports whether it is the first
-// time.
-func (r *CronJobReconciler) record(c *v1.CronJob, event plan.Event) bool {
+// record writes an event about a CronJob in the background, after others if it is probably written
+// already, and reports whether it is the first time.
+func (r *CronJobReconciler) record(c *v1.CronJob, event plan.Event, isRepeat bool) bool {
 	written := eventrecorder.Event{
 		Regarding: c, Type: event.Type, Reason: event.Reason, Action: event.Action, Note: event.Note, Key: event.Key,
+		IsRepeat: isRepeat,
 	}
 	if event.Related != nil {
 		written.Related = event.Related

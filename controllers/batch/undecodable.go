@@ -36,7 +36,7 @@ var specEvents = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.
 // reportUndecodable says in an event and in the status that a CronJob can't be decoded, and reports
 // whether the status is written.
 func (r *CronJobReconciler) reportUndecodable(ctx context.Context, seen *observed) (isWritten bool) {
-	if r.record(seen.stored, plan.InvalidObject(seen.stored, seen.undecodable)) {
+	if r.record(seen.stored, plan.InvalidObject(seen.stored, seen.undecodable), false) {
 		ctrl.LoggerFrom(ctx).Info("A CronJob can't be decoded", "why", seen.undecodable)
 	}
 	return r.writeStatus(ctx, seen, statusOfUndecodable(seen))

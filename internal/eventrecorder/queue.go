@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -58,12 +59,24 @@ func newBackoff() workqueue.TypedRateLimiter[lane] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[lane](250*time.Millisecond, 10*time.Second)
 }
 
-// enqueue puts an event at the end of a lane, unless too many wait.
-func (r *Recorder) enqueue(l lane, event *eventsv1.Event) {
+// entry is an event that waits in a lane.
+type entry struct {
+	event    *eventsv1.Event
+	isRepeat bool
+}
+
+// enqueue puts an event at the end of a lane, or before the repeats that wait there, unless too many
+// wait.
+func (r *Recorder) enqueue(l lane, event *eventsv1.Event, isRepeat bool) {
 	r.mu.Lock()
-	isFull := r.pending >= maxPending || len(r.waiting[l]) >= maxPendingPerLane
+	waiting := r.waiting[l]
+	isFull := r.pending >= maxPending || len(waiting) >= maxPendingPerLane
 	if !isFull {
-		r.waiting[l] = append(r.waiting[l], event)
+		at := len(waiting)
+		for !isRepeat && at > 1 && waiting[at-1].isRepeat { // the first is being written
+			at--
+		}
+		r.waiting[l] = slices.Insert(waiting, at, entry{event, isRepeat})
 		r.pending++
 	}
 	isFirst := len(r.waiting[l]) == 1
@@ -76,15 +89,14 @@ func (r *Recorder) enqueue(l lane, event *eventsv1.Event) {
 	}
 }
 
-// first returns the event of a lane that has waited longest.
+// first returns the first event of a lane.
 func (r *Recorder) first(l lane) *eventsv1.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.waiting[l][0]
+	return r.waiting[l][0].event
 }
 
-// removeFirst takes the event out of a lane that has waited longest, and reports whether others
-// wait there.
+// removeFirst takes the first event out of a lane, and reports whether others wait there.
 func (r *Recorder) removeFirst(l lane) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +105,7 @@ func (r *Recorder) removeFirst(l lane) bool {
 		delete(r.waiting, l)
 		return false
 	}
-	r.waiting[l][0] = nil
+	r.waiting[l][0] = entry{}
 	r.waiting[l] = r.waiting[l][1:]
 	return true
 }
@@ -110,7 +122,7 @@ func (r *Recorder) work() {
 	}
 }
 
-// writeFirst writes the event of a lane that has waited longest. The lane comes again when the
+// writeFirst writes the first event of a lane. The lane comes again when the
 // others of the queue have had their turn or, after a failure that may pass, a while later.
 func (r *Recorder) writeFirst(l lane) {
 	event := r.first(l)

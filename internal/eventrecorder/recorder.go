@@ -68,6 +68,9 @@ type Event struct {
 
 	// Key tells events of one reason and object apart: the UID of a Job, or a tick.
 	Key string
+
+	// IsRepeat says that another process has probably written the event: others go first.
+	IsRepeat bool
 }
 
 // Recorder writes events in the background. New returns one.
@@ -84,7 +87,7 @@ type Recorder struct {
 	queue   workqueue.TypedRateLimitingInterface[lane]
 
 	mu       sync.Mutex
-	waiting  map[lane][]*eventsv1.Event
+	waiting  map[lane][]entry
 	pending  int        // how many events wait in all lanes
 	recorded *lru.Cache // by fingerprint
 	logged   *lru.Cache // when each failure was last logged, by failure
@@ -129,7 +132,7 @@ func New(
 		client: events.RESTClient(), scheme: scheme, clock: now, versions: map[schema.GroupKind]string{},
 		instance: reportingController + "-" + host,
 		queue:    workqueue.NewTypedRateLimitingQueue(newBackoff()),
-		waiting:  map[lane][]*eventsv1.Event{}, recorded: lru.New(maxRecorded), logged: lru.New(maxLogged),
+		waiting:  map[lane][]entry{}, recorded: lru.New(maxRecorded), logged: lru.New(maxLogged),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	for _, option := range options {
@@ -151,7 +154,7 @@ func (r *Recorder) Record(e Event) bool {
 		ctrl.Log.Error(err, "Could not make an event", "reason", e.Reason)
 		return true
 	}
-	r.enqueue(lane{event.Namespace, sum % lanesPerNamespace}, event)
+	r.enqueue(lane{event.Namespace, sum % lanesPerNamespace}, event, e.IsRepeat)
 	return true
 }
 
