@@ -67,8 +67,9 @@ chart: ## Copy into the Helm chart what it takes from config.
 	cp config/grafana/*.json charts/project/files/dashboards/
 
 .PHONY: generate
-generate: ## Generate the DeepCopy methods.
+generate: ## Generate the DeepCopy methods, and draw the pictures of the docs.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./apis/...
+	go run ./hack/pictures docs/pictures
 
 .PHONY: fmt
 fmt: ## Format the code.
@@ -87,10 +88,9 @@ lint: $(GOLANGCI_LINT) ## Run the linters.
 lint-fix: $(GOLANGCI_LINT) ## Run the linters and apply their fixes.
 	$(GOLANGCI_LINT) run --fix
 
-.PHONY: verify
+.PHONY: verify verify-generated
 verify: verify-generated verify-alerts vet lint ## Check generated files, format, go.mod and the alerts, and run vet and the linters.
 
-.PHONY: verify-generated
 verify-generated:
 	@hack/verify-generated
 
