@@ -11,7 +11,7 @@
 //	clocks.go    the timelines of days on which clocks shift
 //	versions.go  manifests in both versions
 //
-// Libraries that were tried: github.com/ajstarks/svgo writes one element for each call, without
+// Libraries that were looked at: github.com/ajstarks/svgo writes one element for each call, without
 // layout and without escaping of attributes, and was last changed in 2021. gonum.org/v1/plot and
 // github.com/go-analyze/charts have fixed colours, and so no dark mode, and no text for screen
 // readers. So html/template writes the elements, as it escapes, and a page of SVG needs few of them.
