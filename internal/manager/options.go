@@ -52,13 +52,13 @@ func parseFlags(args []string, getenv func(string) string) (*options, error) {
 	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is one line, and not the whole usage
 	flags.StringVar(&opts.metricsAddress, "metrics-bind-address", "0", "`address` of the metrics, such as :8443; 0 for none. "+
-		"They are served over HTTPS, to those whom the API server knows and lets GET /metrics")
+		"They are served over HTTPS, to authenticated clients that may GET /metrics")
 	flags.StringVar(&opts.metricsCertPath, "metrics-cert-path", "",
 		"`directory` of the metrics' tls.crt and tls.key; without it, the certificate is self-signed")
 	flags.StringVar(&opts.probeAddress, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz; 0 for none")
 	flags.StringVar(&opts.pprofAddress, "pprof-bind-address", "0", "`address` of /debug/pprof, such as localhost:6060; 0 for none. "+
 		"Whoever reaches it can read the manager's memory")
-	flags.BoolVar(&opts.leaderElect, "leader-elect", false, "run beside other replicas, of which one at a time schedules")
+	flags.BoolVar(&opts.leaderElect, "leader-elect", false, "elect a leader among the replicas: only the leader reconciles")
 	flags.StringVar(&opts.leaderElectionNamespace, "leader-election-namespace", "",
 		"`namespace` of the Lease that the leader holds; the manager's own when empty, which it knows only in a Pod")
 	flags.BoolVar(&opts.enableWebhooks, "enable-webhooks", getenv("ENABLE_WEBHOOKS") != "false",
