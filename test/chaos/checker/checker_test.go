@@ -621,6 +621,18 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.reports(20.2, oneMissed(10))
 			t.backfills(22, 10)
 		}},
+		"S2: a tick is backfilled before a manager looks": {tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.backfills(21, 20)
+			t.status(22, 20, 30)
+			t.runs(30.1, 30, 40)
+		}},
+		"S2: a tick is backfilled after a manager lost it": {want: []Law{Lost}, tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.status(21, 20, 30)
+			t.backfills(22, 20)
+			t.runs(30.1, 30, 40)
+		}},
 		"S4: a tick that has run is backfilled": {want: []Law{Doubled}, tell: func(t *tale) {
 			t.runsTwice()
 			t.backfills(22, 10)

@@ -125,6 +125,8 @@ func (c *check) unaccounted(s *timeline, span span, tick time.Time) {
 		c.Excused[ClockStepped]++
 	case row != nil:
 		c.untold(s, tick, row.at, until)
+	case passed && s.isBackfilled(tick, s.versions[at].revision):
+		c.DueAndRun++
 	case !passed && span.finished && c.statusBy(s, tick).After(span.until):
 		c.Excused[EndedBefore]++
 	case !passed && !span.finished && c.statusBy(s, tick).After(c.end):
@@ -139,6 +141,11 @@ func (c *check) unaccounted(s *timeline, span span, tick time.Time) {
 		c.violate(Lost, s, tick, "no Job and no report, but at %s (revision %d) the status had gone past it",
 			stamp(s.versions[at].at), s.versions[at].revision)
 	}
+}
+
+// isBackfilled reports whether a user had the tick run before a revision.
+func (s *timeline) isBackfilled(tick time.Time, revision int64) bool {
+	return slices.ContainsFunc(s.backfills, func(run *run) bool { return run.Tick.Equal(tick) && run.created < revision })
 }
 
 // statusBy returns by when the status has to have gone past a tick: later while it can't be
