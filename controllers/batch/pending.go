@@ -67,6 +67,10 @@ type pending struct {
 	// not tell of yet.
 	nameTaken []time.Time
 
+	// absent names the Jobs that were looked up and do not exist: they are looked up once, however
+	// often it is decided before a status can be written.
+	absent []string
+
 	// unconfirmed has the Jobs whose creation failed in a way that leaves open whether they exist.
 	unconfirmed []unconfirmedJob
 
@@ -154,7 +158,7 @@ func (p *pending) addSeen(jobs []*batchv1.Job) {
 func (p *pending) begin(owner types.UID) {
 	if p.owner != owner {
 		p.owner, p.isStale, p.statusFailed, p.runs, p.failures = owner, false, false, nil, nil
-		p.unconfirmed, p.nameTaken, p.attempt = nil, nil, attempt{}
+		p.unconfirmed, p.nameTaken, p.absent, p.attempt = nil, nil, nil, attempt{}
 		p.generation, p.seenAt, p.labelledAt, p.forgottenUntil = 0, time.Time{}, time.Time{}, time.Time{}
 	}
 }
@@ -196,7 +200,7 @@ func schedulingOf(spec *v1.CronJobSpec) scheduling {
 
 // statusWritten forgets what was kept until the status tells of it.
 func (p *pending) statusWritten() {
-	p.statusFailed, p.runs, p.nameTaken, p.forgottenUntil = false, nil, nil, time.Time{}
+	p.statusFailed, p.runs, p.nameTaken, p.absent, p.forgottenUntil = false, nil, nil, nil, time.Time{}
 	p.generation, p.seenAt = 0, time.Time{}
 }
 

@@ -462,6 +462,34 @@ func TestS4TwoCreationsThatAreNotAnsweredAreBothRuns(t *testing.T) {
 	assert.Len(t, s.stored().Status.Active, 2)
 }
 
+// reads counts the Jobs that are read live, by name.
+type reads struct {
+	client.Reader
+
+	of map[string]int
+}
+
+func (r reads) Get(ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
+	if _, ok := object.(*batchv1.Job); ok {
+		r.of[key.Name]++
+	}
+	return r.Reader.Get(ctx, key, object, opts...)
+}
+
+func TestS14ANewLeaderLooksUpEachJobOnceThoughNoStatusCanBeWritten(t *testing.T) {
+	s := newStage(t, every().Schedule("@every 10s"))
+	s.clock.SetTime(s.toNextTick().Add(45 * time.Second)) // ticks at 0, 10, 20, 30 and 40
+	looked := reads{mgr.GetAPIReader(), map[string]int{}}
+	s.reconciler.memory, s.reconciler.leadingSince, s.reconciler.APIReader = memory{}, s.clock.Now(), looked
+	s.interfere(statusFails(denied))
+	s.live(time.Minute, true)
+	assert.Len(t, s.jobs(), 7, "the newest of them, and those of the minute")
+	assert.Len(t, looked.of, 4, "those that the leader before may have run")
+	for name, count := range looked.of {
+		assert.Equal(t, 1, count, name)
+	}
+}
+
 func TestS14ACreationThatIsRefusedForLongCostsOnlyItsOwnTicks(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"by a policy":                    denied,

@@ -6,6 +6,7 @@ package batch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -86,17 +87,29 @@ func (r *CronJobReconciler) settleRun(ctx context.Context, seen *observed, run *
 }
 
 // verify looks up Jobs that the plan would otherwise take for gone, or for never started: the cache
-// may be stale. Those that exist are added to what was observed.
+// may be stale. Those that exist are added to what was observed. All requests together take no
+// longer than requestTimeout, as the tick that is due waits for them.
 func (r *CronJobReconciler) verify(ctx context.Context, seen *observed, names []string) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
 	seen.Verified = true
 	since := seen.LeadingSince
 	if written := statusWrittenAt(seen.stored); written.After(since) {
 		since = written
 	}
 	for _, name := range names {
+		if slices.Contains(seen.pending.absent, name) {
+			continue
+		}
 		job, isCertain := r.find(ctx, seen, name, since)
-		seen.Uncertain = seen.Uncertain || !isCertain
-		if job == nil || withUID(seen.Jobs, job.UID) != nil {
+		switch {
+		case job == nil && isCertain:
+			seen.pending.absent = append(seen.pending.absent, name)
+			continue
+		case job == nil:
+			seen.Uncertain = true
+			continue
+		case withUID(seen.Jobs, job.UID) != nil:
 			continue
 		}
 		seen.addUncached(job)

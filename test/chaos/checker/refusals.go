@@ -117,7 +117,7 @@ func (c *check) refusedTick(s *timeline, span span, tick time.Time) {
 
 // isSteady reports whether a CronJob was what it is long enough before a tick, and stays so long
 // enough after it; and whether meanwhile the ticks of those to whom nothing is refused had their
-// Jobs on time, and nothing else went wrong with this one's.
+// Jobs on time, nothing else went wrong with this one's, and no manager ended or was frozen.
 func (c *check) isSteady(s *timeline, span span, tick time.Time) bool {
 	settled, by := tick.Add(-2*onTime), tick.Add(c.slow(onTime))
 	before, now := s.versionAt(settled), s.versionAt(by)
@@ -134,7 +134,7 @@ func (c *check) isSteady(s *timeline, span span, tick time.Time) bool {
 		}
 	}
 	struck := func(at time.Time) bool { return at.After(settled) && at.Before(by) }
-	return !slices.ContainsFunc(c.struck[s.name], struck) && c.othersRun(tick, by, span.revision)
+	return !slices.ContainsFunc(c.struck[s.name], struck) && !slices.ContainsFunc(c.ends, struck) && c.othersRun(tick, by, span.revision)
 }
 
 // versionAt returns the version that was stored at an instant; nil if there was none.
