@@ -490,6 +490,16 @@ func TestS14ANewLeaderLooksUpEachJobOnceThoughNoStatusCanBeWritten(t *testing.T)
 	}
 }
 
+func TestS14AReadThatIsRefusedIsTriedOncePerReconcile(t *testing.T) {
+	s := newStage(t, every().Schedule("@every 10s"))
+	s.clock.SetTime(s.toNextTick().Add(45 * time.Second))
+	looked := reads{away{mgr.GetAPIReader()}, map[string]int{}}
+	s.reconciler.memory, s.reconciler.leadingSince, s.reconciler.APIReader = memory{}, s.clock.Now(), looked
+	s.reconcile()
+	assert.Len(t, s.jobs(), 1, "the newest tick does not wait")
+	assert.Len(t, looked.of, 1, "of the four ticks that the leader before may have run")
+}
+
 func TestS14ACreationThatIsRefusedForLongCostsOnlyItsOwnTicks(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"by a policy":                    denied,

@@ -108,7 +108,7 @@ func (r *CronJobReconciler) verify(ctx context.Context, seen *observed, names []
 			continue
 		case job == nil:
 			seen.Uncertain = true
-			continue
+			return // the next request would probably fail, too
 		case withUID(seen.Jobs, job.UID) != nil:
 			continue
 		}
