@@ -128,7 +128,8 @@ func (r *CronJobReconciler) isGone(ctx context.Context, seen *observed, job *bat
 }
 
 // maxPlanAge is how old a plan may be when it is carried out. A process that was frozen, or that
-// has waited for answers, decides again: a newer tick may be due, and the CronJob edited.
+// has waited for answers, decides again: a newer tick may be due, and the CronJob edited. So does one
+// whose clock was set back meanwhile: the tick may not have come yet.
 const maxPlanAge = 3 * time.Second
 
 // start creates the Job of the tick.
@@ -137,7 +138,8 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *pl
 	if !known.attempt.newest.Equal(start.Newest) {
 		known.attempt = attempt{newest: start.Newest}
 	}
-	if r.Clock.Since(seen.Now) > maxPlanAge {
+	// Round strips the monotonic reading, which does not tell that the clock was set.
+	if age := r.Clock.Now().Round(0).Sub(seen.Now.Round(0)); age < 0 || age > maxPlanAge {
 		done.RetryAt = r.Clock.Now()
 		return
 	}

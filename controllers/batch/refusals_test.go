@@ -462,6 +462,23 @@ func TestS4TwoCreationsThatAreNotAnsweredAreBothRuns(t *testing.T) {
 	assert.Len(t, s.stored().Status.Active, 2)
 }
 
+func TestS11NoJobStartsWhenTheClockIsSetBackAfterTheDecision(t *testing.T) {
+	s := newStage(t, every())
+	tick := s.toNextTick()
+	s.interfere(interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+		s.clock.SetTime(tick.Add(-10 * time.Second))
+		return c.List(ctx, list, opts...)
+	}})
+	s.reconcileOnce()
+	assert.Empty(t, s.jobs())
+	s.stopInterfering()
+	s.reconcile()
+	assert.Empty(t, s.jobs())
+	s.clock.SetTime(tick)
+	s.reconcile()
+	assert.Len(t, s.jobs(), 1)
+}
+
 // reads counts the Jobs that are read live, by name.
 type reads struct {
 	client.Reader
