@@ -579,7 +579,7 @@ func (s *stage) endJobs(conditions ...batchv1.JobConditionType) {
 		if plan.ResultOf(&job) != "" {
 			continue
 		}
-		now := metav1.NewTime(time.Now().Truncate(time.Second))
+		now := metav1.NewTime(s.clock.Now().Truncate(time.Second))
 		job.Status.StartTime = &now
 		if slices.Contains(conditions, batchv1.JobComplete) {
 			job.Status.CompletionTime = &now

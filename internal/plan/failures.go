@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -27,42 +28,74 @@ type Stop struct {
 // stopped before, it also returns the instant up to which ticks passed meanwhile.
 func (p *Plan) countFailures(in Input) (stop *Stop, stoppedUntil time.Time) {
 	p.Status.FailuresTowardsStop = 0
-	stored, limit := in.CronJob.Status, in.CronJob.Spec.StopAfterFailures
-	if IsStopped(in.CronJob) {
-		stoppedUntil = restartedAfter(in, timeOf(stored.LastFailureTime))
+	limit, isStopped := in.CronJob.Spec.StopAfterFailures, IsStopped(in.CronJob)
+	if limit == nil && !isStopped {
+		return nil, time.Time{}
 	}
-	if limit == nil {
-		return nil, stoppedUntil
+	stop = &Stop{Failures: math.MaxInt32}
+	if limit != nil {
+		stop.Failures = max(*limit, 1)
 	}
-	// A manual run may have ended before anybody saw it run: all that succeeded count.
-	since := latest(restartedAt(in), timeOf(p.Status.LastSuccessfulTime))
-	before, count := stored.FailuresTowardsStop, int32(0)
-	if !isEditUnseen(in.CronJob) && timeOf(stored.LastFailureTime).After(since) {
-		before, count = 0, before
-	}
-	stop = &Stop{Failures: max(*limit, 1)}
-	for _, job := range p.ends() {
-		end := endCondition(job)
+	count, failed := in.CronJob.Status.FailuresTowardsStop, timeOf(in.CronJob.Status.LastFailureTime)
+	for _, turn := range p.turns(in) {
 		switch {
-		case end.Type == batchv1.JobComplete:
-			continue
-		case end.LastTransitionTime.After(since):
+		case turn.isFailure:
 			count++
 			if count == stop.Failures {
-				stop.At = end.LastTransitionTime.Time
+				isStopped, stop.At = true, turn.at
 			}
+		case isStopped:
+			stoppedUntil = in.Now // when is not known: a tick too few is better than a surprise
+			if turn.at.After(failed) {
+				stoppedUntil = turn.at
+			}
+			fallthrough
 		default:
-			before++
-			if before == stop.Failures && stoppedUntil.IsZero() { // and no status could tell of it
-				stoppedUntil = restartedAfter(in, end.LastTransitionTime.Time)
-			}
+			count, isStopped = 0, false
 		}
 	}
-	p.Status.FailuresTowardsStop = count
-	if count < stop.Failures {
-		stop = nil
+	if limit != nil {
+		p.Status.FailuresTowardsStop = count
 	}
-	return stop, stoppedUntil
+	switch {
+	case count >= stop.Failures:
+		return stop, stoppedUntil
+	case isStopped: // why it is over is not known
+		return nil, in.Now
+	}
+	return nil, stoppedUntil
+}
+
+// turn is something that has the count of failures grow, or begin again.
+type turn struct {
+	at        time.Time
+	isFailure bool
+}
+
+// turns returns those that the stored status does not reflect, in the order of time. A failure does
+// not count if the count begins again in the same second.
+func (p *Plan) turns(in Input) []turn {
+	failed := timeOf(in.CronJob.Status.LastFailureTime)
+	restarts := []time.Time{resumedAt(in), timeOf(p.Status.LastSuccessfulTime)}
+	// A manual run may have ended before anybody saw it run: all that succeeded count.
+	for _, job := range slices.Concat(in.Jobs, in.Gone) {
+		restarts = append(restarts, timeOf(job.Status.CompletionTime))
+	}
+	restarts = slices.DeleteFunc(restarts, func(at time.Time) bool { return at.IsZero() || at.Before(failed) })
+	if isEditUnseen(in.CronJob) {
+		restarts = append(restarts, latest(editedAt(in), failed))
+	}
+	var turns []turn
+	for _, job := range p.newlyEnded {
+		if ResultOf(job) == Failed {
+			turns = append(turns, turn{endCondition(job).LastTransitionTime.Time, true})
+		}
+	}
+	for _, at := range restarts {
+		turns = append(turns, turn{at, false})
+	}
+	slices.SortStableFunc(turns, func(a, b turn) int { return a.at.Compare(b.at) })
+	return turns
 }
 
 // stop starts nothing, as suspend does. Nothing but the status and the Jobs says so: the spec is its
@@ -85,21 +118,13 @@ func (p *Plan) ends() []*batchv1.Job {
 	})
 }
 
-// restartedAt returns when an edit, or somebody by the annotation, has last started a CronJob again
-// that may have stopped; zero if it is not known of any. Edits that the stored status has observed
-// are reflected there.
-func restartedAt(in Input) time.Time {
+// resumedAt returns when somebody has resumed a CronJob by the annotation; zero if nobody has.
+func resumedAt(in Input) time.Time {
 	at, err := time.Parse(time.RFC3339, in.CronJob.Annotations[v1.ResumedAtAnnotation])
-	switch {
-	case err != nil || at.After(in.Now.Add(maxClockSkew)):
-		at = time.Time{} // nobody has resumed it in the future
-	case at.After(in.Now):
-		at = in.Now
+	if err != nil || at.After(in.Now.Add(maxClockSkew)) {
+		return time.Time{} // nobody has resumed it in the future
 	}
-	if isEditUnseen(in.CronJob) {
-		at = latest(at, editedAt(in))
-	}
-	return at
+	return earliest(at, in.Now)
 }
 
 // IsStopped reports whether the stored status says that a CronJob has stopped after failures.
@@ -107,21 +132,6 @@ func IsStopped(c *v1.CronJob) bool { return isReadyReason(c, v1.ReasonStoppedAft
 
 // isEditUnseen reports whether the stored status is of an earlier spec.
 func isEditUnseen(c *v1.CronJob) bool { return c.Status.ObservedGeneration != c.Generation }
-
-// restartedAfter returns when a CronJob that had stopped was started again. The first run that
-// succeeds does so when it ends. If it has not been, it is now.
-func restartedAfter(in Input, stopped time.Time) time.Time {
-	success := time.Time{}
-	for _, job := range slices.Concat(in.Jobs, in.Gone) {
-		if end := timeOf(job.Status.CompletionTime); end.After(stopped) {
-			success = earliest(success, end)
-		}
-	}
-	if restarted := latest(success, restartedAt(in)); restarted.After(stopped) {
-		return restarted
-	}
-	return in.Now // a tick too few is better than one that nobody expects
-}
 
 func (s Stop) message() string {
 	runs := fmt.Sprintf("%d runs failed in a row", s.Failures)

@@ -202,6 +202,48 @@ func TestS21ARestartThatNoStatusTellsOfCostsNoTick(t *testing.T) {
 	}
 }
 
+func TestS21ATickThatWaitsRunsAfterASuccessOfWhichNoStatusTells(t *testing.T) {
+	job := func(tick string) *builders.Job { return builders.MakeJob(cron().Obj(), at(tick)) }
+	first, second := job("10:00:00").Failed(at("10:01:00")).Obj(), job("10:10:00").Failed(at("10:11:00")).Obj()
+	third := job("10:15:00").Failed(at("10:16:00")).Obj()
+	unwritten := stoppedUnwritten(t, at("10:10:31"))
+	for name, tc := range map[string]struct {
+		stored   v1.CronJobStatus
+		jobs     []*batchv1.Job
+		now      time.Time
+		wantTick time.Time
+	}{
+		"as it had been resumed before": {
+			stored: Decide(unwritten).Status,
+			jobs:   append(unwritten.Jobs, job("10:35:00").Succeeded(at("10:42:00")).Obj()),
+			now:    at("10:42:00"), wantTick: at("10:40:00"),
+		},
+		"as it had not stopped: three runs failed, but not in a row": {
+			stored: unwritten.CronJob.Status,
+			jobs: []*batchv1.Job{
+				first, job("10:05:00").Succeeded(at("10:06:00")).Obj(), second, third, job("10:20:00").Succeeded(at("10:26:00")).Obj(),
+			},
+			now: at("10:26:00"), wantTick: at("10:25:00"),
+		},
+		"as the third failed in the second of the success": {
+			stored: unwritten.CronJob.Status,
+			jobs:   append(unwritten.Jobs[:2:2], third, job("10:20:00").Succeeded(at("10:16:00")).Obj()),
+			now:    at("10:25:00"), wantTick: at("10:25:00"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := stoppedUnwritten(t, tc.now)
+			in.CronJob.Status, in.CronJob.Spec.ConcurrencyPolicy, in.Jobs = tc.stored, v1.ForbidConcurrent, tc.jobs
+			if IsStopped(in.CronJob) {
+				in.CronJob.Annotations = map[string]string{v1.ResumedAtAnnotation: "2026-01-01T10:33:00Z"}
+			}
+			p := Decide(in)
+			require.NotNil(t, p.Start, "S14")
+			assert.Equal(t, tc.wantTick, p.Start.Tick)
+		})
+	}
+}
+
 func TestS21ATickThatWaitedWhenItStoppedIsMissed(t *testing.T) {
 	w := failing(t, func(b *builders.CronJob) *builders.CronJob { return b.Policy(v1.ForbidConcurrent) })
 	w.takes = func(tick time.Time) (time.Duration, bool) { return time.Duration(tick.Minute()) * time.Minute, true }
