@@ -39,10 +39,11 @@ type pending struct {
 	owner types.UID
 
 	// seenAt is when the schedule of generation was first seen, which the stored status does not tell
-	// of yet: each edit since was seen, and left it as it is.
-	generation int64
-	schedule   scheduling
-	seenAt     time.Time
+	// of yet: each edit since was seen, and left it as it is. editSeenAt is when generation was, if it
+	// follows another that the status does not tell of; zero if not.
+	generation         int64
+	schedule           scheduling
+	seenAt, editSeenAt time.Time
 
 	// labelledAt is when the managed fields say that the spec was edited, of which the status tells
 	// and says that it was earlier: then a label was edited. Zero if they agree.
@@ -168,15 +169,20 @@ func (p *pending) begin(owner types.UID) {
 func (p *pending) see(c *v1.CronJob, now time.Time) time.Time {
 	switch observed := c.Status.ObservedEditTime; {
 	case c.Status.ObservedGeneration == c.Generation:
-		p.generation, p.seenAt, p.labelledAt = 0, time.Time{}, time.Time{}
+		p.generation, p.seenAt, p.editSeenAt, p.labelledAt = 0, time.Time{}, time.Time{}, time.Time{}
 		if edited := specEditedAt(c); observed != nil && edited.After(observed.Time) {
 			p.labelledAt = edited
 		}
 		return now
 	case p.generation != c.Generation:
 		schedule := schedulingOf(&c.Spec)
-		if p.generation == 0 || p.generation+1 != c.Generation || p.schedule != schedule {
+		isNext := p.generation != 0 && p.generation+1 == c.Generation
+		if !isNext || p.schedule != schedule {
 			p.seenAt = now
+		}
+		p.editSeenAt = time.Time{}
+		if isNext {
+			p.editSeenAt = now
 		}
 		p.generation, p.schedule = c.Generation, schedule
 	}

@@ -166,23 +166,26 @@ func TestS14EditsWhileTheStatusIsRefusedCostNoTickAfterThem(t *testing.T) {
 	}
 }
 
+// editTemplate edits the template, and has it seen.
+func (s *stage) editTemplate(image string) {
+	s.Helper()
+	c := s.stored()
+	c.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Image = image
+	require.NoError(s, mgr.GetClient().Update(s.Context(), c))
+	s.awaitCached()
+	s.reconcile()
+}
+
 func TestS14EditsOfTheTemplateWhileTheStatusIsRefusedCostNoTickThatWaits(t *testing.T) {
 	s := newStage(t, every().Policy(v1.ForbidConcurrent))
 	s.interfere(statusFails(denied))
-	editTemplate := func(image string) {
-		c := s.stored()
-		c.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Image = image
-		require.NoError(t, mgr.GetClient().Update(t.Context(), c))
-		s.awaitCached()
-		s.reconcile()
-	}
-	editTemplate("one")
+	s.editTemplate("one")
 	first := s.toNextTick()
 	s.reconcile()
 	s.awaitCached()
 	s.clock.SetTime(first.Add(time.Minute + 10*time.Second))
 	s.reconcile()
-	editTemplate("two")
+	s.editTemplate("two")
 	require.Len(t, s.jobs(), 1, "the second tick waits for the Job of the first")
 	s.finishJobs()
 	s.reconcile()
@@ -920,6 +923,20 @@ func TestS14AStopAfterFailuresAndItsEndHoldWhileTheStatusIsRefused(t *testing.T)
 	s.live(time.Minute, true)
 	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(first.Add(6*time.Minute)))
 	assert.NotContains(t, strings.Join(s.events(), "\n"), "MissSchedule")
+}
+
+func TestS21AnEditStartsItAgainThoughTheStatusTellsOfNoneBeforeIt(t *testing.T) {
+	s := newStage(t, every().StopAfterFailures(1))
+	s.interfere(statusFails(denied))
+	s.editTemplate("one")
+	s.toNextTick()
+	s.reconcile()
+	s.failJobs()
+	s.live(2*time.Minute, false)
+	require.Len(t, s.jobs(), 1, "it has stopped")
+	s.editTemplate("two")
+	s.live(time.Minute, true)
+	assert.Len(t, s.jobs(), 2)
 }
 
 func TestS21NeitherAnOlderStatusInTheCacheNorANewLeaderStartsWhatHasStopped(t *testing.T) {

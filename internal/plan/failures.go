@@ -76,7 +76,7 @@ type turn struct {
 // not count if the count begins again in the same second.
 func (p *Plan) turns(in Input) []turn {
 	failed := timeOf(in.CronJob.Status.LastFailureTime)
-	restarts := []time.Time{resumedAt(in), timeOf(p.Status.LastSuccessfulTime)}
+	restarts := []time.Time{resumedAt(in), in.EditSeenAt, timeOf(p.Status.LastSuccessfulTime)}
 	// A manual run may have ended before anybody saw it run: all that succeeded count.
 	for _, job := range slices.Concat(in.Jobs, in.Gone) {
 		restarts = append(restarts, timeOf(job.Status.CompletionTime))

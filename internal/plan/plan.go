@@ -84,6 +84,10 @@ type Input struct {
 	// of something else has moved, so that ticks after it run even while no status can be written.
 	SeenAt time.Time
 
+	// EditSeenAt is when this manager saw this generation follow another that the status does not tell
+	// of; zero if it did not.
+	EditSeenAt time.Time
+
 	// stoppedUntil is the instant up to which ticks passed while the CronJob had stopped after
 	// failures; zero if it had not. Decide fills it in.
 	stoppedUntil time.Time
