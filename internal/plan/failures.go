@@ -46,7 +46,7 @@ func (p *Plan) countFailures(in Input) (stop *Stop, stoppedUntil time.Time) {
 			}
 		case isStopped:
 			stoppedUntil = in.Now // when is not known: a tick too few is better than a surprise
-			if turn.at.After(failed) {
+			if turn.at.After(failed) && turn.at.Before(in.Now) {
 				stoppedUntil = turn.at
 			}
 			fallthrough
@@ -124,7 +124,7 @@ func resumedAt(in Input) time.Time {
 	if err != nil || at.After(in.Now.Add(maxClockSkew)) {
 		return time.Time{} // nobody has resumed it in the future
 	}
-	return earliest(at, in.Now)
+	return at
 }
 
 // IsStopped reports whether the stored status says that a CronJob has stopped after failures.

@@ -267,6 +267,16 @@ func TestS21ARemovalThatStartsItAgainIsNotTakenForTheEditOfALabelBeforeIt(t *tes
 	assert.Contains(t, w.story.String(), "start 11:30:00")
 }
 
+func TestS21AResumeSoonAfterTheLastFailureCountsThoughTheManagersClockIsBehind(t *testing.T) {
+	w := failing(t, asItIs)
+	w.play(at("10:22:01"))
+	require.True(t, IsStopped(w.c))
+	w.c.Annotations = map[string]string{v1.ResumedAtAnnotation: "2026-01-01T10:22:10Z"}
+	p := Decide(inputOf(w.c, at("10:19:30"), w.jobs...))
+	assert.Equal(t, v1.ReasonScheduled, ready(t, p.Status).Reason)
+	assert.Equal(t, at("10:30:00"), p.WakeAt)
+}
+
 func TestS21AFailureDuringASuspensionStopsItOnceThatIsOver(t *testing.T) {
 	w := failing(t, func(b *builders.CronJob) *builders.CronJob { return b.StopAfterFailures(1) })
 	w.play(at("10:04:59"), scene{at("10:01:00"), "suspended until 10:05", edit(func(c *v1.CronJob) {
