@@ -277,6 +277,18 @@ func TestS21AResumeSoonAfterTheLastFailureCountsThoughTheManagersClockIsBehind(t
 	assert.Equal(t, at("10:30:00"), p.WakeAt)
 }
 
+func TestS21WhileItIsStoppedBackfilledJobsGoAsTheirLimitAsks(t *testing.T) {
+	w := failing(t, asItIs)
+	w.play(at("11:05:00"))
+	w.now = at("11:05:00")
+	for minute := range failedBackfillLimit + 2 {
+		tick := at("10:30:00").Add(time.Duration(minute) * time.Minute)
+		w.jobs = append(w.jobs, builders.MakeJob(w.c, tick).Backfilled(at("11:04:00")).Failed(at("11:05:00")).Obj())
+	}
+	w.reconcile()
+	assert.Len(t, Decide(inputOf(w.c, w.now, w.jobs...)).Prune, 2, "S8")
+}
+
 func TestS21AFailureDuringASuspensionStopsItOnceThatIsOver(t *testing.T) {
 	w := failing(t, func(b *builders.CronJob) *builders.CronJob { return b.StopAfterFailures(1) })
 	w.play(at("10:04:59"), scene{at("10:01:00"), "suspended until 10:05", edit(func(c *v1.CronJob) {

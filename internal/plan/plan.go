@@ -217,6 +217,7 @@ func Decide(in Input) Plan {
 		p.suspend(in)
 	case stop != nil:
 		p.stop(in, stop)
+		in.stoppedUntil = in.Now // no tick up to now comes due any more
 	default:
 		p.follow(in, jobs.active)
 	}
