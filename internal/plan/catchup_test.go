@@ -221,6 +221,18 @@ func TestS23AllThatWaitedWhenItWasSuspendedAreMissed(t *testing.T) {
 	}
 }
 
+func TestS23WhatWaitedSinceASuspensionThatWasOverWhenItWasAskedForRuns(t *testing.T) {
+	c := settle(t, cron().Policy(v1.ForbidConcurrent).CatchUp(5).Obj(), at("09:58:31"))
+	manual := builders.MakeJob(c, at("09:59:00")).Manual().Obj()
+	c.Status = Decide(inputOf(c, at("10:17:00"), manual)).Status
+	in := inputOf(edited(c, func(c *v1.CronJob) { c.Spec.SuspendUntil = &metav1.Time{Time: at("10:10:00")} }), at("10:18:30"))
+	in.EditedAt, in.Verified = at("10:18:00"), true
+	p := Decide(in)
+	assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:05:00"), 2}}, p.Missed)
+	require.NotNil(t, p.Start)
+	assert.Equal(t, at("10:10:00"), p.Start.Tick)
+}
+
 func TestS23FailuresStopWhatIsLeft(t *testing.T) {
 	w := failing(t, func(b *builders.CronJob) *builders.CronJob { return b.Policy(v1.ForbidConcurrent).CatchUp(5) })
 	w.takes = func(tick time.Time) (time.Duration, bool) { return 2 * time.Minute, !tick.Before(at("10:30:00")) }

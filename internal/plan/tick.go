@@ -254,6 +254,9 @@ func (p *Plan) missUpTo(in Input, reason MissedReason, ticks schedule.Ticks, fro
 // run since, only the one is noted that the status waits for.
 func (p *Plan) missWaiting(in Input, last time.Time) {
 	c, edited := in.CronJob, editedAt(in)
+	if !isReschedule(c) && !isSuspended(c, in.Now) {
+		edited = earliest(edited, suspendedUntil(in)) // what has waited since then runs
+	}
 	waiting := c.Status.NextScheduleTime
 	isSame := last.Equal(timeOf(p.Status.LastScheduleTime)) && in.ScheduleErr == nil &&
 		c.Status.ObservedSchedule == observedSchedule(c) && !isEditedUnseen(c)
