@@ -18,7 +18,7 @@ import (
 // Stop is why a CronJob has stopped after failures.
 type Stop struct {
 	// Failures is how many runs failed in a row, and At when the last of them did. countFailures
-	// leaves At zero if the stored status tells of it.
+	// leaves At zero if the stored status tells of the stop.
 	Failures int32
 	At       time.Time
 }
@@ -37,6 +37,9 @@ func (p *Plan) countFailures(in Input) (stop *Stop, stoppedUntil time.Time) {
 		stop.Failures = max(*limit, 1)
 	}
 	count, failed := in.CronJob.Status.FailuresTowardsStop, timeOf(in.CronJob.Status.LastFailureTime)
+	if count >= stop.Failures && !isStopped { // the status tells of the failures and not of the stop
+		stop.At = failed
+	}
 	for _, turn := range p.turns(in) {
 		switch {
 		case turn.isFailure:
@@ -106,7 +109,7 @@ func (p *Plan) stop(in Input, stop *Stop) {
 	p.setNext(in, time.Time{})
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 	if p.setReady(in, metav1.ConditionFalse, v1.ReasonStoppedAfterFailures, stop.message()) {
-		// The stored status may have told of the failures and, while suspended, not of the stop.
+		// Not zero, if the stored status tells of it in other words.
 		p.Stopped = &Stop{stop.Failures, latest(stop.At, timeOf(in.CronJob.Status.LastFailureTime))}
 	}
 }
