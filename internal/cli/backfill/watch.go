@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 	"k8s.io/klog/v2"
@@ -31,11 +30,7 @@ type watchedJobs struct {
 
 // watchJobs watches, and returns when all Jobs are known.
 func watchJobs(ctx context.Context, e *env.Env, cronJob *v1.CronJob) (*watchedJobs, error) {
-	config, err := e.RESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	cluster, err := kubernetes.NewForConfig(config)
+	cluster, err := e.Clientset()
 	if err != nil {
 		return nil, err
 	}

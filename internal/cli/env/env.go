@@ -16,6 +16,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -80,6 +81,15 @@ func (e *Env) Client() (client.WithWatch, error) {
 		return nil, fmt.Errorf("no cluster answers at %s: %w", config.Host, err)
 	}
 	return c, nil
+}
+
+// Clientset returns a client that watches lists and reads logs, which Client's does not.
+func (e *Env) Clientset() (*kubernetes.Clientset, error) {
+	config, err := e.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	return kubernetes.NewForConfig(config)
 }
 
 // Sleep waits, and returns an error if the context ends before.

@@ -38,7 +38,7 @@ type LogOptions struct {
 // Logs prints what the Pods of a Job log: one Pod and one container after another, unless it follows
 // them.
 func Logs(ctx context.Context, e *env.Env, job *batchv1.Job, o LogOptions) error {
-	cluster, err := newClientset(e)
+	cluster, err := e.Clientset()
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ var errGone = errors.New("was deleted")
 // await waits until the Job has ended. With --follow it prints what its Pods log.
 // It fails if the Job did.
 func (c *command) await(ctx context.Context, job *batchv1.Job) error {
-	cluster, err := newClientset(c.Env)
+	cluster, err := c.Clientset()
 	if err != nil {
 		return err
 	}
@@ -41,15 +41,6 @@ func (c *command) await(ctx context.Context, job *batchv1.Job) error {
 		logs.finish(waiting)
 	}
 	return c.verdict(ctx, waiting, job, ended, err)
-}
-
-// newClientset returns a client that reads logs.
-func newClientset(e *env.Env) (*kubernetes.Clientset, error) {
-	config, err := e.RESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	return kubernetes.NewForConfig(config)
 }
 
 // awaitEnd waits until a Job has ended, and returns it as it is then.
