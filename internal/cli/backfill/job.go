@@ -15,17 +15,13 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 )
 
-// maxJobName is how long a Job's name may be, as it labels the Job's Pods.
-const maxJobName = 63
-
 // newJob makes the Job of a tick of the past. The first attempt has the name that the schedule
 // gives to the tick's Job; the next have their number behind it. So two commands that want the same
 // start it once.
 func newJob(c *v1.CronJob, tick time.Time, attempt int) *batchv1.Job {
 	job := cronjobs.NewJob(c, tick, v1.TriggerBackfill)
 	if attempt > 1 {
-		suffix := fmt.Sprintf("-%d-%d", tick.Unix(), attempt)
-		job.Name = strings.TrimRight(c.Name[:min(len(c.Name), maxJobName-len(suffix))], "-.") + suffix
+		job.Name = cronjobs.JobName(c.Name, fmt.Sprintf("-%d-%d", tick.Unix(), attempt))
 	}
 	// The controller deletes it, by a limit of its own. Until then it tells what was backfilled.
 	job.Spec.TTLSecondsAfterFinished = nil

@@ -4,6 +4,7 @@
 package cronjobs
 
 import (
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -12,6 +13,14 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
+
+// maxJobName is how long a Job's name may be, as it labels the Job's Pods.
+const maxJobName = 63
+
+// JobName puts a suffix behind the name of a CronJob, of which it keeps what there is room for.
+func JobName(owner, suffix string) string {
+	return strings.TrimRight(owner[:min(len(owner), maxJobName-len(suffix))], "-.") + suffix
+}
 
 // NewJob makes the Job of a tick, or of the time of a manual run, that the user starts.
 func NewJob(c *v1.CronJob, tick time.Time, trigger v1.RunTrigger) *batchv1.Job {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -247,9 +246,6 @@ const (
 	// instantiateAnnotation marks Jobs started by hand, as kubectl create job --from does.
 	instantiateAnnotation = "cronjob.kubernetes.io/instantiate"
 	manually              = "manual"
-
-	// maxJobName is how long a Job's name may be, as it labels the Job's Pods.
-	maxJobName = 63
 )
 
 // newJob makes the Job that the command line asks for.
@@ -278,7 +274,5 @@ func newJob(c *v1.CronJob, now time.Time) *batchv1.Job {
 
 // jobName makes a name that no tick's Job has: those end with a number of ten digits.
 func jobName(owner string) string {
-	suffix := "-" + manually + "-" + rand.String(5)
-	owner = owner[:min(len(owner), maxJobName-len(suffix))]
-	return strings.TrimRight(owner, "-.") + suffix
+	return cronjobs.JobName(owner, "-"+manually+"-"+rand.String(5))
 }
