@@ -45,9 +45,7 @@ func NewCommand(e *env.Env, version string) *cobra.Command {
 	root.SetOut(e.Out)
 	root.SetErr(e.ErrOut)
 	e.Flags.AddFlags(root.PersistentFlags())
-	if err := root.RegisterFlagCompletionFunc("namespace", cronjobs.CompleteNamespaces(e)); err != nil {
-		panic(err) // the flag was added a line before
-	}
+	cronjobs.CompleteFlag(root, "namespace", cronjobs.CompleteNamespaces(e))
 	root.AddCommand(
 		backfill.NewCommand(e),
 		convert.NewCommand(e),

@@ -100,14 +100,9 @@ func NewCommand(e *env.Env) *cobra.Command {
 		`to have been missed. If failed, only those that are known to have failed.`)
 	flags.BoolVar(&c.yes, "yes", false, fmt.Sprintf("Allow for more than %d ticks.", maxUnasked))
 	c.dryRun.AddFlag(cmd)
-	states := []string{string(missed), string(failed), string(all)}
-	err := errors.Join(
-		cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(states, cobra.ShellCompDirectiveNoFileComp)),
-		cmd.RegisterFlagCompletionFunc("from", cobra.NoFileCompletions), cmd.RegisterFlagCompletionFunc("to", cobra.NoFileCompletions),
-	)
-	if err != nil {
-		panic(err) // the flags are there
-	}
+	cronjobs.CompleteWords(cmd, "only", string(missed), string(failed), string(all))
+	cronjobs.CompleteFlag(cmd, "from", cobra.NoFileCompletions)
+	cronjobs.CompleteFlag(cmd, "to", cobra.NoFileCompletions)
 	return cmd
 }
 

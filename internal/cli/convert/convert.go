@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/files"
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
@@ -116,14 +117,8 @@ func (c *command) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&c.diff, "diff", false, "Print what changes, as a unified diff that patch -p1 and git apply take, and not the files.")
 	flags.BoolVar(&c.check, "check", false, "Print the names of the files that have something to convert, and not the files. "+
 		"A schedule that the API server would refuse is an error, in files that have nothing to convert, too.")
-	for flag, values := range map[string][]cobra.Completion{
-		"to":   {"v1\tthe schedule as a text", "v2\tthe schedule in fields"},
-		"from": {builtIn + "\tthe built-in CronJobs"},
-	} {
-		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-			panic(err) // the flag is there
-		}
-	}
+	cronjobs.CompleteWords(cmd, "to", "v1\tthe schedule as a text", "v2\tthe schedule in fields")
+	cronjobs.CompleteWords(cmd, "from", builtIn+"\tthe built-in CronJobs")
 }
 
 // options checks the command line, and says what is to be converted to what.

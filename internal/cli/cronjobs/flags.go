@@ -105,11 +105,16 @@ func (o *Output) Write(to io.Writer, value any) error {
 	return err
 }
 
+// CompleteFlag completes a flag that the command has.
+func CompleteFlag(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err) // there is no such flag
+	}
+}
+
 // CompleteWords completes a flag with some words.
 func CompleteWords(cmd *cobra.Command, flag string, words ...string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was added a line before
-	}
+	CompleteFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // OneName is the check of arguments that are one CronJob's name.

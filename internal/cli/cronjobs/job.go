@@ -4,10 +4,12 @@
 package cronjobs
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -20,6 +22,20 @@ const maxJobName = 63
 // JobName puts a suffix behind the name of a CronJob, of which it keeps what there is room for.
 func JobName(owner, suffix string) string {
 	return strings.TrimRight(owner[:min(len(owner), maxJobName-len(suffix))], "-.") + suffix
+}
+
+// ContainerNames returns the names of containers.
+func ContainerNames(containers []corev1.Container) []string {
+	names := make([]string, len(containers))
+	for i := range containers {
+		names[i] = containers[i].Name
+	}
+	return names
+}
+
+// AllContainerNames returns the names of the containers of a Pod, the init containers first.
+func AllContainerNames(pod corev1.PodSpec) []string {
+	return ContainerNames(slices.Concat(pod.InitContainers, pod.Containers))
 }
 
 // NewJob makes the Job of a tick, or of the time of a manual run, that the user starts.

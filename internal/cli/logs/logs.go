@@ -79,12 +79,8 @@ func NewCommand(e *env.Env) *cobra.Command {
 	flags.StringVarP(&c.options.Container, "container", "c", "", "Print the log of this container alone.")
 	c.selection.AddFlags(cmd, "Print")
 	cmd.MarkFlagsMutuallyExclusive("failed", "tick")
-	err := errors.Join(
-		cmd.RegisterFlagCompletionFunc("tick", cronjobs.CompleteFrom(e, ticksOf)),
-		cmd.RegisterFlagCompletionFunc("container", cronjobs.CompleteFrom(e, containersOf)))
-	if err != nil {
-		panic(err) // the flags are there
-	}
+	cronjobs.CompleteFlag(cmd, "tick", cronjobs.CompleteFrom(e, ticksOf))
+	cronjobs.CompleteFlag(cmd, "container", cronjobs.CompleteFrom(e, containersOf))
 	return cmd
 }
 
@@ -101,12 +97,7 @@ func ticksOf(c *v1.CronJob) []cobra.Completion {
 
 // containersOf completes a container with those of the template.
 func containersOf(c *v1.CronJob) []cobra.Completion {
-	pod := c.Spec.JobTemplate.Spec.Template.Spec
-	var names []cobra.Completion
-	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
-		names = append(names, container.Name)
-	}
-	return names
+	return cronjobs.AllContainerNames(c.Spec.JobTemplate.Spec.Template.Spec)
 }
 
 // run prints the logs of each CronJob that the command line names.

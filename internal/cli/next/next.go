@@ -104,9 +104,9 @@ func NewCommand(e *env.Env) *cobra.Command {
 		"2027-03-28T01:00:00+01:00 (RFC 3339), or a date such as 2027-03-28 for midnight in the schedule's time zone.")
 	c.selection.AddFlags(cmd, "Tell")
 	c.output.AddFlag(cmd, "json", "yaml", "name")
-	err := errors.Join(cmd.RegisterFlagCompletionFunc("tz", cobra.NoFileCompletions), cmd.MarkFlagFilename("filename", "json", "yaml", "yml"))
-	if err != nil {
-		panic(err) // the flags are there
+	cronjobs.CompleteFlag(cmd, "tz", cobra.NoFileCompletions)
+	if err := cmd.MarkFlagFilename("filename", "json", "yaml", "yml"); err != nil {
+		panic(err) // the flag is there
 	}
 	return cmd
 }

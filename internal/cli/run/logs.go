@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
@@ -92,19 +93,10 @@ func (f *follower) printAll(ctx context.Context, pods []corev1.Pod) {
 
 // checkContainer says that neither a Job's template nor one of its Pods has a container.
 func checkContainer(job *batchv1.Job, pods []corev1.Pod, container string) error {
-	names := containersOf(job.Spec.Template.Spec)
+	names := cronjobs.AllContainerNames(job.Spec.Template.Spec)
 	if container == "" || slices.Contains(names, container) ||
-		slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return slices.Contains(containersOf(pod.Spec), container) }) {
+		slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return slices.Contains(cronjobs.AllContainerNames(pod.Spec), container) }) {
 		return nil
 	}
 	return fmt.Errorf("-c %s: no container has this name: %s", container, strings.Join(names, ", "))
-}
-
-// containersOf returns the names of the containers of a Pod.
-func containersOf(pod corev1.PodSpec) []string {
-	var names []string
-	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
-		names = append(names, container.Name)
-	}
-	return names
 }

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
@@ -29,19 +30,9 @@ func (o *override) addFlags(cmd *cobra.Command, e *env.Env) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.env, "env", nil, "Set a variable in the container, NAME=VALUE. May be given more than once.")
 	flags.StringVar(&o.container, "container", "", "The container that --env and the arguments behind -- are for, if there are several.")
-	completeContainers := func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) == 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		_, cronJob, err := cronjobs.Named(cmd.Context(), e, args[0])
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		return containerNames(&cronJob.Spec.JobTemplate.Spec.Template.Spec), cobra.ShellCompDirectiveNoFileComp
-	}
-	if err := cmd.RegisterFlagCompletionFunc("container", completeContainers); err != nil {
-		panic(err) // the flag was added a line before
-	}
+	cronjobs.CompleteFlag(cmd, "container", cronjobs.CompleteFrom(e, func(c *v1.CronJob) []cobra.Completion {
+		return cronjobs.ContainerNames(c.Spec.JobTemplate.Spec.Template.Spec.Containers)
+	}))
 }
 
 // check says what is wrong with the flags.
@@ -66,7 +57,7 @@ func (o *override) apply(pod *corev1.PodSpec) error {
 	if len(o.env)+len(o.args) == 0 {
 		return nil
 	}
-	names := containerNames(pod)
+	names := cronjobs.ContainerNames(pod.Containers)
 	i := slices.Index(names, o.container)
 	switch {
 	case o.container == "" && len(names) == 1:
@@ -90,13 +81,4 @@ func (o *override) apply(pod *corev1.PodSpec) error {
 		}
 	}
 	return nil
-}
-
-// containerNames returns the names of the containers of a Pod.
-func containerNames(pod *corev1.PodSpec) []string {
-	names := make([]string, len(pod.Containers))
-	for i := range names {
-		names[i] = pod.Containers[i].Name
-	}
-	return names
 }

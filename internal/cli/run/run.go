@@ -115,9 +115,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 	flags.DurationVar(&c.timeout, "timeout", 0, "How long to wait, such as 90s or 10m; 0 for as long as it takes.")
 	c.dryRun.AddFlag(cmd)
 	c.print.AddFlags(cmd)
-	if err := cmd.RegisterFlagCompletionFunc("tick", cobra.NoFileCompletions); err != nil {
-		panic(err) // the flag is there
-	}
+	cronjobs.CompleteFlag(cmd, "tick", cobra.NoFileCompletions)
 	return cmd
 }
 
