@@ -38,6 +38,16 @@ func AllContainerNames(pod corev1.PodSpec) []string {
 	return ContainerNames(slices.Concat(pod.InitContainers, pod.Containers))
 }
 
+// WhyFailed returns the reason and the message of a Job's condition Failed; "" if it has none.
+func WhyFailed(job *batchv1.Job) string {
+	for _, condition := range job.Status.Conditions {
+		if condition.Type == batchv1.JobFailed && condition.Status == corev1.ConditionTrue {
+			return condition.Reason + ": " + condition.Message
+		}
+	}
+	return ""
+}
+
 // NewJob makes the Job of a tick, or of the time of a manual run, that the user starts.
 func NewJob(c *v1.CronJob, tick time.Time, trigger v1.RunTrigger) *batchv1.Job {
 	job := plan.NewJob(c, tick)

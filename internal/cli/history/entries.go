@@ -8,7 +8,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -126,7 +125,7 @@ func makeHistory(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) 
 	for i := range c.Status.RecentRuns {
 		run := &c.Status.RecentRuns[i]
 		if run.JobName != "" && !slices.ContainsFunc(jobs, func(job *batchv1.Job) bool { return job.Name == run.JobName }) {
-			h.Entries = append(h.Entries, entryOfRun(run, h.now))
+			h.Entries = append(h.Entries, entryOfGone(run, h.now))
 		}
 	}
 	for _, row := range c.Status.Missed {
@@ -181,39 +180,42 @@ func tickEntry(state State, tick time.Time, message string) Entry {
 
 // entryOf returns the entry of a Job, in the zone of now.
 func entryOf(job *batchv1.Job, now time.Time) Entry {
-	start := job.CreationTimestamp.In(now.Location())
+	run := plan.RunOf(job)
 	if job.Status.StartTime != nil {
-		start = job.Status.StartTime.In(now.Location())
+		run.StartTime = job.Status.StartTime
 	}
-	e := Entry{State: Running, Job: job.Name, Start: start.Format(time.RFC3339), at: start}
-	if trigger, tick := plan.TriggerOf(job); trigger != v1.TriggerManual {
-		e.at = tick.In(now.Location())
-		e.setTick(trigger, start)
+	if job.Status.CompletionTime != nil {
+		run.CompletionTime = job.Status.CompletionTime
 	}
-	end, condition := endOf(job)
-	switch plan.ResultOf(job) {
-	case plan.Succeeded:
-		e.State = Succeeded
-	case plan.Failed:
-		e.State, e.Message = Failed, condition.Reason+": "+condition.Message
-	default:
-		e.DurationSeconds = seconds(now.Sub(start))
+	if run.Trigger == v1.TriggerManual {
+		run.ScheduledTime = *run.StartTime
+	}
+	e := entryOfRun(&run, now)
+	switch e.State {
+	case Failed:
+		e.Message = cronjobs.WhyFailed(job)
+	case Running:
+		e.DurationSeconds = seconds(now.Sub(run.StartTime.Time))
 		if !job.DeletionTimestamp.IsZero() {
 			e.Message = "It is being deleted."
 		}
-		return e
 	}
-	e.End = end.In(now.Location()).Format(time.RFC3339)
-	e.DurationSeconds = seconds(end.Sub(start))
 	return e
 }
 
-// entryOfRun returns the entry of a run whose Job is gone, in the zone of now.
-func entryOfRun(run *v1.Run, now time.Time) Entry {
-	e := Entry{State: State(run.Result), Job: run.JobName, JobIsGone: true, Message: run.Reason, at: run.ScheduledTime.In(now.Location())}
-	if run.Result == v1.RunRunning { // when the status was written
+// entryOfGone returns the entry of a run whose Job is gone, in the zone of now.
+func entryOfGone(run *v1.Run, now time.Time) Entry {
+	e := entryOfRun(run, now)
+	e.JobIsGone = true
+	if e.State == Running { // when the status was written
 		e.State = Deleted
 	}
+	return e
+}
+
+// entryOfRun returns what a run says of itself, in the zone of now.
+func entryOfRun(run *v1.Run, now time.Time) Entry {
+	e := Entry{State: State(run.Result), Job: run.JobName, Message: run.Reason, at: run.ScheduledTime.In(now.Location())}
 	start := ptr.Deref(run.StartTime, run.ScheduledTime).In(now.Location())
 	e.Start = start.Format(time.RFC3339)
 	if run.Trigger != v1.TriggerManual {
@@ -232,21 +234,6 @@ func (e *Entry) setTick(trigger v1.RunTrigger, start time.Time) {
 	if !e.Backfilled {
 		e.DelaySeconds = seconds(start.Sub(e.at))
 	}
-}
-
-// endOf returns when a Job has ended, and the condition that says so; zero while it runs.
-func endOf(job *batchv1.Job) (time.Time, batchv1.JobCondition) {
-	for _, condition := range job.Status.Conditions {
-		isEnd := condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed
-		if !isEnd || condition.Status != corev1.ConditionTrue {
-			continue
-		}
-		if job.Status.CompletionTime != nil {
-			return job.Status.CompletionTime.Time, condition
-		}
-		return condition.LastTransitionTime.Time, condition
-	}
-	return time.Time{}, batchv1.JobCondition{}
 }
 
 func seconds(d time.Duration) *int64 { return new(int64(d / time.Second)) }

@@ -9,13 +9,13 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
@@ -76,7 +76,7 @@ func (c *command) verdict(ctx, waiting context.Context, job, ended *batchv1.Job,
 		fmt.Fprintf(c.messages(), "job.batch/%s completed\n", job.Name)
 		return nil
 	case err == nil:
-		return fmt.Errorf("job.batch/%s failed: %s", job.Name, whyFailed(ended))
+		return fmt.Errorf("job.batch/%s failed: %s", job.Name, cronjobs.WhyFailed(ended))
 	case ctx.Err() != nil:
 		return &env.ExitError{Code: env.Interrupted, Err: fmt.Errorf("interrupted: job.batch/%[1]s runs on: "+
 			"kubectl logs -n %[2]s -f job/%[1]s shows what it logs, kubectl delete -n %[2]s job/%[1]s ends it", job.Name, job.Namespace)}
@@ -84,14 +84,4 @@ func (c *command) verdict(ctx, waiting context.Context, job, ended *batchv1.Job,
 		return fmt.Errorf("job.batch/%s has not ended after %v; it runs on", job.Name, c.timeout)
 	}
 	return fmt.Errorf("waiting for job.batch/%s: %w", job.Name, err)
-}
-
-// whyFailed returns the reason and the message of the condition Failed.
-func whyFailed(job *batchv1.Job) string {
-	for _, condition := range job.Status.Conditions {
-		if condition.Type == batchv1.JobFailed && condition.Status == corev1.ConditionTrue {
-			return condition.Reason + ": " + condition.Message
-		}
-	}
-	return "no reason is given"
 }
