@@ -5,7 +5,6 @@ package manifest
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -16,37 +15,47 @@ import (
 
 // checkSpec returns trouble if the API server would refuse a schedule or the time zone.
 func (c *conversion) checkSpec(object *yaml.Node) error {
-	spec := child(object, "spec")
+	err := c.checkFieldsOf(child(object, "spec"))
+	if refused := (remark{}); errors.As(err, &refused) {
+		return troublef(refused.at, "the API server would refuse it: %s", refused.message)
+	}
+	return err
+}
+
+// checkFieldsOf says what is wrong with the schedules or the time zone of a spec.
+func (c *conversion) checkFieldsOf(spec *yaml.Node) error {
 	if zone := child(spec, "timeZone"); zone != nil && isString(zone) && !isPlaceholder(zone) {
 		if _, err := schedule.LoadZone(zone.Value); err != nil {
-			return c.refused(zone, fmt.Sprintf("spec.timeZone: %v", err))
+			return troublef(c.offset(zone), "spec.timeZone: %v", err)
 		}
 	}
-	if err := c.checkAdditional(spec); err != nil {
-		return err
-	}
-	value := child(spec, "schedule")
-	switch {
-	case value == nil || isNull(value) || isPlaceholder(value):
-		return nil
-	case c.options.To == V1:
-		if _, _, err := c.readText(cronJob{}, entry{value: value}); err != nil {
-			return c.refused(value, err.Error())
+	slots, err := c.slotsOf(cronJob{spec: spec})
+	for _, s := range slots {
+		s.value = resolve(s.value)
+		switch {
+		case isPlaceholder(s.value):
+		case c.options.To == V1:
+			_, _, err = c.readText(cronJob{}, s)
+		default:
+			err = c.checkFields(s, !s.isItem() && isPartial(spec))
 		}
-		return nil
+		if err != nil {
+			return err
+		}
 	}
-	return c.checkFields(schedulePath, value, isPartial(spec), schedule.ParseNew)
+	return err
 }
 
 // checkFields checks a v2 schedule. Of what is merged with others, in a patch or with "<<", it
 // checks what does not depend on them.
-func (c *conversion) checkFields(path string, mapping *yaml.Node, isPart bool, parse schedule.Parser) error {
-	if mapping.Kind != yaml.MappingNode {
-		return c.refused(mapping, fmt.Sprintf("%s: %v", path, errNoFields))
+func (c *conversion) checkFields(s slot, isPart bool) error {
+	at := c.offset(s.value)
+	if s.value.Kind != yaml.MappingNode {
+		return troublef(at, "%s: %v", s.path, errNoFields)
 	}
 	fields := v2.CronSchedule{}
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		key, value := mapping.Content[i], resolve(mapping.Content[i+1])
+	for i := 0; i+1 < len(s.value.Content); i += 2 {
+		key, value := s.value.Content[i], resolve(s.value.Content[i+1])
 		switch {
 		case key.Tag == mergeTag:
 			isPart = true
@@ -55,29 +64,22 @@ func (c *conversion) checkFields(path string, mapping *yaml.Node, isPart bool, p
 			return nil
 		default:
 			if err := setField(&fields, key.Value, value); err != nil {
-				return c.refused(key, path+"."+key.Value+": "+err.Error())
+				return troublef(c.offset(key), "%s.%s: %v", s.path, key.Value, err)
 			}
 		}
 	}
 	if isPart && len(fieldsOf(fields)) == 0 {
 		return nil
 	}
-	if err := checkFields(path, fields, parse); err != nil && (!isPart || !errors.Is(err, schedule.ErrNeverFires)) {
-		return c.refused(mapping, err.Error())
+	text, err := checkFields(s.path, fields, s.parse)
+	if err != nil && (!isPart || !errors.Is(err, schedule.ErrNeverFires)) {
+		return troublef(at, "%v", err)
 	}
-	text, err := toText(fields, nil)
-	if err == nil {
-		c.noteWarnings(c.offset(mapping), path, text, true)
-	}
-	return err
+	c.noteWarnings(s, text, true)
+	return nil
 }
 
 // isPlaceholder reports whether Helm, Jinja, kustomize or envsubst is to fill in a text.
 func isPlaceholder(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && (templateAction.MatchString(n.Value) || strings.Contains(n.Value, "$"))
-}
-
-// refused is the trouble that the API server would refuse a field.
-func (c *conversion) refused(at *yaml.Node, why string) error {
-	return troublef(c.offset(at), "the API server would refuse it: %s", why)
 }

@@ -40,41 +40,14 @@ func (c *conversion) convertObject(o object) error {
 		return nil
 	}
 	job.specKey, job.spec = spec.key, resolve(spec.value)
-	if !hasSchedules(job.spec) {
-		return nil
-	}
-	if spec.merged || c.aliased[job.spec] {
+	slots, err := c.slotsOf(job)
+	if (spec.merged || c.aliased[job.spec]) && (err != nil || len(slots) > 0) {
 		return troublef(c.offset(spec.value), "spec, with the schedule in it, is an alias or is used by one: write it out")
 	}
-	if err := c.convertSchedule(job); err != nil || o.isBuiltIn() {
+	if err != nil {
 		return err
 	}
-	return c.convertAdditional(job)
-}
-
-// hasSchedules reports whether a spec has something to convert.
-func hasSchedules(spec *yaml.Node) bool {
-	for _, name := range []string{"schedule", additionalName} {
-		if e, ok := lookup(spec, name); ok && !isNull(e.value) {
-			return true
-		}
-	}
-	return false
-}
-
-// convertSchedule makes the edits of the schedule.
-func (c *conversion) convertSchedule(job cronJob) error {
-	schedule, ok := lookup(job.spec, "schedule")
-	if !ok || isNull(schedule.value) {
-		return nil
-	}
-	if err := c.refuseShared(schedule); err != nil {
-		return err
-	}
-	if c.options.To == V1 && job.apiVersion == V2.apiVersion() {
-		return c.scheduleToText(job, schedule)
-	}
-	return c.scheduleToFields(job, schedule)
+	return c.convertSchedules(job, slots)
 }
 
 // replaceAPIVersion makes the edit of the apiVersion.

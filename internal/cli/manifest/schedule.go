@@ -6,12 +6,10 @@ package manifest
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
@@ -19,13 +17,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-const (
-	// everyName is the field of an interval.
-	everyName = "every"
-
-	// schedulePath is where the schedule is.
-	schedulePath = "spec.schedule"
-)
+// everyName is the field of an interval.
+const everyName = "every"
 
 // field is a field of a v2 schedule as a manifest writes it.
 type field struct{ name, text string }
@@ -76,39 +69,37 @@ func writtenOut(s v2.CronSchedule) v2.CronSchedule {
 }
 
 // toFields splits a v1 schedule, as the typed conversion does.
-func toFields(text string, annotations map[string]string) (v2.CronSchedule, error) {
+func toFields(text string) (v2.CronSchedule, error) {
 	spoke := &v2.CronJob{}
-	hub := &v1.CronJob{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}, Spec: v1.CronJobSpec{Schedule: text}}
-	err := spoke.ConvertFrom(hub)
+	err := spoke.ConvertFrom(&v1.CronJob{Spec: v1.CronJobSpec{Schedule: text}})
 	return spoke.Spec.Schedule, err
 }
 
 // toText joins a v2 schedule, as the typed conversion does.
-func toText(fields v2.CronSchedule, annotations map[string]string) (string, error) {
+func toText(fields v2.CronSchedule) (string, error) {
 	hub := &v1.CronJob{}
-	spoke := &v2.CronJob{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}, Spec: v2.CronJobSpec{Schedule: fields}}
-	err := spoke.ConvertTo(hub)
+	err := (&v2.CronJob{Spec: v2.CronJobSpec{Schedule: fields}}).ConvertTo(hub)
 	return hub.Spec.Schedule, err
 }
 
 // readText reads and checks a v1 schedule. It has a zone only if it is of a built-in CronJob.
-func (c *conversion) readText(job cronJob, e entry) (text, zone string, err error) {
-	at := c.offset(e.value)
-	if !isString(e.value) {
-		return "", "", troublef(at, "spec.schedule: want a text such as \"*/5 * * * *\"")
+func (c *conversion) readText(job cronJob, s slot) (text, zone string, err error) {
+	at := c.offset(s.value)
+	if !isString(s.value) {
+		return "", "", troublef(at, "%s: want a text such as \"*/5 * * * *\"", s.path)
 	}
-	if text = e.value.Value; job.isBuiltIn() {
-		if text, zone, err = c.imported(job, e); err != nil {
+	if text = s.value.Value; job.isBuiltIn() {
+		if text, zone, err = c.imported(job, s.entry); err != nil {
 			return "", "", err
 		}
 	}
 	if templateAction.MatchString(text) {
 		return "", "", errTemplate(at)
 	}
-	if _, err := schedule.ParseNew(text, zone); err != nil {
-		return "", "", troublef(at, "spec.schedule: %v", err)
+	if _, err := s.parse(text, zone); err != nil {
+		return "", "", troublef(at, "%s: %v", s.path, err)
 	}
-	c.noteWarnings(at, schedulePath, text, false)
+	c.noteWarnings(s, text, false)
 	if zone != "" {
 		c.note(at, "the time zone in spec.schedule becomes timeZone: "+zone)
 	}
@@ -140,61 +131,6 @@ func (c *conversion) imported(job cronJob, e entry) (text, zone string, err erro
 	return ours.Spec.Schedule, zone, nil
 }
 
-// scheduleToFields converts the schedule of a v1 or built-in CronJob.
-func (c *conversion) scheduleToFields(job cronJob, e entry) error {
-	text, zone, err := c.readText(job, e)
-	if err != nil {
-		return err
-	}
-	if c.options.To == V1 {
-		if zone == "" && text == e.value.Value {
-			return nil
-		}
-		return c.spliceText(job, e, text, zone)
-	}
-	fields, err := toFields(text, job.annotations)
-	if err != nil {
-		return troublef(c.offset(e.value), "spec.schedule: %v", err)
-	}
-	if back, err := toText(fields, nil); err == nil && back != text {
-		c.note(c.offset(e.value), fmt.Sprintf("converted back to v1, the schedule would be %q", back))
-	}
-	if isPartial(job.spec) {
-		fields = writtenOut(fields)
-		advice := "all five fields are written out, so that it says the same whatever it is merged with"
-		if fields.Every != "" {
-			advice = "if what it patches sets other fields than every, set them to null here"
-		}
-		c.note(c.offset(e.value), "without jobTemplate this is a patch: "+advice)
-	}
-	return c.spliceFields(job, e, fieldsOf(fields), zone)
-}
-
-// scheduleToText converts the schedule of a v2 CronJob.
-func (c *conversion) scheduleToText(job cronJob, e entry) error {
-	at := c.offset(e.value)
-	fields, err := c.readFields(schedulePath, e.value)
-	if err != nil {
-		return err
-	}
-	if isPartial(job.spec) && fields.Every == "" && len(fieldsOf(fields)) < len(cronFields(&fields)) {
-		return troublef(at, "spec.schedule: a patch sets some of the fields, and those of what it patches are not known here: "+
-			"write out all five")
-	}
-	if err := checkFields(schedulePath, fields, schedule.ParseNew); err != nil {
-		return troublef(at, "%v", err)
-	}
-	text, err := toText(fields, job.annotations)
-	if err != nil {
-		return troublef(at, "spec.schedule: %v", err)
-	}
-	c.noteWarnings(at, schedulePath, text, true)
-	if back, err := toFields(text, nil); err == nil && !isPartial(job.spec) && !slices.Equal(fieldsOf(back), fieldsOf(fields)) {
-		c.note(at, "converted back to v2, the schedule would be "+inBraces(fieldsOf(back)))
-	}
-	return c.joinFields(job, e, text)
-}
-
 // inBraces writes fields on one line.
 func inBraces(fields []field) string {
 	members := make([]string, len(fields))
@@ -206,68 +142,77 @@ func inBraces(fields []field) string {
 
 // CheckSchedules says what is wrong with the schedules of a v2 CronJob, as the API server does.
 func CheckSchedules(spec *v2.CronJobSpec) error {
-	err := checkFields(schedulePath, spec.Schedule, schedule.ParseNew)
+	_, err := checkFields(schedulePath, spec.Schedule, schedule.ParseNew)
 	for i, fields := range spec.AdditionalSchedules {
 		if err == nil {
-			err = checkFields(itemPath(i), fields, schedule.ParseCombined)
+			_, err = checkFields(itemPath(i), fields, schedule.ParseCombined)
 		}
 	}
 	return err
 }
 
-// checkFields says what is wrong with one of them.
-func checkFields(path string, fields v2.CronSchedule, parse schedule.Parser) error {
+// checkFields says what is wrong with one of them, and what its text would be.
+func checkFields(path string, fields v2.CronSchedule, parse schedule.Parser) (string, error) {
 	set := fieldsOf(fields)
 	switch {
 	case len(set) == 0:
-		return fmt.Errorf("%s: set at least one of minute, hour, dayOfMonth, month, dayOfWeek or every", path)
+		return "", fmt.Errorf("%s: set at least one of minute, hour, dayOfMonth, month, dayOfWeek or every", path)
 	case fields.Every != "" && len(set) > 1:
-		return fmt.Errorf("%s: every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek", path)
+		return "", fmt.Errorf("%s: every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek", path)
 	}
 	for _, f := range set {
 		if mistake := schedule.CheckField(f.name, f.text); mistake != nil {
-			return fmt.Errorf("%s.%s: Invalid value: %q: %s", path, mistake.Field, mistake.Value, mistake.Reason)
+			return "", fmt.Errorf("%s.%s: Invalid value: %q: %s", path, mistake.Field, mistake.Value, mistake.Reason)
 		}
 	}
-	text, err := toText(fields, nil)
+	text, err := toText(fields)
 	if err == nil {
 		_, err = parse(text, "")
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return text, fmt.Errorf("%s: %w", path, err)
 	}
-	return nil
+	return text, nil
 }
 
 // noteWarnings notes what admission warns of in a schedule, which may be in fields.
-func (c *conversion) noteWarnings(at int, path, text string, inFields bool) {
+func (c *conversion) noteWarnings(s slot, text string, inFields bool) {
 	for _, warning := range schedule.Warnings(text) {
-		c.note(at, warning.At(path, inFields))
+		c.note(c.offset(s.value), warning.At(s.path, inFields))
 	}
 }
 
 // errNoFields is the error for a v2 schedule that is no mapping.
 var errNoFields = errors.New("want fields such as {minute: \"*/5\"}")
 
-// readFields reads a v2 schedule.
-func (c *conversion) readFields(path string, mapping *yaml.Node) (v2.CronSchedule, error) {
-	fields := v2.CronSchedule{}
-	if mapping.Kind != yaml.MappingNode {
-		return fields, troublef(c.offset(mapping), "%s: %v", path, errNoFields)
+// readFields reads and checks a v2 schedule. One that is part of a patch has to have all fields.
+func (c *conversion) readFields(s slot, isPart bool) (v2.CronSchedule, error) {
+	fields, at := v2.CronSchedule{}, c.offset(s.value)
+	if s.value.Kind != yaml.MappingNode {
+		return fields, troublef(at, "%s: %v", s.path, errNoFields)
 	}
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		key, value := mapping.Content[i], mapping.Content[i+1]
-		at, name := c.offset(key), path+"."+key.Value
+	for i := 0; i+1 < len(s.value.Content); i += 2 {
+		key, value := s.value.Content[i], s.value.Content[i+1]
+		name := s.path + "." + key.Value
 		if err := c.refuseShared(entry{key: key, value: value}); err != nil {
 			return fields, err
 		}
 		if isNull(value) {
-			return fields, troublef(at, "%s: is null, which v1 can't say: leave it out", name)
+			return fields, troublef(c.offset(key), "%s: is null, which v1 can't say: leave it out", name)
 		}
 		if err := setField(&fields, key.Value, value); err != nil {
-			return fields, troublef(at, "%s: %v", name, err)
+			return fields, troublef(c.offset(key), "%s: %v", name, err)
 		}
 	}
+	if isPart && fields.Every == "" && len(fieldsOf(fields)) < len(cronFields(&fields)) {
+		return fields, troublef(at, "%s: a patch sets some of the fields, and those of what it patches are not known here: "+
+			"write out all five", s.path)
+	}
+	text, err := checkFields(s.path, fields, s.parse)
+	if err != nil {
+		return fields, troublef(at, "%v", err)
+	}
+	c.noteWarnings(s, text, true)
 	return fields, nil
 }
 

@@ -110,6 +110,21 @@ func (c *conversion) spliceFields(job cronJob, e entry, fields []field, zone str
 	return nil
 }
 
+// spliceItem puts fields between braces in the place of a text in a list, so that whatever is around
+// it stays where it is.
+func (c *conversion) spliceItem(s slot, fields []field) error {
+	p := place{value: c.offset(s.list.value), keyQuotes: quoteOf(s.list.key), quotes: quoteOf(s.value)}
+	var err error
+	if p.afterColon, err = c.afterColon(s.list.key); err != nil {
+		return err
+	}
+	if p.end, err = c.scalarEnd(s.value); err != nil {
+		return err
+	}
+	c.replace(c.offset(s.value), p.end, c.flowMapping(p, fields))
+	return nil
+}
+
 // blockLines writes fields one to a line, below their key.
 func (c *conversion) blockLines(p place, fields []field) string {
 	lines := make([]string, 0, len(fields))
@@ -164,17 +179,40 @@ func (c *conversion) insertZone(p place, zone string) {
 }
 
 // joinFields puts a text in the place of fields.
-func (c *conversion) joinFields(job cronJob, e entry, text string) error {
-	p, err := c.placeOf(job, e)
+func (c *conversion) joinFields(job cronJob, s slot, text string) error {
+	p, err := c.placeOf(job, s.entry)
 	if err != nil {
 		return err
 	}
-	p.quotes = fieldQuotes(e.value)
+	p.quotes = fieldQuotes(s.value)
 	scalar := write(text, p.quotes, p.flow)
-	if e.value.Style&yaml.FlowStyle != 0 {
-		return c.joinFlow(p, e, scalar)
+	if s.value.Style&yaml.FlowStyle != 0 {
+		return c.joinFlow(p, s.entry, scalar)
 	}
-	return c.joinBlock(p, e, scalar)
+	return c.joinBlock(p, s.entry, scalar)
+}
+
+// joinItem puts a text in the place of the fields of an item. Comments among them go above it.
+func (c *conversion) joinItem(_ cronJob, s slot, text string) error {
+	start := c.offset(s.value)
+	end, err := c.valueEnd(s.value)
+	if err != nil {
+		return err
+	}
+	comments, err := c.commentsAround(s.entry, start, end)
+	if err != nil {
+		return err
+	}
+	line := c.lineStart(start)
+	before := string(c.text[line:start])
+	for _, comment := range comments {
+		if strings.Trim(before, " \t") != "-" {
+			return troublef(comment.at, "this comment is among the fields of a schedule: move it")
+		}
+		c.insert(line, c.indent(start)+comment.text+c.newline())
+	}
+	c.replace(start, end, write(text, fieldQuotes(s.value), s.list.value.Style&yaml.FlowStyle != 0))
+	return nil
 }
 
 // fieldQuotes are the quotes to write the text in that fields are joined to: none if one of them

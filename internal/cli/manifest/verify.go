@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
@@ -110,24 +111,15 @@ func normalSchedule(schedule any) any {
 	var err error
 	switch schedule := schedule.(type) {
 	case string:
-		fields, err = toFields(schedule, nil)
+		fields, err = toFields(schedule)
 	case map[string]any:
-		fields, err = decodeFields(schedule)
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(schedule, &fields)
 	default:
 		return schedule
 	}
-	text, textErr := toText(fields, nil)
+	text, textErr := toText(fields)
 	if err != nil || textErr != nil {
 		return schedule
 	}
 	return text
-}
-
-// decodeFields decodes a v2 schedule that was read into a map.
-func decodeFields(schedule map[string]any) (fields v2.CronSchedule, err error) {
-	raw, err := json.Marshal(schedule)
-	if err == nil {
-		err = json.Unmarshal(raw, &fields)
-	}
-	return fields, err
 }
