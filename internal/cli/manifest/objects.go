@@ -5,15 +5,12 @@ package manifest
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // Object is a CronJob of ours in a file, and where its fields are.
@@ -134,24 +131,12 @@ func (c *conversion) objects() ([]Object, error) {
 		if len(found) == len(ours) {
 			return troublef(c.offset(o.node), "it can't be told which object of the document this is")
 		}
-		value, err := withIntegers(ours[len(found)])
 		version := V1
 		if o.apiVersion == V2.apiVersion() {
 			version = V2
 		}
-		found = append(found, Object{Version: version, Value: value, node: o.node})
-		return err
+		found = append(found, Object{Version: version, Value: ours[len(found)], node: o.node})
+		return nil
 	})
 	return found, err
-}
-
-// withIntegers returns a value with whole numbers as integers, as the API server reads it.
-func withIntegers(value map[string]any) (map[string]any, error) {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return nil, fmt.Errorf("it can't be read: %w", err)
-	}
-	read := map[string]any{}
-	err = utiljson.Unmarshal(raw, &read)
-	return read, err
 }

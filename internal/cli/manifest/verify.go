@@ -4,12 +4,12 @@
 package manifest
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
@@ -41,13 +41,14 @@ func (c *conversion) verify(converted []byte) error {
 	return nil
 }
 
-// values reads a document.
+// values reads a document, with whole numbers as integers, as the API server does.
 func (c *conversion) values(text []byte) (value any, err error) {
-	if c.isJSON {
-		err = json.Unmarshal(text, &value)
-	} else {
-		err = yaml.UnmarshalStrict(text, &value)
+	if !c.isJSON {
+		if text, err = yaml.YAMLToJSONStrict(text); err != nil {
+			return nil, fmt.Errorf("error converting YAML to JSON: %w", err)
+		}
 	}
+	err = utiljson.Unmarshal(text, &value)
 	return value, err
 }
 
