@@ -46,10 +46,7 @@ type follower struct {
 	// prefixed says that several containers may log at once, so that each line says which it is of.
 	prefixed bool
 
-	// stopWatching ends the watch of the Pods, stopStreams the streams as well.
-	stopWatching, stopStreams context.CancelFunc
-	watched                   chan struct{}
-	streams                   sync.WaitGroup
+	streams sync.WaitGroup
 
 	mu          sync.Mutex // guards what follows
 	out, errOut io.Writer
@@ -64,29 +61,27 @@ func newFollower(cluster kubernetes.Interface, job *batchv1.Job, container strin
 	return &follower{
 		cluster: cluster, namespace: job.Namespace, selector: metav1.FormatLabelSelector(job.Spec.Selector),
 		container: container, prefixed: ptr.Deref(job.Spec.Parallelism, 1) > 1 || !isOne,
-		watched: make(chan struct{}),
-		out:     out, errOut: errOut, seen: map[string]bool{},
+		out: out, errOut: errOut, seen: map[string]bool{},
 	}
 }
 
-// follow begins to print what the Pods of a Job log, until finish is called or the context ends.
-func follow(ctx context.Context, cluster kubernetes.Interface, job *batchv1.Job, out, errOut io.Writer) *follower {
-	f := newFollower(cluster, job, "", out, errOut)
-	f.start(ctx)
-	return f
-}
-
-// start begins to print, until finish is called or the context ends.
-func (f *follower) start(ctx context.Context) {
+// followToEnd prints what the Pods of a Job log until it has ended, and returns it as it is then,
+// when nothing more is printed.
+func (f *follower) followToEnd(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
 	streaming, stopStreams := context.WithCancel(ctx)
+	defer stopStreams()
 	watching, stopWatching := context.WithCancel(streaming)
-	f.stopStreams, f.stopWatching = stopStreams, stopWatching
-	go f.watch(watching, streaming)
+	var watched sync.WaitGroup
+	watched.Go(func() { f.watch(watching, streaming) })
+	ended, err := awaitEnd(ctx, f.cluster, job)
+	stopWatching()
+	watched.Wait()
+	f.drain(ctx, stopStreams)
+	return ended, err
 }
 
 // watch sees each Pod when it changes, until its context ends. Streams have one of their own.
 func (f *follower) watch(ctx, streaming context.Context) {
-	defer close(f.watched)
 	pods := cache.NewFilteredListWatchFromClient(f.cluster.CoreV1().RESTClient(), "pods", f.namespace,
 		func(options *metav1.ListOptions) { options.LabelSelector = f.selector })
 	_, _, watcher, stopped := watchtools.NewIndexerInformerWatcherWithLogger(klog.FromContext(ctx), pods, &corev1.Pod{})
@@ -109,15 +104,12 @@ func (f *follower) watch(ctx, streaming context.Context) {
 	}
 }
 
-// finish prints the rest of what the Pods have logged, if the context has not ended, and returns
-// when nothing more is printed.
-func (f *follower) finish(ctx context.Context) {
-	f.stopWatching()
-	<-f.watched
-	defer f.stopStreams()
+// drain prints the rest of what the Pods have logged, if the context has not ended, and stops the
+// streams that go on for too long.
+func (f *follower) drain(ctx context.Context, stopStreams func()) {
 	ending, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
-	defer context.AfterFunc(ending, f.stopStreams)()
+	defer context.AfterFunc(ending, stopStreams)()
 	// Pods that ended together with the Job may not have been seen yet.
 	pods, err := f.cluster.CoreV1().Pods(f.namespace).List(ending, metav1.ListOptions{LabelSelector: f.selector})
 	switch {

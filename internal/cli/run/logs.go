@@ -14,7 +14,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
@@ -54,7 +53,9 @@ func Logs(ctx context.Context, e *env.Env, job *batchv1.Job, o LogOptions) error
 	f.prefixed = f.prefixed || o.Prefix || len(pods.Items) > 1
 	switch {
 	case o.Follow && plan.ResultOf(job) == "":
-		err = f.followToEnd(ctx, cluster, job)
+		if _, err = f.followToEnd(ctx, job); err != nil {
+			err = fmt.Errorf("waiting for job.batch/%s: %w", job.Name, err)
+		}
 	case len(pods.Items) == 0:
 		err = ErrNoPods
 	default:
@@ -67,17 +68,6 @@ func Logs(ctx context.Context, e *env.Env, job *batchv1.Job, o LogOptions) error
 		return fmt.Errorf("some of the log of job.batch/%s could not be read", job.Name)
 	}
 	return err
-}
-
-// followToEnd prints what the Pods log until the Job has ended.
-func (f *follower) followToEnd(ctx context.Context, cluster kubernetes.Interface, job *batchv1.Job) error {
-	f.start(ctx)
-	_, err := awaitEnd(ctx, cluster, job)
-	f.finish(ctx)
-	if err != nil {
-		return fmt.Errorf("waiting for job.batch/%s: %w", job.Name, err)
-	}
-	return nil
 }
 
 // printAll prints what Pods have logged, oldest first.

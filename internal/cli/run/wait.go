@@ -32,13 +32,11 @@ func (c *command) await(ctx context.Context, job *batchv1.Job) error {
 	}
 	waiting, cancel := watchtools.ContextWithOptionalTimeout(ctx, c.timeout)
 	defer cancel()
-	var logs *follower
+	var ended *batchv1.Job
 	if c.follow {
-		logs = follow(waiting, cluster, job, c.Out, c.ErrOut)
-	}
-	ended, err := awaitEnd(waiting, cluster, job)
-	if logs != nil {
-		logs.finish(waiting)
+		ended, err = newFollower(cluster, job, "", c.Out, c.ErrOut).followToEnd(waiting, job)
+	} else {
+		ended, err = awaitEnd(waiting, cluster, job)
 	}
 	return c.verdict(ctx, waiting, job, ended, err)
 }
