@@ -42,9 +42,7 @@ func convertPart(p part, options Options) ([]byte, int, []remark) {
 	c := &conversion{source: newSource(p.body), options: options, isJSON: p.isJSON}
 	converted, err := c.convert()
 	if err != nil {
-		r := remark{trouble: true, message: err.Error()}
-		errors.As(err, &r)
-		return p.body, 0, append(c.remarks, r)
+		return p.body, 0, append(c.remarks, remarkOf(err))
 	}
 	return converted, c.converted, c.remarks
 }

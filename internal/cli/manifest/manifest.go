@@ -19,6 +19,7 @@ package manifest
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -118,8 +119,7 @@ func Convert(text []byte, options Options) Result {
 	for _, p := range split(text) {
 		converted, count, findings := convertPart(p, options)
 		for _, f := range findings {
-			f.at += len(p.head)
-			result.Findings = append(result.Findings, f.finding(text, p.start))
+			result.Findings = append(result.Findings, p.finding(text, f))
 		}
 		result.Converted += count
 		result.Text = append(append(result.Text, p.head...), converted...)
@@ -160,10 +160,11 @@ type remark struct {
 	message string
 }
 
-// finding returns the finding with its line in the file that the document is part of.
-func (r remark) finding(file []byte, start int) Finding {
-	at := min(start+r.at, len(file))
-	return Finding{Line: 1 + bytes.Count(file[:at], []byte("\n")), Trouble: r.trouble, Message: r.message}
+// remarkOf returns the trouble that an error is, which is at the start if the error does not say.
+func remarkOf(err error) remark {
+	r := remark{trouble: true, message: err.Error()}
+	errors.As(err, &r)
+	return r
 }
 
 // Error is what leaves a file alone, if the remark is trouble.

@@ -5,7 +5,6 @@ package manifest
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,12 +83,8 @@ func Objects(text []byte) ([]Object, []Finding) {
 		}
 		c := &conversion{source: newSource(p.body), options: options, isJSON: p.isJSON}
 		found, err := c.objects()
-		if r := (remark{trouble: true}); err != nil {
-			if !errors.As(err, &r) {
-				r.message = err.Error()
-			}
-			r.at += len(p.head)
-			findings = append(findings, r.finding(text, p.start))
+		if err != nil {
+			findings = append(findings, p.finding(text, remarkOf(err)))
 		}
 		for i := range found {
 			found[i].line = bytes.Count(text[:p.start], []byte("\n"))

@@ -199,20 +199,10 @@ func (c *conversion) joinItem(_ cronJob, s slot, text string) error {
 	if err != nil {
 		return err
 	}
-	comments, err := c.commentsAround(s.entry, start, end)
-	if err != nil {
-		return err
-	}
-	line := c.lineStart(start)
-	before := string(c.text[line:start])
-	for _, comment := range comments {
-		if strings.Trim(before, " \t") != "-" {
-			return troublef(comment.at, "this comment is among the fields of a schedule: move it")
-		}
-		c.insert(line, c.indent(start)+comment.text+c.newline())
-	}
-	c.replace(start, end, write(text, fieldQuotes(s.value), s.list.value.Style&yaml.FlowStyle != 0))
-	return nil
+	p := place{key: start, value: start, end: end, indent: c.indent(start)}
+	// Comments have no place above an item that does not start a line.
+	p.flow = strings.Trim(string(c.text[c.lineStart(start):start]), " \t") != "-"
+	return c.joinFlow(p, s.entry, write(text, fieldQuotes(s.value), s.list.value.Style&yaml.FlowStyle != 0))
 }
 
 // fieldQuotes are the quotes to write the text in that fields are joined to: none if one of them

@@ -26,6 +26,12 @@ type part struct {
 	isJSON bool
 }
 
+// finding returns a remark about the part as a finding in its file.
+func (p part) finding(file []byte, r remark) Finding {
+	at := min(p.start+len(p.head)+r.at, len(file))
+	return Finding{Line: 1 + bytes.Count(file[:at], []byte("\n")), Trouble: r.trouble, Message: r.message}
+}
+
 // split cuts a file into its documents, at the lines of YAML's document markers.
 func split(text []byte) []part {
 	var parts []part
