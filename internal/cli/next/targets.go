@@ -59,11 +59,11 @@ func (c *command) targets(ctx context.Context, args []string) ([]target, []error
 	if err != nil {
 		return nil, []error{err}
 	}
-	var targets []target
-	errs := c.selection.EachV1(ctx, c.Env, cluster, args, func(cronJob *v1.CronJob) error {
-		targets = append(targets, target{cronJob: cronJob})
-		return nil
-	})
+	found, errs := c.selection.ListV1(ctx, c.Env, cluster, args)
+	targets := make([]target, len(found))
+	for i, cronJob := range found {
+		targets[i].cronJob = cronJob
+	}
 	return targets, errs
 }
 
@@ -92,25 +92,16 @@ func (c *command) fromFiles() ([]target, []error) {
 		}
 		return nil
 	})
-	errs := flatten(err)
-	for i := range errs {
-		errs[i] = manifest.ExplainYAML(errs[i])
+	var errs []error
+	if err != nil {
+		for _, err := range utilerrors.Flatten(utilerrors.NewAggregate([]error{err})).Errors() {
+			errs = append(errs, manifest.ExplainYAML(err))
+		}
 	}
 	if len(targets) == 0 && len(errs) == 0 {
 		errs = append(errs, fmt.Errorf("-f %v: no CronJob in it, of %s or of batch/v1", c.files, v1.GroupVersion.Group))
 	}
 	return targets, errs
-}
-
-// flatten returns the errors that are in one.
-func flatten(err error) []error {
-	switch e := err.(type) { //nolint:errorlint // the list itself is meant, not one in the chain
-	case nil:
-		return nil
-	case utilerrors.Aggregate:
-		return utilerrors.Flatten(e).Errors()
-	}
-	return []error{err}
 }
 
 // read reads an object of a file, and reports whether it is a CronJob.
