@@ -211,9 +211,4 @@ func (b *Batch) Done(text string, missed time.Time, notes ...string) {
 func (b *Batch) print(text string) { _, _ = fmt.Fprintln(b.Env.Out, text) }
 
 // name names a CronJob as far as is needed to tell it from the others.
-func (b *Batch) name(key client.ObjectKey) string {
-	if b.AllNamespaces {
-		return key.String()
-	}
-	return key.Name
-}
+func (b *Batch) name(key client.ObjectKey) string { return b.NameOf(key.Namespace, key.Name) }
