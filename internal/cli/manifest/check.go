@@ -37,7 +37,7 @@ func (c *conversion) checkFieldsOf(spec *yaml.Node) error {
 		case c.options.To == V1:
 			_, _, err = c.readText(cronJob{}, s)
 		default:
-			err = c.checkFields(s, !s.isItem() && isPartial(spec))
+			err = c.checkFields(s, s.isPart(spec))
 		}
 		if err != nil {
 			return err

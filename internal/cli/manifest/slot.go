@@ -39,6 +39,10 @@ type slot struct {
 // isItem reports whether it is an additional schedule.
 func (s slot) isItem() bool { return s.list.key != nil }
 
+// isPart reports whether it is merged field by field with that of another object. A patch has a list
+// replaced as a whole.
+func (s slot) isPart(spec *yaml.Node) bool { return !s.isItem() && isPartial(spec) }
+
 // text is the schedule in a v1 spec.
 func (s slot) text(spec *v1.CronJobSpec) string {
 	if s.isItem() {
@@ -156,7 +160,7 @@ func (c *conversion) spliceSchedule(job cronJob, s slot, text string, fields v2.
 	if s.isItem() {
 		return c.spliceItem(s, fieldsOf(fields))
 	}
-	if isPartial(job.spec) {
+	if s.isPart(job.spec) {
 		fields = writtenOut(fields)
 		advice := "all five fields are written out, so that it says the same whatever it is merged with"
 		if fields.Every != "" {
@@ -172,7 +176,7 @@ func (c *conversion) schedulesToText(job cronJob, slots []slot) error {
 	hub, spoke := &v1.CronJob{}, &v2.CronJob{}
 	spoke.Annotations = job.annotations
 	for _, s := range slots {
-		fields, err := c.readFields(s, !s.isItem() && isPartial(job.spec))
+		fields, err := c.readFields(s, s.isPart(job.spec))
 		if err != nil {
 			return err
 		}
@@ -187,8 +191,7 @@ func (c *conversion) schedulesToText(job cronJob, slots []slot) error {
 	}
 	for _, s := range slots {
 		text, fields := s.text(&hub.Spec), fieldsOf(s.fields(&spoke.Spec))
-		isPart := !s.isItem() && isPartial(job.spec)
-		if back, err := toFields(text); err == nil && !isPart && !slices.Equal(fieldsOf(back), fields) {
+		if back, err := toFields(text); err == nil && !s.isPart(job.spec) && !slices.Equal(fieldsOf(back), fields) {
 			c.note(c.offset(s.value), "converted back to v2, the schedule would be "+inBraces(fieldsOf(back)))
 		}
 		join := c.joinFields
