@@ -20,6 +20,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
 const (
@@ -150,23 +151,21 @@ func (p *Participant) forbidsOverlap() bool {
 // lastRun is the last tick that it has run; zero for none.
 func (p *Participant) lastRun() time.Time { return timeOf(p.view.Status.LastScheduleTime) }
 
+// ticks are those of its schedule; none if that is invalid.
+func (p *Participant) ticks() schedule.Ticks {
+	ticks, _ := cronjobs.Schedule(p.view)
+	return ticks
+}
+
 // next is the first tick after an instant; zero if there is none.
 func (p *Participant) next(after time.Time) time.Time {
-	ticks, err := cronjobs.Schedule(p.view)
-	if err != nil {
-		return time.Time{}
-	}
-	tick, _ := ticks.Next(after)
+	tick, _ := p.ticks().Next(after)
 	return tick
 }
 
 // last is the newest tick after one instant and not later than another; zero if there is none.
 func (p *Participant) last(after, until time.Time) time.Time {
-	ticks, err := cronjobs.Schedule(p.view)
-	if err != nil {
-		return time.Time{}
-	}
-	tick, ok := ticks.Last(after, until)
+	tick, ok := p.ticks().Last(after, until)
 	if !ok {
 		return time.Time{}
 	}
