@@ -120,18 +120,6 @@ func (s *Selection) SayNone(e *env.Env) {
 	fmt.Fprintf(e.ErrOut, "No resources found in %s namespace.\n", namespace)
 }
 
-// List returns the CronJobs of a kind that the flags select.
-func (s *Selection) List(ctx context.Context, e *env.Env, c client.Reader, kind schema.GroupVersionKind) (
-	[]*unstructured.Unstructured, error,
-) {
-	var found []*unstructured.Unstructured
-	err := s.visit(ctx, e, c, kind, func(object *unstructured.Unstructured) error {
-		found = append(found, object)
-		return nil
-	})
-	return found, err
-}
-
 // visit calls visit with the CronJobs of a kind that the flags select, until it fails.
 func (s *Selection) visit(ctx context.Context, e *env.Env, c client.Reader, kind schema.GroupVersionKind,
 	visit func(*unstructured.Unstructured) error,

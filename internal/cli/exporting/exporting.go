@@ -6,7 +6,6 @@ package exporting
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -60,11 +59,9 @@ func NewCommand(e *env.Env) *cobra.Command {
 		Short:             "Hand over from CronJobs of ours to the built-in ones",
 		Long:              long,
 		Example:           example,
+		Args:              func(_ *cobra.Command, names []string) error { return options.CheckChosen(names) },
 		ValidArgsFunction: cronjobs.CompleteNames(e, 0),
 		RunE: func(command *cobra.Command, names []string) error {
-			if len(names) == 0 && options.Selector == "" && !options.AllNamespaces {
-				return errors.New("name the CronJobs to export, or use --selector or --all-namespaces")
-			}
 			if spec != "" && spec != specOurs && spec != specOriginal {
 				return fmt.Errorf("--spec=%s: use %s or %s", spec, specOurs, specOriginal)
 			}

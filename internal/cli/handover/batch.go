@@ -51,16 +51,12 @@ func (o *Options) AddFlags(command *cobra.Command, verb string) {
 // check says what is wrong with the options.
 func (o *Options) check(names []string) error {
 	switch {
-	case o.AllNamespaces && len(names) > 0:
-		return errors.New("--all-namespaces goes without names: use --namespace")
-	case o.Selector != "" && len(names) > 0:
-		return errors.New("--selector goes without names")
 	case o.Grace < 0:
 		return fmt.Errorf("--grace=%s: use 0 or more", o.Grace)
 	case o.Timeout < 0:
 		return fmt.Errorf("--timeout=%s: use 0 or more", o.Timeout)
 	}
-	return errors.Join(o.Check(), o.DryRun.Check())
+	return errors.Join(o.CheckNames(names), o.DryRun.Check())
 }
 
 // Batch handles some CronJobs, each whatever happens to the others.
@@ -129,14 +125,15 @@ func (b *Batch) Each(ctx context.Context, gvk schema.GroupVersionKind, names []s
 func (b *Batch) find(ctx context.Context, gvk schema.GroupVersionKind, names []string) ([]client.ObjectKey, error) {
 	var keys []client.ObjectKey
 	if len(names) == 0 {
-		objects, err := b.List(ctx, b.Env, b.Client, gvk)
-		for _, object := range objects {
+		errs := b.Selection.Each(ctx, b.Env, b.Client, gvk, nil, func(object *unstructured.Unstructured) error {
 			keys = append(keys, client.ObjectKeyFromObject(object))
-		}
-		return keys, err
+			return nil
+		})
+		return keys, errors.Join(errs...)
 	}
 	namespace, err := b.Env.Namespace()
-	for _, name := range names {
+	for _, arg := range names {
+		name, _ := cronjobs.ParseName(arg) // it was checked before
 		keys = append(keys, client.ObjectKey{Namespace: namespace, Name: name})
 	}
 	return keys, err
