@@ -219,21 +219,16 @@ func entryOfRun(run *v1.Run, now time.Time) Entry {
 	start := ptr.Deref(run.StartTime, run.ScheduledTime).In(now.Location())
 	e.Start = start.Format(time.RFC3339)
 	if run.Trigger != v1.TriggerManual {
-		e.setTick(run.Trigger, start)
+		e.Tick, e.Backfilled = e.at.Format(time.RFC3339), run.Trigger == v1.TriggerBackfill
+		if !e.Backfilled { // a backfill is not late
+			e.DelaySeconds = seconds(start.Sub(e.at))
+		}
 	}
 	if run.CompletionTime != nil {
 		e.End = run.CompletionTime.In(now.Location()).Format(time.RFC3339)
 		e.DurationSeconds = seconds(run.CompletionTime.Sub(start))
 	}
 	return e
-}
-
-// setTick has the entry say of which tick it is. A backfill is not late.
-func (e *Entry) setTick(trigger v1.RunTrigger, start time.Time) {
-	e.Tick, e.Backfilled = e.at.Format(time.RFC3339), trigger == v1.TriggerBackfill
-	if !e.Backfilled {
-		e.DelaySeconds = seconds(start.Sub(e.at))
-	}
 }
 
 func seconds(d time.Duration) *int64 { return new(int64(d / time.Second)) }
