@@ -6,6 +6,7 @@ package list
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -81,10 +82,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 
 // check says what is wrong with the command line.
 func (c *command) check() error {
-	if err := c.output.Check(); err != nil {
-		return err
-	}
-	return c.selection.Check()
+	return errors.Join(c.output.Check(), c.selection.Check())
 }
 
 // run lists the CronJobs.
