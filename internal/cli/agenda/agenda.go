@@ -120,7 +120,7 @@ func (a *Agenda) countStarts(c *v1.CronJob, f next.Forecast) int {
 		return 0 // it has no forecast
 	}
 	count, first := 0, a.from.Truncate(time.Minute)
-	for tick, ok := f.Ticks[0].At(), true; ok && tick.Before(a.until); tick, ok = ticks.Next(tick) {
+	for tick := range cronjobs.Between(ticks, f.Ticks[0].At(), a.until) {
 		count++
 		start := tick.Add(time.Duration(f.DelaySeconds) * time.Second)
 		if !f.Suspended && !f.Stopped && start.Before(a.until) {

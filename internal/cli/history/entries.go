@@ -111,6 +111,11 @@ func Known(c *v1.CronJob, jobs []*batchv1.Job, now time.Time) History {
 	return makeHistory(c, jobs, now, 0)
 }
 
+// WithComing returns what Known does, and so many ticks to come.
+func WithComing(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) History {
+	return makeHistory(c, jobs, now, coming)
+}
+
 // makeHistory puts together what is known of a CronJob at an instant, and so many ticks to come.
 func makeHistory(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) History {
 	zone := cronjobs.Zone(c)

@@ -223,7 +223,7 @@ func (c *command) forecast(t target, now time.Time) (Forecast, error) {
 }
 
 // Stored forecasts so many ticks of a CronJob that is stored in the cluster, from now on. An error
-// names it, and its wrong field.
+// names it, and its wrong field. One without a name is an expression, which admission has not seen.
 func Stored(c *v1.CronJob, now time.Time, count int) (Forecast, error) {
 	return (&command{count: count}).forecast(target{cronJob: c}, now)
 }

@@ -83,8 +83,8 @@ func (c *command) printForecast(f Forecast, now time.Time) error {
 	return w.Flush()
 }
 
-// withSkipped returns the ticks, and among them the first of each row that is skipped.
-func withSkipped(f Forecast) []Tick {
+// WithSkipped returns the ticks, and among them the first of each row that is skipped.
+func (f Forecast) WithSkipped() []Tick {
 	ticks := slices.Clone(f.Ticks)
 	for _, skipped := range f.Skipped {
 		note := "skipped: the day is excluded"
@@ -99,7 +99,7 @@ func withSkipped(f Forecast) []Tick {
 
 // rows is the table of the ticks, with a header and without the columns that have nothing to say.
 func rows(f Forecast, now time.Time) [][]string {
-	ticks := withSkipped(f)
+	ticks := f.WithSkipped()
 	inBothZones, withSeconds, withNotes := false, false, false
 	for _, tick := range ticks {
 		inBothZones = inBothZones || offset(tick.at, tick.at.Location()) != offset(tick.at, tick.here.Location())
