@@ -1,0 +1,130 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package feed keeps what the pages show up to date: the CronJobs that the user may see, and their
+// Jobs, as the API server's watches tell of them.
+package feed
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// Snapshot is what is known at some time. It does not change.
+type Snapshot struct {
+	// CronJobs are in the order of their namespaces and names. They have neither managed fields nor
+	// a template.
+	CronJobs []*v1.CronJob
+
+	// Complete says that all CronJobs are known that there are.
+	Complete bool
+
+	// Problem says why what is known may be old, or why nothing is; "" while all is well. JobsProblem
+	// says why the Jobs are not known, apart from what the status of the CronJobs tells.
+	Problem, JobsProblem string
+
+	jobs map[types.UID][]*batchv1.Job
+}
+
+// NewSnapshot returns a complete snapshot of objects.
+func NewSnapshot(cronJobs []*v1.CronJob, jobs ...*batchv1.Job) *Snapshot {
+	s := newStore()
+	for _, c := range cronJobs {
+		s.putCronJob(c)
+	}
+	for _, job := range jobs {
+		s.putJob(job)
+	}
+	snapshot := s.snapshot()
+	snapshot.Complete = true
+	return snapshot
+}
+
+// Find returns a CronJob, and reports whether it is there.
+func (s *Snapshot) Find(namespace, name string) (*v1.CronJob, bool) {
+	i, ok := slices.BinarySearchFunc(s.CronJobs, types.NamespacedName{Namespace: namespace, Name: name},
+		func(c *v1.CronJob, key types.NamespacedName) int {
+			return cmp.Or(cmp.Compare(c.Namespace, key.Namespace), cmp.Compare(c.Name, key.Name))
+		})
+	if !ok {
+		return nil, false
+	}
+	return s.CronJobs[i], true
+}
+
+// JobsOf returns the Jobs that a CronJob controls, oldest first. They have no spec.
+func (s *Snapshot) JobsOf(c *v1.CronJob) []*batchv1.Job {
+	return slices.SortedFunc(slices.Values(s.jobs[c.UID]), func(a, b *batchv1.Job) int {
+		return cmp.Or(plan.AgeFrom(a).Compare(plan.AgeFrom(b)), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// Namespaces returns the names of those that have CronJobs, in order.
+func (s *Snapshot) Namespaces() []string {
+	var names []string
+	for _, c := range s.CronJobs {
+		if len(names) == 0 || names[len(names)-1] != c.Namespace {
+			names = append(names, c.Namespace)
+		}
+	}
+	return names
+}
+
+// Signal wakes those that wait for a change.
+type Signal struct {
+	mu      sync.Mutex
+	changed chan struct{}
+}
+
+// Wait returns a channel that is closed at the next change.
+func (s *Signal) Wait() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changed == nil {
+		s.changed = make(chan struct{})
+	}
+	return s.changed
+}
+
+// Raise says that something has changed.
+func (s *Signal) Raise() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changed != nil {
+		close(s.changed)
+		s.changed = nil
+	}
+}
+
+// Feed has the newest snapshot. The zero value has an empty one.
+type Feed struct {
+	Signal
+
+	mu      sync.Mutex
+	current *Snapshot
+}
+
+// Set replaces the snapshot.
+func (f *Feed) Set(s *Snapshot) {
+	f.mu.Lock()
+	f.current = s
+	f.mu.Unlock()
+	f.Raise()
+}
+
+// Snapshot returns the newest one.
+func (f *Feed) Snapshot() *Snapshot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.current == nil {
+		return &Snapshot{}
+	}
+	return f.current
+}

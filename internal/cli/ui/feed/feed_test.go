@@ -1,0 +1,108 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package feed
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+var noon = time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)
+
+func TestASnapshotIsInOrderAndFindsWhatItHas(t *testing.T) {
+	b, a, other := builders.MakeCronJob("b").Obj(), builders.MakeCronJob("a").Obj(), builders.MakeCronJob("a").Namespace("shop").Obj()
+	s := NewSnapshot([]*v1.CronJob{other, b, a})
+	assert.Equal(t, []*v1.CronJob{a, b, other}, s.CronJobs)
+	assert.Equal(t, []string{"default", "shop"}, s.Namespaces())
+	found, ok := s.Find("shop", "a")
+	assert.True(t, ok)
+	assert.Same(t, other, found)
+	_, ok = s.Find("shop", "b")
+	assert.False(t, ok)
+}
+
+func TestASnapshotHasTheJobsOfEachOldestFirst(t *testing.T) {
+	c := builders.MakeCronJob("c").Obj()
+	newer, older := builders.MakeJob(c, noon).Obj(), builders.MakeJob(c, noon.Add(-time.Hour)).Obj()
+	strangers := builders.MakeJob(builders.MakeCronJob("other").Obj(), noon).Obj()
+	nobodys := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "nobodys"}}
+	s := NewSnapshot([]*v1.CronJob{c}, newer, strangers, nobodys, older)
+	assert.Equal(t, []*batchv1.Job{older, newer}, s.JobsOf(c))
+}
+
+func TestASnapshotDoesNotChangeWhenTheStoreDoes(t *testing.T) {
+	c := builders.MakeCronJob("c").Obj()
+	job := builders.MakeJob(c, noon).Obj()
+	store := newStore()
+	store.putCronJob(c)
+	store.putJob(job)
+	before := store.snapshot()
+	handlerOf(store.putJob, store.deleteJob).OnDelete(toolscache.DeletedFinalStateUnknown{Obj: job})
+	handlerOf(store.putCronJob, store.deleteCronJob).OnDelete(c)
+	assert.Len(t, before.JobsOf(c), 1)
+	assert.Len(t, before.CronJobs, 1)
+	after := store.snapshot()
+	assert.Empty(t, after.JobsOf(c))
+	assert.Empty(t, after.CronJobs)
+	assert.Empty(t, store.jobs)
+}
+
+func TestAnUpdateReplacesAJob(t *testing.T) {
+	c := builders.MakeCronJob("c").Obj()
+	store := newStore()
+	handler := handlerOf(store.putJob, store.deleteJob)
+	handler.OnAdd(builders.MakeJob(c, noon).Obj(), true)
+	ended := builders.MakeJob(c, noon).Succeeded(noon).Obj()
+	handler.OnUpdate(nil, ended)
+	assert.Equal(t, []*batchv1.Job{ended}, store.snapshot().JobsOf(c))
+}
+
+func TestAFeedWakesThoseThatWait(t *testing.T) {
+	f := &Feed{}
+	assert.Empty(t, f.Snapshot().CronJobs)
+	changed := f.Wait()
+	select {
+	case <-changed:
+		t.Fatal("nothing has changed")
+	default:
+	}
+	s := NewSnapshot(nil)
+	f.Set(s)
+	<-changed
+	assert.Same(t, s, f.Snapshot())
+}
+
+func TestWhatNoPageShowsIsNotKept(t *testing.T) {
+	c := builders.MakeCronJob("c").Obj()
+	c.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}}
+	c.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: "{}", "a": "b"}
+	_, err := trimCronJob(c)
+	assert.NoError(t, err)
+	assert.Nil(t, c.ManagedFields)
+	assert.Equal(t, map[string]string{"a": "b"}, c.Annotations)
+	assert.Empty(t, c.Spec.JobTemplate.Spec.Template.Spec.Containers)
+
+	job := builders.MakeJob(c, noon).Succeeded(noon).Obj()
+	job.Spec.Template.Spec.Containers = make([]corev1.Container, 1)
+	trimmed, err := trimJob(job)
+	assert.NoError(t, err)
+	assert.Empty(t, trimmed.(*batchv1.Job).Spec.Template.Spec.Containers)
+	assert.Equal(t, job.Status, trimmed.(*batchv1.Job).Status)
+	job.OwnerReferences[0].Kind = "Other"
+	trimmed, err = trimJob(job)
+	assert.NoError(t, err)
+	assert.Empty(t, trimmed.(*batchv1.Job).Status)
+	tombstone, err := trimJob("tombstone")
+	assert.NoError(t, err)
+	assert.Equal(t, "tombstone", tombstone)
+}
