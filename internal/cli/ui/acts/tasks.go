@@ -1,0 +1,127 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package acts
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync"
+
+	"tutorial.kubebuilder.io/project/internal/cli/ui/feed"
+)
+
+// maxTasks is how many tasks are remembered that have ended.
+const maxTasks = 100
+
+// Task is an act that goes on, or has ended.
+type Task struct {
+	feed.Signal
+	Call
+
+	// ID is the one that the form had that began it.
+	ID string
+
+	mu      sync.Mutex
+	output  bytes.Buffer
+	err     error
+	isEnded bool
+}
+
+// Write takes what the command prints.
+func (t *Task) Write(text []byte) (int, error) {
+	t.mu.Lock()
+	defer t.Raise()
+	defer t.mu.Unlock()
+	return t.output.Write(text)
+}
+
+// State returns what the command has printed, whether it has ended, and the error if it has failed.
+func (t *Task) State() (output string, isEnded bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.output.String(), t.isEnded, t.err
+}
+
+// end notes how the command has ended.
+func (t *Task) end(err error) {
+	t.mu.Lock()
+	t.isEnded, t.err = true, err
+	t.mu.Unlock()
+	t.Raise()
+}
+
+// Tasks runs acts. A form that is sent twice is done once.
+type Tasks struct {
+	plugin *Plugin
+
+	mu      sync.Mutex
+	all     []*Task // oldest first
+	running sync.WaitGroup
+}
+
+// NewTasks returns no tasks yet.
+func NewTasks(plugin *Plugin) *Tasks { return &Tasks{plugin: plugin} }
+
+// Find returns a task by its ID, and reports whether there is one.
+func (t *Tasks) Find(id string) (*Task, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.find(id)
+}
+
+func (t *Tasks) find(id string) (*Task, bool) {
+	i := slices.IndexFunc(t.all, func(task *Task) bool { return task.ID == id })
+	if i < 0 {
+		return nil, false
+	}
+	return t.all[i], true
+}
+
+// Start begins a task, which goes on until it has ended or the context does. It returns the one that
+// has this ID if there is one.
+func (t *Tasks) Start(ctx context.Context, id string, call Call) *Task {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if task, ok := t.find(id); ok {
+		return task
+	}
+	task := &Task{ID: id, Call: call}
+	t.all = append(t.all, task)
+	if len(t.all) > maxTasks {
+		t.forgetOldest()
+	}
+	t.running.Go(func() { task.end(t.plugin.Do(ctx, call, task)) })
+	return task
+}
+
+// forgetOldest forgets the oldest task that has ended.
+func (t *Tasks) forgetOldest() {
+	for i, task := range t.all {
+		if _, isEnded, _ := task.State(); isEnded {
+			t.all = slices.Delete(t.all, i, i+1)
+			return
+		}
+	}
+}
+
+// Wait waits until all tasks have ended, and returns the errors of those that had not before.
+func (t *Tasks) Wait() []error {
+	t.mu.Lock()
+	var open []*Task
+	for _, task := range t.all {
+		if _, isEnded, _ := task.State(); !isEnded {
+			open = append(open, task)
+		}
+	}
+	t.mu.Unlock()
+	t.running.Wait()
+	var errs []error
+	for _, task := range open {
+		if _, _, err := task.State(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
