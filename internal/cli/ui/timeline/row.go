@@ -1,0 +1,131 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package timeline
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/history"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// maxTicks is how many ticks to come have a mark each; more are one bar.
+const maxTicks = 200
+
+// Row is the timeline of one CronJob.
+type Row struct {
+	Namespace, Name string
+	Marks           []Mark
+
+	// Summary says in words what is drawn.
+	Summary string
+}
+
+// NewRow lays out the runs of a CronJob that are known, and its ticks to come.
+func NewRow(c *v1.CronJob, jobs []*batchv1.Job, w Window) Row {
+	row, counts := Row{Namespace: c.Namespace, Name: c.Name}, counter{}
+	row.Marks = w.clocks(cronjobs.Zone(c))
+	for _, missed := range c.Status.Missed {
+		if missed.Last.Time.Before(w.From) {
+			continue
+		}
+		row.Marks = append(row.Marks, w.mark("missed", missed.First.Time, missed.Last.Time, "%s", plan.MissedRow(missed).Event().Note))
+		counts.add("missed", int(missed.Count))
+	}
+	for _, entry := range history.Known(c, jobs, w.Now).Entries {
+		if mark, ok := w.entry(entry); ok {
+			row.Marks = append(row.Marks, mark)
+			counts.add(mark.Kind, 1)
+		}
+	}
+	coming, count := w.coming(c)
+	row.Marks = append(row.Marks, coming...)
+	counts.add("coming", count)
+	row.Summary = counts.String()
+	return row
+}
+
+// entry returns the mark of a run, or of a tick that waits.
+func (w Window) entry(e history.Entry) (Mark, bool) {
+	kind, start, end := strings.ToLower(string(e.State)), e.At(), w.Now
+	if at, err := time.Parse(time.RFC3339, e.Start); err == nil {
+		start = at
+	}
+	if at, err := time.Parse(time.RFC3339, e.End); err == nil {
+		end = at
+	}
+	if e.State == history.Deleted && e.End == "" {
+		end = start // when it was deleted is not known
+	}
+	if e.State == history.Missed || end.Before(w.From) {
+		return Mark{}, false
+	}
+	parts := []string{string(e.State)}
+	if e.Tick != "" {
+		parts = append(parts, "tick "+e.Tick)
+	}
+	if e.Job != "" {
+		parts = append(parts, e.Job, "started "+e.Start, "took "+duration.HumanDuration(end.Sub(start)))
+	}
+	if e.Message != "" {
+		parts = append(parts, e.Message)
+	}
+	return w.mark(kind, start, end, "%s", strings.Join(parts, ", ")), true
+}
+
+// coming returns the marks of the ticks to come, each up to when its Job starts, and how many these
+// are; more than maxTicks are one mark, and not counted further.
+func (w Window) coming(c *v1.CronJob) ([]Mark, int) {
+	ticks, err := cronjobs.Schedule(c)
+	if err != nil || IsIdle(c) {
+		return nil, 0
+	}
+	from := w.Now.Add(time.Nanosecond)
+	if until := c.Spec.SuspendUntil; until != nil && until.After(from) {
+		from = until.Time
+	}
+	var marks []Mark
+	zone, delay := cronjobs.Zone(c), plan.Jitter(c)
+	for tick := range cronjobs.Between(ticks, from, w.Until) {
+		if len(marks) == maxTicks {
+			last, _ := ticks.Last(from, w.Until)
+			return []Mark{w.mark("coming", from, last, "More than %d ticks until %s", maxTicks, last.In(zone).Format(time.RFC3339))}, maxTicks
+		}
+		title := "Tick " + tick.In(zone).Format(time.RFC3339)
+		if delay > 0 {
+			title += ", starts " + delay.String() + " later"
+		}
+		marks = append(marks, w.mark("coming", tick, tick.Add(delay), "%s", title))
+	}
+	return marks, len(marks)
+}
+
+// counter counts marks of each kind.
+type counter map[string]int
+
+func (c counter) add(kind string, count int) { c[kind] += count }
+
+// String says how many there are of each.
+func (c counter) String() string {
+	var parts []string
+	for _, kind := range []string{"succeeded", "failed", "running", "deleted", "missed", "waiting", "coming"} {
+		switch count := c[kind]; {
+		case kind == "coming" && count >= maxTicks:
+			parts = append(parts, fmt.Sprintf("%d or more %s", count, kind))
+		case count > 0:
+			parts = append(parts, fmt.Sprintf("%d %s", count, kind))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,200 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package timeline
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+var noon = time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)
+
+// hourly makes a CronJob that was created two days before.
+func hourly(name string) *builders.CronJob {
+	return builders.MakeCronJob(name).Schedule("0 * * * *").Created(noon.Add(-48 * time.Hour))
+}
+
+// ofKind returns the marks of a kind.
+func ofKind(marks []Mark, kind string) []Mark {
+	var found []Mark
+	for _, mark := range marks {
+		if mark.Kind == kind {
+			found = append(found, mark)
+		}
+	}
+	return found
+}
+
+func TestAWindowReachesAsFarBackAsAhead(t *testing.T) {
+	for _, reach := range []time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 30 * 24 * time.Hour} {
+		w := NewWindow(noon.Add(17*time.Second), reach)
+		assert.InDelta(t, 50, w.At(w.Now), 0.5, reach)
+		assert.False(t, w.From.After(w.Now.Add(-reach)))
+		assert.False(t, w.Until.Before(w.Now.Add(reach)))
+		assert.Zero(t, w.At(w.From.Add(-time.Hour)))
+		assert.InDelta(t, 100, w.At(w.Until.Add(time.Hour)), 0)
+	}
+}
+
+func TestTheBeginningOfAWindowMovesInSteps(t *testing.T) {
+	assert.Equal(t, NewWindow(noon, 24*time.Hour).From, NewWindow(noon.Add(time.Minute), 24*time.Hour).From)
+}
+
+func TestTheAxisHasAFewRoundTimesOfTheZone(t *testing.T) {
+	kolkata, err := time.LoadLocation("Asia/Kolkata")
+	require.NoError(t, err)
+	for reach, want := range map[time.Duration]string{time.Hour: "16:30", 24 * time.Hour: "18:00", 30 * 24 * time.Hour: "Wed 23 Dec"} {
+		labels := NewWindow(noon, reach).Labels(kolkata)
+		assert.LessOrEqual(t, len(labels), 10, reach)
+		assert.GreaterOrEqual(t, len(labels), 4, reach)
+		assert.Equal(t, want, labels[0].Text, reach)
+	}
+}
+
+func TestARowHasRunsMissedTicksAndTicksToCome(t *testing.T) {
+	c := hourly("c").Obj()
+	c.Status.RecentRuns = []v1.Run{
+		{Result: v1.RunFailed, Reason: "DeadlineExceeded", Trigger: v1.TriggerSchedule, JobName: "c-2", ScheduledTime: metav1.NewTime(noon.Add(-2 * time.Hour)),
+			StartTime: new(metav1.NewTime(noon.Add(-2 * time.Hour))), CompletionTime: new(metav1.NewTime(noon.Add(-90 * time.Minute)))},
+		{Result: v1.RunSucceeded, Trigger: v1.TriggerSchedule, JobName: "old", ScheduledTime: metav1.NewTime(noon.Add(-48 * time.Hour)),
+			StartTime: new(metav1.NewTime(noon.Add(-48 * time.Hour))), CompletionTime: new(metav1.NewTime(noon.Add(-47 * time.Hour)))},
+	}
+	c.Status.Missed = []v1.MissedTicks{
+		{Reason: "Forbidden", First: metav1.NewTime(noon.Add(-5 * time.Hour)), Last: metav1.NewTime(noon.Add(-3 * time.Hour)), Count: 3},
+		{Reason: "Forbidden", First: metav1.NewTime(noon.Add(-45 * time.Hour)), Last: metav1.NewTime(noon.Add(-44 * time.Hour)), Count: 2},
+	}
+	job := builders.MakeJob(c, noon.Add(-time.Hour)).Obj()
+	row := NewRow(c, []*batchv1.Job{job}, NewWindow(noon, 6*time.Hour))
+	assert.Equal(t, "1 failed, 1 running, 3 missed, 6 coming", row.Summary)
+	for _, mark := range row.Marks {
+		assert.Positive(t, mark.Width, "of none, nothing is drawn: %s", mark.Title)
+	}
+
+	failed := ofKind(row.Marks, "failed")
+	require.Len(t, failed, 1)
+	assert.InDelta(t, 100*4./12, failed[0].At, 0.5)
+	assert.InDelta(t, 100*.5/12, failed[0].Width, 0.1)
+	assert.Contains(t, failed[0].Title, "DeadlineExceeded")
+	running := ofKind(row.Marks, "running")
+	require.Len(t, running, 1)
+	assert.InDelta(t, 50, running[0].At+running[0].Width, 0.5, "up to now")
+	missed := ofKind(row.Marks, "missed")
+	require.Len(t, missed, 1)
+	assert.Contains(t, missed[0].Title, "waited for a Job to end")
+	assert.InDelta(t, 100*2./12, missed[0].Width, 0.1)
+}
+
+func TestARowHasNoTicksToComeOfWhatStartsNothing(t *testing.T) {
+	w := NewWindow(noon, 6*time.Hour)
+	suspended, deleted, until, invalid := hourly("a").Suspend(true).Obj(), hourly("b").Obj(), hourly("c").Obj(), hourly("d").Schedule("x").Obj()
+	stopped := hourly("e").StopAfterFailures(1).Obj()
+	stopped.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Reason: v1.ReasonStoppedAfterFailures}}
+	deleted.DeletionTimestamp = new(metav1.NewTime(noon))
+	until.Spec.SuspendUntil = new(metav1.NewTime(noon.Add(4 * time.Hour)))
+	for _, c := range []*v1.CronJob{suspended, deleted, invalid, stopped} {
+		assert.Equal(t, "nothing", NewRow(c, nil, w).Summary)
+	}
+	assert.Equal(t, "3 coming", NewRow(until, nil, w).Summary, "the tick at its end runs")
+}
+
+func TestATickToComeReachesToTheStartThatJitterDelays(t *testing.T) {
+	c := hourly("c").Jitter(3599).Obj()
+	c.UID = "some"
+	delay := plan.Jitter(c)
+	require.NotZero(t, delay)
+	first := ofKind(NewRow(c, nil, NewWindow(noon, 6*time.Hour)).Marks, "coming")[0]
+	assert.InDelta(t, 100*delay.Hours()/12, first.Width, 0.1)
+	assert.Equal(t, "Tick 2027-01-15T13:00:00Z, starts "+delay.String()+" later", first.Title)
+}
+
+func TestTicksThatAreTooManyToDrawAreOneBar(t *testing.T) {
+	row := NewRow(hourly("c").Schedule("* * * * *").Obj(), nil, NewWindow(noon, 24*time.Hour))
+	assert.Len(t, ofKind(row.Marks, "coming"), 1)
+	assert.InDelta(t, 50, row.Marks[0].Width, 0.5)
+	assert.Equal(t, "200 or more coming", row.Summary)
+}
+
+func TestAChangeOfClocksIsDrawnWhereItIs(t *testing.T) {
+	spring := time.Date(2027, 3, 28, 1, 0, 0, 0, time.UTC)
+	row := NewRow(hourly("c").TimeZone("Europe/Paris").Suspend(true).Obj(), nil, NewWindow(spring, 6*time.Hour))
+	require.Len(t, row.Marks, 1)
+	assert.Equal(t, "clocks", row.Marks[0].Kind)
+	assert.InDelta(t, 50, row.Marks[0].At, 0.5)
+	assert.Equal(t, "The clocks of Europe/Paris go forward, to Sun 2027-03-28 03:00 +02:00", row.Marks[0].Title)
+	autumn := time.Date(2027, 10, 31, 0, 0, 0, 0, time.UTC)
+	row = NewRow(hourly("c").TimeZone("Europe/Paris").Suspend(true).Obj(), nil, NewWindow(autumn, 6*time.Hour))
+	assert.Contains(t, row.Marks[0].Title, "go back, to Sun 2027-10-31 02:00 +01:00")
+}
+
+func TestTheHeatIsTheBusiestMinuteOfEachColumn(t *testing.T) {
+	all := []*v1.CronJob{
+		hourly("a").Obj(), hourly("b").Obj(), hourly("c").Schedule("30 * * * *").Obj(), hourly("suspended").Suspend(true).Obj(),
+		hourly("invalid").Schedule("x").Obj(), hourly("d").Schedule("@every 1h").Obj(),
+	}
+	all[0].Status.RecentRuns = []v1.Run{{Result: v1.RunSucceeded, StartTime: new(metav1.NewTime(noon.Add(-30 * time.Minute)))}}
+	heat, w := &Heat{}, NewWindow(noon.Add(time.Second), time.Hour)
+	found := heat.Columns(all, w, time.UTC)
+	titles := []string{}
+	for _, column := range found {
+		titles = append(titles, column.Title)
+	}
+	assert.Equal(t, []string{
+		"Fri 2027-01-15 11:30: 1 in this minute", // the run that is remembered
+		"Fri 2027-01-15 12:30: 1 in this minute",
+		"Fri 2027-01-15 13:00: 3 in this minute",
+	}, titles)
+	assert.InDelta(t, 100, found[2].Starts.Height, 0)
+	assert.Zero(t, found[2].Starts.Top)
+	assert.InDelta(t, 100./3, found[1].Starts.Height, 0.1)
+}
+
+func TestTheHeatShowsWhatJitterMakesOfAPileUp(t *testing.T) {
+	var all []*v1.CronJob
+	for i := range 100 {
+		c := hourly("c").Jitter(600).Obj()
+		c.UID = types.UID(fmt.Sprint(i))
+		all = append(all, c)
+	}
+	found := (&Heat{}).Columns(all, NewWindow(noon.Add(time.Second), time.Hour), time.UTC)
+	ticks, starts := int32(0), int32(0)
+	for _, column := range found {
+		ticks, starts = max(ticks, column.Ticks.Count), max(starts, column.Starts.Count)
+	}
+	assert.EqualValues(t, 100, ticks)
+	assert.Less(t, starts, int32(30), "ten minutes share what one had")
+	assert.Len(t, found, 10, "nine minutes of this hour, and the first of the next, at which the window ends")
+	assert.Regexp(t, `13:00: \d+ in this minute, 100 without jitter`, found[len(found)-1].Title)
+}
+
+func TestTheHeatFollowsWhatChanges(t *testing.T) {
+	heat, w := &Heat{}, NewWindow(noon, time.Hour)
+	assert.Len(t, heat.Columns([]*v1.CronJob{hourly("a").Obj()}, w, time.UTC), 1)
+	assert.Len(t, heat.Columns([]*v1.CronJob{hourly("a").Obj()}, w, time.UTC), 1, "what is remembered stays as it is")
+	assert.Empty(t, heat.Columns([]*v1.CronJob{hourly("a").Suspend(true).Obj()}, w, time.UTC))
+	assert.EqualValues(t, 2, heat.Columns([]*v1.CronJob{hourly("a").Obj(), hourly("b").Obj()}, w, time.UTC)[0].Starts.Count)
+	assert.Len(t, heat.Columns([]*v1.CronJob{hourly("a").Obj()}, NewWindow(noon, 6*time.Hour), time.UTC), 6)
+}
+
+func BenchmarkTheHeatOf10000CronJobs(b *testing.B) {
+	var all []*v1.CronJob
+	for i := range 10_000 {
+		c := hourly("c").Schedule([]string{"0 * * * *", "*/5 * * * *", "30 2 * * *", "@every 90m"}[i%4]).Jitter(299).Obj()
+		c.UID = types.UID(fmt.Sprint(i))
+		all = append(all, c)
+	}
+	for b.Loop() {
+		(&Heat{}).Columns(all, NewWindow(noon, 30*24*time.Hour), time.UTC)
+	}
+}
