@@ -12,6 +12,7 @@ require (
 	github.com/go-logr/zapr v1.3.0 // manager: the logger
 	github.com/google/renameio/v2 v2.0.2 // plugin, hack/localcluster, test/chaos: files that change at once
 	github.com/owenrumney/go-sarif/v3 v3.3.1 // plugin: SARIF of lint
+	github.com/pkg/browser v0.0.0-20240102092130-5ac0b6a4141c // plugin: opens the page of ui
 	github.com/prometheus/client_golang v1.25.0 // manager: metrics
 	github.com/prometheus/client_model v0.6.3 // test/plane, test/bench: reads metrics
 	github.com/prometheus/common v0.72.0 // test/plane: parses metrics
@@ -25,7 +26,7 @@ require (
 	go.etcd.io/etcd/client/v3 v3.7.2 // test/chaos, test/bench: watches and compacts etcd
 	go.uber.org/zap v1.28.0 // manager, test/plane: loggers
 	go.yaml.in/yaml/v3 v3.0.6 // plugin: positions in manifests
-	golang.org/x/sync v0.23.0 // webhooks, test/bench, test/chaos: errgroup, semaphore
+	golang.org/x/sync v0.23.0 // webhooks, plugin, test/bench, test/chaos: errgroup, semaphore
 	golang.org/x/term v0.46.0 // plugin: the width of history
 	google.golang.org/grpc v1.83.2 // test/plane: how soon etcd is asked again
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // tests: patches of webhooks

@@ -23,6 +23,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/run"
 	"tutorial.kubebuilder.io/project/internal/cli/storage"
 	"tutorial.kubebuilder.io/project/internal/cli/suspend"
+	"tutorial.kubebuilder.io/project/internal/cli/ui"
 )
 
 // NewCommand returns the plugin's root command.
@@ -62,6 +63,7 @@ func NewCommand(e *env.Env, version string) *cobra.Command {
 		list.NewCommand(e),
 		agenda.NewCommand(e),
 		logs.NewCommand(e),
+		ui.NewCommand(e, func(e *env.Env) *cobra.Command { return NewCommand(e, version) }),
 		newOptionsCommand(),
 	)
 	leaveOutGlobalFlags(root)

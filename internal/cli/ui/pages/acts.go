@@ -1,0 +1,100 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pages
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"tutorial.kubebuilder.io/project/internal/cli/ui/acts"
+)
+
+// callOf returns the act that a request names.
+func (s *Site) callOf(r *http.Request) (acts.Call, error) {
+	act, ok := acts.Find(r.PathValue("act"))
+	if !ok {
+		return acts.Call{}, fmt.Errorf("%w: the act %q", errNotFound, r.PathValue("act"))
+	}
+	_, c, err := s.find(r)
+	if err != nil {
+		return acts.Call{}, err
+	}
+	return acts.Call{Act: act, Namespace: c.Namespace, Name: c.Name, Values: r.Form}, nil
+}
+
+// preview is the page that says what an act will do.
+type preview struct {
+	acts.Call
+
+	// Command is the command line, Output what the API server says to it, Problem why it refuses.
+	Command, Output, Problem string
+
+	// ID is that of the task that the form begins.
+	ID string
+}
+
+// preview is the page that says what an act will do. It changes nothing.
+func (s *Site) preview(r *http.Request) (view, error) {
+	if err := r.ParseForm(); err != nil {
+		return view{}, err
+	}
+	call, err := s.callOf(r)
+	if err != nil {
+		return view{}, err
+	}
+	p := preview{Call: call, ID: rand.Text()}
+	if call.IsComplete() {
+		ctx, cancel := context.WithTimeout(r.Context(), 4*readTimeout) // a backfill tries each of its Jobs
+		defer cancel()
+		p.Command = s.Plugin.CommandLine(call)
+		if p.Output, err = s.Plugin.Preview(ctx, call); err != nil {
+			p.Problem = err.Error()
+		}
+	}
+	return view{Title: call.Act.Title + ": " + call.Namespace + "/" + call.Name, Page: "act", IsStill: true, Content: p}, nil
+}
+
+// act does what the page has said, as long as the context lasts.
+func (s *Site) act(ctx context.Context, w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	call, err := s.callOf(r)
+	if err != nil {
+		s.write(w, s.build(r, func(*http.Request) (view, error) { return view{}, err }), "layout")
+		return
+	}
+	id := r.Form.Get("id")
+	if id == "" || !call.IsComplete() {
+		http.Error(w, "The form is not complete: go back, and let the page say first what it will do.", http.StatusBadRequest)
+		return
+	}
+	s.Tasks.Start(ctx, id, call)
+	http.Redirect(w, r, s.Base+"/tasks/"+url.PathEscape(id), http.StatusSeeOther)
+}
+
+// task is the page of an act that was begun.
+func (s *Site) task(r *http.Request) (view, error) {
+	task, ok := s.Tasks.Find(r.PathValue("id"))
+	if !ok {
+		return view{}, fmt.Errorf("%w: what was done is not remembered any more", errNotFound)
+	}
+	content := struct {
+		acts.Call
+
+		Output, Problem string
+		IsEnded         bool
+	}{Call: task.Call}
+	changed := task.Wait()
+	output, isEnded, err := task.State()
+	content.Output, content.IsEnded = output, isEnded
+	if err != nil {
+		content.Problem = err.Error()
+	}
+	return view{Title: task.Act.Title + ": " + task.Namespace + "/" + task.Name, Page: "task", Content: content, changed: changed}, nil
+}

@@ -1,0 +1,163 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pages
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/ui/feed"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// listing is the CronJobs that a request asks for.
+type listing struct {
+	// Namespace, Search, State and Sort are what was asked for; "" for all of them, and by name.
+	Namespace, Search, State, Sort string
+
+	// Namespaces and States are what may be asked for.
+	Namespaces, States []string
+
+	// Matches are all, and Total how many there are with the others.
+	Matches []*v1.CronJob
+	Total   int
+
+	// Page is the number of the page, from 1, and Pages how many there are.
+	Page, Pages int
+
+	query url.Values
+}
+
+// states are what CronJobs can be filtered by, in the order of the menu.
+var states = []string{"failing", "running", "missed", "waiting", "suspended", "stopped", "completed", "broken", "terminating"}
+
+// is reports whether a CronJob is in a state, or has runs that are.
+func is(c *v1.CronJob, state string, now time.Time) bool {
+	switch state {
+	case "":
+		return true
+	case "failing":
+		return c.Status.ConsecutiveFailures > 0
+	case "running":
+		return plan.ActiveCount(c.Status) > 0
+	case "missed":
+		return slices.ContainsFunc(c.Status.RecentRuns, func(run v1.Run) bool { return run.Result == v1.RunMissed })
+	}
+	found, _ := stateOf(c, now)
+	return found == state
+}
+
+// isSuspended reports whether a CronJob starts nothing at an instant.
+func isSuspended(c *v1.CronJob, now time.Time) bool {
+	return ptr.Deref(c.Spec.Suspend, false) || c.Spec.SuspendUntil != nil && now.Before(c.Spec.SuspendUntil.Time)
+}
+
+// orders are by what CronJobs can be sorted; by their names if they are equal.
+var orders = map[string]func(a, b *v1.CronJob) int{
+	"next": compareNext,
+	"last": func(a, b *v1.CronJob) int { return lastRun(b).Compare(lastRun(a)) },
+	"failures": func(a, b *v1.CronJob) int {
+		return cmp.Compare(b.Status.ConsecutiveFailures, a.Status.ConsecutiveFailures)
+	},
+}
+
+// compareNext compares when CronJobs run next; those that do not come last.
+func compareNext(a, b *v1.CronJob) int {
+	switch first, second := plan.NextStart(a), plan.NextStart(b); {
+	case first == nil && second == nil:
+		return 0
+	case first == nil:
+		return 1
+	case second == nil:
+		return -1
+	default:
+		return first.Compare(second.Time)
+	}
+}
+
+// lastRun returns when a CronJob has run last; zero if it never has.
+func lastRun(c *v1.CronJob) time.Time {
+	if len(c.Status.RecentRuns) > 0 {
+		return c.Status.RecentRuns[0].ScheduledTime.Time
+	}
+	return ptr.Deref(c.Status.LastScheduleTime, metav1.Time{}).Time
+}
+
+// list finds the CronJobs that a request asks for, so many to a page.
+func list(r *http.Request, snapshot *feed.Snapshot, now time.Time, perPage int) (listing, error) {
+	query := r.URL.Query()
+	l := listing{
+		Namespace: query.Get("namespace"), Search: query.Get("q"), State: query.Get("state"), Sort: query.Get("sort"),
+		Namespaces: snapshot.Namespaces(), States: states, Total: len(snapshot.CronJobs), query: query,
+	}
+	if l.State != "" && !slices.Contains(states, l.State) {
+		return l, fmt.Errorf("%w: the state %q; there are %s", errNotFound, l.State, strings.Join(states, ", "))
+	}
+	order, ok := orders[l.Sort]
+	if !ok && l.Sort != "" {
+		return l, fmt.Errorf("%w: the order %q", errNotFound, l.Sort)
+	}
+	words := strings.Fields(strings.ToLower(l.Search))
+	for _, c := range snapshot.CronJobs {
+		if (l.Namespace == "" || c.Namespace == l.Namespace) && is(c, l.State, now) && matches(c, words) {
+			l.Matches = append(l.Matches, c)
+		}
+	}
+	if order != nil {
+		slices.SortStableFunc(l.Matches, order)
+	}
+	l.Pages = max(1, (len(l.Matches)+perPage-1)/perPage)
+	page, _ := strconv.Atoi(query.Get("page"))
+	l.Page = min(max(page, 1), l.Pages)
+	return l, nil
+}
+
+// matches reports whether each word is in the name, the namespace, the schedule or a label of a
+// CronJob.
+func matches(c *v1.CronJob, words []string) bool {
+	for _, word := range words {
+		found := strings.Contains(strings.ToLower(c.Namespace+"/"+c.Name), word) || strings.Contains(strings.ToLower(c.Spec.Schedule), word)
+		for key, value := range c.Labels {
+			found = found || strings.Contains(strings.ToLower(key+"="+value), word)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// shown returns the CronJobs of the page.
+func (l listing) shown(perPage int) []*v1.CronJob {
+	first := (l.Page - 1) * perPage
+	return l.Matches[first:min(first+perPage, len(l.Matches))]
+}
+
+// With returns the query of the same listing with one thing changed, from its first page on.
+func (l listing) With(name, value string) string {
+	query := url.Values{}
+	for key := range l.query {
+		if key != "page" && l.query.Get(key) != "" {
+			query.Set(key, l.query.Get(key))
+		}
+	}
+	query.Set(name, value)
+	return "?" + query.Encode()
+}
+
+// Previous is the number of the page before this one; 0 if there is none.
+func (l listing) Previous() int { return l.Page - 1 }
+
+// Next is the number of the page behind this one; 0 if there is none.
+func (l listing) Next() int { return (l.Page + 1) % (l.Pages + 1) }

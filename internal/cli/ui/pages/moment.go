@@ -1,0 +1,61 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pages
+
+import (
+	"html/template"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/history"
+)
+
+// functions are what templates call.
+var functions = template.FuncMap{
+	"symbol": func(result v1.RunResult) string { return history.State(result).Symbol() },
+	"human":  duration.HumanDuration,
+	"kinds": func() []string {
+		return []string{"succeeded", "failed", "running", "deleted", "missed", "waiting", "coming"}
+	},
+}
+
+// zoneOf names the zone of an instant for a reader.
+func zoneOf(now time.Time) string {
+	if now.Location() == time.Local {
+		return now.Format("MST")
+	}
+	return now.Location().String()
+}
+
+// moment is an instant, and how far it is from now. ui.js counts that down.
+type moment struct {
+	at, now time.Time
+}
+
+// momentOf returns a moment; nil if there is none.
+func momentOf(at, now time.Time) *moment {
+	if at.IsZero() {
+		return nil
+	}
+	return &moment{at, now}
+}
+
+// ISO is the instant for programs.
+func (m *moment) ISO() string { return m.at.UTC().Format(time.RFC3339) }
+
+// Full is the instant for a reader, in its own zone.
+func (m *moment) Full() string { return m.at.Format("Mon 2006-01-02 15:04:05 -07:00") }
+
+// Distance says how far the instant is.
+func (m *moment) Distance() string {
+	if m.at.After(m.now) {
+		return "in " + m.Bare()
+	}
+	return m.Bare() + " ago"
+}
+
+// Bare is how far the instant is.
+func (m *moment) Bare() string { return duration.HumanDuration(m.at.Sub(m.now).Abs()) }

@@ -1,0 +1,162 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/next"
+	"tutorial.kubebuilder.io/project/internal/cli/suspend"
+	"tutorial.kubebuilder.io/project/internal/cli/ui/timeline"
+	"tutorial.kubebuilder.io/project/internal/informer"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// overviewRows is how many CronJobs a page of the overview has.
+const overviewRows = 100
+
+// overview is the page of all CronJobs.
+func (s *Site) overview(r *http.Request) (view, error) {
+	now := s.Env.Clock.Now()
+	l, err := list(r, s.Feed.Snapshot(), now, overviewRows)
+	if err != nil {
+		return view{}, err
+	}
+	content := struct {
+		listing
+
+		Rows []row
+	}{listing: l}
+	for _, c := range l.shown(overviewRows) {
+		content.Rows = append(content.Rows, rowOf(c, now))
+	}
+	return view{Title: "Overview", Page: "overview", Content: content}, nil
+}
+
+// row is what is shown of each CronJob.
+type row struct {
+	Namespace, Name string
+
+	// Schedule is the text, Description what it means, TimeZone the name of its zone.
+	Schedule, Description, TimeZone string
+
+	// State is one of a few words, and Detail says more.
+	State, Detail string
+
+	// Runs are the recent ones, the newest last; Streak says the same in words.
+	Runs   []v1.Run
+	Streak string
+
+	// Active is how many Jobs run, and Since when the oldest of them began, if it is known.
+	Active int
+	Since  *moment
+
+	// Next is when the next Job starts, or was to; nil if none does. Delay is by how much that is
+	// after its tick.
+	Next  *moment
+	Delay time.Duration
+}
+
+// rowOf describes a CronJob.
+func rowOf(c *v1.CronJob, now time.Time) row {
+	r := row{
+		Namespace: c.Namespace, Name: c.Name, Schedule: c.Spec.Schedule, TimeZone: ptr.Deref(c.Spec.TimeZone, "UTC"),
+		Runs: slices.Clone(c.Status.RecentRuns), Active: plan.ActiveCount(c.Status),
+	}
+	slices.Reverse(r.Runs)
+	r.Streak = streak(r.Runs)
+	for _, run := range c.Status.RecentRuns { // the last of these is the oldest
+		if run.Result == v1.RunRunning && run.StartTime != nil {
+			r.Since = momentOf(run.StartTime.Time, now)
+		}
+	}
+	r.State, r.Detail = stateOf(c, now)
+	forecast, err := next.Stored(c, now, 1)
+	if err != nil {
+		if r.State == "" { // the operator has not seen it
+			r.State, r.Detail = "broken", err.Error()
+		}
+		return r
+	}
+	r.Description, r.Delay = forecast.Description, plan.Jitter(c)
+	switch {
+	case timeline.IsIdle(c):
+	case forecast.Waiting != "":
+		r.Next = momentOf(plan.NextStart(c).Time, now)
+	case len(forecast.Ticks) > 0:
+		r.Next = momentOf(forecast.Ticks[0].At().Add(r.Delay), now)
+	}
+	return r
+}
+
+// streak counts runs by their results.
+func streak(runs []v1.Run) string {
+	var counts []string
+	for _, result := range []v1.RunResult{v1.RunSucceeded, v1.RunFailed, v1.RunRunning, v1.RunMissed, v1.RunDeleted} {
+		count := 0
+		for _, run := range runs {
+			if run.Result == result {
+				count++
+			}
+		}
+		if count > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", count, result))
+		}
+	}
+	if len(counts) == 0 {
+		return "no runs yet"
+	}
+	return "recent runs: " + strings.Join(counts, ", ")
+}
+
+// stateOf says in a word how a CronJob is, and in a sentence why.
+func stateOf(c *v1.CronJob, now time.Time) (state, detail string) {
+	ready := ptr.Deref(meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady), metav1.Condition{})
+	start := plan.NextStart(c)
+	switch broken := informer.DecodingError(c); {
+	case !c.DeletionTimestamp.IsZero():
+		return "terminating", "It is being deleted, and starts nothing any more."
+	case broken != "":
+		return "broken", broken
+	case isSuspended(c, now):
+		return "suspended", suspension(c)
+	case plan.IsStopped(c):
+		return "stopped", ready.Message
+	case ready.Status == metav1.ConditionFalse:
+		return "broken", ready.Message
+	case ready.Reason == v1.ReasonCompleted:
+		return "completed", ready.Message
+	case ready.Reason == v1.ReasonWaiting:
+		return "waiting", ready.Message
+	case start != nil && !start.After(now):
+		return "waiting", "It is due, and has not started."
+	case c.Status.ConsecutiveFailures > 0:
+		return "failing", fmt.Sprintf("%d in a row", c.Status.ConsecutiveFailures)
+	}
+	return "", ""
+}
+
+// suspension says until when a CronJob is suspended, by whom, and why.
+func suspension(c *v1.CronJob) string {
+	text := "for good"
+	if !ptr.Deref(c.Spec.Suspend, false) {
+		text = "until " + c.Spec.SuspendUntil.UTC().Format(time.RFC3339)
+	}
+	if by := c.Annotations[suspend.SuspendedByAnnotation]; by != "" {
+		text += ", by " + by
+	}
+	if reason := c.Annotations[suspend.SuspendReasonAnnotation]; reason != "" {
+		text += ": " + reason
+	}
+	return text
+}

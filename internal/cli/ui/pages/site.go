@@ -1,0 +1,244 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pages makes the pages of kubectl cronjob ui. Each is HTML that works without a script;
+// ui.js has it follow the cluster, tick and complete itself.
+//
+// The same address gives a page to a browser, and to an EventSource the part of the page that
+// changes, anew whenever it does. That is all that a library such as htmx would be needed for here,
+// and less than its extension for server-sent events, its settings for the content security policy
+// and a library to merge what changes would take.
+package pages
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/cli/ui/acts"
+	"tutorial.kubebuilder.io/project/internal/cli/ui/feed"
+	"tutorial.kubebuilder.io/project/internal/cli/ui/timeline"
+)
+
+//go:embed templates static
+var files embed.FS
+
+const (
+	// refreshInterval is how often a page is made anew though nothing is heard of: time goes on.
+	refreshInterval = 10 * time.Second
+
+	// sendTimeout is how long a browser may take to take a part of a page.
+	sendTimeout = 10 * time.Second
+)
+
+// Site is the pages.
+type Site struct {
+	// Base is how the path of each link begins.
+	Base string
+
+	// Env has the clock, and what reads logs.
+	Env *env.Env
+
+	// Feed has what is shown. It and what follows are nil without a cluster: then there is the
+	// playground alone.
+	Feed    *feed.Feed
+	Config  *rest.Config
+	Cluster client.Client
+	Rights  *acts.Rights
+	Plugin  *acts.Plugin
+	Tasks   *acts.Tasks
+
+	heat timeline.Heat
+}
+
+// view is a page.
+type view struct {
+	// Title is what the page is about, Page the name of its template.
+	Title, Page string
+
+	// Content is what the template shows.
+	Content any
+
+	// IsStill says that the page does not change by itself.
+	IsStill bool
+
+	// changed is closed when the page is to be made anew; nil if only the feed changes it.
+	changed <-chan struct{}
+
+	// status is that of the answer; 200 if it is 0.
+	status int
+}
+
+// layout is what each template gets.
+type layout struct {
+	view
+
+	Base    string
+	Offline bool
+
+	// Problem says why what is shown may be old; Loading that not all is known yet.
+	Problem string
+	Loading bool
+	Now     time.Time
+}
+
+// Handler returns what serves the pages.
+func (s *Site) Handler(ctx context.Context) http.Handler {
+	mux := http.NewServeMux()
+	static, err := fs.Sub(files, "static")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(static)))
+	mux.Handle("GET /playground", s.page(s.playground))
+	if s.Feed == nil {
+		mux.Handle("GET /{$}", http.RedirectHandler(s.Base+"/playground", http.StatusSeeOther))
+		return mux
+	}
+	mux.Handle("GET /{$}", s.page(s.overview))
+	mux.Handle("GET /timeline", s.page(s.timeline))
+	mux.Handle("GET /cronjobs/{namespace}/{name}", s.page(s.cronJob))
+	mux.Handle("GET /cronjobs/{namespace}/{name}/object", s.page(s.object))
+	mux.Handle("POST /cronjobs/{namespace}/{name}/object", s.page(s.edit))
+	mux.HandleFunc("GET /cronjobs/{namespace}/{name}/logs/{job}", s.logs)
+	mux.Handle("GET /cronjobs/{namespace}/{name}/acts/{act}", s.page(s.preview))
+	mux.HandleFunc("POST /cronjobs/{namespace}/{name}/acts/{act}", func(w http.ResponseWriter, r *http.Request) { s.act(ctx, w, r) })
+	mux.Handle("GET /tasks/{id}", s.page(s.task))
+	return mux
+}
+
+// errNotFound is for a page that there is not.
+var errNotFound = errors.New("not found")
+
+// page serves a page, and the part of it that changes to an EventSource.
+func (s *Site) page(build func(*http.Request) (view, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Accept") == "text/event-stream" {
+			s.stream(w, r, build)
+			return
+		}
+		s.write(w, s.build(r, build), "layout")
+	})
+}
+
+// build makes a page; where that fails, one that says why.
+func (s *Site) build(r *http.Request, build func(*http.Request) (view, error)) layout {
+	v, err := build(r)
+	if err != nil {
+		v = view{Title: "Trouble", Page: "message", Content: err.Error(), status: http.StatusBadGateway}
+		if errors.Is(err, errNotFound) || client.IgnoreNotFound(err) == nil {
+			v.Title, v.status = "Not found", http.StatusNotFound
+		}
+	}
+	page := layout{view: v, Base: s.Base, Offline: s.Feed == nil, Now: s.Env.Clock.Now()}
+	if s.Feed != nil {
+		snapshot := s.Feed.Snapshot()
+		page.Problem, page.Loading = snapshot.Problem, !snapshot.Complete && snapshot.Problem == ""
+	}
+	return page
+}
+
+// write answers with a template.
+func (s *Site) write(w http.ResponseWriter, page layout, name string) {
+	text, err := render(page, name)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if page.status != 0 {
+		w.WriteHeader(page.status)
+	}
+	_, _ = w.Write(text) //nolint:gosec // html/template has escaped it
+}
+
+// stream sends the part of a page that changes whenever it has, until the browser or the server ends.
+func (s *Site) stream(w http.ResponseWriter, r *http.Request, build func(*http.Request) (view, error)) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	control, last := http.NewResponseController(w), []byte(nil)
+	for {
+		var fed <-chan struct{}
+		if s.Feed != nil {
+			fed = s.Feed.Wait()
+		}
+		page := s.build(r, build)
+		text, err := render(page, "update")
+		if err != nil {
+			return
+		}
+		if !bytes.Equal(text, last) {
+			last = text
+			if send(w, control, text) != nil {
+				return
+			}
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-fed:
+		case <-page.changed:
+		case <-s.Env.Clock.After(refreshInterval):
+		}
+	}
+}
+
+// send sends an event.
+func send(w http.ResponseWriter, control *http.ResponseController, text []byte) error {
+	if err := control.SetWriteDeadline(time.Now().Add(sendTimeout)); err != nil {
+		return err
+	}
+	for line := range bytes.Lines(text) {
+		if _, err := fmt.Fprintf(w, "data: %s\n", bytes.TrimRight(line, "\r\n")); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprint(w, "\n"); err != nil {
+		return err
+	}
+	return control.Flush()
+}
+
+// templates are those of each page: the layout with the page's own "static" and "live" parts.
+var templates = parse("overview", "timeline", "cronjob", "object", "logs", "act", "task", "playground", "message")
+
+func parse(pages ...string) map[string]*template.Template {
+	shared := template.Must(template.New("").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
+	parsed := map[string]*template.Template{}
+	for _, page := range pages {
+		parsed[page] = template.Must(template.Must(shared.Clone()).ParseFS(files, "templates/"+page+".html"))
+	}
+	return parsed
+}
+
+// render executes a template of a page.
+func render(page layout, name string) ([]byte, error) {
+	text := &bytes.Buffer{}
+	if err := templates[page.Page].ExecuteTemplate(text, name, page); err != nil {
+		return nil, err
+	}
+	return text.Bytes(), nil
+}
+
+// find returns the CronJob that a request names.
+func (s *Site) find(r *http.Request) (*feed.Snapshot, *v1.CronJob, error) {
+	snapshot, namespace, name := s.Feed.Snapshot(), r.PathValue("namespace"), r.PathValue("name")
+	c, ok := snapshot.Find(namespace, name)
+	switch {
+	case ok:
+		return snapshot, c, nil
+	case !snapshot.Complete:
+		return nil, nil, fmt.Errorf("%w yet: the CronJobs are being read", errNotFound)
+	}
+	return nil, nil, fmt.Errorf("CronJob %s/%s was %w: it may have been deleted", namespace, name, errNotFound)
+}

@@ -1,0 +1,181 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// What moves on the pages. Each page is complete without it.
+"use strict";
+
+document.documentElement.classList.add("scripted");
+const live = document.querySelector("[data-live]");
+const connection = document.getElementById("connection");
+let source = null;
+let paused = false;
+let mark = null; // the range that is being marked
+let pressed = false; // nothing is replaced while a button of the mouse is down on it
+let next = null; // what is to be shown after that
+
+// span writes a duration as the server does.
+function span(seconds) {
+  const parts = (big, bigUnit, small, smallUnit) => {
+    const rest = Math.floor((seconds % big) / small);
+    return Math.floor(seconds / big) + bigUnit + (rest > 0 ? rest + smallUnit : "");
+  };
+  const minute = 60, hour = 3600, day = 24 * hour, year = 365 * day;
+  if (seconds < 2 * minute) return Math.floor(seconds) + "s";
+  if (seconds < 10 * minute) return parts(minute, "m", 1, "s");
+  if (seconds < 3 * hour) return Math.floor(seconds / minute) + "m";
+  if (seconds < 8 * hour) return parts(hour, "h", minute, "m");
+  if (seconds < 2 * day) return Math.floor(seconds / hour) + "h";
+  if (seconds < 8 * day) return parts(day, "d", hour, "h");
+  if (seconds < 2 * year) return Math.floor(seconds / day) + "d";
+  if (seconds < 8 * year) return parts(year, "y", day, "d");
+  return Math.floor(seconds / year) + "y";
+}
+
+// count has each time say how far it is now.
+function count() {
+  for (const time of document.querySelectorAll("[data-when]")) {
+    const seconds = (Date.parse(time.dateTime) - Date.now()) / 1000;
+    const text = span(Math.abs(seconds));
+    time.textContent = time.dataset.when === "bare" ? text : seconds > 0 ? "in " + text : text + " ago";
+  }
+}
+
+// swap shows a new state of what changes, and leaves the focus where it was.
+function swap(html) {
+  if (pressed) {
+    next = html;
+    return;
+  }
+  const focused = live.contains(document.activeElement) ? document.activeElement.id : "";
+  live.innerHTML = html;
+  const page = live.querySelector("[data-page]");
+  if (page.value !== document.body.dataset.page) {
+    location.reload(); // it is another page by now, such as that the CronJob was deleted
+    return;
+  }
+  if (focused !== "") document.getElementById(focused)?.focus({ preventScroll: true });
+  for (const data of live.querySelectorAll("[data-fill]")) {
+    document.getElementById(data.dataset.fill).value = data.value;
+  }
+  const said = document.getElementById("said"), text = live.querySelector("[data-say]")?.textContent ?? "";
+  if (said.textContent !== text) said.textContent = text; // a screen reader says it
+  count();
+}
+
+// connect has the server send each new state of the page, while it is looked at.
+function connect() {
+  source?.close();
+  source = null;
+  if (live === null || paused || document.hidden) return;
+  source = new EventSource(location.href);
+  source.onmessage = (event) => {
+    connection.textContent = "";
+    swap(event.data);
+  };
+  source.onerror = () => {
+    connection.textContent = "kubectl cronjob ui does not answer: it may have ended. What is shown is old.";
+  };
+}
+
+// show goes to another state of the same page.
+function show(form, changes) {
+  const query = new URLSearchParams(new FormData(form));
+  for (const [name, value] of Object.entries(changes)) query.set(name, value);
+  for (const [name, value] of [...query]) if (value === "") query.delete(name);
+  history.replaceState(null, "", "?" + query);
+  connect();
+}
+
+// later returns a function that calls another one when it was not called for a moment.
+function later(call) {
+  let timer = 0;
+  return (...args) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => call(...args), 150);
+  };
+}
+
+for (const form of document.querySelectorAll("[data-submit], [data-follow]")) {
+  const follow = later((side) => show(form, side === undefined ? {} : { by: side }));
+  let side;
+  form.addEventListener("input", (event) => {
+    side = event.target.dataset.side ?? side;
+    source?.close(); // what it sends is about what was typed before
+    follow(side);
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    show(form, side === undefined ? {} : { by: side });
+  });
+}
+
+// A range of the past that is marked on a timeline is backfilled: the page asks first.
+document.addEventListener("pointerdown", (event) => {
+  pressed = true;
+  const row = event.target.closest?.("svg[data-mark]");
+  if (!row || event.button !== 0) return;
+  event.preventDefault();
+  const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  rect.setAttribute("class", "mark");
+  rect.setAttribute("height", "100%");
+  row.append(rect);
+  mark = { row, rect, from: shareAt(row, event), until: shareAt(row, event) };
+});
+document.addEventListener("pointermove", (event) => {
+  if (mark === null) return;
+  mark.until = shareAt(mark.row, event);
+  mark.rect.setAttribute("x", 100 * Math.min(mark.from, mark.until) + "%");
+  mark.rect.setAttribute("width", 100 * Math.abs(mark.until - mark.from) + "%");
+});
+for (const type of ["pointerup", "pointercancel"]) {
+  document.addEventListener(type, () => {
+    pressed = false;
+    if (next !== null) setTimeout(swap, 0, next); // after the click that this makes
+    next = null;
+  });
+}
+document.addEventListener("pointerup", () => {
+  if (mark === null) return;
+  const { row, rect, from, until } = mark;
+  mark = null;
+  rect.remove();
+  if (Math.abs(until - from) < 0.005) return; // a click
+  const query = new URLSearchParams({ from: timeAt(row, Math.min(from, until)), to: timeAt(row, Math.max(from, until)) });
+  location.href = row.dataset.mark + "?" + query;
+});
+
+// shareAt is where on a timeline the pointer is, from 0 to 1.
+function shareAt(row, event) {
+  const box = row.getBoundingClientRect();
+  return Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
+}
+
+// timeAt is the time there, but not in the future.
+function timeAt(row, share) {
+  const from = Date.parse(row.dataset.from), until = Date.parse(row.dataset.until);
+  const at = Math.min(from + share * (until - from), Date.parse(row.dataset.now));
+  return new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+const zones = document.getElementById("zones");
+if (zones !== null) {
+  for (const zone of Intl.supportedValuesOf("timeZone")) zones.append(new Option(zone, zone));
+}
+
+if (live !== null) {
+  const pause = document.createElement("button");
+  pause.type = "button";
+  pause.textContent = "Pause";
+  pause.setAttribute("aria-pressed", "false");
+  pause.addEventListener("click", () => {
+    paused = !paused;
+    pause.setAttribute("aria-pressed", String(paused));
+    connect();
+  });
+  document.querySelector("header").append(pause);
+  document.addEventListener("visibilitychange", connect);
+  addEventListener("pagehide", () => source?.close());
+  connect();
+}
+setInterval(() => { if (!paused) count(); }, 1000);
+count();
