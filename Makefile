@@ -16,7 +16,7 @@ ignore-not-found ?= true
 #   RELEASE_URL           the URL below which the archives of build-krew will be
 #   VULNDB                where audit looks up vulnerabilities: https://vuln.go.dev or file:///…
 #   RUNARGS, DEMOARGS, BENCHARGS, CHAOSARGS  further arguments of run, demo, bench and chaos
-#   TESTARGS              further arguments of `go test` in test and test-e2e
+#   TESTARGS              further arguments of `go test` in test, test-e2e and test-ui
 
 # A recipe stops at the first command that fails, also within a pipe.
 SHELL := /usr/bin/env bash -o pipefail
@@ -81,20 +81,19 @@ vet: ## Run go vet.
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters.
-	$(GOLANGCI_LINT) run --build-tags=e2e
+	$(GOLANGCI_LINT) run --build-tags=e2e,ui
 	for module in hack/audit hack/chart/helmtest test/alerts; do (cd "$$module" && $(CURDIR)/$(GOLANGCI_LINT) run); done
 
 .PHONY: lint-fix
 lint-fix: $(GOLANGCI_LINT) ## Run the linters and apply their fixes.
 	$(GOLANGCI_LINT) run --fix
 
-.PHONY: verify verify-generated
+.PHONY: verify verify-generated verify-alerts
 verify: verify-generated verify-alerts vet lint ## Check generated files, format, go.mod and the alerts, and run vet and the linters.
 
 verify-generated:
 	@hack/verify-generated
 
-.PHONY: verify-alerts
 verify-alerts: $(PROMTOOL) ## Check the alerts of config/prometheus and run their unit tests, with promtool, and check the dashboards.
 	go -C test/alerts test -count=1 ./...
 
@@ -117,48 +116,49 @@ test-e2e: $(BUILT_KUBECTL) ## Test the pushed (for kind: loaded) image IMG on th
 	$(check-cluster)
 	E2E_IMG=$(IMG) go test -tags=e2e -count=1 -timeout=30m -v $(TESTARGS) ./test/e2e
 
+.PHONY: test-ui
+test-ui: control-plane build ## Test the page of kubectl cronjob ui in a browser: 2 minutes. SCREENSHOTS=docs/ui makes those of the docs.
+	axe=$$(hack/ui-tools) && go test -tags=ui -count=1 $(TESTARGS) ./test/ui -args -axe="$$axe" -screenshots=$(CURDIR)/$(or $(SCREENSHOTS),bin/ui)
+
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME.
 	@FUZZTIME='$(FUZZTIME)' hack/fuzz
 
+.PHONY: bin/bench/bench bin/chaos/chaos
+bin/bench/bench bin/chaos/chaos:
+	go build -o $@ ./test/$(@F)
+
 # bench, chaos and demo run in make's place, so that Ctrl-C and kill reach them and they clean up.
 .PHONY: bench
-bench: control-plane build ## Measure the operator beside the built-in CronJob controller into docs/performance.md: about 2¾ hours.
-	go build -o bin/bench/bench ./test/bench
+bench: control-plane build bin/bench/bench ## Measure the operator beside the built-in CronJob controller into docs/performance.md: about 2¾ hours.
 	@exec bin/bench/bench $(BENCHARGS)
 
 .PHONY: bench-smoke
-bench-smoke: control-plane build ## A short form, which fails on counts and never on times: under 2 minutes.
-	go build -o bin/bench/bench ./test/bench
+bench-smoke: control-plane build bin/bench/bench ## A short form, which fails on counts and never on times: under 2 minutes.
 	@exec bin/bench/bench -stages=ticks,idle -contenders=operator -n=200 -objects=200 -idle=20s -results=bin/bench/smoke.json
 
 .PHONY: soak
-soak: control-plane build ## Half an hour in which CronJobs come, run and go, at the end of which memory and goroutines are as before.
+soak: control-plane build bin/bench/bench ## Half an hour in which CronJobs come, run and go, at the end of which memory and goroutines are as before.
 	@mkdir -p bin/bench/soak
-	go build -o bin/bench/bench ./test/bench
 	@exec bin/bench/bench -stages=churn -results=bin/bench/soak/results.json
 
 .PHONY: chaos
-chaos: control-plane ## Ten minutes of faults, after which a checker decides; its figures go into docs/reliability.md.
-	go build -o bin/chaos/chaos ./test/chaos
+chaos: control-plane bin/chaos/chaos ## Ten minutes of faults, after which a checker decides; its figures go into docs/reliability.md.
 	@exec bin/chaos/chaos -docs=docs/reliability.md $(CHAOSARGS)
 
 .PHONY: chaos-seeds
-chaos-seeds: control-plane ## A storm for each of SEEDS="1 2 3", one after another: about 12 minutes each.
-	go build -o bin/chaos/chaos ./test/chaos
+chaos-seeds: control-plane bin/chaos/chaos ## A storm for each of SEEDS="1 2 3", one after another: about 12 minutes each.
 	CGO_ENABLED=0 go build -o bin/chaos/manager ./test/chaos/manager
 	@failed=; for seed in $(or $(SEEDS),$(error SEEDS is empty: say make chaos-seeds SEEDS="1 2 3")); do \
 	  bin/chaos/chaos -manager=bin/chaos/manager -seed=$$seed -out=bin/chaos/$$seed $(CHAOSARGS) || failed="$$failed $$seed"; \
 	done; if [ -n "$$failed" ]; then echo "failed with these seeds:$$failed" >&2; exit 1; fi
 
 .PHONY: chaos-smoke
-chaos-smoke: control-plane ## 90 seconds of it, always the same, about what happens and not when: about 3 minutes.
-	go build -o bin/chaos/chaos ./test/chaos
+chaos-smoke: control-plane bin/chaos/chaos ## 90 seconds of it, always the same, about what happens and not when: about 3 minutes.
 	@exec bin/chaos/chaos -seed=1 -duration=90s -calm=10s -cronjobs=60 -slowness=4
 
 .PHONY: chaos-mutations
-chaos-mutations: control-plane ## Break each law on purpose and see the checker catch it, into docs/reliability.md: about 15 minutes.
-	go build -o bin/chaos/chaos ./test/chaos
+chaos-mutations: control-plane bin/chaos/chaos ## Break each law on purpose and see the checker catch it, into docs/reliability.md: about 15 minutes.
 	@exec bin/chaos/chaos -mutations=all -out=bin/chaos/mutations -docs=docs/reliability.md
 
 .PHONY: demo
@@ -279,11 +279,10 @@ endef
 
 ##@ Control plane and tools, built from source
 
-.PHONY: control-plane-test
+.PHONY: control-plane-test control-plane
 control-plane-test: ## Build what the tests need into bin/k8s: etcd, kube-apiserver, kube-controller-manager, kubectl.
 	@hack/controlplane/build tests
 
-.PHONY: control-plane
 control-plane: ## Build all that runs Jobs: also the scheduler, and kwok in the place of nodes.
 	@hack/controlplane/build jobs
 

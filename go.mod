@@ -6,6 +6,8 @@ toolchain go1.26.8
 
 require (
 	github.com/aymanbagabas/go-udiff v0.4.1 // plugin: the diff of convert
+	github.com/chromedp/cdproto v0.159.2 // test/ui: the protocol of the browser
+	github.com/chromedp/chromedp v0.23.0 // test/ui: drives the browser
 	github.com/fatih/color v1.19.0 // plugin: colours of history
 	github.com/fluxcd/cli-utils v1.2.2 // tests: kstatus
 	github.com/go-logr/logr v1.4.4 // manager, tests: loggers
@@ -63,6 +65,7 @@ require (
 	github.com/fsnotify/fsnotify v1.9.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
 	github.com/go-errors/errors v1.5.1 // indirect
+	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/go-openapi/jsonpointer v1.0.0 // indirect
 	github.com/go-openapi/jsonreference v1.0.0 // indirect

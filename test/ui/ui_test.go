@@ -1,0 +1,331 @@
+//go:build ui
+
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ui
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/builders"
+)
+
+// nextYear is a schedule that does not fire while the tests run.
+const nextYear = "0 0 1 1 *"
+
+// jobs returns how many Jobs the namespace has.
+func (ui *tab) jobs() int {
+	ui.t.Helper()
+	list := &batchv1.JobList{}
+	require.NoError(ui.t, cluster.Client.List(ui.t.Context(), list, client.InNamespace(ui.ns)))
+	return len(list.Items)
+}
+
+func TestTheOverviewFollowsTheClusterAndWhatIsTyped(t *testing.T) {
+	ui := newTab(t)
+	ui.open("")
+	ui.awaitText("No CronJob is like that.")
+	ui.create(builders.MakeCronJob("backup").Schedule("30 2 * * *").TimeZone("Europe/Paris").Obj())
+	ui.awaitText("At 02:30, every day")
+	ui.create(builders.MakeCronJob("report").Schedule("0 9 * * 1-5").Suspend(true).Obj())
+	ui.awaitText("suspended for good")
+	ui.do(chromedp.SendKeys(css("[name=q]"), "back"))
+	ui.await("!document.body.innerText.includes('report')")
+	ui.await("location.search.includes('q=back')")
+	assert.Equal(t, "q", evaluate[string](ui, "document.activeElement.name"), "the focus stays")
+	before := evaluate[string](ui, "document.querySelector('td [data-when]').textContent")
+	ui.await("document.querySelector('td [data-when]').textContent !== '' && document.querySelector('time').dateTime !== ''")
+	assert.Regexp(t, `^in \d`, before)
+}
+
+func TestThePlaygroundFollowsWhatIsTyped(t *testing.T) {
+	ui := newTab(t, "--offline")
+	ui.open("playground")
+	ui.do(chromedp.Clear(css("#text")), chromedp.SendKeys(css("#text"), "*/5 9-17 * * 1-5"))
+	ui.await("document.getElementById('hour').value === '9-17'")
+	ui.awaitText("Every 5 minutes from 09:00 to 17:55, Monday to Friday")
+	ui.do(chromedp.DoubleClick(css("#hour")), chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.KeyEvent("8"))
+	ui.await("document.getElementById('text').value === '*/5 8 * * 1-5'")
+	ui.do(chromedp.SendKeys(css("#zone"), "Europe/Paris"))
+	ui.awaitText("(Europe/Paris)")
+	assert.Greater(t, evaluate[int](ui, "document.querySelectorAll('#zones option').length"), 100)
+	ui.do(chromedp.SendKeys(css("#further"), "0 12 LW * *\n0 9 * * 5#3"), chromedp.SendKeys(css("#exclude"), "--12-25"))
+	ui.awaitText("and at 12:00, on the last weekday of the month; and at 09:00, on the 3rd Friday of the month")
+	ui.awaitText("- dayOfMonth: LW")
+	assert.Equal(t, "*/5 8 * * 1-5", evaluate[string](ui, "document.getElementById('text').value"))
+	ui.shoot("playground", 1000)
+}
+
+// pastRuns are runs at the beginning of each of the last intervals, newest first, each of which took a
+// third of one.
+func pastRuns(every time.Duration, results ...v1.RunResult) []v1.Run {
+	var runs []v1.Run
+	for i, result := range results {
+		at := metav1.NewTime(time.Now().Truncate(every).Add(-time.Duration(i+1) * every))
+		run := v1.Run{Result: result, ScheduledTime: at, Trigger: v1.TriggerSchedule, JobName: fmt.Sprint("gone-", at.Unix())}
+		run.StartTime, run.CompletionTime = &at, new(metav1.NewTime(at.Add(every/3)))
+		if result == v1.RunFailed {
+			run.Reason = batchv1.JobReasonBackoffLimitExceeded
+		}
+		runs = append(runs, run)
+	}
+	return runs
+}
+
+// createFleet creates CronJobs, one of each state, with a day behind them.
+func (ui *tab) createFleet() {
+	ui.t.Helper()
+	const ok, failed, gone = v1.RunSucceeded, v1.RunFailed, v1.RunDeleted
+	daily := fmt.Sprintf("0 %d * * *", time.Now().UTC().Add(-time.Minute).Hour()) // not within the minutes that this takes
+	never := builders.MakeCronJob("import").Schedule("@every 1s").Policy(v1.ForbidConcurrent).StopAfterFailures(2).Obj()
+	never.Spec.JobTemplate.Spec.ActiveDeadlineSeconds = new(int64(1))
+	endless := builders.MakeCronJob("rebuild").Schedule("@every 1s").Policy(v1.ForbidConcurrent).Obj()
+	for _, c := range []*v1.CronJob{never, endless} {
+		c.Spec.JobTemplate.Spec.Template.Spec.NodeSelector = map[string]string{"disk": "none"} // so that no Pod starts
+	}
+	for _, of := range []struct {
+		cronJob *v1.CronJob
+		past    func(*v1.CronJob)
+	}{
+		{never, nil},
+		{endless, nil},
+		{builders.MakeCronJob("backup").Schedule(daily).Obj(), func(c *v1.CronJob) {
+			c.Status.RecentRuns = pastRuns(2*time.Hour, ok, ok, ok, gone, ok, ok, failed, ok, ok, ok)
+		}},
+		{builders.MakeCronJob("invoices").Schedule(daily).Also("0 18 LW 12 *").TimeZone("Europe/Paris").Obj(), func(c *v1.CronJob) {
+			c.Status.RecentRuns = pastRuns(3*time.Hour, failed, failed, ok, ok, ok)
+			c.Status.ConsecutiveFailures = 2
+			missed := metav1.NewTime(time.Now().Add(-20 * time.Hour).Truncate(time.Hour))
+			c.Status.Missed = []v1.MissedTicks{{Reason: "Deadline", First: missed, Last: metav1.NewTime(missed.Add(3 * time.Hour)), Count: 4, Time: missed}}
+		}},
+		{builders.MakeCronJob("campaign").Schedule("0 9 * * *").NotAfter(time.Now().Add(-time.Hour)).Obj(), nil},
+		{builders.MakeCronJob("cleanup").Schedule("*/15 * * * *").Suspend(true).Obj(), nil},
+	} {
+		ui.create(of.cronJob)
+		if of.past != nil {
+			ui.change(of.cronJob.Name, of.past)
+		}
+	}
+	for i := range 12 {
+		ui.create(builders.MakeCronJob(fmt.Sprintf("sync-%02d", i+1)).Schedule("0 */4 * * *").Jitter(3600).Obj())
+	}
+}
+
+func TestAFleetIsShownAsWhatItIs(t *testing.T) {
+	ui := newTab(t)
+	ui.createFleet()
+	for state, want := range map[string]string{
+		"failing": "import invoices", "stopped": "import", "completed": "campaign", "suspended": "cleanup", "waiting": "rebuild", "running": "rebuild",
+	} {
+		ui.open("?state=" + state)
+		ui.await("[...document.querySelectorAll('tbody th a')].map((a) => a.textContent.split('/')[1]).join(' ') === %q", want)
+	}
+	ui.open("")
+	ui.awaitText("18 of 18 CronJobs")
+	ui.shoot("overview", 800)
+	ui.change("rebuild", func(c *v1.CronJob) { c.Spec.Schedule = "@every 6h" }) // else the others are tiny in the heat
+	ui.open("timeline")
+	ui.await(`/at most \d; the outline is without jitter/.test(document.body.innerText)`)
+	for kind, count := range map[string]int{"succeeded": 3, "failed": 2, "missed": 1, "coming": 1} {
+		assert.Equal(t, count, evaluate[int](ui, fmt.Sprintf(
+			`document.querySelectorAll('[aria-label*="invoices: 3 succeeded, 2 failed, 4 missed, "] .%s').length`, kind)), kind)
+	}
+	ui.shoot("timeline", 800)
+	ui.open(ui.path("import"))
+	ui.do(chromedp.WaitVisible(css("#act-resume")))
+	ui.open(ui.path("invoices"))
+	ui.awaitText("BackoffLimitExceeded")
+	ui.shoot("cronjob", 1000)
+}
+
+func TestEachActIsDoneFromItsButton(t *testing.T) {
+	ui := newTab(t)
+	ui.create(builders.MakeCronJob("backup").Schedule(nextYear).Obj())
+	ui.open(ui.path("backup"))
+	for _, act := range []struct{ button, done string }{
+		{"run", "created"}, {"suspend", "suspended"}, {"resume", "resumed"},
+	} {
+		ui.click("#act-" + act.button)
+		if act.button == "suspend" {
+			ui.do(chromedp.SendKeys(css("#until"), "6h"), chromedp.SendKeys(css("#reason"), "moved"), chromedp.Click(css(".fields button")))
+		}
+		ui.awaitText("(server dry run)")
+		ui.click(".do")
+		ui.awaitText("It is done.")
+		ui.awaitText(act.done)
+		ui.click("#back")
+		ui.await("document.getElementById('object') !== null")
+	}
+	ui.awaitText("✔ Succeeded")
+	assert.Equal(t, 1, ui.jobs())
+}
+
+func TestARangeThatIsMarkedOnATimelineIsBackfilled(t *testing.T) {
+	ui := newTab(t)
+	ui.create(builders.MakeCronJob("backup").Schedule("0 * * * *").Obj())
+	ui.open("timeline?reach=6h")
+	ui.do(chromedp.WaitVisible(css("svg[data-mark]")))
+	box := evaluate[[]float64](ui, "(r => [r.x, r.y, r.width, r.height])(document.querySelector('svg[data-mark]').getBoundingClientRect())")
+	y := box[1] + box[3]/2
+	ui.do(
+		chromedp.MouseEvent(chromedp.MousePressed, box[0]+box[2]*0.1, y, chromedp.ButtonLeft),
+		chromedp.MouseEvent(chromedp.MouseMoved, box[0]+box[2]*0.3, y, chromedp.ButtonLeft),
+	)
+	ui.do(chromedp.WaitReady(css("rect.mark")))
+	ui.do(chromedp.MouseEvent(chromedp.MouseReleased, box[0]+box[2]*0.3, y, chromedp.ButtonLeft), chromedp.WaitVisible(css("#from")))
+	ui.awaitText(" to run")
+	count := evaluate[int](ui, `Number(/(\d+) to run/.exec(document.body.innerText)[1])`)
+	assert.Contains(t, []int{2, 3}, count, "of an hour each in a fifth of twelve")
+	assert.Contains(t, evaluate[string](ui, "document.querySelector('.command').textContent"), "kubectl cronjob backfill backup")
+	ui.do(chromedp.Click(css(".do")))
+	ui.awaitText(fmt.Sprintf("%d succeeded, 0 failed", count))
+	assert.Equal(t, count, ui.jobs())
+}
+
+// pagesOf are those of a CronJob that has run.
+func (ui *tab) pagesOf(name string) []string {
+	return []string{
+		"", "timeline", "playground", ui.path(name), ui.path(name) + "/object", ui.path(name) + "/acts/suspend",
+		ui.path(name) + "/acts/backfill?from=2026-01-01&to=2026-01-02", "cronjobs/nobody/nothing",
+	}
+}
+
+func TestNoPageIsHardToReadOnAnyScreen(t *testing.T) {
+	ui := newTab(t)
+	ui.create(builders.MakeCronJob("backup").Schedule("* * * * *").Obj())
+	ui.open(ui.path("backup"))
+	ui.awaitText("✔ Succeeded")
+	for _, page := range ui.pagesOf("backup") {
+		for _, scheme := range []string{"light", "dark"} {
+			for _, width := range []int64{400, 1280, 3840} {
+				name := fmt.Sprintf("/%s, %s, %d pixels", page, scheme, width)
+				ui.as(width, scheme)
+				ui.open(page)
+				assert.LessOrEqual(t, evaluate[int64](ui, "document.documentElement.scrollWidth"), width, name)
+				evaluate[any](ui, axe+"; null")
+				assert.Empty(t, evaluate[[]string](ui, `axe.run().then((result) => result.violations
+					.filter((violation) => ["serious", "critical"].includes(violation.impact))
+					.map((violation) => violation.id + ": " + violation.nodes.map((node) => node.html).join(", ")))`), name)
+			}
+		}
+	}
+}
+
+func TestThePagesWorkWithoutAScript(t *testing.T) {
+	ui := newTab(t)
+	ui.create(builders.MakeCronJob("backup").Schedule(nextYear).Obj())
+	ui.create(builders.MakeCronJob("report").Schedule(nextYear).Obj())
+	call(ui, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	ui.open("")
+	ui.do(chromedp.SendKeys(css("[name=q]"), "back"), chromedp.Click(css(".filter button")))
+	ui.awaitText("1 of 2 CronJobs")
+	ui.open("playground")
+	ui.do(chromedp.SetValue(css("#hour"), "7"), chromedp.Click(css("button[value=fields]")))
+	ui.awaitText("At 07:30, Monday to Friday")
+	ui.open(ui.path("backup") + "/acts/run")
+	ui.do(chromedp.Click(css(".do")), chromedp.WaitReady(css("#back")))
+	require.Eventually(t, func() bool { return ui.jobs() == 1 }, patience, glance)
+}
+
+func TestThePagesAreUsedWithTheKeyboardAlone(t *testing.T) {
+	ui := newTab(t)
+	ui.create(builders.MakeCronJob("backup").Schedule(nextYear).Obj())
+	ui.open("")
+	ui.do(chromedp.WaitVisible(css("tbody a")), chromedp.KeyEvent("\t"))
+	assert.Equal(t, "Skip to the content", evaluate[string](ui, "document.activeElement.textContent"))
+	for evaluate[string](ui, "document.activeElement.id") != "to-"+ui.ns+"-backup" {
+		ui.do(chromedp.KeyEvent("\t"))
+	}
+	ui.do(chromedp.KeyEvent("\r"), chromedp.WaitVisible(css("#act-run")))
+}
+
+func TestAPageOfAnotherSiteCanNotDoAnythingThoughItKnowsTheLink(t *testing.T) {
+	ui := newTab(t)
+	ui.create(builders.MakeCronJob("backup").Schedule(nextYear).Obj())
+	ui.open(ui.path("backup") + "/acts/run")
+	id := evaluate[string](ui, "document.querySelector('[name=id]').value")
+	attack := ui.link + ui.path("backup") + "/acts/run"
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `<!doctype html><form method="post" action="%s"><input name="id" value="%s"><button>Win</button></form>`, attack, id)
+	}))
+	t.Cleanup(evil.Close)
+	ui.do(chromedp.Navigate(evil.URL), chromedp.WaitVisible(css("button")))
+	answer := evaluate[string](ui, fmt.Sprintf(
+		`fetch(%q, {method: "POST", mode: "no-cors", body: new URLSearchParams({id: %q})}).then((r) => r.type, (e) => "refused")`, attack, id))
+	assert.Contains(t, []string{"opaque", "refused"}, answer, "the page learns nothing")
+	assert.Equal(t, "refused", evaluate[string](ui, fmt.Sprintf(`fetch(%q).then((r) => r.text(), (e) => "refused")`, ui.link)))
+	ui.do(chromedp.Click(css("button")))
+	ui.awaitText("The request comes from another site.")
+	assert.Zero(t, ui.jobs())
+
+	link, err := url.Parse(ui.link)
+	require.NoError(t, err)
+	ui.do(chromedp.Navigate(strings.Replace(ui.link, link.Hostname(), "evil.example", 1)))
+	ui.awaitText("The page is served by its address alone")
+}
+
+func TestHTMLInWhatIsStoredIsText(t *testing.T) {
+	ui := newTab(t)
+	const attack = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`
+	c := builders.MakeCronJob("backup").Schedule(nextYear).Suspend(true).Obj()
+	c.Annotations = map[string]string{"batch.tutorial.kubebuilder.io/suspend-reason": attack}
+	ui.create(c)
+	ui.change("backup", func(c *v1.CronJob) {
+		run := pastRuns(time.Hour, v1.RunFailed)[0]
+		run.Reason, run.JobName = attack, attack
+		c.Status.RecentRuns = []v1.Run{run}
+		c.Status.Missed = []v1.MissedTicks{{Reason: attack, First: run.ScheduledTime, Last: run.ScheduledTime, Count: 1, Time: metav1.Now()}}
+	})
+	require.NoError(t, cluster.Client.Create(t.Context(), &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Namespace: ui.ns, Name: "attack"},
+		InvolvedObject: corev1.ObjectReference{Kind: c.Kind, Namespace: ui.ns, Name: c.Name, UID: c.UID},
+		Type:           attack, Reason: attack, Message: attack, LastTimestamp: metav1.Now(),
+	}))
+	query := "=" + url.QueryEscape(attack)
+	for _, page := range []string{
+		"", "timeline", ui.path("backup"), ui.path("backup") + "/object", ui.path("backup") + "/acts/suspend?reason" + query,
+		"?q" + query, "?state" + query, "timeline?reach" + query, "playground?text" + query, "playground?by=fields&hour" + query,
+		"playground?text=@daily&further" + query, "cronjobs/" + ui.ns + "/" + url.PathEscape(attack), "tasks/" + url.PathEscape(attack),
+	} {
+		ui.open(page)
+		ui.await("document.documentElement.outerHTML.includes('onerror') || document.body.innerText.includes('not remembered')")
+		assert.NotEqual(t, "owned", evaluate[string](ui, "document.title"), page)
+		assert.Zero(t, evaluate[int](ui, "document.images.length + document.querySelectorAll('script:not([src])').length"), page)
+	}
+}
+
+func TestAPageSaysThatItsCronJobIsGone(t *testing.T) {
+	ui := newTab(t)
+	c := builders.MakeCronJob("backup").Schedule(nextYear).Obj()
+	ui.create(c)
+	ui.open(ui.path("backup"))
+	ui.do(chromedp.WaitVisible(css("#act-run")))
+	require.NoError(t, cluster.Client.Delete(t.Context(), c))
+	ui.awaitText("it may have been deleted")
+	assert.Zero(t, evaluate[int](ui, "document.querySelectorAll('#act-run').length"), "nothing can be done with it")
+}
+
+func TestAPageSaysThatTheCommandHasEnded(t *testing.T) {
+	ui := newTab(t)
+	ui.open("")
+	ui.awaitText("No CronJob is like that.")
+	ui.interrupt()
+	ui.awaitText("kubectl cronjob ui does not answer")
+}
