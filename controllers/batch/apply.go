@@ -42,7 +42,7 @@ func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p plan.Pl
 	return done
 }
 
-// prune deletes the Jobs beyond the history limits: after the status is written, which must not
+// prune deletes the Jobs beyond the history limits. It comes after the status write, which must not
 // wait for it.
 func (r *CronJobReconciler) prune(ctx context.Context, seen *observed, p plan.Plan) {
 	r.deleteJobs(ctx, seen, p.Prune, func(job *batchv1.Job, became deletion) {
@@ -53,17 +53,17 @@ func (r *CronJobReconciler) prune(ctx context.Context, seen *observed, p plan.Pl
 }
 
 const (
-	// maxFailedDeletions is how many deletions may fail in one reconcile before the rest is left to
-	// the next: where all are refused, the Jobs get more with each tick.
+	// maxFailedDeletions is how many deletions may fail in one reconcile before it leaves the rest
+	// to the next one. If all deletions are refused, each tick adds Jobs to delete.
 	maxFailedDeletions = 3
 
-	// deletionTime is how long one reconcile deletes Jobs, which the next tick must not wait for: as
-	// long as one request may take.
+	// deletionTime is how long one reconcile may spend on deletions. The next tick must not wait
+	// for more than one request.
 	deletionTime = requestTimeout
 )
 
-// deleteJobs deletes Jobs, as many as its bounds allow, and calls tell with what became of each. It
-// takes them in any order, so that a few that can't be deleted keep no others from it.
+// deleteJobs deletes Jobs within those two bounds, and calls tell with the result of each. The
+// order is random, so that a few Jobs that can't be deleted don't block the others.
 func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs []*batchv1.Job, tell func(*batchv1.Job, deletion)) {
 	bounded, cancel := context.WithTimeout(ctx, deletionTime)
 	defer cancel()
@@ -75,7 +75,7 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs
 		}
 		became, err := r.delete(bounded, seen, jobs[i])
 		if tried > 0 && err != nil && bounded.Err() != nil {
-			seen.leftToDelete = true // it had less time than a request may take
+			seen.leftToDelete = true // it had less time than requestTimeout
 			return
 		}
 		tell(jobs[i], became)
@@ -89,7 +89,7 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs
 	}
 }
 
-// failedToDelete notes that a Job could not be deleted.
+// failedToDelete records the event of a Job that could not be deleted, and the failed request.
 func (r *CronJobReconciler) failedToDelete(ctx context.Context, seen *observed, job *batchv1.Job, err error) {
 	if !isShutdownError(ctx, err) {
 		r.record(seen.CronJob, plan.FailedDelete(job, err), false)
@@ -97,7 +97,7 @@ func (r *CronJobReconciler) failedToDelete(ctx context.Context, seen *observed, 
 	r.failed(ctx, seen, requestDelete, fmt.Errorf("deleting Job %s: %w", job.Name, err))
 }
 
-// deletion is what became of a deletion.
+// deletion is the result of a delete request.
 type deletion int
 
 const (
@@ -120,16 +120,16 @@ func (r *CronJobReconciler) delete(ctx context.Context, seen *observed, job *bat
 	return notDeleted, err
 }
 
-// isGone reports whether a Job is not there any more, whose deletion was answered as if it were
-// not: a webhook that refuses it may answer the same.
+// isGone reports whether a Job no longer exists. A NotFound or Conflict does not prove it: a
+// webhook that refuses the deletion may answer the same.
 func (r *CronJobReconciler) isGone(ctx context.Context, seen *observed, job *batchv1.Job) bool {
 	found, err := r.lookUp(ctx, seen, job.Name)
 	return err == nil && (found == nil || found.UID != job.UID)
 }
 
-// maxPlanAge is how old a plan may be when it is carried out. A process that was frozen, or that
-// has waited for answers, decides again: a newer tick may be due, and the CronJob edited. So does one
-// whose clock was set back meanwhile: the tick may not have come yet.
+// maxPlanAge is how old a plan may be when its Job is created. After a longer pause, or a wait for
+// answers, the plan is made again: a newer tick may be due, or the CronJob may have been edited. It
+// is also made again if the clock was set back meanwhile, as the tick may not have come yet.
 const maxPlanAge = 3 * time.Second
 
 // start creates the Job of the tick.
@@ -167,8 +167,8 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *pl
 	}
 }
 
-// started notes that the Job of the tick was created. Of the Job no more is kept than the cache
-// will have: many may wait for their status at once.
+// started records that the Job of the tick was created. It trims the Job as the cache does, because
+// many Jobs may be kept at once until their statuses are written.
 func (r *CronJobReconciler) started(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome, job *batchv1.Job) {
 	done.Job = trimmed(job)
 	creationSkew.Observe(r.Clock.Since(start.At).Seconds())
@@ -177,9 +177,8 @@ func (r *CronJobReconciler) started(ctx context.Context, seen *observed, start *
 	seen.pending.attempt = attempt{}
 }
 
-// adopt takes the Job that has the tick's name for the tick's, if it is: then it was started
-// before, and only the status, or the cache, does not know. If it is a stranger's, the tick is
-// missed.
+// adopt handles AlreadyExists. If the CronJob controls the Job of that name, the tick was started
+// before, and the status or the cache was behind. If not, the tick is missed.
 func (r *CronJobReconciler) adopt(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome) {
 	job, isCertain := r.find(ctx, seen, start.Job.Name, seen.Now)
 	switch {
@@ -194,8 +193,8 @@ func (r *CronJobReconciler) adopt(ctx context.Context, seen *observed, start *pl
 	seen.pending.attempt = attempt{}
 }
 
-// confirmCreate looks whether the tick's Job was created although its creation failed, now or, as
-// the API server may be away, before the next plan.
+// confirmCreate reads whether the tick's Job exists although its create request failed. If the read
+// fails too, settle repeats it before the next plan.
 func (r *CronJobReconciler) confirmCreate(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome, failure error) {
 	job, err := r.lookUp(ctx, seen, start.Job.Name)
 	if job != nil {
@@ -208,9 +207,8 @@ func (r *CronJobReconciler) confirmCreate(ctx context.Context, seen *observed, s
 	refuse(seen, done, failure)
 }
 
-// refuse lets the tick wait for another try, with backoff, until its time is over. What the API
-// server calls invalid is not tried again: it would be refused again, until somebody edits the
-// CronJob.
+// refuse has the creation retried with backoff until its tick is missed. A Job that the API server
+// calls invalid is not tried again until somebody edits the CronJob: it would be refused again.
 func refuse(seen *observed, done *plan.Outcome, err error) {
 	requestFailures.WithLabelValues(failedCreate(err)).Inc()
 	try := &seen.pending.attempt
@@ -223,8 +221,8 @@ func refuse(seen *observed, done *plan.Outcome, err error) {
 	done.RetryAt = seen.Now.Add(backoff(firstRetry, try.failures))
 }
 
-// isTerminating reports whether a creation failed because the namespace is being deleted, or is
-// gone. A webhook may answer with a NotFound of something else.
+// isTerminating reports whether a creation failed because the namespace is being deleted or is
+// gone. Not every NotFound means that: a webhook may answer with one about another object.
 func isTerminating(err error, namespace string) bool {
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return true

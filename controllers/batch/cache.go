@@ -16,7 +16,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/informer"
 )
 
-// Cached says how a manager is to cache what the reconciler reads: without what it never reads,
+// Cached returns the cache options for what the reconciler reads. They drop what it never reads,
 // which is most of an object.
 func Cached() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
@@ -25,8 +25,8 @@ func Cached() map[client.Object]cache.ByObject {
 	}
 }
 
-// trimCronJob drops most annotations of a CronJob, in which kubectl keeps another copy of it, and
-// what its managed fields say beside who wrote when, and whether that was of the spec.
+// trimCronJob drops most annotations of a CronJob, in which kubectl keeps another copy of it. Of
+// its managed fields it keeps who wrote when, and whether they set part of the spec.
 func trimCronJob(object any) (any, error) {
 	if c, ok := object.(*v1.CronJob); ok {
 		c.Annotations = informer.TrimAnnotations(c.Annotations, v1.ResumedAtAnnotation)
@@ -38,19 +38,19 @@ func trimCronJob(object any) (any, error) {
 			}
 		}
 	}
-	return object, nil // else a tombstone, or nothing of ours
+	return object, nil // unchanged: a tombstone, or another type
 }
 
-// specFields is what is left of the managed fields of somebody who has set some of the spec. Nobody
-// changes it.
+// specFields replaces the managed fields of a manager that set part of the spec. It is shared, so
+// it must not be changed.
 var specFields = metav1.NewFieldsV1(`{"f:spec":{}}`)
 
-// setsSpec reports whether somebody has set some of the spec.
+// setsSpec reports whether a manager has set part of the spec.
 func setsSpec(entry metav1.ManagedFieldsEntry) bool {
 	return entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), `"f:spec"`)
 }
 
-// trimJob leaves of a Job what [trimmed] leaves.
+// trimJob is [trimmed] as a transform of the cache.
 func trimJob(object any) (any, error) {
 	if job, ok := object.(*batchv1.Job); ok {
 		return trimmed(job), nil
@@ -58,8 +58,8 @@ func trimJob(object any) (any, error) {
 	return object, nil
 }
 
-// trimmed leaves of a Job whose it is, its tick, its trigger, and how it ended. Of the Jobs of
-// others not even that is read, but they can't be told by a selector.
+// trimmed keeps a Job's owner reference, tick, trigger and result. A Job of another owner keeps
+// only its identity: nothing of it is read, but no selector could leave it out of the watch.
 func trimmed(job *batchv1.Job) *batchv1.Job {
 	rest := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
 		Namespace: job.Namespace, Name: job.Name, UID: job.UID, ResourceVersion: job.ResourceVersion,

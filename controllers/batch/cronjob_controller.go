@@ -27,37 +27,35 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// CronJobReconciler starts the Jobs of CronJobs on schedule. SetupWithManager makes it ready for
-// use.
+// CronJobReconciler starts the Jobs of CronJobs on schedule. Call SetupWithManager before use.
 type CronJobReconciler struct {
 	// Client reads from the manager's cache and writes to the API server.
 	client.Client
 
-	// APIReader reads from the API server, where the cache may be stale.
+	// APIReader reads from the API server when the cache may be stale.
 	APIReader client.Reader
 
-	// Recorder writes events.
 	Recorder Recorder
+	Clock    clock.PassiveClock
 
-	// Clock tells the time.
-	Clock clock.PassiveClock
-
-	// Concurrency is how many CronJobs are reconciled at once; 1 if less.
+	// Concurrency is how many CronJobs are reconciled at once, at least 1.
 	Concurrency int
 
-	// leads says that this manager leads, and leadingSince from when on.
-	leads        atomic.Bool
+	// leads is whether this manager is the leader.
+	leads atomic.Bool
+
+	// leadingSince is when it became the leader.
 	leadingSince time.Time
 
-	// memory is what reconciles leave for the next ones.
+	// memory is the state that reconciles keep for later ones.
 	memory memory
 
-	// namespaces counts those that tick, for the metrics.
+	// namespaces counts the namespaces with ticks, for the metrics.
 	namespaces tickingNamespaces
 }
 
-// Recorder writes an event in the background, and reports whether this process writes it for the
-// first time.
+// Recorder writes events in the background. Record reports whether this process writes the event
+// for the first time.
 type Recorder interface {
 	Record(event eventrecorder.Event) bool
 }
@@ -68,8 +66,8 @@ type Recorder interface {
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
 
-// Reconcile does what is due for one CronJob, and says when to look again. A reconcile in progress
-// finishes during shutdown.
+// Reconcile does what is due for one CronJob, and returns when to reconcile it again. A reconcile
+// in progress finishes during shutdown.
 func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	ctx, cancel := outlive(ctx)
 	defer cancel()
@@ -101,7 +99,7 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 		known.addSeen(result.Unrecorded)
 	}
 	if p.RecordFirst && !written && !shouldRetryConflict(seen) {
-		// A tick waits for that status. As it can't be written, plan again without waiting.
+		// A tick waits for that status. It can't be written, so plan again without waiting.
 		seen.Unrecordable = true
 		p, result = r.act(ctx, seen)
 	}
@@ -110,14 +108,14 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 	return r.requeue(seen, result, written), nil
 }
 
-// act decides what is to be done and does it.
+// act makes the plan and carries it out.
 func (r *CronJobReconciler) act(ctx context.Context, seen *observed) (plan.Plan, plan.Result) {
 	p := r.decide(ctx, seen)
 	return p, plan.Conclude(seen.Input, p, r.apply(ctx, seen, p))
 }
 
-// decide makes the plan. If it names Jobs to verify, they are read from the API server, and it is
-// made again.
+// decide makes the plan. If the plan names Jobs to verify, decide reads them from the API server
+// and makes it again.
 func (r *CronJobReconciler) decide(ctx context.Context, seen *observed) plan.Plan {
 	p := plan.Decide(seen.Input)
 	if len(p.Verify) == 0 {
@@ -127,8 +125,8 @@ func (r *CronJobReconciler) decide(ctx context.Context, seen *observed) plan.Pla
 	return plan.Decide(seen.Input)
 }
 
-// sleepUntil asks for the next reconcile at an instant; zero for none. The time that this reconcile
-// took is not slept.
+// sleepUntil requeues for an instant; zero for no requeue. It reads the clock again, because the
+// reconcile itself took time.
 func (r *CronJobReconciler) sleepUntil(wake time.Time) ctrl.Result {
 	if wake.IsZero() {
 		return ctrl.Result{}
@@ -138,19 +136,23 @@ func (r *CronJobReconciler) sleepUntil(wake time.Time) ctrl.Result {
 
 // The field indexes of the cache.
 const (
-	// ownerIndex is that of Jobs by the UID of the CronJob that controls them. By UID, so that a
-	// CronJob that was deleted and created again, or another kind of the same name, is a stranger.
+	// ownerIndex finds Jobs by the UID of the CronJob that controls them. A name would also match a
+	// CronJob that was deleted and created again, or another kind of that name.
 	ownerIndex = "cronjob-uid"
 
-	// activeIndex has the Jobs that a CronJob controls and that run, undecodableIndex the CronJobs
-	// that can't be decoded, and stoppedIndex those that stopped after failures, under isIndexed.
-	activeIndex      = "active"
+	// activeIndex finds the running Jobs that a CronJob controls.
+	activeIndex = "active"
+
+	// undecodableIndex finds the CronJobs that can't be decoded.
 	undecodableIndex = "undecodable"
-	stoppedIndex     = "stopped"
-	isIndexed        = "true"
+
+	// stoppedIndex finds the CronJobs that stopped after failures.
+	stoppedIndex = "stopped"
+
+	// isIndexed is the only key of the last three.
+	isIndexed = "true"
 )
 
-// addIndexes adds the field indexes to the cache.
 func addIndexes(mgr ctrl.Manager) error {
 	indexer, ctx := mgr.GetFieldIndexer(), context.Background()
 	return errors.Join(
@@ -170,7 +172,7 @@ func addIndexes(mgr ctrl.Manager) error {
 	)
 }
 
-// indexedIf returns the key of an index of objects of which something holds.
+// indexedIf returns the index keys of an object that belongs to an index only if holds is true.
 func indexedIf(holds bool) []string {
 	if !holds {
 		return nil
@@ -178,7 +180,7 @@ func indexedIf(holds bool) []string {
 	return []string{isIndexed}
 }
 
-// ownerUID returns the index key of a Job.
+// ownerUID returns the keys of a Job in ownerIndex.
 func ownerUID(object client.Object) []string {
 	for _, owner := range object.GetOwnerReferences() {
 		if owner.Controller != nil && *owner.Controller && owner.Kind == "CronJob" && isOurGroup(owner.APIVersion) {
@@ -202,7 +204,8 @@ func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		LogConstructor: logConstructor(mgr.GetLogger()),
 	}
 	options.DefaultFromConfig(mgr.GetControllerOptions())
-	// Not the builder's: that one runs by itself, and nothing can be done when it has ended.
+	// The builder's controller would run by itself: lead has to write the deferred statuses after
+	// it has stopped.
 	c, err := controller.NewUnmanaged("cronjob", options)
 	if err != nil {
 		return err
@@ -216,8 +219,8 @@ func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error { return r.lead(ctx, c) }))
 }
 
-// logConstructor makes the loggers of reconciles. There are two for each run: they have what tells
-// the CronJob, and no more.
+// logConstructor makes the loggers of reconciles. They add the CronJob's key and no other field, as
+// each run makes two of them.
 func logConstructor(log logr.Logger) func(*ctrl.Request) logr.Logger {
 	return func(req *ctrl.Request) logr.Logger {
 		if req == nil {

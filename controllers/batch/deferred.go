@@ -11,31 +11,32 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// When many CronJobs are due at once, as at midnight, the Jobs of all are created before any status
-// is written: a late Job hurts its user, a late status nobody. Until its status is written a run is
-// kept in memory, so that it is not started again; after a crash, the Job itself tells of it.
+// When many CronJobs are due at once, as at midnight, all their Jobs are created before any status
+// is written: a late Job hurts its user, a late status nobody. Until its status is written, a run
+// is kept in memory, so that it is not started again. After a crash, the next leader finds its Job.
 
-// The priorities in the queue: for how many seconds something has been due, see internal/fairqueue.
+// The priorities in the work queue are the seconds for which an item has been due: see
+// internal/fairqueue.
 const (
-	// tickPriority is that of a CronJob with a tick that comes due.
+	// tickPriority is that of a CronJob whose tick comes due now.
 	tickPriority = 0
 
-	// deferredPriority is that of one whose status does not tell of a run yet.
+	// deferredPriority is that of a CronJob with a deferred status.
 	deferredPriority = -10
 )
 
-// missingJobRecheck is how long after a run whose Job the cache did not have yet it is looked at
-// again: had the Job been deleted by then, nothing else would tell.
+// missingJobRecheck is how long after a reconcile the next one follows if the cache lacked a
+// started Job. If the Job was deleted before the cache had it, no watch event says so.
 const missingJobRecheck = time.Second
 
-// nearTick is how near the next tick may be for a status not to be deferred. CronJobs that are due
-// together are so every minute, or less often.
+// nearTick is how near the next tick may be at most for the status not to be deferred. Most
+// schedules that are due together have ticks a minute or more apart.
 const nearTick = 30 * time.Second
 
-// shouldDeferStatus reports whether the status and the events of a plan can wait until other
-// CronJobs had their turn: those of a Job that was started, and of nothing else. It waits once at
-// most, so that in a cluster too busy for its ticks the status does not fall behind for good, and
-// not when the next tick is near, which would wait with it.
+// shouldDeferStatus reports whether the status and the events of a plan can wait for the Jobs of
+// other CronJobs. Only those of a start can, and only once, so that the status does not fall behind
+// for good in a cluster too busy for its ticks. They can't if the next tick is near, because it
+// would have to wait for them.
 func shouldDeferStatus(seen *observed, result plan.Result) bool {
 	return result.CanDefer && len(seen.failed) == 0 && (result.WakeAt.IsZero() || result.WakeAt.Sub(seen.Now) >= nearTick)
 }

@@ -11,16 +11,16 @@
 //  4. apply: delete the Jobs to be replaced, create the Job of the tick that is due. The Job's name
 //     contains the tick, so that a second create fails. A Job whose tick the status does not record
 //     yet is replaced only after the status is written, or at once if it can't be written.
-//  5. conclude: plan.Conclude says what follows from what was done. If the only change is a Job that
-//     was started, and the next tick is 30 s away or more, the rest is deferred to a second
-//     reconcile of lower priority.
-//  6. write: write the status, once, if it changed. It also says which ticks were missed.
-//  7. report: events and metrics. An event's name is made of what it says, so that to record it
-//     again is harmless. What the stored status says of missed ticks is reported after observe, if
-//     this process has not done so: the leader before may have ended before its report.
+//  5. conclude: plan.Conclude computes the status and the events from what was done. If the only
+//     change is a started Job, and the next tick is 30 s away or more, the rest is deferred to a
+//     second reconcile of lower priority.
+//  6. write: write the status, once, if it changed. It also records which ticks were missed.
+//  7. report: record events and metrics. An event's name is a hash of its content, so recording it
+//     again is harmless. Missed ticks in the stored status are reported after observe, unless this
+//     process has done so: the previous leader may have stopped before it reported them.
 //  8. prune: delete finished Jobs beyond the history limits.
 //
-// Then it sleeps until the next tick, or until something happens. A failed request is retried with a
-// backoff of its own, and delays nothing else. What one reconcile leaves for the next is in
-// pending.go.
+// Then it sleeps until the next tick or watch event. A failed request is retried with a backoff of
+// its own, and delays nothing else. pending.go holds the state that one reconcile keeps for the
+// next.
 package batch

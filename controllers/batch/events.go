@@ -16,8 +16,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// report says what was done and seen, in events, metrics and one log line. What a failed write has
-// this reconcile say again is the same event.
+// report records what was done and seen, in events, metrics and one log line. If a failed status
+// write makes it record something again, that is the same event.
 func (r *CronJobReconciler) report(ctx context.Context, seen *observed, result plan.Result, isWritten bool) {
 	c := seen.CronJob
 	for _, event := range result.Events {
@@ -38,13 +38,14 @@ func (r *CronJobReconciler) report(ctx context.Context, seen *observed, result p
 	}
 }
 
-// maxUnreported is how long before this process led ticks may have been noted as missed whose event
-// was not written: leaders may follow each other soon, each with events that wait when it ends.
+// maxUnreported is how long before this process became the leader a row of status.missed may have
+// been written without its event: leaders may follow each other quickly, each with unwritten events
+// when it stops.
 const maxUnreported = 2 * time.Minute
 
-// reportMissed reports the missed ticks of a status as it is stored, that this process has not
-// reported: it may have written the status and got no answer, or the leaders before it may have
-// ended before they could report them.
+// reportMissed reports the missed ticks of the stored status that this process has not reported:
+// its own status write may have got no answer, or an earlier leader may have stopped before its
+// report.
 func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
 	rows, oldest := c.Status.Missed, r.leadingSince.Add(-maxUnreported)
 	if older := slices.IndexFunc(rows, func(row v1.MissedTicks) bool { return row.Time.Time.Before(oldest) }); older >= 0 {
@@ -53,12 +54,12 @@ func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
 	r.reportRows(c, rows, true)
 }
 
-// reportRows reports those rows of missed ticks that this process has not reported, and says whether
-// another probably has.
+// reportRows reports the rows of missed ticks that this process has not reported. isRepeat is
+// whether another process has probably reported them.
 func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks, isRepeat bool) {
 	for _, missed := range r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows) {
 		if !r.record(c, missed.Event(), isRepeat) {
-			continue // an older status was read, which lacks the row that was reported last
+			continue // reported before: an older status was read since, without the newest row
 		}
 		missedTicks.WithLabelValues(string(missed.Reason)).Add(float64(missed.Count))
 		switch missed.Reason {
@@ -69,8 +70,8 @@ func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks, isR
 	}
 }
 
-// record writes an event about a CronJob in the background, after others if it is probably written
-// already, and reports whether it is the first time.
+// record writes an event about a CronJob in the background, and reports whether it is the first
+// time. isRepeat is whether another process has probably written it: it is written after others.
 func (r *CronJobReconciler) record(c *v1.CronJob, event plan.Event, isRepeat bool) bool {
 	written := eventrecorder.Event{
 		Regarding: c, Type: event.Type, Reason: event.Reason, Action: event.Action, Note: event.Note, Key: event.Key,

@@ -17,7 +17,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// The results of a run beside those of its Job.
+// The results of a run besides those of its Job.
 const (
 	resultReplaced = "replaced"
 	resultDeleted  = "deleted"
@@ -46,7 +46,8 @@ var (
 
 func init() { //nolint:gochecknoinits // as controller-runtime registers its own
 	metrics.Registry.MustRegister(creationSkew, runs, missedTicks, requestFailures)
-	// A series that begins with its first event hides it from increase(): all begin at 0.
+	// All series begin at 0: increase() does not count the first event of a series that begins with
+	// it.
 	for _, result := range []string{string(plan.Succeeded), string(plan.Failed), resultReplaced, resultDeleted} {
 		runs.WithLabelValues(result)
 	}
@@ -58,8 +59,8 @@ func init() { //nolint:gochecknoinits // as controller-runtime registers its own
 	}
 }
 
-// registerGauges registers the gauges that are counted when they are asked for. They are those of
-// the reconciler that was set up last, of which a process has one.
+// registerGauges registers the gauges, which are computed at each scrape. It replaces those of an
+// earlier reconciler; a process outside of tests has only one.
 func (r *CronJobReconciler) registerGauges() error {
 	for _, gauge := range []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -91,7 +92,7 @@ func (r *CronJobReconciler) registerGauges() error {
 	return nil
 }
 
-// count counts the objects in the cache that an index has; 0 unless this manager leads.
+// count returns how many cached objects are in an index; 0 unless this manager is the leader.
 func (r *CronJobReconciler) count(list client.ObjectList, index string) float64 {
 	if !r.leads.Load() {
 		return 0

@@ -12,22 +12,20 @@ import (
 // namespaceWindow is for how long a namespace counts after a tick.
 const namespaceWindow = 15 * time.Minute
 
-// tickingNamespaces counts the namespaces in which ticks ran or were missed of late. The alert on
-// missed ticks tells by it whether one tenant has a problem or all of them have. The metrics have
-// the number alone: a label with the namespaces would make as many series as there are tenants, and
-// name their objects. The zero value is ready for use.
+// tickingNamespaces counts the namespaces in which ticks recently ran or were missed. The alert on
+// missed ticks needs the counts to tell a problem of one tenant from one of all. Metrics have no
+// namespace label: it would make a series for each tenant, and expose object names. The zero value
+// is ready for use.
 type tickingNamespaces struct {
 	mu     sync.Mutex
-	ticked map[string]time.Time // when a tick ran or was missed last
-	missed map[string]time.Time // when one was missed last
+	ticked map[string]time.Time // when a tick last ran or was missed
+	missed map[string]time.Time // when one was last missed
 }
 
-// noteRun notes that a tick has run.
 func (n *tickingNamespaces) noteRun(namespace string, now time.Time) {
 	n.note(namespace, now, false)
 }
 
-// noteMissed notes that a tick was missed.
 func (n *tickingNamespaces) noteMissed(namespace string, now time.Time) {
 	n.note(namespace, now, true)
 }
@@ -44,7 +42,8 @@ func (n *tickingNamespaces) note(namespace string, now time.Time, isMissed bool)
 	}
 }
 
-// count returns how many namespaces have ticked of late, or have missed a tick.
+// count returns in how many namespaces a tick ran or was missed within namespaceWindow; if missed
+// is true, only in how many one was missed.
 func (n *tickingNamespaces) count(now time.Time, missed bool) float64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -24,41 +24,43 @@ type observed struct {
 	plan.Input
 	key types.NamespacedName
 
-	// pending is what the reconciles before have left for this one.
+	// pending is the state that earlier reconciles kept for this one.
 	pending *pending
 
-	// stored is the CronJob as it is stored: without defaults. It may be shared with the cache:
-	// nobody changes it.
+	// stored is the CronJob as it is stored, without defaults; nil if it is gone. It may be shared
+	// with the cache, so it must not be changed.
 	stored *v1.CronJob
 
-	// isGone says that the API server has the CronJob no more that the pending entry is about.
-	// There may be another of its name.
+	// isGone is whether the CronJob that pending is about no longer exists on the API server. There
+	// may be another one of its name.
 	isGone bool
 
-	// undecodable says why the CronJob can't be decoded; then nothing else of it is known.
+	// undecodable is why the CronJob can't be decoded; "" if it can be. Only its metadata and
+	// status are known then.
 	undecodable string
 
-	// isJobNotCached says that the cache lacks a Job that was started: it lags, or the Job is gone.
+	// isJobNotCached is whether the cache lacks a started Job: the cache is stale, or the Job is
+	// gone.
 	isJobNotCached bool
 
-	// isTerminating says that the namespace is being deleted: nothing can be created in it, not
+	// isTerminating is whether the namespace is being deleted: nothing can be created in it, not
 	// even an event.
 	isTerminating bool
 
-	// failed has the kinds of the requests that failed. conflicted says that the write of the status
-	// did, as the CronJob was edited meanwhile.
-	failed     []string
+	// failed has the kinds of the requests that failed.
+	failed []string
+
+	// conflicted is whether the status write failed because the CronJob was edited meanwhile.
 	conflicted bool
 
-	// leftToDelete says that there was no time to delete all Jobs that are to be deleted.
+	// leftToDelete is whether there was no time to delete all Jobs that are to be deleted.
 	leftToDelete bool
 }
 
-// observe gathers what a plan is made from, from the cache. Of a CronJob that is gone, stored is
-// nil.
+// observe reads from the cache what the plan is made from.
 func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	cached := &v1.CronJob{}
-	// A plan only reads, so that nothing need be copied out of the cache.
+	// A plan only reads, so the cached object need not be copied.
 	err := r.Get(ctx, seen.key, cached, client.UnsafeDisableDeepCopy)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -67,13 +69,13 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	case err != nil:
 		return fmt.Errorf("reading the CronJob: %w", err)
 	case seen.isGone && cached.UID == seen.pending.owner:
-		return nil // until the cache knows, too
+		return nil // the cache is stale
 	}
 	known, now := seen.pending, r.Clock.Now()
 	known.begin(cached.UID)
 	seen.stored, seen.undecodable = cached, informer.DecodingError(cached)
 	if seen.undecodable != "" {
-		known.isStale = false // a live read can't decode it either
+		known.isStale = false // a read from the API server can't decode it either
 		seen.Now = now
 		return nil
 	}
@@ -85,8 +87,8 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	return r.observeJobs(ctx, seen)
 }
 
-// observeJobs finds the Jobs that the CronJob controls. The cache may lack those that were started
-// a moment ago: they are remembered until the status tells of them.
+// observeJobs finds the Jobs that the CronJob controls: those in the cache, and the runs in pending
+// that a stale cache may lack.
 func (r *CronJobReconciler) observeJobs(ctx context.Context, seen *observed) error {
 	list := &batchv1.JobList{}
 	if err := r.List(ctx, list, client.InNamespace(seen.key.Namespace), client.MatchingFields{ownerIndex: string(seen.stored.UID)},
@@ -111,14 +113,14 @@ func (r *CronJobReconciler) observeJobs(ctx context.Context, seen *observed) err
 	return nil
 }
 
-// addUncached adds a Job that the cache lacks. If it has ended, the cache is outdated.
+// addUncached adds a Job that the cache lacks. If the Job has ended, the cache is stale.
 func (seen *observed) addUncached(job *batchv1.Job) {
 	seen.Jobs = append(seen.Jobs, job)
 	seen.Outdated = seen.Outdated || plan.ResultOf(job) != ""
 	seen.isJobNotCached = true
 }
 
-// withUID returns the one of some Jobs that has a UID; nil if none has.
+// withUID returns the Job with a UID; nil if there is none.
 func withUID(jobs []*batchv1.Job, uid types.UID) *batchv1.Job {
 	i := slices.IndexFunc(jobs, func(job *batchv1.Job) bool { return job.UID == uid })
 	if i < 0 {
@@ -127,8 +129,8 @@ func withUID(jobs []*batchv1.Job, uid types.UID) *batchv1.Job {
 	return jobs[i]
 }
 
-// specEditedAt returns when the spec was last edited, as the managed fields say; zero if they do
-// not. Who has set nothing but labels has not edited it.
+// specEditedAt returns the newest time in managedFields of a manager that set part of the spec;
+// zero if there is none. A manager that set only labels does not count.
 func specEditedAt(c *v1.CronJob) time.Time {
 	newest := time.Time{}
 	for _, entry := range c.ManagedFields {
@@ -139,8 +141,8 @@ func specEditedAt(c *v1.CronJob) time.Time {
 	return newest
 }
 
-// statusWrittenAt returns when the status was last written, as the managed fields say; zero if they
-// do not.
+// statusWrittenAt returns when the status was last written according to managedFields; zero if they
+// do not say.
 func statusWrittenAt(c *v1.CronJob) time.Time {
 	newest := time.Time{}
 	for _, entry := range c.ManagedFields {

@@ -17,80 +17,95 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// pending is all that the reconciles of one CronJob leave for the next one. It is kept until the
-// status tells of it. Another process reads the same from the API server, but not of runs whose Jobs
-// were deleted meanwhile.
+// pending is the state that the reconciles of one CronJob keep for the next one, until the stored
+// status records it. Another process can read the same from the API server, except for runs whose
+// Jobs were deleted meanwhile.
 //
-// A CronJob is reconciled by one worker at a time, which alone uses the fields below owner. The
-// fields above it are used by the watch as well, under the lock of memory.
+// A CronJob is reconciled by one worker at a time. Only that worker uses owner and the fields below
+// it. The watch uses the fields above it too, under the lock of memory.
 type pending struct {
-	// inUse says that a reconcile has the entry.
+	// inUse is whether a reconcile holds the entry.
 	inUse bool
 
-	// written is what is known to be stored. It is kept until the cache has it, or a newer one.
+	// written is the CronJob as the API server last returned or stored it. It is kept until the
+	// cache has it, or a newer one.
 	written *v1.CronJob
 
-	// reported is the newest row of status.missed that this process has reported, of the CronJob of
-	// reportedOf.
-	reported   plan.Missed
+	// reported is the newest row of status.missed that this process has reported.
+	reported plan.Missed
+
+	// reportedOf is the UID of the CronJob that reported is about.
 	reportedOf types.UID
 
-	// owner is the UID of the CronJob that the rest is about: one of the same name may follow it.
+	// owner is the UID of the CronJob that the fields below are about. Another CronJob of its name
+	// may follow it.
 	owner types.UID
 
-	// seenAt is when the schedule of generation was first seen, which the stored status does not tell
-	// of yet: each edit since was seen, and left it as it is. editSeenAt is when generation was, if it
-	// follows another that the status does not tell of; zero if not.
-	generation         int64
-	schedule           scheduling
-	seenAt, editSeenAt time.Time
+	// generation is the newest one that this process has seen and that the stored status has not
+	// observed; 0 if there is none.
+	generation int64
 
-	// labelledAt is when the managed fields say that the spec was edited, of which the status tells
-	// and says that it was earlier: then a label was edited. Zero if they agree.
+	// schedule is that of generation.
+	schedule scheduling
+
+	// seenAt is when this process first saw schedule. Edits that it has seen since and that left
+	// the schedule as it is do not change seenAt.
+	seenAt time.Time
+
+	// editSeenAt is when this process first saw generation, if it had seen the one before, which the
+	// stored status has not observed either; else zero.
+	editSeenAt time.Time
+
+	// labelledAt is the time of the last edit in managedFields, if it is later than the one in the
+	// status although the status has observed this generation: then a label was edited. Else zero.
 	labelledAt time.Time
 
-	// isStale says that a status could not be written. Then the cache lags, or the status is stored
-	// and the answer was lost: the next reconcile reads the CronJob from the API server.
+	// isStale is whether a status write failed since the CronJob was last read from the API server.
+	// The cache may be stale, or the status is stored and the answer was lost. So the next
+	// reconcile reads the CronJob from the API server.
 	isStale bool
 
-	// statusFailed says that the last write of the status failed.
+	// statusFailed is whether the last status write failed.
 	statusFailed bool
 
-	// runs are those that the stored status does not tell of yet, in the order in which they were
-	// seen.
+	// runs has the runs that the stored status does not record yet, in the order in which they were
+	// added.
 	runs []unrecordedRun
 
-	// forgottenUntil is the newest tick of the runs that there were too many to remember, and whose
-	// Jobs are gone.
+	// forgottenUntil is the newest tick of the runs dropped because of maxRuns whose Jobs are gone.
 	forgottenUntil time.Time
 
-	// nameTaken has ticks of whose Jobs something else has the name, and which the stored status does
-	// not tell of yet.
+	// nameTaken has the ticks whose Job name another object has, and that the stored status does
+	// not record yet.
 	nameTaken []time.Time
 
-	// absent names the Jobs that were looked up and do not exist: they are looked up once, however
-	// often it is decided before a status can be written.
+	// absent names the Jobs that the API server was found not to have. Each Job is looked up only
+	// once before a status is written.
 	absent []string
 
-	// unconfirmed has the Jobs whose creation failed in a way that leaves open whether they exist.
+	// unconfirmed has the Jobs that may exist although their create request failed.
 	unconfirmed []unconfirmedJob
 
 	// attempt is the latest creation that failed.
 	attempt attempt
 
-	// failures is how many reconciles in a row had a request of a kind that failed, creations aside.
-	// Each kind has a backoff of its own: one that is refused for long delays no other.
+	// failures counts, for each kind of request, the reconciles in a row in which one failed.
+	// Creations are counted in attempt. Each kind has a backoff of its own, so that a kind that is
+	// refused for long does not delay the others.
 	failures map[string]int
 }
 
-// unrecordedRun is a run that the stored status does not tell of yet: its Job as it was last seen,
-// and whether that is there no more.
+// unrecordedRun is a run that the stored status does not record yet.
 type unrecordedRun struct {
-	job    *batchv1.Job
+	// job is the run's Job as it was last seen.
+	job *batchv1.Job
+
+	// isGone is whether the Job no longer exists.
 	isGone bool
 }
 
-// see notes the end of the run's Job. It is a copy: Jobs of the cache come in lists.
+// see updates the run when its Job has ended. It copies the Job, because a Job of the cache keeps
+// the whole list that it came in alive.
 func (run *unrecordedRun) see(job *batchv1.Job) {
 	if plan.ResultOf(job) != plan.ResultOf(run.job) {
 		run.job = new(*job)
@@ -105,21 +120,21 @@ type unconfirmedJob struct {
 
 // attempt is a tick whose Job could not be created.
 type attempt struct {
-	// newest is the newest tick that was due then: when another is, the tries begin anew.
+	// newest is the newest tick that was due at that time. A newer one starts the backoff anew.
 	newest   time.Time
 	failures int
 
-	// invalid is how the API server called the Job of this generation invalid; nil if it did not.
-	// Then it is not tried again.
+	// invalid is the error if the API server called the Job invalid; else nil. The Job of that
+	// generation is not tried again.
 	invalid    error
 	generation int64
 }
 
-// maxRuns is how many runs are remembered while a status can't be written. Of older ones the cache
-// has the Jobs, unless they are gone.
+// maxRuns is how many runs are remembered while a status can't be written. The Jobs of older runs
+// are in the cache, unless they are gone.
 const maxRuns = 100
 
-// addRun remembers a run until the status tells of it.
+// addRun remembers a run until the stored status records it.
 func (p *pending) addRun(job *batchv1.Job) {
 	if slices.ContainsFunc(p.runs, func(run unrecordedRun) bool { return run.job.UID == job.UID }) {
 		return
@@ -134,28 +149,28 @@ func (p *pending) addRun(job *batchv1.Job) {
 	p.runs = p.runs[1:]
 }
 
-// addUnconfirmed remembers a Job, once, until it is known whether it exists.
+// addUnconfirmed remembers a Job until it is known whether it exists.
 func (p *pending) addUnconfirmed(name string, at time.Time) {
 	p.unconfirmed = slices.DeleteFunc(p.unconfirmed, func(job unconfirmedJob) bool { return job.name == name })
 	p.unconfirmed = append(p.unconfirmed, unconfirmedJob{name, at})
 	p.unconfirmed = p.unconfirmed[max(0, len(p.unconfirmed)-maxRuns):]
 }
 
-// addNameTaken remembers a tick until the status tells of it.
+// addNameTaken remembers a tick until the stored status records it.
 func (p *pending) addNameTaken(tick time.Time) {
 	p.nameTaken = append(p.nameTaken, tick)
 	p.nameTaken = p.nameTaken[max(0, len(p.nameTaken)-maxRuns):]
 }
 
-// addSeen remembers runs whose Jobs were observed: somebody may delete them before the status is
-// written. They are copies: Jobs of the cache come in lists.
+// addSeen remembers runs whose Jobs were observed, because somebody may delete a Job before the
+// status is written. It copies the Jobs, as see does.
 func (p *pending) addSeen(jobs []*batchv1.Job) {
 	for _, job := range jobs {
 		p.addRun(new(*job))
 	}
 }
 
-// begin forgets what was about another CronJob of the name.
+// begin drops the state of an earlier CronJob of the same name.
 func (p *pending) begin(owner types.UID) {
 	if p.owner != owner {
 		p.owner, p.isStale, p.statusFailed, p.runs, p.failures = owner, false, false, nil, nil
@@ -164,8 +179,8 @@ func (p *pending) begin(owner types.UID) {
 	}
 }
 
-// see returns when a CronJob's schedule was first seen, which is now if its status tells of its
-// generation. Then it notes the edit of a label.
+// see returns when a CronJob's schedule was first seen. That is now if the status has observed its
+// generation; then see also updates labelledAt.
 func (p *pending) see(c *v1.CronJob, now time.Time) time.Time {
 	switch observed := c.Status.ObservedEditTime; {
 	case c.Status.ObservedGeneration == c.Generation:
@@ -189,7 +204,7 @@ func (p *pending) see(c *v1.CronJob, now time.Time) time.Time {
 	return p.seenAt
 }
 
-// scheduling is what of a spec decides whether an instant is a tick that may run.
+// scheduling has the fields of a spec that decide whether an instant is a tick that may run.
 type scheduling struct {
 	schedule     string
 	isSuspended  bool
@@ -204,13 +219,14 @@ func schedulingOf(spec *v1.CronJobSpec) scheduling {
 	return s
 }
 
-// statusWritten forgets what was kept until the status tells of it.
+// statusWritten drops what the stored status records now.
 func (p *pending) statusWritten() {
 	p.statusFailed, p.runs, p.nameTaken, p.absent, p.forgottenUntil = false, nil, nil, nil, time.Time{}
 	p.generation, p.seenAt = 0, time.Time{}
 }
 
-// count counts the kinds of requests that failed in a reconcile, and forgets the others.
+// count updates failures with the kinds of requests that failed in a reconcile. It resets the other
+// kinds.
 func (p *pending) count(failed []string) {
 	if len(failed) == 0 {
 		p.failures = nil
@@ -223,20 +239,20 @@ func (p *pending) count(failed []string) {
 	p.failures = counted
 }
 
-// isEmpty reports whether nothing is left for the next reconcile.
+// isEmpty reports whether there is no state to keep.
 func (p *pending) isEmpty() bool {
 	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && !p.statusFailed && len(p.runs) == 0 &&
 		p.generation == 0 && p.labelledAt.IsZero() && len(p.unconfirmed)+len(p.nameTaken) == 0 &&
 		p.attempt == attempt{} && len(p.failures) == 0
 }
 
-// memory has what is pending, by CronJob. The zero value is ready for use.
+// memory has the pending state of each CronJob. The zero value is ready for use.
 type memory struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]*pending
 }
 
-// acquire returns the entry of a CronJob to the one reconcile of it that is under way.
+// acquire returns the entry of a CronJob to its reconcile.
 func (m *memory) acquire(key types.NamespacedName) *pending {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -253,7 +269,7 @@ func (m *memory) release(key types.NamespacedName, entry *pending) {
 	m.dropEmpty(key, entry)
 }
 
-// entry returns the entry of a CronJob, a new one if there is none. The lock has to be held.
+// entry returns the entry of a CronJob, a new one if there is none. The caller holds the lock.
 func (m *memory) entry(key types.NamespacedName) *pending {
 	if m.entries == nil {
 		m.entries = map[types.NamespacedName]*pending{}
@@ -264,30 +280,30 @@ func (m *memory) entry(key types.NamespacedName) *pending {
 	return m.entries[key]
 }
 
-// dropEmpty removes an entry in which nothing is left. The lock has to be held.
+// dropEmpty removes an entry if it is empty. The caller holds the lock.
 func (m *memory) dropEmpty(key types.NamespacedName, entry *pending) {
 	if entry.isEmpty() && m.entries[key] == entry {
 		delete(m.entries, key)
 	}
 }
 
-// forget drops all that is kept about a CronJob, which is gone.
+// forget removes the entry of a CronJob that is gone.
 func (m *memory) forget(key types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.entries, key)
 }
 
-// keepWritten keeps what is known to be stored of a CronJob.
+// keepWritten keeps a CronJob as it is stored.
 func (m *memory) keepWritten(key types.NamespacedName, stored *v1.CronJob) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.entry(key).written = stored
 }
 
-// newest returns the newer of what the cache has of a CronJob and what was written of it, so that a
-// reconcile never decides from less than what an earlier one has written. Once the cache has caught
-// up, the written one is dropped.
+// newest returns the newer of the cached and the written CronJob, so that no reconcile decides from
+// a status older than the one that an earlier reconcile wrote. It drops the written one once the
+// cache has caught up.
 func (m *memory) newest(key types.NamespacedName, cached *v1.CronJob) *v1.CronJob {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -304,8 +320,8 @@ func (m *memory) newest(key types.NamespacedName, cached *v1.CronJob) *v1.CronJo
 	return cached
 }
 
-// unreported returns those of the rows of missed ticks of a status, newest first, that this process
-// has not reported, oldest first, and takes them for reported.
+// unreported returns the rows of missed ticks that this process has not reported, and marks them as
+// reported. Rows are newest first, as in the status; the result is oldest first.
 func (m *memory) unreported(key types.NamespacedName, owner types.UID, rows []v1.MissedTicks) []plan.Missed {
 	if len(rows) == 0 {
 		return nil
@@ -326,8 +342,8 @@ func (m *memory) unreported(key types.NamespacedName, owner types.UID, rows []v1
 	return found
 }
 
-// deferred returns the CronJobs with runs that their status does not tell of yet. No reconcile may
-// be under way.
+// deferred returns the CronJobs with runs that their status does not record yet. No reconcile may
+// be in progress.
 func (m *memory) deferred() []types.NamespacedName {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,15 +14,15 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// jobEvents lets only those events of Jobs through that a plan can depend on: an end, a deletion,
-// an owner that was added or removed. Most events of a Job are about its Pods.
+// jobEvents passes only the Job events that can change a plan: an end, a deletion, an owner
+// reference that was added or removed. Most events of a Job are about its Pods.
 var jobEvents = predicate.Funcs{
 	CreateFunc: func(e event.CreateEvent) bool {
 		job, ok := e.Object.(*batchv1.Job)
 		if !ok {
 			return false
 		}
-		// One that was started by schedule and runs is in the status already.
+		// The reconcile that started a scheduled Job also records it in the status.
 		_, scheduled := plan.TickOf(job)
 		return !scheduled || plan.ResultOf(job) != ""
 	},
@@ -35,9 +35,9 @@ var jobEvents = predicate.Funcs{
 	},
 }
 
-// cachedWrites lets all events of CronJobs through. It drops what was written of one as soon as the
-// cache has it: it is as large as the CronJob, and the next reconcile may be tomorrow's. Of one
-// that is deleted it reports what its last status says, which no reconcile will see.
+// cachedWrites passes all CronJob events. On an update it drops the written copy that memory keeps
+// once the cache has it: it is as large as the CronJob, and the next reconcile may come tomorrow.
+// On a deletion it reports the missed ticks of the last status, because no reconcile will see it.
 func (r *CronJobReconciler) cachedWrites() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -55,7 +55,7 @@ func (r *CronJobReconciler) cachedWrites() predicate.Predicate {
 	}
 }
 
-// isOurGroup reports whether an API version is one of our group, whichever it is.
+// isOurGroup reports whether an apiVersion is any version of our group.
 func isOurGroup(apiVersion string) bool {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	return err == nil && gv.Group == v1.GroupVersion.Group

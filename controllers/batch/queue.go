@@ -20,9 +20,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// enqueueByTick puts CronJobs into the queue. Those that a new leader finds get the place that
-// their next tick has: controller-runtime gives all of an initial list its lowest priority, as if
-// nothing in it were urgent.
+// enqueueByTick puts CronJobs into the work queue. Those of the initial list get a priority by
+// their next tick: controller-runtime would give all of them its lowest priority, also those that
+// are due.
 type enqueueByTick struct {
 	handler.EnqueueRequestForObject
 
@@ -34,7 +34,7 @@ func enqueueOwner(mgr ctrl.Manager) handler.EventHandler {
 	return handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1.CronJob{}, handler.OnlyControllerOwner())
 }
 
-// Create enqueues a CronJob that was created, or that was there when the leader began.
+// Create enqueues a CronJob that was created, or that is in the initial list of a new leader.
 func (h *enqueueByTick) Create(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	found, ok := e.Object.(*v1.CronJob)
 	queue, takesPriorities := q.(priorityqueue.PriorityQueue[reconcile.Request])
@@ -46,9 +46,9 @@ func (h *enqueueByTick) Create(ctx context.Context, e event.CreateEvent, q workq
 	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(h.foundPriority(found))}, request)
 }
 
-// foundPriority is the priority of a CronJob that was there when the leader began: the seconds for
-// which its next tick has been due, or less than 0 if that is yet to come. What nobody has observed
-// since it was created or edited may be due now.
+// foundPriority returns the priority of a CronJob in the initial list of a new leader: the seconds
+// for which its next tick has been due, or less than 0 if the tick is still to come. A CronJob
+// whose generation the status has not observed may be due now.
 func (h *enqueueByTick) foundPriority(c *v1.CronJob) int {
 	next := plan.NextStart(c)
 	switch {

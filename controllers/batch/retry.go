@@ -16,37 +16,40 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// A request that fails costs its own retry and nothing else: the reconcile goes on without it, and
-// is repeated after a backoff, but never later than at the next tick. So no failure is returned to
-// controller-runtime, whose backoff grows to a quarter of an hour and knows of no tick.
+// A failed request delays only its own retry: the reconcile continues without it, and is repeated
+// after a backoff, but never later than at the next tick. So no failure is returned to
+// controller-runtime, whose backoff grows to a quarter of an hour and ignores ticks.
 
 const (
-	// firstRetry and lastRetry are how long a request that failed waits before it is tried again:
-	// at first, and at most. It doubles each time.
+	// firstRetry is the first backoff of a failed request. It doubles with each failure.
 	firstRetry = 250 * time.Millisecond
-	lastRetry  = time.Minute
 
-	// conflictRetry is firstRetry after a conflict, which only means that somebody else's edit came
-	// first.
+	// lastRetry is the longest backoff.
+	lastRetry = time.Minute
+
+	// conflictRetry is the first backoff after a conflict, which only means that the cache was
+	// stale.
 	conflictRetry = 50 * time.Millisecond
 
-	// requestTimeout is how long a request may take: one that is never answered must not keep the
-	// next tick waiting. Creations pass the admission of Jobs, which may take its time.
+	// requestTimeout limits a request, so that one without an answer does not delay the next tick.
 	requestTimeout = 5 * time.Second
-	createTimeout  = 15 * time.Second
+
+	// createTimeout limits a create request. It is longer because admission webhooks of Jobs may be
+	// slow.
+	createTimeout = 15 * time.Second
 )
 
 // The kinds of requests, as the metrics name them.
 const (
 	requestCreate        = "create"
-	requestRefusedCreate = "create_refused" // by a quota, a policy, as invalid, for a missing right
+	requestRefusedCreate = "create_refused" // a quota, a policy, an invalid Job, a missing right
 	requestDelete        = "delete"
 	requestStatus        = "status"
 	requestRead          = "read"
 )
 
-// failedCreate is what the metrics name a creation that failed. A refusal, as by a quota, is most
-// often its tenant's affair, so that the alert on failures leaves it out.
+// failedCreate returns the metric's name for a failed creation. The alert on failures leaves
+// refusals out, because most (a quota, a policy) are for the tenant to solve.
 func failedCreate(err error) string {
 	if isOutcomeUnknown(err) || apierrors.IsTooManyRequests(err) {
 		return requestCreate
@@ -54,18 +57,18 @@ func failedCreate(err error) string {
 	return requestRefusedCreate
 }
 
-// backoff returns how long to wait after so many failures in a row, at least one.
+// backoff returns how long to wait after one or more failures in a row.
 func backoff(first time.Duration, failures int) time.Duration {
-	const doublings = 20 // more than from first to lastRetry, and few enough not to overflow
+	const doublings = 20 // enough to reach lastRetry, and too few to overflow
 	return min(first<<min(failures-1, doublings), lastRetry)
 }
 
-// failed notes that a request of this reconcile failed. The first of a row of failures is an error
-// in the log.
+// failed records that a request of this reconcile failed. It logs the first of several failures in
+// a row as an error.
 func (r *CronJobReconciler) failed(ctx context.Context, seen *observed, request string, err error) {
 	seen.failed = append(seen.failed, request)
 	if isShutdownError(ctx, err) {
-		return // nobody's mistake: the next leader goes on
+		return
 	}
 	requestFailures.WithLabelValues(request).Inc()
 	log := ctrl.LoggerFrom(ctx).WithValues("request", request)
@@ -79,7 +82,7 @@ func (r *CronJobReconciler) failed(ctx context.Context, seen *observed, request 
 	}
 }
 
-// requeue asks for the next reconcile: when the plan asks for it, or earlier to retry what failed.
+// requeue requeues for the plan's WakeAt, or earlier to retry what failed.
 func (r *CronJobReconciler) requeue(seen *observed, result plan.Result, isWritten bool) ctrl.Result {
 	known, wake := seen.pending, result.WakeAt
 	wakeBy := func(after time.Duration) {
@@ -107,23 +110,24 @@ func (r *CronJobReconciler) requeue(seen *observed, result plan.Result, isWritte
 	return r.sleepUntil(wake)
 }
 
-// maxConflicts is how many times in a row a tick waits for a status that could not be written.
+// maxConflicts is how many conflicts in a row a tick waits for its status write.
 const maxConflicts = 3
 
-// shouldRetryConflict reports whether the status is to be made again from the edited CronJob before
-// anything else is done.
+// shouldRetryConflict reports whether the next reconcile should compute the status again, from the
+// edited CronJob, before anything else is done.
 func shouldRetryConflict(seen *observed) bool {
 	return seen.conflicted && seen.pending.failures[requestStatus] < maxConflicts
 }
 
-// isOutcomeUnknown reports whether a request may have been carried out although it failed.
+// isOutcomeUnknown reports whether a failed request may have been carried out: it got no answer, or
+// a 5xx.
 func isOutcomeUnknown(err error) bool {
 	status := apierrors.APIStatus(nil)
 	return !errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError
 }
 
-// isShutdownError reports whether a request was not made, or not waited for, as the manager has to
-// stop or leads no more. That is nobody's mistake: the next leader goes on.
+// isShutdownError reports whether a request failed because the manager shuts down or is no longer
+// the leader. The next leader continues, so it is neither logged nor in the metrics.
 func isShutdownError(ctx context.Context, err error) bool {
 	return errors.Is(err, lease.ErrOver) || ctx.Err() != nil
 }

@@ -19,9 +19,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// settle finds out from the API server what the reconciles before have left open: what is stored of
-// a CronJob whose status could not be written, whether a Job exists whose creation got no answer,
-// and whether the Jobs still exist that the status does not tell of because it can't be written.
+// settle asks the API server for the outcome of earlier requests: what is stored of a CronJob after
+// a failed status write, and whether a Job exists whose create request got no answer. While the
+// status can't be written, it also asks whether the unrecorded Jobs still exist.
 func (r *CronJobReconciler) settle(ctx context.Context, seen *observed) {
 	known := seen.pending
 	if known.isStale {
@@ -37,8 +37,8 @@ func (r *CronJobReconciler) settle(ctx context.Context, seen *observed) {
 	}
 }
 
-// settleStatus reads the CronJob, as its status could not be written. If that fails, too, what is
-// known has to do: at worst a status is made from it that conflicts.
+// settleStatus reads the CronJob after a failed status write. If the read fails too, the reconcile
+// goes on with the cached CronJob: at worst its status write is a conflict.
 func (r *CronJobReconciler) settleStatus(ctx context.Context, seen *observed) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -55,8 +55,8 @@ func (r *CronJobReconciler) settleStatus(ctx context.Context, seen *observed) {
 	}
 }
 
-// settleCreate finds out what became of a creation whose outcome was unknown, and reports whether
-// it could. Its Job is a run of which the status does not tell yet.
+// settleCreate finds out whether an unconfirmed Job exists, and reports whether it could. If it
+// exists, it is a run that the status does not record yet.
 func (r *CronJobReconciler) settleCreate(ctx context.Context, seen *observed, start unconfirmedJob) (isCertain bool) {
 	job, isCertain := r.find(ctx, seen, start.name, start.at)
 	if job != nil {
@@ -65,8 +65,8 @@ func (r *CronJobReconciler) settleCreate(ctx context.Context, seen *observed, st
 	return isCertain
 }
 
-// settleRun finds out whether the Job of a run was deleted. What the cache lacks of a Job that is
-// not new is gone, if the API server does not say otherwise.
+// settleRun finds out whether the Job of a run was deleted. If the API server does not answer, a
+// Job that is older than MaxCacheLag and not in the cache counts as deleted.
 func (r *CronJobReconciler) settleRun(ctx context.Context, seen *observed, run *unrecordedRun) {
 	if run.isGone {
 		return
@@ -86,9 +86,9 @@ func (r *CronJobReconciler) settleRun(ctx context.Context, seen *observed, run *
 	}
 }
 
-// verify looks up Jobs that the plan would otherwise take for gone, or for never started: the cache
-// may be stale. Those that exist are added to what was observed. All requests together take no
-// longer than requestTimeout, as the tick that is due waits for them.
+// verify reads Jobs from the API server that the plan would take for deleted or never started: the
+// cache may be stale. It adds those that exist to the observed Jobs. All requests together take
+// requestTimeout at most, because the due tick waits for them.
 func (r *CronJobReconciler) verify(ctx context.Context, seen *observed, names []string) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -119,9 +119,9 @@ func (r *CronJobReconciler) verify(ctx context.Context, seen *observed, names []
 	}
 }
 
-// find returns a Job of ours by its name; nil if there is none. The cache may not have one that was
-// created after the instant since: then the API server is asked. As long as that fails, and the
-// cache may lag, it is uncertain.
+// find returns the CronJob's Job of a name; nil if there is none. It asks the API server if the
+// cache lacks the Job. If that fails, the answer is uncertain until MaxCacheLag after since, the
+// latest instant at which the Job may have been created: from then on the cache has it.
 func (r *CronJobReconciler) find(ctx context.Context, seen *observed, name string, since time.Time) (job *batchv1.Job, isCertain bool) {
 	if cached := r.cachedJob(ctx, seen, name); cached != nil {
 		return cached, true
@@ -134,7 +134,7 @@ func (r *CronJobReconciler) find(ctx context.Context, seen *observed, name strin
 	return found, true
 }
 
-// cachedJob returns a Job as the cache has it; nil if it has none, or a stranger's.
+// cachedJob returns the CronJob's Job of a name from the cache; nil if there is none.
 func (r *CronJobReconciler) cachedJob(ctx context.Context, seen *observed, name string) *batchv1.Job {
 	job := &batchv1.Job{}
 	key := types.NamespacedName{Namespace: seen.key.Namespace, Name: name}
@@ -144,7 +144,7 @@ func (r *CronJobReconciler) cachedJob(ctx context.Context, seen *observed, name 
 	return job
 }
 
-// lookUp returns a Job as the API server has it; nil if there is none, or if it is a stranger's.
+// lookUp returns the CronJob's Job of a name from the API server; nil if there is none.
 func (r *CronJobReconciler) lookUp(ctx context.Context, seen *observed, name string) (*batchv1.Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

@@ -19,13 +19,11 @@ import (
 )
 
 // writeStatus writes the status if it changed: the one status write of a reconcile. It reports
-// whether what is stored now is this status.
-//
-// The patch holds what changed alone, and for the object as it was read: had it been edited since,
-// the status would be that of another spec.
+// whether this status is stored now. An edit since the CronJob was read makes the write a conflict,
+// because the status was computed from another spec.
 func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, status v1.CronJobStatus) bool {
 	switch {
-	case seen.Uncertain: // some Job may exist that it would not tell of
+	case seen.Uncertain: // a Job may exist that the status would lack
 		return false
 	case apiequality.Semantic.DeepEqual(seen.stored.Status, status):
 		seen.statusWritten()
@@ -40,23 +38,23 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, sta
 	}
 	seen.pending.isStale = false
 	seen.statusWritten()
-	updated := *seen.stored // what it points to is shared, and nobody changes it
+	updated := *seen.stored // a shallow copy: what it points to is never changed
 	updated.ObjectMeta = *answer
 	updated.Status = status
 	r.keepWritten(ctx, seen.key, &updated)
 	return true
 }
 
-// statusWritten forgets what was kept until the status tells of it. That of a CronJob which can't be
-// decoded says nothing of runs.
+// statusWritten drops the pending state that the status records now. The status of a CronJob that
+// can't be decoded records no runs.
 func (seen *observed) statusWritten() {
 	if seen.undecodable == "" {
 		seen.pending.statusWritten()
 	}
 }
 
-// patchStatus writes a status. Of the answer, the metadata is enough, and much less to read than
-// all of the CronJob.
+// patchStatus writes a status. It asks for the metadata alone in the answer, which is much smaller
+// than the CronJob.
 func (r *CronJobReconciler) patchStatus(ctx context.Context, seen *observed, status v1.CronJobStatus) (*metav1.ObjectMeta, error) {
 	patch, err := statusPatch(seen.stored, status)
 	if err != nil {
@@ -72,7 +70,8 @@ func (r *CronJobReconciler) patchStatus(ctx context.Context, seen *observed, sta
 	return &answer.ObjectMeta, nil
 }
 
-// statusPatch returns the merge patch from the status that is stored to another.
+// statusPatch returns the merge patch from the stored status to another. It has only the fields
+// that differ, and the resourceVersion of the CronJob that the status was computed from.
 func statusPatch(stored *v1.CronJob, status v1.CronJobStatus) ([]byte, error) {
 	before, err := members(stored.Status)
 	if err != nil {
@@ -106,8 +105,8 @@ func members(status v1.CronJobStatus) (map[string]json.RawMessage, error) {
 	return parts, json.Unmarshal(raw, &parts)
 }
 
-// keepWritten keeps what is known to be stored of a CronJob until the cache has it. It may have it
-// by now, as a watch may be faster than an answer; else cachedWrites drops it.
+// keepWritten keeps a CronJob as it is stored until the cache has it. The cache may have it
+// already, because a watch may be faster than an answer; else cachedWrites drops it later.
 func (r *CronJobReconciler) keepWritten(ctx context.Context, key types.NamespacedName, stored *v1.CronJob) {
 	r.memory.keepWritten(key, stored)
 	cached := &v1.CronJob{}

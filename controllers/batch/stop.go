@@ -13,12 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 )
 
-// shutdownGrace is how long, after it is told to stop, the controller has for the reconciles in
-// progress, and again for the deferred statuses. Both together are less than a manager waits for
-// what it runs: 30 seconds.
+// shutdownGrace is how long the reconciles in progress may take during a graceful shutdown, and
+// after them again the deferred statuses. A manager waits 30 seconds for both together.
 const shutdownGrace = 10 * time.Second
 
-// outlive returns a context that ends some time after another does.
+// outlive returns a context that is cancelled shutdownGrace after another one.
 func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	forget := context.AfterFunc(ctx, func() { time.AfterFunc(shutdownGrace, cancel) })
@@ -28,8 +27,8 @@ func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// lead runs the controller as long as this manager leads. Then, when the reconciles in progress
-// have finished, it writes the statuses that were deferred.
+// lead runs the controller while this manager is the leader. When the reconciles in progress have
+// finished, it writes the deferred statuses.
 func (r *CronJobReconciler) lead(ctx context.Context, c controller.Controller) error {
 	r.leadingSince = r.Clock.Now()
 	r.leads.Store(true)
@@ -38,8 +37,8 @@ func (r *CronJobReconciler) lead(ctx context.Context, c controller.Controller) e
 	return err
 }
 
-// flushDeferredStatuses writes the statuses that were deferred: the next leader tells by the status
-// that a tick has run, if its Job is gone by then. No reconcile may be in progress.
+// flushDeferredStatuses writes the deferred statuses. If a Job is deleted before the next leader
+// looks, only the status says that its tick has run. No reconcile may be in progress.
 func (r *CronJobReconciler) flushDeferredStatuses(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()

@@ -17,14 +17,14 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// A stored CronJob of which some field has a type that it can't have is cached by its metadata and
-// its status. It starts nothing until it is mended: that is said in its status, an event and a
-// metric.
+// A stored CronJob can't be decoded if one of its fields has a wrong type. The cache then holds its
+// metadata and status only. It starts nothing until the field is corrected; its status, an event
+// and a metric say so.
 
-// specEvents lets those events of CronJobs through after which there may be something to do:
-// another spec, one that can be decoded now and could not before, one that was resumed, the edit of
-// a label that moves the time of the last edit, or another CronJob: a list after a broken watch shows
-// one that was deleted and created again as an update.
+// specEvents passes the CronJob events that can change a plan: an edit of the spec, a change of
+// whether it can be decoded, a resume, and the edit of a label that moves the time of the last
+// edit. It also passes an update to another UID: a list after a broken watch shows a CronJob that
+// was deleted and created again as an update.
 var specEvents = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*v1.CronJob)
 	after, okAfter := e.ObjectNew.(*v1.CronJob)
@@ -33,8 +33,8 @@ var specEvents = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.
 		!specEditedAt(before).Equal(specEditedAt(after)))
 }})
 
-// reportUndecodable says in an event and in the status that a CronJob can't be decoded, and reports
-// whether the status is written.
+// reportUndecodable records in an event and in the status that a CronJob can't be decoded, and
+// reports whether the status is written.
 func (r *CronJobReconciler) reportUndecodable(ctx context.Context, seen *observed) (isWritten bool) {
 	if r.record(seen.stored, plan.InvalidObject(seen.stored, seen.undecodable), false) {
 		ctrl.LoggerFrom(ctx).Info("A CronJob can't be decoded", "why", seen.undecodable)
@@ -42,9 +42,9 @@ func (r *CronJobReconciler) reportUndecodable(ctx context.Context, seen *observe
 	return r.writeStatus(ctx, seen, statusOfUndecodable(seen))
 }
 
-// statusOfUndecodable returns the status of a CronJob that can't be decoded. The schedule counts as
-// unobserved, so that no tick from before it is mended runs after it; the next tick stays, so that
-// it is missed if it passes.
+// statusOfUndecodable returns the status of a CronJob that can't be decoded. It drops the observed
+// schedule, so that no tick from before the correction runs after it. It keeps the next tick, which
+// is missed if it passes.
 func statusOfUndecodable(seen *observed) v1.CronJobStatus {
 	c := seen.stored
 	status := *c.Status.DeepCopy()
