@@ -11,8 +11,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// catchUpLimit returns how many ticks may be due at once, and run one after the other: 1 but for
-// catchUpPolicy All.
+// catchUpLimit returns how many ticks may be due at once: 1 unless catchUpPolicy is All.
 func catchUpLimit(c *v1.CronJob) int {
 	if c.Spec.CatchUpPolicy != v1.CatchUpAll {
 		return 1
@@ -21,12 +20,12 @@ func catchUpLimit(c *v1.CronJob) int {
 	if c.Spec.CatchUpLimit != nil {
 		limit = *c.Spec.CatchUpLimit
 	}
-	return int(min(max(limit, 1), v1.MaxCatchUpLimit)) // others can only be stored without the schema
+	return int(min(max(limit, 1), v1.MaxCatchUpLimit)) // the schema refuses others
 }
 
-// oldestDue returns the oldest of the ticks after an instant that are due, given the newest: they run
-// oldest first, so that lastScheduleTime moves forward. Those before it are missed. The newest is
-// due though its deadline may be over.
+// oldestDue returns the oldest due tick after an instant, given the newest one. Due ticks run
+// oldest first, so that lastScheduleTime moves forward; older ticks are missed. The newest is due
+// even if its deadline is over.
 func oldestDue(in Input, ticks schedule.Ticks, from, newest time.Time) time.Time {
 	oldest := newest
 	for range catchUpLimit(in.CronJob) - 1 {
@@ -45,8 +44,8 @@ func isLate(in Input, tick time.Time) bool {
 	return hasDeadline && in.Now.After(deadline)
 }
 
-// isNameTaken reports whether something else is known to have the name of a tick's Job. While the
-// status can't tell of it, the ticks after it must not wait.
+// isNameTaken reports whether another object has the name of a tick's Job. The stored status may
+// not record it, if no status can be written: the next ticks must not wait for that.
 func isNameTaken(in Input, tick time.Time) bool {
 	return slices.ContainsFunc(in.NameTaken, tick.Equal)
 }

@@ -12,7 +12,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// complete says that no tick is left. Nothing is to be done until somebody edits the spec.
+// complete sets the status when no tick is left. Nothing happens until somebody edits the spec.
 func (p *Plan) complete(in Input) {
 	p.setNext(in, time.Time{})
 	message := "No tick is left: the spec excludes all days to come."

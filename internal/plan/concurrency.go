@@ -14,20 +14,20 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// run starts the tick that is due, as the concurrency policy has it.
+// run starts the due tick, or has it wait, according to the concurrency policy.
 func (p *Plan) run(in Input, active []jobState, start Start) {
 	isReplace, limit := in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent, MaxConcurrency(in.CronJob)
 	switch {
 	case in.Uncertain && (isReplace || limit > 0):
-		p.wakeBy(start.GiveUpAt) // the Job that may exist would hold it back
+		p.wakeBy(start.GiveUpAt) // a Job that may exist counts as running
 		return
 	case limit > 0 && len(active) > 0 && len(active)+p.unobserved >= limit:
 		p.hold(in, active[0].Job, start)
 		return
 	case isReplace:
 		if !in.Unrecordable && slices.ContainsFunc(active, func(job jobState) bool { return !job.accounted }) {
-			// A process that knows nothing but the status would take the tick of a Job that was
-			// deleted for missed.
+			// If the Job were deleted first and this process crashed, the next one would find no
+			// trace of the run and report its tick as missed.
 			p.waitFor(in, active[0].Job, "be deleted")
 			p.RecordFirst, p.Again = true, true
 			p.wakeBy(start.GiveUpAt)
@@ -43,8 +43,8 @@ func (p *Plan) run(in Input, active []jobState, start Start) {
 	p.Start = &start
 }
 
-// MaxConcurrency returns how many Jobs of a CronJob may run at once; 0 for any number. Replace makes
-// room by itself.
+// MaxConcurrency returns how many Jobs of a CronJob may run at once; 0 for any number. It is 0 for
+// Replace, where a tick never waits.
 func MaxConcurrency(c *v1.CronJob) int {
 	switch {
 	case c.Spec.ConcurrencyPolicy == v1.ForbidConcurrent:
@@ -52,7 +52,7 @@ func MaxConcurrency(c *v1.CronJob) int {
 	case c.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent || c.Spec.MaxConcurrency == nil:
 		return 0
 	}
-	return max(int(*c.Spec.MaxConcurrency), 1) // less can only be stored without the schema
+	return max(int(*c.Spec.MaxConcurrency), 1) // the schema refuses less
 }
 
 // hold lets the tick wait until the Job has ended.
@@ -63,15 +63,15 @@ func (p *Plan) hold(in Input, job *batchv1.Job, start Start) {
 	}
 }
 
-// waitFor says that the tick that is due waits for something to become of a Job, and reports
-// whether that is new.
+// waitFor sets the Ready condition: the due tick waits for a Job to end, or to be deleted. It
+// reports whether that is new.
 func (p *Plan) waitFor(in Input, job *batchv1.Job, what string) bool {
 	message := fmt.Sprintf("The tick of %s waits, as %s, for Job %s to %s.",
 		p.Status.NextScheduleTime.UTC().Format(time.RFC3339), ConcurrencyRule(in.CronJob), job.Name, what)
 	return p.setReady(in, metav1.ConditionTrue, v1.ReasonWaiting, message)
 }
 
-// ConcurrencyRule says what keeps a tick of a CronJob waiting for a Job.
+// ConcurrencyRule returns the rule by which a tick waits for a Job, such as "maxConcurrency is 2".
 func ConcurrencyRule(c *v1.CronJob) string {
 	if c.Spec.ConcurrencyPolicy == v1.AllowConcurrent {
 		return fmt.Sprintf("maxConcurrency is %d", MaxConcurrency(c))
@@ -79,8 +79,8 @@ func ConcurrencyRule(c *v1.CronJob) string {
 	return fmt.Sprintf("concurrencyPolicy is %s", c.Spec.ConcurrencyPolicy)
 }
 
-// JobName returns the name of a tick's Job. It is the same whoever makes it and whenever, so that a
-// tick can't run twice.
+// JobName returns the name of a tick's Job. It depends only on the CronJob and the tick, so a
+// second creation fails.
 func JobName(c *v1.CronJob, tick time.Time) string {
 	return fmt.Sprintf("%s-%d", c.Name, tick.Unix())
 }
@@ -98,7 +98,7 @@ func NewJob(c *v1.CronJob, tick time.Time) *batchv1.Job {
 		},
 		Spec: template.Spec,
 	}
-	// Whatever the template says, it is the schedule that asks for it.
+	// The template must not make a scheduled Job look like a manual run or a backfill.
 	delete(job.Annotations, v1.TriggerAnnotation)
 	delete(job.Spec.Template.Annotations, v1.TriggerAnnotation)
 	scheduledAt := tick.UTC().Format(time.RFC3339)

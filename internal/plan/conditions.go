@@ -16,20 +16,20 @@ import (
 const (
 	messageScheduled = "Jobs start on schedule."
 
-	// maxMessageLength is how long, in bytes, a condition's message may be. The API server would
-	// take more, and it is stored with each tick.
+	// maxMessageLength limits a condition's message, in bytes. The API server would accept more,
+	// but the message is stored again with each tick.
 	maxMessageLength = 4096
 )
 
-// setReady sets the Ready condition, and reports whether it says something new: another reason,
-// another message, or the same of another generation. What the plan has said before is not stored,
-// and so neither new nor a transition.
+// setReady sets the Ready condition, and reports whether it differs from the stored one: in its
+// reason, message or generation. It drops an earlier condition of this plan, which was never
+// stored.
 func (p *Plan) setReady(in Input, status metav1.ConditionStatus, reason, message string) bool {
 	p.Status.Conditions = in.CronJob.Status.Conditions
 	return p.setCondition(in, metav1.Condition{Type: v1.ConditionReady, Status: status, Reason: reason, Message: message})
 }
 
-// setCondition sets a condition, and reports whether it says something new.
+// setCondition sets a condition, and reports whether that changed it.
 func (p *Plan) setCondition(in Input, condition metav1.Condition) bool {
 	condition.ObservedGeneration = in.CronJob.Generation
 	condition.LastTransitionTime = metav1.NewTime(in.Now)
@@ -38,7 +38,7 @@ func (p *Plan) setCondition(in Input, condition metav1.Condition) bool {
 	return meta.SetStatusCondition(&p.Status.Conditions, condition)
 }
 
-// isReadyReason reports whether the stored status gives this reason in its Ready condition.
+// isReadyReason reports whether the stored Ready condition has a reason.
 func isReadyReason(c *v1.CronJob, reason string) bool {
 	ready := meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady)
 	return ready != nil && ready.Reason == reason

@@ -20,14 +20,14 @@ type Event struct {
 	// Type, Reason, Action and Note are the fields of that name of an event in events.k8s.io/v1.
 	Type, Reason, Action, Note string
 
-	// Related is the Job that it is about, too; nil if there is none.
+	// Related is the Job that it is also about; nil if there is none.
 	Related *batchv1.Job
 
-	// Key tells events of one reason apart: the UID of a Job, or a tick.
+	// Key distinguishes events with the same reason: the UID of a Job, or a tick.
 	Key string
 }
 
-// The reasons of events. They are those of the built-in CronJob controller.
+// The reasons of events. They are those of the built-in CronJob controller, except the last two.
 const (
 	// EventSuccessfulCreate is for a Job that was created.
 	EventSuccessfulCreate = "SuccessfulCreate"
@@ -45,13 +45,11 @@ const (
 	EventMissSchedule = "MissSchedule"
 	// EventUnparseableSchedule is for a schedule that can't be parsed or never fires.
 	EventUnparseableSchedule = "UnparseableSchedule"
-	// EventUnknownTimeZone is for a time zone that there is none of.
+	// EventUnknownTimeZone is for a time zone that does not exist.
 	EventUnknownTimeZone = "UnknownTimeZone"
-	// EventStoppedAfterFailures is for a CronJob of which too many runs failed in a row. The built-in
-	// has none like it.
+	// EventStoppedAfterFailures is for a CronJob with too many failed runs in a row.
 	EventStoppedAfterFailures = "StoppedAfterFailures"
-	// EventInvalidObject is for a CronJob with a stored field of a type that it can't have. The
-	// built-in has none like it.
+	// EventInvalidObject is for a CronJob with a stored field of a wrong type.
 	EventInvalidObject = "InvalidObject"
 )
 
@@ -63,7 +61,7 @@ const (
 	actionSchedule = "Schedule"
 )
 
-// missedBecause says why ticks were missed, to a reader of events.
+// missedBecause explains each reason in the text of events.
 var missedBecause = map[MissedReason]string{
 	MissedDeadline:       "they could not start within startingDeadlineSeconds",
 	MissedSuperseded:     "a newer one was due when the controller looked again",
@@ -74,18 +72,18 @@ var missedBecause = map[MissedReason]string{
 	MissedNameTaken:      "something else has the name of their Job",
 }
 
-// MissedReasons returns all reasons for which ticks can be missed.
+// MissedReasons returns all reasons, in no order.
 func MissedReasons() []MissedReason { return slices.Collect(maps.Keys(missedBecause)) }
 
-// actionEvents returns the events of what was done, and of the Jobs that were started before and
-// may not have been reported.
+// actionEvents returns the events of what was done, and those of earlier starts that may not have
+// been reported.
 func (p *Plan) actionEvents(in Input, done Outcome) []Event {
 	var events []Event
 	for _, job := range done.Deleted {
 		events = append(events, normal(EventSuccessfulDelete, actionDelete, job, string(job.UID), "Deleted job "+job.Name))
 	}
 	for _, job := range append(p.unreported(in), done.Job) {
-		if job == nil || isBackfill(job) { // which somebody else created
+		if job == nil || isBackfill(job) { // the controller did not create a backfilled Job
 			continue
 		}
 		events = append(events, normal(EventSuccessfulCreate, actionStart, job, string(job.UID), "Created job "+job.Name))
@@ -97,15 +95,15 @@ func (p *Plan) actionEvents(in Input, done Outcome) []Event {
 	return events
 }
 
-// unreported returns the Jobs that the stored status does not tell of and whose start may not have
-// been reported: a manager that led before has reported those that it started earlier.
+// unreported returns the unrecorded Jobs whose start may not have been reported. The previous
+// leader has reported the Jobs that it started earlier.
 func (p *Plan) unreported(in Input) []*batchv1.Job {
 	return slices.DeleteFunc(slices.Clone(p.unrecorded), func(job *batchv1.Job) bool {
 		return latest(job.CreationTimestamp.Time, AgeFrom(job)).Before(in.LeadingSince.Add(-MaxCacheLag))
 	})
 }
 
-// decisionEvents returns the events of what the Ready condition begins to say.
+// decisionEvents returns the events of changes of the Ready condition.
 func (p *Plan) decisionEvents(c *v1.CronJob) []Event {
 	var events []Event
 	if p.HeldBy != nil {

@@ -17,14 +17,14 @@ import (
 
 // Stop is why a CronJob has stopped after failures.
 type Stop struct {
-	// Failures is how many runs failed in a row, and At when the last of them did. countFailures
-	// leaves At zero if the stored status tells of the stop.
+	// Failures is how many runs failed in a row, and At when the last of them failed. countFailures
+	// leaves At zero if the stored status records the stop.
 	Failures int32
 	At       time.Time
 }
 
-// countFailures has the status say how many runs have failed in a row since the last success, edit
-// or resume, and returns why the CronJob stops, if that is as many as its spec allows. If it had
+// countFailures sets failuresTowardsStop: the runs that failed in a row since the last success,
+// edit or resume. It returns a Stop if they are as many as the spec allows. If the CronJob was
 // stopped before, it also returns the instant up to which ticks passed meanwhile.
 func (p *Plan) countFailures(in Input) (stop *Stop, stoppedUntil time.Time) {
 	p.Status.FailuresTowardsStop = 0
@@ -37,7 +37,7 @@ func (p *Plan) countFailures(in Input) (stop *Stop, stoppedUntil time.Time) {
 		stop.Failures = max(*limit, 1)
 	}
 	count, failed := in.CronJob.Status.FailuresTowardsStop, timeOf(in.CronJob.Status.LastFailureTime)
-	if count >= stop.Failures && !isStopped { // the status tells of the failures and not of the stop
+	if count >= stop.Failures && !isStopped { // the status records the failures, but not the stop
 		stop.At = failed
 	}
 	for _, turn := range p.turns(in) {
@@ -48,7 +48,7 @@ func (p *Plan) countFailures(in Input) (stop *Stop, stoppedUntil time.Time) {
 				isStopped, stop.At = true, turn.at
 			}
 		case isStopped:
-			stoppedUntil = in.Now // when is not known: a tick too few is better than a surprise
+			stoppedUntil = in.Now // if the time is unknown: a missed tick is better than an unexpected run
 			if turn.at.After(failed) && turn.at.Before(in.Now) {
 				stoppedUntil = turn.at
 			}
@@ -63,24 +63,24 @@ func (p *Plan) countFailures(in Input) (stop *Stop, stoppedUntil time.Time) {
 	switch {
 	case count >= stop.Failures:
 		return stop, stoppedUntil
-	case isStopped: // why it is over is not known
+	case isStopped: // it is unknown when it was restarted
 		return nil, in.Now
 	}
 	return nil, stoppedUntil
 }
 
-// turn is something that has the count of failures grow, or begin again.
+// turn is a failure, or an event that resets the count of failures.
 type turn struct {
 	at        time.Time
 	isFailure bool
 }
 
-// turns returns those that the stored status does not reflect, in the order of time. A failure does
-// not count if the count begins again in the same second.
+// turns returns the turns that the stored status does not reflect, oldest first. A failure does not
+// count if the count is reset in the same second.
 func (p *Plan) turns(in Input) []turn {
 	failed := timeOf(in.CronJob.Status.LastFailureTime)
 	restarts := []time.Time{resumedAt(in), in.EditSeenAt, timeOf(p.Status.LastSuccessfulTime)}
-	// A manual run may have ended before anybody saw it run: all that succeeded count.
+	// A success counts from any Job: a manual run may have ended before it was observed.
 	for _, job := range slices.Concat(in.Jobs, in.Gone) {
 		restarts = append(restarts, timeOf(job.Status.CompletionTime))
 	}
@@ -101,31 +101,32 @@ func (p *Plan) turns(in Input) []turn {
 	return turns
 }
 
-// stop starts nothing, as suspend does. Nothing but the status and the Jobs says so: the spec is its
-// user's.
+// stop starts nothing, as suspend does. It is recorded in the status alone: the spec belongs to the
+// user.
 func (p *Plan) stop(in Input, stop *Stop) {
 	last := timeOf(p.Status.LastScheduleTime)
 	p.missUpTo(in, MissedStopped, in.Schedule.Anchored(Anchor(in.CronJob, p.Status)), handledUntil(in, last), stop.At)
 	p.setNext(in, time.Time{})
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 	if p.setReady(in, metav1.ConditionFalse, v1.ReasonStoppedAfterFailures, stop.message()) {
-		// Not zero, if the stored status tells of it in other words.
+		// Stop.At is zero if the stored status records the stop with another message.
 		p.Stopped = &Stop{stop.Failures, latest(stop.At, timeOf(in.CronJob.Status.LastFailureTime))}
 	}
 }
 
-// ends returns the Jobs whose end the stored status does not say, in the order in which they ended.
+// ends returns the Jobs whose end the stored status does not record, in the order in which they
+// ended.
 func (p *Plan) ends() []*batchv1.Job {
 	return slices.SortedStableFunc(slices.Values(p.newlyEnded), func(a, b *batchv1.Job) int {
 		return endCondition(a).LastTransitionTime.Compare(endCondition(b).LastTransitionTime.Time)
 	})
 }
 
-// resumedAt returns when somebody has resumed a CronJob by the annotation; zero if nobody has.
+// resumedAt returns when somebody resumed the CronJob by the annotation; zero if nobody did.
 func resumedAt(in Input) time.Time {
 	at, err := time.Parse(time.RFC3339, in.CronJob.Annotations[v1.ResumedAtAnnotation])
 	if err != nil || at.After(in.Now.Add(maxClockSkew)) {
-		return time.Time{} // nobody has resumed it in the future
+		return time.Time{} // the future is no time of a resume
 	}
 	return at
 }
@@ -133,7 +134,7 @@ func resumedAt(in Input) time.Time {
 // IsStopped reports whether the stored status says that a CronJob has stopped after failures.
 func IsStopped(c *v1.CronJob) bool { return isReadyReason(c, v1.ReasonStoppedAfterFailures) }
 
-// isEditUnseen reports whether the stored status is of an earlier spec.
+// isEditUnseen reports whether the stored status was computed from an earlier spec.
 func isEditUnseen(c *v1.CronJob) bool { return c.Status.ObservedGeneration != c.Generation }
 
 func (s Stop) message() string {

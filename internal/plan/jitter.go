@@ -13,18 +13,18 @@ import (
 )
 
 // Jitter returns by how much each start of a CronJob is delayed: whole seconds, fewer than
-// jitterSeconds, that are the same for each of its ticks. All else of a tick is as without.
+// jitterSeconds, the same for each of its ticks. It changes nothing else of a tick.
 func Jitter(c *v1.CronJob) time.Duration {
-	most := c.Spec.JitterSeconds
-	if most == nil || *most <= 0 { // below 0 only a stored object can be
+	limit := c.Spec.JitterSeconds
+	if limit == nil || *limit <= 0 { // the schema refuses less than 0
 		return 0
 	}
 	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(c.UID))                               // it never fails
-	return time.Duration(hash.Sum64()%uint64(*most)) * time.Second //nolint:gosec // less than 2^31
+	_, _ = hash.Write([]byte(c.UID))                                // it never fails
+	return time.Duration(hash.Sum64()%uint64(*limit)) * time.Second //nolint:gosec // less than 2^31
 }
 
-// startOf returns when a tick is to start; zero for none.
+// startOf returns when a tick starts, with the jitter; zero for no tick.
 func startOf(c *v1.CronJob, tick time.Time) time.Time {
 	if tick.IsZero() {
 		return tick
@@ -32,8 +32,8 @@ func startOf(c *v1.CronJob, tick time.Time) time.Time {
 	return tick.Add(Jitter(c))
 }
 
-// NextStart returns when a CronJob is to start its next Job, according to its status; nil if it does
-// not say.
+// NextStart returns when a CronJob starts its next Job according to its status; nil if the status
+// does not say.
 func NextStart(c *v1.CronJob) *metav1.Time {
 	if c.Status.NextStartTime != nil {
 		return c.Status.NextStartTime
@@ -41,7 +41,7 @@ func NextStart(c *v1.CronJob) *metav1.Time {
 	return c.Status.NextScheduleTime
 }
 
-// setNext has the status tell of the first tick that needs something; zero if there is none.
+// setNext sets the first tick that is not handled in the status; zero if there is none.
 func (p *Plan) setNext(in Input, tick time.Time) {
 	p.Status.NextScheduleTime, p.Status.NextStartTime = nil, nil
 	if tick.IsZero() {

@@ -33,20 +33,18 @@ type Ended struct {
 	Result JobResult
 }
 
-// jobState is a Job and what a decision asks of it more than once.
+// jobState is a Job and what is computed from it once.
 type jobState struct {
 	*batchv1.Job
-	result JobResult
-	age    time.Time
-
-	// trigger is what asked for the Job.
+	result  JobResult
+	age     time.Time
 	trigger v1.RunTrigger
 
-	// tick is the tick that the schedule has run by the Job; zero if it did not start the Job. It may
-	// lie ahead, as a clock may have been set back.
+	// tick is the tick that the schedule started the Job for; zero if the schedule did not start
+	// it. It may lie ahead if a clock was set back.
 	tick time.Time
 
-	// accounted says that the stored status knows of the tick, so that it would not run again if
+	// accounted is whether the stored status records the tick, so that it would not run again if
 	// the Job were gone.
 	accounted bool
 }
@@ -54,25 +52,23 @@ type jobState struct {
 // maxClockSkew is how far the clock of the leader that started a Job may have been ahead of ours.
 const maxClockSkew = time.Hour
 
-// stateOf returns the state of a Job.
 func stateOf(in Input, job *batchv1.Job) jobState {
 	state := jobState{Job: job, result: ResultOf(job)}
 	state.trigger, state.age = TriggerOf(job)
 	if state.trigger == v1.TriggerSchedule && !state.age.After(in.Now.Add(maxClockSkew)) {
-		state.tick = state.age // a tick further ahead was started by no leader, and must not stop the schedule
+		state.tick = state.age // no leader started a tick further ahead: ignore it
 	}
 	state.accounted = !state.tick.After(timeOf(in.CronJob.Status.LastScheduleTime))
 	return state
 }
 
-// IsRecorded reports whether the stored status of a CronJob tells that a Job was started, or the
-// Job was not started by schedule.
+// IsRecorded reports whether the stored status of a CronJob records the tick of a Job. It is true
+// for a Job that the schedule did not start.
 func IsRecorded(c *v1.CronJob, job *batchv1.Job) bool {
 	tick, ok := TickOf(job)
 	return !ok || !tick.After(timeOf(c.Status.LastScheduleTime))
 }
 
-// compareAge compares by age, older first.
 func compareAge(a, b jobState) int {
 	if !a.age.Equal(b.age) {
 		return a.age.Compare(b.age)
@@ -80,15 +76,15 @@ func compareAge(a, b jobState) int {
 	return cmp.Compare(a.Name, b.Name)
 }
 
-// sortedJobs has a CronJob's Jobs by what they do, oldest first.
+// sortedJobs has a CronJob's Jobs by result, oldest first.
 type sortedJobs struct {
 	active, succeeded, failed []jobState
 
-	// ended has those that failed and those that succeeded.
+	// ended has the failed Jobs, then the succeeded ones.
 	ended []jobState
 }
 
-// sortJobs tells the Jobs that run from those that have ended.
+// sortJobs sorts the Jobs by result.
 func sortJobs(in Input) sortedJobs {
 	sorted := make([]jobState, len(in.Jobs))
 	for i, job := range in.Jobs {
@@ -126,7 +122,7 @@ func ResultOf(job *batchv1.Job) JobResult {
 	return Failed
 }
 
-// endCondition returns the condition that says how a Job ended; nil while it runs.
+// endCondition returns the condition Complete or Failed of a Job; nil while it runs.
 func endCondition(job *batchv1.Job) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		condition := &job.Status.Conditions[i]
@@ -138,8 +134,7 @@ func endCondition(job *batchv1.Job) *batchv1.JobCondition {
 	return nil
 }
 
-// TriggerOf returns what asked for a Job, and the tick that the Job is for: for a manual run, its
-// creation.
+// TriggerOf returns what started a Job, and its tick; for a manual run, its creation time.
 func TriggerOf(job *batchv1.Job) (v1.RunTrigger, time.Time) {
 	tick, err := time.Parse(time.RFC3339, job.Annotations[v1.ScheduledAtAnnotation])
 	switch trigger := v1.RunTrigger(job.Annotations[v1.TriggerAnnotation]); {
@@ -151,8 +146,8 @@ func TriggerOf(job *batchv1.Job) (v1.RunTrigger, time.Time) {
 	return v1.TriggerSchedule, tick
 }
 
-// TickOf returns the tick that a Job was started for, and false for a Job that was not started by
-// schedule.
+// TickOf returns the tick that the schedule started a Job for; false if the schedule did not start
+// it.
 func TickOf(job *batchv1.Job) (time.Time, bool) {
 	trigger, tick := TriggerOf(job)
 	return tick, trigger == v1.TriggerSchedule
@@ -165,31 +160,30 @@ func AgeFrom(job *batchv1.Job) time.Time {
 }
 
 const (
-	// maxListed is how many of the Jobs that run the status lists. It counts them all.
+	// maxListed is how many running Jobs the status lists. It counts all of them.
 	maxListed = 100
 
-	// retellEnds is how long after its end a Job that the status did not list is told of. Nothing
-	// in the status says whether it was told of before.
+	// retellEnds is for how long after its end a Job is reported that the status did not list. The
+	// status does not say whether it was reported before.
 	retellEnds = 10 * time.Minute
 
-	// MaxCacheLag is how far the cache may be behind: how old a tick may be whose Job is not
-	// observed because the cache is stale. What the cache says of what happened longer ago is
-	// believed where the API server does not answer.
+	// MaxCacheLag is how far the cache may be behind. If the API server does not answer, the cache
+	// is trusted for everything that happened longer ago.
 	MaxCacheLag = time.Minute
 )
 
-// ActiveCount returns how many Jobs run according to a status. A status from before activeCount
-// lists them all.
+// ActiveCount returns how many Jobs run according to a status. A status that was written before the
+// field activeCount existed lists them all.
 func ActiveCount(status v1.CronJobStatus) int {
 	return max(int(status.ActiveCount), len(status.Active))
 }
 
-// observe brings the status up to date with the Jobs there are.
+// observe updates the status from the observed Jobs.
 //
-// The stored status counts all Jobs that ran, but lists only the oldest. For the others this is not
-// exact: Ended has those that ended within retellEnds, whether or not they were told of before; an
-// end that is older when it is first observed counts as DeletedCount. And each Job that is told of
-// again hides one that somebody deleted from DeletedCount.
+// The stored status counts all running Jobs, but lists only the oldest. For unlisted ones the
+// result is not exact: Ended has those that ended within retellEnds, whether or not they were
+// reported before, and DeletedCount has those that ended earlier. Each Job that is reported again
+// hides a deleted one from DeletedCount.
 func (p *Plan) observe(in Input, jobs sortedJobs) {
 	stored := in.CronJob.Status
 	listed := listedUIDs(stored.Active)
@@ -214,7 +208,7 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		case !job.accounted:
 			p.unrecorded = append(p.unrecorded, job.Job)
 			p.newlyEnded = append(p.newlyEnded, job.Job)
-		case job.trigger != v1.TriggerSchedule && isUntold(in, job):
+		case job.trigger != v1.TriggerSchedule && isEndUnrecorded(in, job):
 			p.newlyEnded = append(p.newlyEnded, job.Job)
 		case hidesSome && job.hasEndedSince(in.Now.Add(-retellEnds)):
 			unlisted--
@@ -230,7 +224,7 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 	}
 	p.DeletedCount = deleted + max(0, unlisted-p.unobserved)
 	if in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent && len(p.unrecorded) > 0 {
-		p.ReplacedCount, p.DeletedCount = p.DeletedCount, 0 // by that run, whose status could not be written
+		p.ReplacedCount, p.DeletedCount = p.DeletedCount, 0 // an unrecorded run replaced them
 	}
 	for _, job := range jobs.succeeded {
 		p.noteSuccess(job.Job)
@@ -239,8 +233,8 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 	p.jobs = jobs
 }
 
-// observeGone brings the status up to date with the Jobs that are there no more, given those of the
-// listed ones that were not observed. It returns how many were deleted while they ran.
+// observeGone updates the status from the Jobs that no longer exist. unseen has the UIDs of listed
+// Jobs that were not observed. It returns how many Jobs were deleted while they ran.
 func (p *Plan) observeGone(in Input, unseen sets.Set[types.UID]) int {
 	for _, job := range in.Gone {
 		p.unrecorded = append(p.unrecorded, job)
@@ -263,8 +257,8 @@ func (p *Plan) observeGone(in Input, unseen sets.Set[types.UID]) int {
 	return len(unseen)
 }
 
-// mayLackNewest reports whether the Job that was started last may run although it was not observed,
-// as the cache may be stale.
+// mayLackNewest reports whether the newest Job may run although it was not observed, because the
+// cache may be stale.
 func (p *Plan) mayLackNewest(in Input, jobs sortedJobs) bool {
 	newest := timeOf(in.CronJob.Status.LastScheduleTime)
 	isNewest := func(job jobState) bool { return job.tick.Equal(newest) }
@@ -276,7 +270,7 @@ func (p *Plan) mayLackNewest(in Input, jobs sortedJobs) bool {
 	return true
 }
 
-// setActive has the status tell of the Jobs that run, given oldest first.
+// setActive sets the running Jobs in the status. They are sorted, oldest first.
 func (p *Plan) setActive(running []jobState) {
 	p.running = running
 	p.Status.ActiveCount = int32(len(running) + p.unobserved) //nolint:gosec // no API server holds as many
@@ -289,7 +283,6 @@ func (p *Plan) setActive(running []jobState) {
 	}
 }
 
-// uidsOf returns the UIDs of Jobs.
 func uidsOf(jobs []*batchv1.Job) sets.Set[types.UID] {
 	uids := make(sets.Set[types.UID], len(jobs))
 	for _, job := range jobs {
@@ -315,21 +308,20 @@ func (job jobState) hasEndedSince(since time.Time) bool {
 	return endCondition(job.Job).LastTransitionTime.After(since)
 }
 
-// noteSuccess takes the completion of a Job that succeeded as the last one, if it is.
+// noteSuccess updates lastSuccessfulTime from a succeeded Job.
 func (p *Plan) noteSuccess(job *batchv1.Job) {
 	if job.Status.CompletionTime != nil {
 		p.Status.LastSuccessfulTime = maxTime(p.Status.LastSuccessfulTime, job.Status.CompletionTime.Time)
 	}
 }
 
-// noteTick takes a Job's tick as run, which it is even if the status could not be written then.
+// noteTick updates lastScheduleTime from a Job: its tick has run even if the status write failed.
 func (p *Plan) noteTick(job jobState) {
 	if !job.tick.IsZero() {
 		p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, job.tick)
 	}
 }
 
-// jobVersion is the version of Jobs that a reference names.
 var jobVersion = batchv1.SchemeGroupVersion.String()
 
 // Reference returns a reference to a Job as the status lists it.

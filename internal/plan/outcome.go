@@ -16,58 +16,58 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// Outcome is what was done of a plan. The zero value is nothing.
+// Outcome is what was done of a plan. The zero value means nothing was.
 type Outcome struct {
 	// Deleted has those of Plan.Replace that were deleted, and Gone those that no longer existed.
 	// Both count as replaced; only Deleted get an event.
 	Deleted, Gone []*batchv1.Job
 
-	// Job is the Job of the tick; nil if there is none. Adopted says that it was there already.
+	// Job is the Job of the tick; nil if there is none. Adopted is whether it existed before.
 	Job     *batchv1.Job
 	Adopted bool
 
-	// NameTaken says that something else has the name of the tick's Job.
+	// NameTaken is whether another object has the name of the tick's Job.
 	NameTaken bool
 
-	// Refused is why the Job could not be created. RetryAt is when to try again; zero is not before
-	// the next tick. Without an error, the plan was too old to be carried out.
+	// Refused is why the Job could not be created; nil if the plan was too old to be carried out.
 	Refused error
+
+	// RetryAt is when to try again; zero for not before the next tick.
 	RetryAt time.Time
 }
 
-// Result is what follows from a plan and its outcome.
+// Result is what to write and report after a plan and its outcome.
 type Result struct {
 	// Status to write.
 	Status v1.CronJobStatus
 
-	// Events to record, whether or not the status can be written. So are those of Ended.
+	// Events to record, whether or not the status can be written. The same holds for those of
+	// Ended.
 	Events []Event
 
-	// Unrecorded has the Jobs of ticks that the stored status does not tell of, and Status does.
+	// Unrecorded has the Jobs of ticks that Status records and the stored status does not.
 	Unrecorded []*batchv1.Job
 
-	// Ended has the Jobs whose end is told now.
+	// Ended has the Jobs whose end is reported now.
 	Ended []Ended
 
-	// Missed has the ticks that will never run, as they are added to the status. ReplacedCount is
-	// how many runs made room for the next, and DeletedCount how many somebody deleted. They count
-	// once the status is written.
+	// Missed, ReplacedCount and DeletedCount are those of the plan and its outcome. They are
+	// reported once the status is written.
 	Missed                      []Missed
 	ReplacedCount, DeletedCount int
 
 	// Refused is why the Job could not be created; nil if the stored status says so already.
 	Refused error
 
-	// CanDefer says that the status tells of a Job that was started, and of nothing else.
+	// CanDefer is whether the status records a started Job and nothing else.
 	CanDefer bool
 
-	// WakeAt is when to decide again if nothing happens before; zero for never. Again asks for
-	// another decision as soon as the status is written.
+	// WakeAt and Again are as in Plan.
 	WakeAt time.Time
 	Again  bool
 }
 
-// Conclude says what follows from a plan and what was done of it.
+// Conclude computes what to write and report from a plan and what was done of it.
 func Conclude(in Input, p Plan, done Outcome) Result {
 	canDefer := done.Job != nil && !done.Adopted &&
 		len(p.Replace)+len(p.unrecorded)+len(p.Ended)+len(p.Missed)+p.ReplacedCount+p.DeletedCount == 0
@@ -96,8 +96,8 @@ func Conclude(in Input, p Plan, done Outcome) Result {
 	}
 }
 
-// replaced makes the status after Jobs were deleted to make room for the tick's. The tick waits for
-// those that could not be.
+// replaced updates the status after Jobs were deleted for the tick. The tick waits for those that
+// could not be deleted.
 func (p *Plan) replaced(in Input, done Outcome) {
 	gone := uidsOf(slices.Concat(done.Deleted, done.Gone))
 	if len(p.Replace) > 0 {
@@ -110,8 +110,8 @@ func (p *Plan) replaced(in Input, done Outcome) {
 	}
 }
 
-// started makes the status after the Job of the tick was created, or was found to be there already,
-// be it that it runs or that it has ended.
+// started updates the status after the Job of the tick was created or adopted. An adopted Job may
+// have ended.
 func (p *Plan) started(in Input, job *batchv1.Job) {
 	running := slices.DeleteFunc(slices.Clone(p.running), func(other jobState) bool { return other.UID == job.UID })
 	if state := stateOf(in, job); state.result == "" {
@@ -128,8 +128,9 @@ func (p *Plan) started(in Input, job *batchv1.Job) {
 	p.await(in, p.Start.Next)
 }
 
-// refused makes the status after the Job of the tick could not be created, and reports whether it
-// says something new. What the API server calls invalid it calls so at each tick: it is told once.
+// refused updates the status after the Job of the tick could not be created, and reports whether
+// that is new. An invalid Job is refused at each tick: its message leaves out the Job's name, so
+// that it is reported once for each generation.
 func (p *Plan) refused(in Input, err error) (Event, bool) {
 	if err == nil {
 		return Event{}, false

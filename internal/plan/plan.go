@@ -1,23 +1,23 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plan decides what a CronJob needs, as a pure function: from what was observed at one
-// instant to what is to be started, deleted and written. It reads no clock and talks to nobody, so
-// that each policy can be tested as a table and a day of ticks in a millisecond.
+// Package plan decides what to start, delete and write for a CronJob. Its functions are pure: they
+// take what was observed at one instant, read no clock and make no requests. So each policy can be
+// tested as a table, and a day of ticks in a millisecond.
 //
-//	Decide ─┬─ jobs.go         which Jobs run, which have ended, what that means for the status
-//	        ├─ history.go      which ended Jobs are one too many
-//	        ├─ backfill.go     what a Job of a tick means that the schedule did not start
+//	Decide ─┬─ jobs.go         which Jobs run and which have ended, in the status
+//	        ├─ history.go      which ended Jobs are beyond the history limits
+//	        ├─ backfill.go     Jobs that somebody else created for a tick
 //	        ├─ jitter.go       by how much starts are delayed
 //	        ├─ tick.go         which tick is due, which ones were missed
-//	        ├─ catchup.go      how many of those that have not run do
-//	        ├─ concurrency.go  what a due tick does about Jobs that still run
+//	        ├─ catchup.go      how many ticks run after an outage
+//	        ├─ concurrency.go  whether a due tick waits for, or replaces, running Jobs
 //	        ├─ suspend.go      whether ticks pass without a run
-//	        ├─ completed.go    what is done when no tick is left
-//	        ├─ failures.go     whether so many runs have failed that nothing more is started
+//	        ├─ completed.go    what happens when no tick is left
+//	        ├─ failures.go     whether the CronJob stops after failures
 //	        └─ conditions.go   what the Ready condition says
-//	Conclude ┬─ outcome.go     what follows from what was done: the status, the events, the next look
-//	         └─ runs.go        what the status says about the newest runs
+//	Conclude ┬─ outcome.go     the status, the events and the next reconcile
+//	         └─ runs.go        the newest runs in the status
 package plan
 
 import (
@@ -37,59 +37,60 @@ type Input struct {
 	// CronJob as observed, with its defaults. Decide does not change it.
 	CronJob *v1.CronJob
 
-	// Jobs that the CronJob controls, by UID, whether they run or have ended.
+	// Jobs that the CronJob controls, running and ended.
 	Jobs []*batchv1.Job
 
-	// Gone has Jobs of ticks that the status does not tell of, as they were when they were last
-	// seen: they are there no more.
+	// Gone has Jobs that no longer exist and whose ticks the stored status does not record, as they
+	// were last seen.
 	Gone []*batchv1.Job
 
-	// ForgottenUntil is the newest tick of a run that is forgotten and whose Job is gone. Ticks up to
-	// then are not taken for missed: some of them ran.
+	// ForgottenUntil is the newest tick of the runs that the controller no longer remembers and
+	// whose Jobs are gone. Ticks up to it do not count as missed, because some of them ran.
 	ForgottenUntil time.Time
 
-	// NameTaken has ticks of whose Jobs something else has the name, and which the status does not tell
-	// of.
+	// NameTaken has the ticks whose Job name another object has, and that the stored status does
+	// not record.
 	NameTaken []time.Time
 
-	// Outdated says that some of the Jobs are of an earlier time than others: what has ended since
-	// is among them, and what was deleted since may be, too.
+	// Outdated is whether Jobs comes from a stale cache. It lacks no Job that has ended, but may
+	// have some that were deleted.
 	Outdated bool
 
-	// Uncertain says that some Job may exist that is not among the Jobs: its creation or its
-	// look-up got no answer.
+	// Uncertain is whether a Job may exist that is not in Jobs: the request that created it, or the
+	// read of it, got no answer.
 	Uncertain bool
 
-	// Unrecordable says that the status which Plan.RecordFirst asks for can't be written.
+	// Unrecordable is whether the status that Plan.RecordFirst asks for can't be written.
 	Unrecordable bool
 
-	// LeadingSince is when this manager began to lead; zero if it has always led. Verified says
-	// that the Jobs which Plan.Verify names have been looked up.
+	// LeadingSince is when this manager became the leader; zero if it has always been.
 	LeadingSince time.Time
-	Verified     bool
 
-	// Now is the one instant that the decision is made at.
+	// Verified is whether the Jobs that Plan.Verify names have been looked up.
+	Verified bool
+
+	// Now is the instant of the decision.
 	Now time.Time
 
-	// EditedAt is when the spec was last edited as the managed fields say, in whole seconds rounded
-	// down. Zero when unknown. They do not say it of an edit that only removes fields.
+	// EditedAt is when the spec was last edited according to managedFields, in whole seconds
+	// rounded down; zero if unknown. An edit that only removes fields does not change it.
 	EditedAt time.Time
 
-	// LabelledAt is what EditedAt was before this generation, if a label was edited of which the
-	// status does not tell; zero if not.
+	// LabelledAt is what EditedAt was before this generation, if a label edit had moved it since
+	// the status was written; else zero.
 	LabelledAt time.Time
 
-	// SeenAt is when this manager first saw this generation, or one before it with the same schedule
-	// if it has seen each edit since. It stands in for an EditedAt that is not known, or that an edit
-	// of something else has moved, so that ticks after it run even while no status can be written.
+	// SeenAt is when this manager first saw this generation, or an earlier one with the same
+	// schedule if it has seen each edit since. It replaces an EditedAt that is unknown, or that an
+	// edit of something else has moved. So ticks after it run even while no status can be written.
 	SeenAt time.Time
 
-	// EditSeenAt is when this manager saw this generation follow another that the status does not tell
-	// of; zero if it did not.
+	// EditSeenAt is when this manager first saw this generation, if it had seen the one before, which
+	// the stored status has not observed either; else zero.
 	EditSeenAt time.Time
 
-	// stoppedUntil is the instant up to which ticks passed while the CronJob had stopped after
-	// failures; zero if it had not. Decide fills it in.
+	// stoppedUntil is the instant up to which ticks passed while the CronJob was stopped after
+	// failures; zero if it was not. Decide sets it.
 	stoppedUntil time.Time
 
 	// Schedule has the ticks of the CronJob, unless ScheduleErr says why there are none.
@@ -97,102 +98,109 @@ type Input struct {
 	ScheduleErr error
 }
 
-// NewInput makes the input of a decision about a CronJob as it is stored: it fills in the defaults
-// and parses the schedule. It does not change the CronJob.
+// NewInput makes the input of a decision about a stored CronJob: it sets the defaults and parses
+// the schedule. It does not change the CronJob.
 func NewInput(stored *v1.CronJob, now, editedAt time.Time, jobs ...*batchv1.Job) Input {
-	defaulted := *stored // Default sets fields, and changes nothing that they point to
+	defaulted := *stored // a shallow copy: Default replaces pointers
 	defaulted.Default()
 	in := Input{CronJob: &defaulted, Jobs: jobs, Now: now, EditedAt: editedAt, SeenAt: now}
 	in.Schedule, in.ScheduleErr = SpecOf(&stored.Spec).Ticks()
 	return in
 }
 
-// Plan is what is to be done. Nobody changes it: Conclude makes a Result of it and of what was
-// done.
+// Plan is what to do. It is never changed: Conclude makes a Result from it and from what was done.
 type Plan struct {
-	// Status to write if nothing is done.
+	// Status is what to write if nothing is done.
 	Status v1.CronJobStatus
 
-	// Verify names Jobs to be looked up, after which it is to be decided again: those that the
-	// status lists and that were not observed, and those of ticks that would be missed, but that
-	// the manager which led before may have run.
+	// Verify names Jobs to look up before the decision is made again: Jobs that the status lists
+	// and that were not observed, and Jobs of ticks that would be missed unless the previous leader
+	// has run them.
 	Verify []string
 
-	// RecordFirst says that a tick is due that waits until the status is written: it tells of runs
-	// whose Jobs are to be deleted. If it can't be written, it is to be decided again.
+	// RecordFirst is whether a due tick waits for the status write, because the status records runs
+	// whose Jobs are to be deleted. If the write fails, decide again with Input.Unrecordable.
 	RecordFirst bool
 
-	// Start says which tick is to be started; nil for none.
+	// Start is the tick to start; nil for none.
 	Start *Start
 
 	// Replace has the Jobs to delete before the start. If one can't be deleted, nothing is started.
 	Replace []*batchv1.Job
 
-	// Prune has the ended Jobs to delete because the history limits are reached.
+	// Prune has the ended Jobs to delete because they are beyond the history limits.
 	Prune []*batchv1.Job
 
 	// Ended has the Jobs whose end the stored status lacks. If more run than it lists, it also has
 	// unlisted Jobs that ended in the last 10 minutes, which may be reported twice.
 	Ended []Ended
 
-	// ReplacedCount counts the listed Jobs that are gone because they were deleted for the next run.
+	// ReplacedCount counts the listed Jobs that are gone because they were deleted for the next
+	// run.
 	ReplacedCount int
 
 	// DeletedCount counts the listed Jobs that are gone because somebody else deleted them.
 	DeletedCount int
 
-	// Missed has the ticks that will never run, as they are added to the status.
+	// Missed has the ticks that are added to status.missed.
 	Missed []Missed
 
-	// HeldBy is the Job that a due tick has begun to wait for; nil when there is none, or when the
+	// HeldBy is the Job that a due tick now waits for; nil if there is none, or if the stored
 	// status says so already.
 	HeldBy *batchv1.Job
 
-	// Stopped says why nothing is started after failures; nil when something may be, or when the
-	// status says so already.
+	// Stopped is why nothing is started after failures; nil if the CronJob is not stopped, or if
+	// the stored status says so already.
 	Stopped *Stop
 
-	// Rejected says why the schedule can't be followed; nil when it can, or when the status says so
+	// Rejected is why the schedule is invalid; nil if it is not, or if the stored status says so
 	// already.
 	Rejected *Rejection
 
-	// WakeAt is when to decide again if nothing happens before. Zero for never.
+	// WakeAt is when to decide again if no watch event comes before; zero for never.
 	WakeAt time.Time
 
-	// Again asks for another decision as soon as the status is written: only then may some Job be
+	// Again is whether to decide again as soon as the status is written. Only then may some Jobs be
 	// deleted.
 	Again bool
 
-	// running has the Jobs that run, oldest first. unobserved is how many more are believed to run.
-	running    []jobState
+	// running has the Jobs that run, oldest first.
+	running []jobState
+
+	// unobserved is how many Jobs probably run but were not observed.
 	unobserved int
 
-	// jobs has the Jobs that were observed.
+	// jobs has the observed Jobs.
 	jobs sortedJobs
 
-	// newlyEnded has the Jobs whose end the stored status does not say, each of them once.
+	// newlyEnded has the Jobs whose end the stored status does not record.
 	newlyEnded []*batchv1.Job
 
-	// unrecorded has Jobs of ticks that the stored status does not tell of.
+	// unrecorded has the Jobs of ticks that the stored status does not record.
 	unrecorded []*batchv1.Job
 }
 
-// Start is a tick to be started.
+// Start is a tick to start.
 type Start struct {
-	// Tick is the scheduled time, and At when it was to start: the same but for the jitter.
-	Tick, At time.Time
-	Job      *batchv1.Job
+	// Tick is the scheduled time.
+	Tick time.Time
 
-	// Newest is the newest tick that is due; with catchUpPolicy All it may be a later one.
+	// At is Tick and the jitter.
+	At  time.Time
+	Job *batchv1.Job
+
+	// Newest is the newest due tick: with catchUpPolicy All it may be later than Tick.
 	Newest time.Time
 
-	// Next is the tick after it, which may be due too, and GiveUpAt when it may be too late for this
-	// one: the end of the starting deadline, or the start of the next tick that is not due yet. Both
-	// are zero for never.
-	Next, GiveUpAt time.Time
+	// Next is the tick after Tick, which may be due too; zero for none.
+	Next time.Time
+
+	// GiveUpAt is when this tick may be missed: the end of the starting deadline, or the start of
+	// the next tick that is not due yet; zero for never.
+	GiveUpAt time.Time
 }
 
-// Rejection is why a schedule can't be followed.
+// Rejection is why a schedule is invalid.
 type Rejection struct {
 	// Reason is that of the Ready condition: InvalidSchedule or InvalidTimeZone.
 	Reason string
@@ -203,7 +211,7 @@ type Rejection struct {
 func Decide(in Input) Plan {
 	p := Plan{Status: *in.CronJob.Status.DeepCopy()}
 	if in.CronJob.DeletionTimestamp != nil {
-		return p // it starts nothing any more, and its Jobs are the garbage collector's
+		return p // it starts nothing, and the garbage collector deletes its Jobs
 	}
 	jobs := sortJobs(in)
 	p.observe(in, jobs)
@@ -229,7 +237,7 @@ func Decide(in Input) Plan {
 	return p
 }
 
-// reject stops at a schedule that can't be followed. An edit is what it takes to go on.
+// reject starts nothing because the schedule is invalid, until somebody edits it.
 func (p *Plan) reject(in Input) {
 	p.missWaiting(in, timeOf(p.Status.LastScheduleTime))
 	p.setNext(in, time.Time{})
@@ -243,7 +251,7 @@ func (p *Plan) reject(in Input) {
 	}
 }
 
-// follow finds the tick that is due, if any, and says what is to be done about it.
+// follow finds the due tick, if any, and decides what to do about it.
 func (p *Plan) follow(in Input, active []jobState) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
 	last := timeOf(p.Status.LastScheduleTime)
@@ -251,9 +259,9 @@ func (p *Plan) follow(in Input, active []jobState) {
 	if isWaitOver(in) {
 		p.missWaiting(in, last)
 	}
-	if isEditedUnseen(in.CronJob) {
-		// Whether ticks before they were seen count is not known: one of the edits may have been a
-		// resume, and the managed fields do not tell of each. So none of them runs.
+	if isEditedMoreThanOnce(in.CronJob) {
+		// One of the edits may have been a resume, and the managed fields don't have the time of
+		// each. So no tick from before the edits were seen runs.
 		p.missUpTo(in, MissedEdited, ticks, from, in.SeenAt)
 		from = latest(from, in.SeenAt)
 	}
@@ -285,19 +293,19 @@ func (p *Plan) follow(in Input, active []jobState) {
 	coming, _ := ticks.Next(newest)
 	giveUp := startOf(in.CronJob, coming)
 	if deadline, hasDeadline := deadlineOf(in, due); hasDeadline {
-		// The deadline itself is in time, so the first instant that is not comes after it.
+		// A start exactly at the deadline is still in time.
 		giveUp = earliest(giveUp, deadline.Add(time.Millisecond))
 	}
 	p.setNext(in, due)
 	if !isReadyReason(in.CronJob, v1.ReasonWaiting) && !isReadyReason(in.CronJob, v1.ReasonJobCreationFailed) {
-		// Whatever becomes of the tick: were it Suspended still, the next plan would miss the same
-		// ticks again.
+		// Whether or not the tick can start: if Ready stayed Suspended, the next plan would miss
+		// the same ticks again.
 		p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, messageScheduled)
 	}
 	p.run(in, active, Start{Tick: due, At: startOf(in.CronJob, due), Newest: newest, Next: next, GiveUpAt: giveUp})
 }
 
-// passOver leaves out a tick that is due and is not to be started.
+// passOver skips a due tick that must not be started.
 func (p *Plan) passOver(in Input, due time.Time) {
 	if isNameTaken(in, due) {
 		p.miss(in, Missed{MissedNameTaken, due, due, 1})
@@ -306,7 +314,7 @@ func (p *Plan) passOver(in Input, due time.Time) {
 	p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, due)
 }
 
-// await has nothing to do until the next tick, which is zero if none is left.
+// await waits for the next tick; zero if none is left.
 func (p *Plan) await(in Input, next time.Time) {
 	if next.IsZero() {
 		p.complete(in)
@@ -317,7 +325,7 @@ func (p *Plan) await(in Input, next time.Time) {
 	p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, messageScheduled)
 }
 
-// wakeBy has the next decision made at an instant at the latest; zero asks for nothing.
+// wakeBy asks for the next decision at an instant, or earlier; zero asks for nothing.
 func (p *Plan) wakeBy(at time.Time) { p.WakeAt = earliest(p.WakeAt, at) }
 
 // deadlineOf returns the last instant at which a tick may start, if there is one.
@@ -326,8 +334,8 @@ func deadlineOf(in Input, tick time.Time) (time.Time, bool) {
 	if seconds == nil || *seconds > math.MaxInt64/int64(time.Second) {
 		return time.Time{}, false
 	}
-	// Below 0, which only a stored object can be, no tick is in time; far below, the sum would
-	// overflow.
+	// No tick is in time for a negative deadline, which only a CronJob stored without the schema
+	// can have. One far below 0 would overflow the sum.
 	return startOf(in.CronJob, tick).Add(time.Duration(max(*seconds, -1)) * time.Second), true
 }
 

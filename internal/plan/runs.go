@@ -20,12 +20,12 @@ import (
 // MaxRecentRuns is how many runs a status remembers.
 const MaxRecentRuns = 10
 
-// reasonReplaced is the reason of a run whose Job made room for the next.
+// reasonReplaced is the reason of a run whose Job was deleted for the next one.
 const reasonReplaced = "Replaced"
 
-// rememberRuns has the status say what became of the newest runs, and how the last one ended. It
-// changes nothing that would be the only change: a status is written when a run starts, ends or is
-// missed, and at no other time.
+// rememberRuns updates the newest runs in the status, and how the last one ended. It does nothing
+// unless a run started or ended or a tick was missed, so that it never is the only reason for a
+// status write.
 func (p *Plan) rememberRuns(in Input, done Outcome) {
 	before := in.CronJob.Status
 	isSame := len(p.newlyEnded)+len(p.Missed)+len(p.unrecorded) == 0 && ActiveCount(p.Status) == ActiveCount(before) &&
@@ -48,7 +48,7 @@ func (p *Plan) rememberRuns(in Input, done Outcome) {
 	p.noteEnds(in)
 }
 
-// newestOf returns those Jobs that may be among the newest runs.
+// newestOf returns the Jobs that may be among the newest runs.
 func newestOf(jobs sortedJobs) []*batchv1.Job {
 	var newest []*batchv1.Job
 	for _, sorted := range [][]jobState{jobs.active, jobs.failed, jobs.succeeded} {
@@ -59,24 +59,24 @@ func newestOf(jobs sortedJobs) []*batchv1.Job {
 	return newest
 }
 
-// isUntold reports whether the status does not tell of a manual run or a backfill that has ended: it
-// began and ended while nobody looked, or while no status could be written.
-func isUntold(in Input, job jobState) bool {
+// isEndUnrecorded reports whether the status lacks the end of a manual run or a backfill. Such a
+// run may have started and ended while no manager ran, or while no status could be written.
+func isEndUnrecorded(in Input, job jobState) bool {
 	status := in.CronJob.Status
 	runs := status.RecentRuns
 	if i := indexOf(runs, RunOf(job.Job)); i >= 0 {
 		return runs[i].Result == v1.RunRunning
 	}
-	if job.trigger == v1.TriggerBackfill { // of which an older manager knows nothing
+	if job.trigger == v1.TriggerBackfill { // an older manager does not record backfills
 		return job.age.After(newRunList(runs).after)
 	}
-	if len(runs) == 0 { // else an older manager has written the status
+	if len(runs) == 0 { // a manager without recentRuns may have written the status
 		return status.LastScheduleTime == nil
 	}
 	return job.age.After(runs[len(runs)-1].ScheduledTime.Time)
 }
 
-// isRunning returns what reports whether a run whose Job was not observed to have ended runs still.
+// isRunning returns a function that reports whether a run without an observed end still runs.
 func (p *Plan) isRunning(in Input) func(v1.Run) bool {
 	names := make(map[string]bool, len(p.running))
 	for _, job := range p.running {
@@ -88,7 +88,7 @@ func (p *Plan) isRunning(in Input) func(v1.Run) bool {
 	}
 }
 
-// RunOf returns what became of a Job.
+// RunOf returns the run of a Job, as a status has it.
 func RunOf(job *batchv1.Job) v1.Run {
 	trigger, tick := TriggerOf(job)
 	run := v1.Run{
@@ -111,11 +111,10 @@ func RunOf(job *batchv1.Job) v1.Run {
 type runList struct {
 	runs []v1.Run
 
-	// after is the time before which runs were forgotten; zero if none was.
+	// after is the time up to which runs were dropped for lack of room; zero if none were.
 	after time.Time
 }
 
-// newRunList makes a list of the runs of a status.
 func newRunList(runs []v1.Run) *runList {
 	l := &runList{runs: slices.Clone(runs)}
 	if len(runs) >= MaxRecentRuns {
@@ -124,7 +123,7 @@ func newRunList(runs []v1.Run) *runList {
 	return l
 }
 
-// put adds a run, or takes what is known of it now.
+// put adds a run, or updates it.
 func (l *runList) put(run v1.Run) {
 	i := indexOf(l.runs, run)
 	switch {
@@ -135,15 +134,15 @@ func (l *runList) put(run v1.Run) {
 	}
 }
 
-// indexOf returns which of some runs is that of the same Job; -1 if none is. A manual run's name may
-// have been used before.
+// indexOf returns the index of the run with the same Job; -1 if there is none. It compares the
+// start too, because the name of a manual run may have been used before.
 func indexOf(runs []v1.Run, run v1.Run) int {
 	return slices.IndexFunc(runs, func(other v1.Run) bool {
 		return other.JobName == run.JobName && other.StartTime.Equal(run.StartTime)
 	})
 }
 
-// miss adds ticks that were missed. A gap that goes on for the same reason stays one run.
+// miss adds missed ticks. It adds them to the newest run if that was missed for the same reason.
 func (l *runList) miss(missed Missed) {
 	run := v1.Run{
 		ScheduledTime: metav1.NewTime(missed.First), Trigger: v1.TriggerSchedule,
@@ -160,8 +159,8 @@ func (l *runList) miss(missed Missed) {
 	l.runs = append(l.runs, run)
 }
 
-// deleteMissing takes the runs whose Jobs are gone for deleted. The replaced Jobs made room for the
-// next.
+// deleteMissing sets the result of runs whose Jobs are gone to deleted. replaced has the Jobs that
+// were deleted for the next run.
 func (l *runList) deleteMissing(isRunning func(v1.Run) bool, replaced []*batchv1.Job) {
 	for i := range l.runs {
 		run := &l.runs[i]
@@ -175,21 +174,20 @@ func (l *runList) deleteMissing(isRunning func(v1.Run) bool, replaced []*batchv1
 	}
 }
 
-// sort puts the newest first. It keeps the order of those that are equally new.
 func (l *runList) sort() {
 	slices.SortStableFunc(l.runs, func(a, b v1.Run) int {
 		return cmp.Or(b.ScheduledTime.Compare(a.ScheduledTime.Time), cmp.Compare(b.JobName, a.JobName))
 	})
 }
 
-// newest returns those that a status has room for.
+// newest returns the MaxRecentRuns newest runs.
 func (l *runList) newest() []v1.Run {
 	l.sort()
 	return l.runs[:min(len(l.runs), MaxRecentRuns)]
 }
 
-// noteEnds notes how the runs have ended whose end the stored status does not say, in the order in
-// which they did.
+// noteEnds updates the status from the runs whose end the stored status does not record, in the
+// order in which they ended.
 func (p *Plan) noteEnds(in Input) {
 	for _, job := range p.ends() {
 		condition := endCondition(job)
@@ -209,7 +207,7 @@ func (p *Plan) noteEnds(in Input) {
 	}
 }
 
-// setLastRun has the condition LastRunSucceeded say what a Job says of its end.
+// setLastRun sets the condition LastRunSucceeded from the end condition of a Job.
 func (p *Plan) setLastRun(in Input, end *batchv1.JobCondition) {
 	status := metav1.ConditionTrue
 	if end.Type == batchv1.JobFailed {
@@ -221,12 +219,11 @@ func (p *Plan) setLastRun(in Input, end *batchv1.JobCondition) {
 	})
 }
 
-// validReason matches what the API server takes as the reason of a condition of ours, and no longer
-// than reasons are.
+// validReason matches the reasons that the API server accepts in a condition, up to 128 characters.
 var validReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]{0,126}[A-Za-z0-9_])?$`)
 
-// reasonOf returns the reason that a Job gives for its end; "" if there is none, or one that the API
-// server would not take.
+// reasonOf returns the reason in the end condition of a Job; "" if the API server would not accept
+// it.
 func reasonOf(end *batchv1.JobCondition) string {
 	if validReason.MatchString(end.Reason) {
 		return end.Reason

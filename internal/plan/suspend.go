@@ -12,13 +12,13 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// isSuspended reports whether a CronJob with its defaults starts nothing at an instant.
+// isSuspended reports whether a CronJob, with its defaults set, is suspended at an instant.
 func isSuspended(c *v1.CronJob, now time.Time) bool {
 	return *c.Spec.Suspend || now.Before(timeOf(c.Spec.SuspendUntil))
 }
 
-// suspendedUntil returns the last instant of which ticks passed while the CronJob was suspended for
-// some time; zero if it was not. The tick at the end of that time runs.
+// suspendedUntil returns the last instant before a past spec.suspendUntil; zero if there is none.
+// Ticks up to it passed during the suspension; one at suspendUntil itself runs.
 func suspendedUntil(in Input) time.Time {
 	until := timeOf(in.CronJob.Spec.SuspendUntil)
 	if until.IsZero() || in.Now.Before(until) {
@@ -27,7 +27,7 @@ func suspendedUntil(in Input) time.Time {
 	return until.Add(-time.Nanosecond)
 }
 
-// suspend lets ticks pass. One that was due and had not run when it was suspended is missed.
+// suspend lets ticks pass. It misses a tick that was due, and had not run, at the suspension.
 func (p *Plan) suspend(in Input) {
 	p.missWaiting(in, timeOf(p.Status.LastScheduleTime))
 	p.setNext(in, time.Time{})

@@ -21,8 +21,8 @@ const (
 	// MissedDeadline is for a tick that did not start within startingDeadlineSeconds.
 	MissedDeadline MissedReason = "Deadline"
 
-	// MissedSuperseded is for ticks of a gap in which nobody looked, as during an outage: only the
-	// newest runs.
+	// MissedSuperseded is for ticks that passed while no manager ran, as in an outage: only the
+	// newest of them runs.
 	MissedSuperseded MissedReason = "Superseded"
 
 	// MissedForbidden is for a tick that waited for a Job to end until a newer one was due.
@@ -38,22 +38,22 @@ const (
 	// failures.
 	MissedStopped MissedReason = "Stopped"
 
-	// MissedNameTaken is for a tick whose Job's name a stranger has.
+	// MissedNameTaken is for a tick whose Job name another object has.
 	MissedNameTaken MissedReason = "NameTaken"
 )
 
-// MaxMissedCount is how many ticks of a gap are counted. More are reported as this many.
+// MaxMissedCount is how many missed ticks are counted at most. More are reported as this many.
 const MaxMissedCount = 100
 
 // Missed is a row of ticks that will never run.
 type Missed struct {
 	Reason      MissedReason
 	First, Last time.Time
-	// Count is how many they are, at most MaxMissedCount.
+	// Count is how many ticks there are from First to Last, at most MaxMissedCount.
 	Count int
 }
 
-// Equal reports whether two rows are of the same ticks, for the same reason.
+// Equal reports whether two rows have the same ticks and reason.
 func (m Missed) Equal(other Missed) bool {
 	return m.Reason == other.Reason && m.First.Equal(other.First) && m.Last.Equal(other.Last)
 }
@@ -61,9 +61,8 @@ func (m Missed) Equal(other Missed) bool {
 // MaxMissedRows is how many rows of missed ticks a status keeps.
 const MaxMissedRows = 5
 
-// miss notes ticks that will never run. They are kept in the status, which so moves past them and
-// says so in one write: whoever reads it can report them, whatever became of the process that wrote
-// it.
+// miss adds ticks that will never run to the status. One write then moves the status past them and
+// records them, so any process that reads it can report them, also after a crash of the writer.
 func (p *Plan) miss(in Input, m Missed) {
 	p.Missed = append(slices.Clip(p.Missed), m)
 	row := v1.MissedTicks{
@@ -74,12 +73,12 @@ func (p *Plan) miss(in Input, m Missed) {
 	p.Status.Missed = rows[:min(len(rows), MaxMissedRows)]
 }
 
-// MissedRow returns a row of the status as a plan has it.
+// MissedRow converts a row of the status.
 func MissedRow(row v1.MissedTicks) Missed {
 	return Missed{Reason: MissedReason(row.Reason), First: row.First.Time, Last: row.Last.Time, Count: int(row.Count)}
 }
 
-// missOlder notes the ticks after an instant that a newer one, the one that is due, leaves behind.
+// missOlder misses the ticks after an instant and before the due one.
 func (p *Plan) missOlder(in Input, ticks schedule.Ticks, from, due time.Time) {
 	count := ticks.Count(from, due, MaxMissedCount)
 	if count == 0 {
@@ -90,7 +89,7 @@ func (p *Plan) missOlder(in Input, ticks schedule.Ticks, from, due time.Time) {
 	p.miss(in, Missed{reasonForOlder(in.CronJob), first, last, count})
 }
 
-// reasonForOlder says why ticks did not run that a newer one has left behind.
+// reasonForOlder returns why ticks did not run before a newer one was due.
 func reasonForOlder(c *v1.CronJob) MissedReason {
 	switch {
 	case c.Status.NextScheduleTime == nil:
@@ -102,9 +101,8 @@ func reasonForOlder(c *v1.CronJob) MissedReason {
 	return MissedSuperseded
 }
 
-// missOvertaken notes the ticks that a newer one has left behind whose Job there is, if the status
-// does not tell of that Job: it could not be written, and the plan that had missed them was lost
-// with it.
+// missOvertaken misses the ticks skipped by a run that the stored status does not record yet. The
+// plan that started the run missed them too, but its status could not be written.
 func (p *Plan) missOvertaken(in Input) {
 	c := in.CronJob
 	last, newest := timeOf(c.Status.LastScheduleTime), timeOf(p.Status.LastScheduleTime)
@@ -112,7 +110,7 @@ func (p *Plan) missOvertaken(in Input) {
 		return
 	}
 	ran := ticksOf(in)
-	unedited := in.ScheduleErr == nil && newest.After(editedAt(in)) // since the newest was started
+	unedited := in.ScheduleErr == nil && newest.After(editedAt(in)) // since the newest run
 	if unedited && isWaitOver(in) && !ran.has(timeOf(c.Status.NextScheduleTime)) {
 		p.missWaiting(in, last)
 	}
@@ -131,7 +129,7 @@ func (p *Plan) missOvertaken(in Input) {
 		lost.Last = tick
 		lost.Count++
 	}
-	if lost.Count == MaxMissedCount { // there may be more, which are not counted
+	if lost.Count == MaxMissedCount { // there may be more
 		lost.Last = lastWithoutJob(in, ran, lost.Last, newest)
 	}
 	if lost.Count > 0 {
@@ -139,9 +137,9 @@ func (p *Plan) missOvertaken(in Input) {
 	}
 }
 
-// passedBy returns the first tick that was open when the newest that has run was started, given the
-// last that the status tells of, and what finds the next. If the schedule was edited since, only
-// the one is known that the status waits for.
+// passedBy returns the first tick that was not handled when the newest run started, and a function
+// that returns the next one. last is the newest run that the status records. If the schedule was
+// edited since, only the tick that the status waits for is known.
 func passedBy(in Input, last time.Time, unedited bool) (first time.Time, next func(time.Time) (time.Time, bool)) {
 	c := in.CronJob
 	first = timeOf(c.Status.NextScheduleTime)
@@ -155,12 +153,12 @@ func passedBy(in Input, last time.Time, unedited bool) (first time.Time, next fu
 	return first, next
 }
 
-// anchorAt returns what an interval counted from at an instant: the newest run up to then, be it
-// one that the status does not tell of.
+// anchorAt returns what an interval counted from at an instant: the newest run up to then, whether
+// or not the status records it.
 func anchorAt(in Input, instant time.Time) time.Time {
 	anchor := Anchor(in.CronJob, in.CronJob.Status)
 	if in.Schedule.Interval() == 0 {
-		return anchor // a cron expression has its ticks wherever it is anchored
+		return anchor // the ticks of a cron expression don't depend on it
 	}
 	for _, job := range slices.Concat(in.Jobs, in.Gone) {
 		if tick, ok := TickOf(job); ok && !tick.After(instant) {
@@ -170,8 +168,8 @@ func anchorAt(in Input, instant time.Time) time.Time {
 	return anchor
 }
 
-// lastWithoutJob returns the last tick without a Job that is later than one and before the newest
-// that has run; the one itself if there is none.
+// lastWithoutJob returns the last tick without a Job after from and before newest; from if there is
+// none.
 func lastWithoutJob(in Input, ran tickSet, from, newest time.Time) time.Time {
 	ticks := in.Schedule.Anchored(anchorAt(in, from))
 	for {
@@ -189,7 +187,7 @@ func lastWithoutJob(in Input, ran tickSet, from, newest time.Time) time.Time {
 // tickSet is a set of ticks, in UTC.
 type tickSet map[time.Time]struct{}
 
-// ticksOf returns the ticks that have run, as far as there are Jobs that say so.
+// ticksOf returns the ticks of the Jobs that the schedule started.
 func ticksOf(in Input) tickSet {
 	ticks := make(tickSet, len(in.Jobs))
 	for _, job := range slices.Concat(in.Jobs, in.Gone) {
@@ -200,18 +198,17 @@ func ticksOf(in Input) tickSet {
 	return ticks
 }
 
-// has reports whether a tick is in the set.
 func (s tickSet) has(tick time.Time) bool {
 	_, ok := s[tick.UTC()]
 	return ok
 }
 
-// verify names the Jobs of ticks that would be missed, but that the manager which led before may
-// have run: of its last Jobs this one knows by the cache alone, which may be stale.
+// verify names the Jobs of ticks that would be missed although the previous leader may have run
+// them: this manager knows that leader's last Jobs only from the cache, which may be stale.
 func (p *Plan) verify(in Input) {
 	since := in.LeadingSince.Add(-MaxCacheLag - Jitter(in.CronJob))
 	if catchUpLimit(in.CronJob) > 1 && in.Now.Before(in.LeadingSince.Add(MaxCacheLag)) {
-		since = time.Time{} // it may have run older ones as well
+		since = time.Time{} // the previous leader may have run older ticks too
 	}
 	for _, tick := range missedFrom(in, p.Missed, since) {
 		if !tick.After(in.LeadingSince) {
@@ -220,11 +217,11 @@ func (p *Plan) verify(in Input) {
 	}
 }
 
-// missedFrom returns the ticks of some rows from an instant on; at most MaxMissedCount of them.
+// missedFrom returns the ticks of some rows from an instant on, at most MaxMissedCount.
 func missedFrom(in Input, rows []Missed, since time.Time) []time.Time {
 	var ticks []time.Time
 	for _, row := range rows {
-		if row.Count == 1 { // maybe of a schedule that was edited since
+		if row.Count == 1 { // it may be of a schedule that was edited since
 			if !row.First.Before(since) {
 				ticks = append(ticks, row.First)
 			}
@@ -239,7 +236,7 @@ func missedFrom(in Input, rows []Missed, since time.Time) []time.Time {
 	return ticks
 }
 
-// missUpTo notes the ticks after one instant up to another.
+// missUpTo misses the ticks after from and not after until.
 func (p *Plan) missUpTo(in Input, reason MissedReason, ticks schedule.Ticks, from, until time.Time) {
 	last, ok := ticks.Last(from, until)
 	if !ok {
@@ -249,9 +246,9 @@ func (p *Plan) missUpTo(in Input, reason MissedReason, ticks schedule.Ticks, fro
 	p.miss(in, Missed{reason, first, last, ticks.Count(from, last.Add(time.Second), MaxMissedCount)})
 }
 
-// missWaiting notes the ticks that were due when the CronJob was edited, and had not run by the last
-// that has. Of another schedule, of one that was edited more than once, and before a tick that has
-// run since, only the one is noted that the status waits for.
+// missWaiting misses the ticks that were due when the CronJob was edited and had not run; last is
+// the newest run. Only the tick that the status waits for is known if the schedule was edited, if
+// the CronJob was edited more than once, or if a newer tick has run since.
 func (p *Plan) missWaiting(in Input, last time.Time) {
 	c, edited := in.CronJob, editedAt(in)
 	if !isReschedule(c) && !isSuspended(c, in.Now) {
@@ -259,7 +256,7 @@ func (p *Plan) missWaiting(in Input, last time.Time) {
 	}
 	waiting := c.Status.NextScheduleTime
 	isSame := last.Equal(timeOf(p.Status.LastScheduleTime)) && in.ScheduleErr == nil &&
-		c.Status.ObservedSchedule == observedSchedule(c) && !isEditedUnseen(c)
+		c.Status.ObservedSchedule == observedSchedule(c) && !isEditedMoreThanOnce(c)
 	switch {
 	case waiting == nil || waiting.After(edited):
 	case isSame:
@@ -269,26 +266,26 @@ func (p *Plan) missWaiting(in Input, last time.Time) {
 	}
 }
 
-// isWaitOver reports whether the tick that the status waits for is not to run any more, as the
-// CronJob was edited, or suspended for some time.
+// isWaitOver reports whether the tick that the status waits for must not run any more because the
+// CronJob was edited or suspended.
 func isWaitOver(in Input) bool {
 	return isReschedule(in.CronJob) || timeOf(in.CronJob.Status.NextScheduleTime).Before(suspendedUntil(in))
 }
 
-// handledUntil returns the instant up to which ticks need nothing more, given the last that has
-// run: they have run, were missed, passed while suspended or stopped, or lie before the CronJob was
-// created or its schedule edited.
+// handledUntil returns the instant up to which all ticks are handled, given the newest run: they
+// have run, were missed, passed while the CronJob was suspended or stopped, or lie before its
+// creation or an edit of its schedule.
 //
-// The status remembers it as nextScheduleTime, the first tick that needs something still, together
-// with the schedule that this tick is one of. So an edit is told from all other changes, and ticks
-// from before it don't run after it, while a tick that waits for a Job survives an edit of the
-// template.
+// The status remembers it as nextScheduleTime, the first tick that is not handled, and as
+// observedSchedule, the schedule of that tick. So an edit of the schedule can be told from other
+// edits: ticks from before it don't run after it, but a tick that waits for a Job still runs after
+// an edit of the template.
 func handledUntil(in Input, last time.Time) time.Time {
 	c := in.CronJob
 	until := latest(c.CreationTimestamp.Time, last, suspendedUntil(in), in.stoppedUntil)
 	waiting := c.Status.NextScheduleTime
 	switch {
-	case c.Status.ObservedGeneration <= 0: // nobody has looked yet
+	case c.Status.ObservedGeneration <= 0: // never reconciled
 		if c.Generation > 1 {
 			until = latest(until, editedAt(in))
 		}
@@ -297,37 +294,38 @@ func handledUntil(in Input, last time.Time) time.Time {
 	case waiting != nil:
 		until = latest(until, waiting.Add(-time.Second))
 	case isReadyReason(c, v1.ReasonCompleted):
-		until = latest(until, in.Now) // none is left: whatever passed since the last run was handled
-		if len(c.Status.Missed) > 0 { // also before the clock was set back
+		until = latest(until, in.Now) // no tick was left: all up to now are handled
+		if len(c.Status.Missed) > 0 { // they may lie ahead, if the clock was set back
 			until = latest(until, c.Status.Missed[0].Last.Time)
 		}
 	}
 	return until
 }
 
-// isReschedule reports whether ticks from before the last edit don't count: the schedule or its
-// zone was edited, the CronJob resumed, or it was edited more than once since it was looked at, so
-// that it may have been suspended in between.
+// isReschedule reports whether ticks from before the last edit must not run: the schedule or its
+// time zone was edited, the CronJob was resumed, or it was edited more than once since the last
+// reconcile and may have been suspended in between.
 func isReschedule(c *v1.CronJob) bool {
 	return c.Status.ObservedSchedule != observedSchedule(c) ||
-		isReadyReason(c, v1.ReasonSuspended) || isEditedUnseen(c)
+		isReadyReason(c, v1.ReasonSuspended) || isEditedMoreThanOnce(c)
 }
 
-// isEditedUnseen reports whether the spec was edited more than once since it was looked at.
-func isEditedUnseen(c *v1.CronJob) bool {
+// isEditedMoreThanOnce reports whether the spec was edited more than once since the status observed
+// it.
+func isEditedMoreThanOnce(c *v1.CronJob) bool {
 	observed := c.Status.ObservedGeneration
-	if observed <= 0 && c.Status.LastScheduleTime == nil { // no status was ever written
+	if observed <= 0 && c.Status.LastScheduleTime == nil { // never reconciled
 		observed = 1
 	}
 	return observed > 0 && c.Generation-observed > 1
 }
 
-// editedAt returns when the spec was last edited. When that is not known, or said to be later than
-// when it was first seen, it is then: a tick too few is better than one that nobody expects.
+// editedAt returns when the spec was last edited. If that is unknown, or later than when the spec
+// was first seen, it returns the latter: a missed tick is better than an unexpected run.
 //
-// The managed fields may tell of the edit of a label, and not of one that only removes a field. If
-// the spec is the one that the status has observed, or was seen before, what they tell of since is
-// the edit of a label.
+// The edit of a label may change the time in managedFields, and an edit that only removes a field
+// does not. If the status has observed the spec, or it was seen before, a later time is that of a
+// label edit.
 func editedAt(in Input) time.Time {
 	edited, status := in.EditedAt, in.CronJob.Status
 	if status.ObservedGeneration == in.CronJob.Generation && status.ObservedEditTime != nil {
@@ -339,11 +337,11 @@ func editedAt(in Input) time.Time {
 	return edited
 }
 
-// isUnstamped reports whether the last edit left the managed fields' times as they were: when the
-// status was written or a label edited since, or at the creation if nobody has looked yet. The API
-// server stamps an edit only if it sets a field: one that removes the time zone, or v2's hour, is
-// not stamped. Nor is one that is made while the conversion webhook does not answer
-// (FieldManager.UpdateNoErrors in k8s.io/apimachinery keeps the managed fields of before).
+// isUnstamped reports whether the last edit did not change the times in managedFields: they are
+// still those of the last status write, of a label edit since, or, before the first reconcile, of
+// the creation. The API server stamps an edit only if it sets a field: one that removes the time
+// zone, or v2's hour, is not stamped. Nor is one that is made while the conversion webhook does not
+// answer (FieldManager.UpdateNoErrors in k8s.io/apimachinery keeps the earlier managed fields).
 func isUnstamped(in Input) bool {
 	c, status := in.CronJob, in.CronJob.Status
 	if status.ObservedGeneration <= 0 {
@@ -353,10 +351,10 @@ func isUnstamped(in Input) bool {
 		(status.ObservedEditTime == nil || !in.EditedAt.After(latest(status.ObservedEditTime.Time, in.LabelledAt)))
 }
 
-// observeEdit notes of which spec the status is made. The time of the edit is noted in each status
-// that is written, so that the edit of a label, which moves it, is not taken for a later one. A
-// status is written for that alone only while the CronJob leaves ticks out: nothing else may be
-// written then until an edit brings them back, which may remove a field and so not be stamped.
+// observeEdit records which spec the status was computed from. Each status that is written also has
+// the time of the edit, so that a label edit, which moves that time, does not count as an edit of
+// the spec. A changed time alone causes a write only while the CronJob leaves ticks out: there may
+// be no other write before the edit that brings them back, and that edit may be unstamped.
 func (p *Plan) observeEdit(in Input) {
 	p.Status.ObservedGeneration = in.CronJob.Generation
 	observed := p.Status.ObservedEditTime
@@ -371,8 +369,8 @@ func (p *Plan) observeEdit(in Input) {
 	}
 }
 
-// Anchor returns what an interval counts from, as of a status of the CronJob: the last run, and
-// before the first the creation.
+// Anchor returns what an interval counts from, given a status of the CronJob: the last run, or the
+// creation before the first run.
 func Anchor(c *v1.CronJob, status v1.CronJobStatus) time.Time {
 	if status.LastScheduleTime != nil {
 		return status.LastScheduleTime.Time
@@ -380,7 +378,7 @@ func Anchor(c *v1.CronJob, status v1.CronJobStatus) time.Time {
 	return c.CreationTimestamp.Time
 }
 
-// SpecOf returns what decides when a CronJob fires: the one place that takes it from its spec.
+// SpecOf returns all fields of a spec that decide when a CronJob fires. No other code picks them.
 func SpecOf(spec *v1.CronJobSpec) schedule.Spec {
 	s := schedule.Spec{
 		Schedule: spec.Schedule, Additional: spec.AdditionalSchedules,
@@ -395,10 +393,10 @@ func SpecOf(spec *v1.CronJobSpec) schedule.Spec {
 	return s
 }
 
-// observedSchedule returns what decides when a CronJob fires, as the status remembers it.
+// observedSchedule returns the text of SpecOf that the status keeps.
 func observedSchedule(c *v1.CronJob) string { return SpecOf(&c.Spec).String() }
 
-// maxTime moves an optional time of the API forwards to another, and never back.
+// maxTime returns the later of an optional time of the API and another time.
 func maxTime(current *metav1.Time, other time.Time) *metav1.Time {
 	if current != nil && !other.After(current.Time) {
 		return current
