@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// MonthDay is an item of the day of month whose date depends on the month. It has no range and no
-// step, and letters in any case.
+// MonthDay is an item of the day of month whose date depends on the month. It takes no range and no
+// step, and letters in either case.
 //
 //	L     the last day of the month
 //	L-3   three days before it, in February the 25th or 26th; up to L-30, which only months of 31
@@ -23,15 +23,15 @@ import (
 //	      Saturday. A month without the day has none: 31W is no day of April
 //	LW    the last weekday of the month
 type MonthDay struct {
-	// Day counts from the 1st, which is 1; or backwards from the last day, which is 0: -3 is L-3.
+	// Day is from 1 for the 1st; or from 0 for the last day backwards: -3 is L-3.
 	Day int
 
-	// NearestWeekday says that it is the weekday nearest to that day.
+	// NearestWeekday is whether the item means the weekday nearest to Day.
 	NearestWeekday bool
 }
 
 // NthWeekday is an item of the day of week that is one day of a month. The weekday is a number or a
-// name as elsewhere, so that Sunday is 0 or sun, not 7. It has no range and no step.
+// name as in other items, so Sunday is 0 or sun, not 7. It takes no range and no step.
 //
 //	5#3, fri#3   the third Friday of the month; most months have no fifth
 //	5L, friL     the last Friday of the month
@@ -42,8 +42,8 @@ type NthWeekday struct {
 	Nth int
 }
 
-// The values of the fields of days, and the items that have a type of their own, as patterns that
-// are also those of v2's schema.
+// Patterns of the values of the two day fields, and of MonthDay and NthWeekday. v2's schema has the
+// same.
 const (
 	dayValue       = `[+]?0*([1-9]|[12][0-9]|3[01])`
 	weekdayValue   = `[+]?0*[0-6]|(?i:sun|mon|tue|wed|thu|fr[iİ]|sat)`
@@ -62,7 +62,7 @@ func parseMonthDay(item string) (MonthDay, bool) {
 		return MonthDay{}, false
 	}
 	text, nearest := strings.CutSuffix(strings.ToUpper(item), "W")
-	day, _ := strconv.Atoi(strings.TrimPrefix(text, "L")) // nothing is left of L: 0
+	day, _ := strconv.Atoi(strings.TrimPrefix(text, "L")) // 0 for L, of which nothing is left
 	return MonthDay{day, nearest}, true
 }
 
@@ -73,12 +73,12 @@ func parseNthWeekday(item string) (NthWeekday, bool) {
 	}
 	name, nth, _ := strings.Cut(strings.TrimRight(item, "lL"), "#")
 	set, ok := valuesOf(dayOfWeek, name)
-	n, _ := strconv.Atoi(nth) // there is none of the last: 0
+	n, _ := strconv.Atoi(nth) // 0 for L, which has no number
 	return NthWeekday{time.Weekday(bits.TrailingZeros64(set)), n}, ok
 }
 
-// takeDays reads the items of a field that have a type of their own. It returns the field without
-// them, as the cron library reads it: that takes empty items of a list.
+// takeDays moves the MonthDays and NthWeekdays of a field into f. It returns the rest of the field
+// for the cron library, which accepts empty items of a list.
 func (f *Fields) takeDays(i int, value string) string {
 	items := strings.Split(value, ",")
 	rest := slices.DeleteFunc(slices.Clone(items), func(item string) bool {
@@ -100,7 +100,7 @@ func (f *Fields) takeDays(i int, value string) string {
 	return "," + strings.Join(rest, ",")
 }
 
-// appendNew appends a day, if it is one and not there yet.
+// appendNew appends a day if ok is true and days does not have it yet.
 func appendNew[Day comparable](days []Day, day Day, ok bool) []Day {
 	if !ok || slices.Contains(days, day) {
 		return days
@@ -108,7 +108,7 @@ func appendNew[Day comparable](days []Day, day Day, ok bool) []Day {
 	return append(days, day)
 }
 
-// sortDays puts the days in the order of a month.
+// sortDays sorts the days by rank.
 func (f *Fields) sortDays() {
 	slices.SortFunc(f.MonthDays, func(a, b MonthDay) int { return a.rank() - b.rank() })
 	slices.SortFunc(f.NthWeekdays, func(a, b NthWeekday) int { return a.rank() - b.rank() })
@@ -125,14 +125,13 @@ func (d MonthDay) rank() int {
 	return 64 + d.Day
 }
 
-// rank orders days: those that are the first of their month, the second and so on, the last.
+// rank orders days: all first weekdays of a month, then all second ones, and so on to the last.
 func (d NthWeekday) rank() int { return (d.Nth+5)%6*7 + int(d.Weekday) }
 
-// month is what the dates in a month depend on.
+// month has what the dates of a MonthDay and an NthWeekday depend on.
 type month struct {
-	// days is how many it has, and first the weekday of the 1st.
-	days  int
-	first time.Weekday
+	days  int          // how many the month has
+	first time.Weekday // of the 1st
 }
 
 // monthOf returns the month that begins at a civil midnight.
@@ -176,10 +175,10 @@ func (d NthWeekday) in(m month) int {
 	return day
 }
 
-// allOn returns the dates of weekdays in a month, both as bits. It may have some beyond the end of
-// the month.
+// allOn returns the dates of weekdays in a month, both as bits. The result may have dates beyond
+// the end of the month.
 func (m month) allOn(weekdays uint64) uint64 {
-	week := (weekdays | weekdays<<7) >> m.first & (1<<7 - 1) // from the weekday of the 1st on
+	week := (weekdays | weekdays<<7) >> m.first & (1<<7 - 1) // bit 0 is the weekday of the 1st
 	return (week | week<<7 | week<<14 | week<<21 | week<<28) << 1
 }
 
@@ -201,5 +200,5 @@ func (f *Fields) daysOf(first time.Time) uint64 {
 	if f.EitherDay {
 		matching = days | weekdays
 	}
-	return matching & (1<<(m.days+1) - 2) // without bit 0, of days that the month does not have
+	return matching & (1<<(m.days+1) - 2) // bit 0 stands for days that the month lacks
 }

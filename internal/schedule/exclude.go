@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// ErrExclude is in the chain of the errors for an entry of Spec.Exclude that names no days.
+// ErrExclude is wrapped by the errors for an entry of Spec.Exclude that names no days.
 var ErrExclude = errors.New("not a day")
 
 const (
-	// leapYear is one that has all days of a year.
+	// leapYear is any year with a February 29, to parse the days of each year.
 	leapYear = "2000"
 
 	mustBeDays = "must be a date of the calendar such as 2026-12-25, a range such as 2026-12-24/2027-01-02, " +
 		"or a day of each year such as --12-25"
 )
 
-// dayRange is civil days that follow each other: from one civil midnight until another.
+// dayRange is a range of civil days, from one civil midnight until another.
 type dayRange struct{ first, end time.Time }
 
-// parseDays reads an entry of Spec.Exclude, and reports whether its days come each year. The error
+// parseDays reads an entry of Spec.Exclude, and reports whether it is a day of each year. The error
 // says what is wrong.
 func parseDays(entry string) (found dayRange, isYearly bool, err error) {
 	from, to, isRange := strings.Cut(entry, "/")
@@ -57,16 +57,17 @@ func CheckDays(entry string) error {
 	return err
 }
 
-// exclusion has the days of which ticks do not exist: those whose local date is one of them.
+// exclusion has the excluded days: ticks whose local date is one of them do not exist.
 type exclusion struct {
 	zone *time.Location
 
-	// ranges are in order, and no two of them meet. yearly has the days of each month as bits.
+	// ranges are sorted, and no two of them overlap or touch.
 	ranges []dayRange
+
+	// yearly has the days of each year as bits, by month.
 	yearly [13]uint64
 }
 
-// newExclusion reads the entries.
 func newExclusion(entries []string, zone *time.Location) (exclusion, error) {
 	x := exclusion{zone: zone}
 	for i, entry := range entries {
@@ -93,8 +94,8 @@ func newExclusion(entries []string, zone *time.Location) (exclusion, error) {
 	return x, nil
 }
 
-// around returns excluded days around an instant, and reports whether its local date is one. They
-// are not always all that follow each other.
+// around reports whether the local date of an instant is excluded, and returns a range of excluded
+// days around it. More excluded days may follow that range or precede it.
 func (x *exclusion) around(at time.Time) (dayRange, bool) {
 	if len(x.ranges) == 0 && x.yearly == [13]uint64{} {
 		return dayRange{}, false
@@ -117,7 +118,7 @@ func (x *exclusion) around(at time.Time) (dayRange, bool) {
 	if !x.isYearly(midnight) {
 		return found, false
 	}
-	for range MaxExcluded { // which may be all days of a year
+	for range MaxExcluded { // all days of a year may be excluded
 		if x.isYearly(found.end) {
 			found.end = found.end.Add(oneDay)
 		}
@@ -128,14 +129,14 @@ func (x *exclusion) around(at time.Time) (dayRange, bool) {
 	return found, true
 }
 
-// isYearly reports whether a civil day is one of those that are excluded each year.
+// isYearly reports whether a civil day is excluded each year.
 func (x *exclusion) isYearly(civil time.Time) bool {
 	return x.yearly[civil.Month()]&(1<<civil.Day()) != 0
 }
 
-// limit returns the instant from which on a search after another finds no tick any more if it has
-// found none on a day that is not excluded: the days of a year, and the weekdays that they are,
-// are the same again before that.
+// limit returns the instant at which a search for the next tick can stop: if no day up to it that
+// is not excluded has a tick, no later day has. By then all ranges are over, and the calendar with
+// the days of each year has repeated.
 func (x *exclusion) limit(after time.Time) time.Time {
 	if last := len(x.ranges) - 1; last >= 0 {
 		after = latest(after, x.ranges[last].end)
@@ -143,22 +144,21 @@ func (x *exclusion) limit(after time.Time) time.Time {
 	return after.AddDate(0, searchMonths, 0)
 }
 
-// after returns an instant later than one within excluded days. All between the two are within
-// them, too.
+// after returns an instant later than at, up to which all instants are within the excluded days.
 func (x *exclusion) after(within dayRange, at time.Time) time.Time {
 	p := periodAt(at, x.zone)
 	end := p.instant(within.end)
 	switch {
 	case p.end.IsZero() || end.Before(p.end):
 		return end
-	case p.civil(at).Sub(within.first) > maxOffset: // no shift leads back out of the days
+	case p.civil(at).Sub(within.first) > maxOffset: // no shift leads back before the range
 		return latest(p.end, within.end.Add(-maxOffset))
 	}
 	return p.end
 }
 
-// before returns an instant earlier than one within excluded days. All between the two are within
-// them, too.
+// before returns an instant earlier than at, down to which all instants are within the excluded
+// days.
 func (x *exclusion) before(within dayRange, at time.Time) time.Time {
 	p := periodAt(at, x.zone)
 	first := p.instant(within.first)
@@ -172,7 +172,6 @@ func (x *exclusion) before(within dayRange, at time.Time) time.Time {
 	}
 }
 
-// latest returns the later of two instants.
 func latest(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a

@@ -11,22 +11,22 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// searchMonths bounds a search: a leap day on a given weekday, which is the rarest day there is,
-// comes after at most 40 years.
+// searchMonths limits a search. The rarest day, a leap day on a given weekday, comes within 40
+// years.
 const searchMonths = 41 * 12
 
 const (
 	oneDay = 24 * time.Hour
 
-	// maxOffset is more than two offsets of a zone ever differ by.
+	// maxOffset is more than any two offsets of a zone differ by.
 	maxOffset = 2 * oneDay
 )
 
 // star is the bit that the parser sets in a field that is "*" or "?".
 const star = 1 << 63
 
-// Fields are what the fields of a cron expression say. Their sets are bits: bit 5 of Hours is the
-// hour 5, and bit 0 of Weekdays is Sunday.
+// Fields are the values of the fields of a cron expression, as bit sets: bit 5 of Hours is the hour
+// 5, and bit 0 of Weekdays is Sunday.
 type Fields struct {
 	Minutes, Hours, Days, Months, Weekdays uint64
 
@@ -34,28 +34,31 @@ type Fields struct {
 	MonthDays   []MonthDay
 	NthWeekdays []NthWeekday
 
-	// EitherDay says that the day of month or the day of week has to match, and not both: it is so
-	// when neither of the two is "*" (crontab(5)).
+	// EitherDay is whether a day matches if its day of month or its day of week does. Otherwise
+	// both have to match. It is true if neither of the two fields is "*" (crontab(5)).
 	EitherDay bool
 }
 
-// expression is a cron expression of five fields. The cron library reads it; the search is our own,
-// as the library's loses a tick where clocks shift by half an hour and can't look backwards.
+// expression is a cron expression of five fields. The cron library parses it. The search is our
+// own, because the library's loses a tick where clocks shift by half an hour and can't search
+// backwards.
 //
-// It is done in civil time, that is, on the clock on the wall, as if in a zone that never shifts.
-// A time.Time in UTC stands for it. Shifts come in when civil times are placed in a zone.
+// The search is done in civil time (what a clock on the wall shows), as a time.Time in UTC. A
+// period converts between civil times and instants, so only next and last deal with shifts of the
+// clock.
 type expression struct {
 	Fields
 
-	// wildcard says that the minute or the hour starts with "*": "every so often" rather than "at
-	// this time". Where clocks shift, a wildcard keeps real time, and a fixed time happens once a
-	// day on the wall: in spring right after the gap if it is in it, in autumn the first time it is
-	// seen. That is vixie-cron's rule (cron(8), "Notes"), but for shifts of three hours and more,
-	// which it leaves alone: here, the day that Samoa skipped in 2011 is a gap as any other.
+	// wildcard is whether the minute or the hour starts with "*" or "?". Where clocks shift, a
+	// wildcard fires at every instant whose civil time matches. A fixed time fires once a day:
+	// right after the gap in spring if it lies in the gap, and only the first time in autumn. That
+	// is vixie-cron's rule (cron(8), "Notes"), except that it ignores shifts of three hours and
+	// more: here, the day that Samoa skipped in 2011 is a gap like any other.
 	wildcard bool
 }
 
-// newExpression takes over what the parser made of a text, and the days that it does not know.
+// newExpression makes an expression from what the parser returned for a text, and from the
+// MonthDays and NthWeekdays that the parser does not know.
 func newExpression(parsed *cron.SpecSchedule, days Fields, text string) *expression {
 	wildcard := parsed.Hour&star != 0 // of a macro: @hourly
 	if fields := strings.Fields(text); len(fields) == 5 {
@@ -88,7 +91,7 @@ func (e *expression) next(after time.Time, zone *time.Location) (time.Time, bool
 		if p.end.IsZero() || tick.Before(p.end) {
 			return tick, true
 		}
-		near := tick.Add(-maxOffset) // what the wall shows until then has been searched, unless it turns back
+		near := tick.Add(-maxOffset) // no earlier tick, unless the clock shifts backward
 		if p.end.Sub(from) < maxOffset || near.Before(p.end) {
 			near = p.end
 		}
@@ -113,7 +116,7 @@ func (e *expression) last(notAfter time.Time, zone *time.Location) (time.Time, b
 		if !e.wildcard && e.fallsInto(p.gap()) {
 			return p.start.UTC(), true
 		}
-		near := tick.Add(maxOffset) // what the wall has shown since has been searched, unless it turned back
+		near := tick.Add(maxOffset) // no later tick, unless the clock shifted backward
 		if notAfter.Sub(p.start) < maxOffset || !near.Before(p.start) {
 			near = p.start.Add(-time.Second)
 		}
@@ -121,8 +124,8 @@ func (e *expression) last(notAfter time.Time, zone *time.Location) (time.Time, b
 	}
 }
 
-// skipRepeated returns the civil time from which a fixed time may be looked for: one that the wall
-// has shown before, in the period before, had its run.
+// skipRepeated returns the civil time from which to search in a period. For a fixed time it skips
+// the civil times that repeat those of the period before, where it has fired already.
 func (e *expression) skipRepeated(p period, civil time.Time) time.Time {
 	if until := p.repeatedUntil(); !e.wildcard && civil.Before(until) {
 		return until
@@ -130,7 +133,7 @@ func (e *expression) skipRepeated(p period, civil time.Time) time.Time {
 	return civil
 }
 
-// fallsInto reports whether a civil time from start on and before end matches.
+// fallsInto reports whether a civil time not before start and before end matches.
 func (e *expression) fallsInto(start, end time.Time) bool {
 	if !start.Before(end) {
 		return false
@@ -139,7 +142,7 @@ func (e *expression) fallsInto(start, end time.Time) bool {
 	return ok && civil.Before(end)
 }
 
-// ceil returns the first matching civil time that is not before this one.
+// ceil returns the first matching civil time that is not before from.
 func (e *expression) ceil(from time.Time) (time.Time, bool) {
 	if whole := from.Truncate(time.Minute); whole.Before(from) {
 		from = whole.Add(time.Minute)
@@ -164,7 +167,7 @@ func (e *expression) ceil(from time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// floor returns the last matching civil time that is not after this one.
+// floor returns the last matching civil time that is not after until.
 func (e *expression) floor(until time.Time) (time.Time, bool) {
 	first, day := monthAndDay(until)
 	days := e.daysOf(first) & (2<<day - 1)
@@ -186,18 +189,18 @@ func (e *expression) floor(until time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// monthAndDay returns the civil midnight at which the month of a civil time begins, and its day.
+// monthAndDay returns the first midnight of a civil time's month, and its day of the month.
 func monthAndDay(civil time.Time) (time.Time, int) {
 	day := civil.Day()
 	return civil.Truncate(oneDay).AddDate(0, 0, 1-day), day
 }
 
-// clockOn returns a civil time of a day of the month that begins at a civil midnight.
+// clockOn returns a civil time of a day, given the first midnight of its month.
 func clockOn(first time.Time, day, hour, minute int) time.Time {
 	return first.Add(time.Duration(24*(day-1)+hour)*time.Hour + time.Duration(minute)*time.Minute)
 }
 
-// clockFrom returns the first matching hour and minute of a day that are not before these.
+// clockFrom returns the first matching hour and minute of a day that are not before the given ones.
 func (e *expression) clockFrom(hour, minute int) (int, int, bool) {
 	if e.Minutes == 0 {
 		return 0, 0, false
@@ -211,7 +214,7 @@ func (e *expression) clockFrom(hour, minute int) (int, int, bool) {
 	return hour + 1 + bits.TrailingZeros64(later), bits.TrailingZeros64(e.Minutes), later != 0
 }
 
-// clockUntil returns the last matching hour and minute of a day that are not after these.
+// clockUntil returns the last matching hour and minute of a day that are not after the given ones.
 func (e *expression) clockUntil(hour, minute int) (int, int, bool) {
 	if e.Minutes == 0 {
 		return 0, 0, false

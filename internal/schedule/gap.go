@@ -6,30 +6,32 @@ package schedule
 import "time"
 
 const (
-	// gapYears is for how long gaps are looked at: after 28 years weekdays and leap days recur.
+	// gapYears is how many years are searched: the calendar repeats after 28.
 	gapYears = 28
 
-	// maxGaps is how many gaps are looked at where clocks don't shift: those of 13 years for a tick a
-	// day, and those of half a year for a tick an hour, whose days hardly differ.
+	// maxGaps is how many gaps are searched where clocks don't shift: those of 13 years for daily
+	// ticks, and those of half a year for hourly ones, whose days hardly differ.
 	maxGaps = 5_000
 )
 
-// ShortestGap returns the shortest time from a tick to the next. Where clocks shift, ticks may come
-// closer than on other days: a fixed time that the wall skips moves towards the next one, and a
-// wildcard fires again in the hour that comes twice.
+// ShortestGap returns the shortest time between two ticks. Ticks may be closer where clocks shift:
+// a fixed time in the spring gap moves towards the next one, and a wildcard fires again in the hour
+// that autumn repeats.
 func (s Schedule) ShortestGap() time.Duration {
 	if s.interval != 0 {
 		return s.interval
 	}
-	// Whether a CronJob is valid must not depend on the day, and shifts of the past don't matter.
+	// A fixed start, as the validity of a CronJob must not depend on the day. Past shifts don't
+	// matter.
 	start := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	end := start.AddDate(gapYears, 0, 0)
-	unshifted := Schedule{expressions: s.expressions, zone: time.UTC} // which takes a fraction of the time
+	unshifted := Schedule{expressions: s.expressions, zone: time.UTC} // faster without shifts
 	shortest := end.Sub(start)
 	schedules := len(s.expressions)
 	for _, e := range s.expressions {
-		// Of a union, each by itself: one day in four years is not found among the ticks of every minute.
-		// Around each tick, all are searched, so that many take no longer than one.
+		// Take the ticks of each expression in turn: those of every minute would hide those of a
+		// leap day. Each tick is compared with those of all expressions, so dividing by the square
+		// of their number makes many as fast as one.
 		one := Schedule{expressions: []*expression{e}, zone: time.UTC}
 		shortest = min(shortest, unshifted.shortestGapAround(one, start, end, maxGaps/(schedules*schedules)))
 	}
@@ -41,9 +43,8 @@ func (s Schedule) ShortestGap() time.Duration {
 	return shortest
 }
 
-// shortestGapAround returns the shortest of the gaps beside so many ticks of a part of the schedule,
-// after an instant and before another. No two ticks are less than a minute apart: it looks no further
-// when it has found that.
+// shortestGapAround returns the shortest gap before or after a tick of part. It looks at up to
+// count ticks between two instants, and stops at a gap of one minute: no two ticks are closer.
 func (s Schedule) shortestGapAround(part Schedule, from, until time.Time, count int) time.Duration {
 	shortest := until.Sub(from)
 	tick, ok := part.Next(from)

@@ -13,8 +13,8 @@ import (
 )
 
 // Mistake is the error for a text that is not a schedule. It says what is wrong and what to write
-// instead, so that every program and version uses the same words. Its message is for v1, where the
-// schedule is one text. v2 has a field for each part: there, the reason stands at that field.
+// instead, so that both API versions and all programs use the same words. Its message is for v1,
+// where the schedule is one text. In v2, Reason is reported at Field.
 type Mistake struct {
 	// Field is the field of v2's schedule that is wrong, such as dayOfMonth; "" for the whole text.
 	Field string
@@ -25,11 +25,10 @@ type Mistake struct {
 	// Reason says what is wrong, and what to write instead.
 	Reason string
 
-	// kind is the error in the chain: ErrSyntax, ErrNoInterval or ErrCombined.
+	// kind is the wrapped error: ErrSyntax, ErrNoInterval or ErrCombined.
 	kind error
 }
 
-// Error says what is wrong with a v1 schedule.
 func (m *Mistake) Error() string {
 	switch {
 	case !errors.Is(m.kind, ErrSyntax):
@@ -43,7 +42,7 @@ func (m *Mistake) Error() string {
 // Unwrap returns ErrSyntax, ErrNoInterval or ErrCombined.
 func (m *Mistake) Unwrap() error { return m.kind }
 
-// inText returns the name that v1's documentation has for a field, and the field's text.
+// inText returns the name of a field in v1's documentation, and its text in quotes.
 func inText(name, value string) string {
 	words := "interval"
 	for _, p := range &parts {
@@ -65,30 +64,31 @@ func shorten(value string) string {
 }
 
 const (
-	// everyField is v2's field of an interval, and everyPrefix what stands before it in v1.
+	// everyField is v2's field for an interval, and everyPrefix the prefix of one in v1.
 	everyField  = "every"
 	everyPrefix = "@every "
 )
 
 // part describes one of the five fields of a cron expression.
 type part struct {
-	// name is the field in v2, and words its name in prose.
+	// name is the field's name in v2, and words its name in prose.
 	name, words string
 
-	// The first value and the last: as numbers, and as names if it has names.
+	// first and last are the first and the last value, as numbers and, if the field has them,
+	// names.
 	first, last         string
 	firstName, lastName string
 
-	// value is a pattern of one value: a number, or a name if it has names. day is one of items
-	// that are a MonthDay or an NthWeekday.
+	// value is the pattern of one value: a number, or a name. day is that of a MonthDay or an
+	// NthWeekday.
 	value, day string
 
-	// must says what is right. A hint takes its place if its pattern matches the text.
+	// must says what the field takes. The first hint whose pattern matches the text replaces it.
 	must  string
 	hints []hint
 }
 
-// hint is what to write instead of syntax that other kinds of cron have.
+// hint says what to write instead of the syntax of another cron.
 type hint struct {
 	pattern *regexp.Regexp
 	reason  string
@@ -101,7 +101,7 @@ func mustBe(value, span, step, days string) string {
 
 const mustBeDuration = "must be a duration such as 45s, 90m or 1h30m; a day is 24h"
 
-// The patterns are also those of v2's schema, in which a backslash would have to be doubled.
+// The patterns are also in v2's schema, where a backslash would have to be doubled.
 var (
 	hashed = hint{regexp.MustCompile(`(^|,)[hH]([(/,]|$)`),
 		"H, a value that Jenkins chooses, is not supported: choose one, such as 5, or 5/10 for H/10"}
@@ -112,10 +112,10 @@ var (
 		"Sunday is 0 or sun, not 7; a range to 7 is two, such as 5-6,0 for 5-7"}
 )
 
-// The places of the fields of days.
+// The indexes of the day fields in parts.
 const dayOfMonth, dayOfWeek = 2, 4
 
-// parts are the fields, in the order of an expression.
+// parts describes the fields, in the order of an expression.
 var parts = [5]part{
 	{name: "minute", words: "minute", first: "0", last: "59",
 		value: `[+]?0*[0-5]?[0-9]`,
@@ -138,8 +138,8 @@ var parts = [5]part{
 		hints: []hint{hashed, lastOfNone, seventhDay}},
 }
 
-// explain returns what is wrong with a text that parseText refuses. The library's own errors name no
-// field and speak of Go's functions.
+// explain returns what is wrong with a text that parseText refuses. The library's own errors don't
+// name the field, and mention Go functions.
 func explain(text string) *Mistake {
 	words := strings.Fields(text)
 	switch {
@@ -148,14 +148,14 @@ func explain(text string) *Mistake {
 	case len(words) != len(parts):
 		return &Mistake{Reason: explainCount(len(words)), kind: ErrSyntax}
 	}
-	wrong := 0 // the first field that is refused; the last one if no other is
+	wrong := 0 // the first field that is refused, or the last field
 	for wrong < len(parts)-1 && accepts(wrong, words[wrong]) {
 		wrong++
 	}
 	return &Mistake{Field: parts[wrong].name, Value: words[wrong], Reason: explainField(wrong, words[wrong]), kind: ErrSyntax}
 }
 
-// CheckField says what is wrong with a field of v2's schedule, by its name; nil if nothing is.
+// CheckField returns what is wrong with a field of v2's schedule; nil if nothing is.
 func CheckField(name, value string) *Mistake {
 	if name == everyField {
 		mistake := &Mistake{}
@@ -172,7 +172,7 @@ func CheckField(name, value string) *Mistake {
 	return nil
 }
 
-// explainCount says what is wrong with a number of fields that is not five.
+// explainCount says what is wrong with a text that does not have five fields.
 func explainCount(count int) string {
 	names := make([]string, len(parts))
 	for i, p := range &parts {
@@ -191,7 +191,7 @@ func explainCount(count int) string {
 		"every 30 seconds is @every 30s", count, want)
 }
 
-// durationPattern is what v2's schema takes for a duration.
+// durationPattern is the pattern of a duration in v2's schema.
 var durationPattern = regexp.MustCompile(`^[-+]?(0|(([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`)
 
 // explainMacro returns what is wrong with a text whose first word starts with @.
@@ -230,7 +230,7 @@ func explainField(i int, value string) string {
 			wraps = "the range " + shorten(piece) + " ends before it begins: write " + shorten(instead)
 		}
 	}
-	if wraps == "" { // there is nothing in it
+	if wraps == "" { // the field is empty
 		return parts[i].must
 	}
 	return wraps
@@ -275,23 +275,22 @@ func spanOf(i int, low, high string) string {
 	return low + "-" + high
 }
 
-// accepts reports whether Parse takes a text as a field.
+// accepts reports whether Parse accepts a text as a field.
 func accepts(i int, value string) bool {
 	return isPlain(i, (&Fields{}).takeDays(i, value))
 }
 
-// isPlain reports whether the cron library takes a text as a field.
+// isPlain reports whether the cron library accepts a text as a field.
 func isPlain(i int, value string) bool {
 	_, ok := valuesOf(i, value)
 	return ok
 }
 
-// fieldParser reads an expression that starts with seconds, so that the parser takes no field of
-// ours for a macro or for the prefix of a time zone.
+// fieldParser reads an expression that starts with seconds, so that it never takes the first field
+// of a user for a macro or the prefix of a time zone.
 var fieldParser = cron.NewParser(cron.Second | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
 
-// valuesOf returns the values of a field as bits, and reports whether it is one that the cron
-// library takes.
+// valuesOf returns the values of a field as bits; false if the cron library does not accept it.
 func valuesOf(i int, value string) (uint64, bool) {
 	if strings.Join(strings.Fields(value), "") != value {
 		return 0, false

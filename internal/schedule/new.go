@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// ErrNoInterval is the error for an interval of no time, or less.
+// ErrNoInterval is the error for an interval of 0 or less.
 var ErrNoInterval = errors.New("must be an interval above 0, such as @every 90m")
 
-// ParseNew reads a schedule that somebody has just written: as Parse does, but it refuses an
-// interval of no time, or less. The cron library takes it for a second, and so what is stored goes
-// on; but nobody who writes it means that.
+// ParseNew reads a new schedule. It is Parse, but refuses an interval of 0 or less. The cron
+// library takes such an interval for a second, so Parse accepts stored ones; but it is a mistake in
+// a new one.
 func ParseNew(text, zone string) (Schedule, error) {
 	s, err := Parse(text, zone)
 	if err != nil || s.interval == 0 {

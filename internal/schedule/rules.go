@@ -3,23 +3,24 @@
 
 package schedule
 
-// Rule is what a field of v2's schedule has to match. The schema of v2 is made of it, so that both
-// versions take the same fields and refuse the others in the same words.
+// Rule is what a field of v2's schedule has to match. v2's schema is generated from the rules, so
+// that both versions accept the same fields and refuse the others in the same words.
 type Rule struct {
 	// Field is the field of v2's schedule, such as dayOfMonth.
 	Field string
 
-	// Pattern is the regular expression of all that Parse takes, in RE2's syntax and without a
-	// backslash.
+	// Pattern is a regular expression that matches what Parse accepts, in RE2's syntax and without
+	// a backslash.
 	Pattern string
 
-	// Hints are tried in their order on what does not match, and Must is said if none of them
-	// matches.
+	// Hints are tried in order on a text that does not match.
 	Hints []Hint
-	Must  string
+
+	// Must is the error if no hint matches.
+	Must string
 }
 
-// Hint is what to write instead of syntax that other kinds of cron have.
+// Hint says what to write instead of the syntax of another cron.
 type Hint struct {
 	// Pattern is the regular expression of that syntax, and Reason what is wrong with it.
 	Pattern, Reason string
@@ -39,8 +40,8 @@ func Rules() []Rule {
 }
 
 // pattern returns the regular expression of the field: a list of values, ranges and *, each with or
-// without a step, and days with a type of their own. The cron library takes empty items of a list,
-// and what follows *- up to the step.
+// without a step, and MonthDays or NthWeekdays. The cron library also accepts empty items of a
+// list, and any text between *- and the step.
 func (p *part) pattern() string {
 	value := "(" + p.value + ")"
 	item := `([*?](-[^,/ ]*)?|` + value + `(-` + value + `)?)(/[+]?0*[1-9][0-9]*)?`

@@ -1,21 +1,21 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package schedule answers when a schedule fires: it parses the text, knows the time zones, and
-// finds the next tick after an instant and the last one before it. Time in, time out: it reads no
-// clock and knows nothing of Kubernetes.
+// Package schedule computes when a schedule fires: it parses the text, loads the time zone, and
+// finds the next tick after an instant and the last one before it. It reads no clock and knows
+// nothing of Kubernetes.
 //
-// The parser is that of github.com/robfig/cron/v3, which Kubernetes has, so that a schedule means
-// the same here and there. It does not know L, W and #. Libraries that do mean something else by
-// the other texts, and can't search backwards:
+// The parser is github.com/robfig/cron/v3, the one of Kubernetes, so a schedule means the same in
+// both. It does not support L, W and #. Libraries that do give other texts another meaning, and
+// can't search backwards:
 //   - github.com/adhocore/gronx tries one day after another up to a limit, and returned wrong ticks
 //     for the 31st, leap days and 31W, and where clocks shift (its issues 26, 55, 68, 71, 73, 74);
 //   - github.com/netresearch/go-cron, a fork of robfig/cron, lets a day match only if both fields
 //     of days do, and writes 5#L for 5L;
 //   - github.com/hashicorp/cronexpr has no L-3, reads six fields as ones with a year, and is not
-//     developed any further.
+//     maintained.
 //
-// So those days are read here: see MonthDay and NthWeekday.
+// So this package parses those days itself: see MonthDay and NthWeekday.
 package schedule
 
 import (
@@ -28,38 +28,39 @@ import (
 )
 
 var (
-	// ErrSyntax is in the chain of the errors for a text that is not a schedule.
+	// ErrSyntax is wrapped by the errors for a text that is not a schedule.
 	ErrSyntax = errors.New("not a schedule")
 
-	// ErrNeverFires is in the chain of the errors for a schedule of days that never come.
+	// ErrNeverFires is wrapped by the errors for a schedule whose days never come.
 	ErrNeverFires = errors.New("never fires")
 
-	// ErrTimeZone is in the chain of the errors for the name of no time zone.
+	// ErrTimeZone is wrapped by the errors for an unknown time zone.
 	ErrTimeZone = errors.New("unknown time zone")
 )
 
-// MaxLength is the most characters that a schedule may have. Every minute, hour, day, month and
-// weekday written out one by one takes fewer than half of them.
+// MaxLength is how many bytes a schedule may have. A schedule that lists every minute, hour, day,
+// month and weekday has fewer than half of them.
 const MaxLength = 1024
 
-// Schedule is when something happens: cron expressions in a time zone, or an interval.
-// The zero value is not a schedule; Parse makes them. It is immutable.
+// Schedule is one or more cron expressions in a time zone, or an interval. Parse makes it; the zero
+// value is not a schedule. It is immutable.
 type Schedule struct {
-	// expressions have the ticks of cron fields, read in zone; none for an interval. A union has
-	// several, and the ticks of all of them.
+	// expressions are the cron expressions, read in zone; none for an interval. The ticks are those
+	// of all of them.
 	expressions []*expression
 	zone        *time.Location
 
-	// Ticks of an interval are anchor + n × interval, for n from 1.
+	// interval is that of "@every"; 0 for cron expressions. Its ticks are anchor + n × interval,
+	// for n from 1.
 	interval time.Duration
 	anchor   time.Time
 }
 
-// Parse reads a schedule: five cron fields, a macro such as @daily, or "@every" and a duration, as
-// cron.ParseStandard accepts them, but for the prefix TZ= or CRON_TZ=. Lists of days may also have
-// items that are a MonthDay or an NthWeekday. The zone is a name of the
-// IANA database; "" is UTC. Errors have ErrSyntax, ErrNeverFires or ErrTimeZone in their chain and
-// say what is wrong; a Mistake is there if it is one of the fields, or their form.
+// Parse reads a schedule: five cron fields, a macro such as @daily, or "@every" and a duration. It
+// accepts what cron.ParseStandard does, except the prefixes TZ= and CRON_TZ=. Lists of days may
+// also have items that are a MonthDay or an NthWeekday. The zone is a name of the IANA database; ""
+// is UTC. Errors wrap ErrSyntax, ErrNeverFires or ErrTimeZone, and a Mistake if a field or the form
+// of the text is wrong.
 func Parse(text, zone string) (Schedule, error) {
 	location, err := LoadZone(zone)
 	if err != nil {
@@ -84,15 +85,15 @@ func Parse(text, zone string) (Schedule, error) {
 	return s, nil
 }
 
-// parseText reads the text alone, without the time zone: as the cron library does, and the days
-// that it does not know.
+// parseText reads the text without the time zone. The cron library parses all but the MonthDays and
+// NthWeekdays, which are returned as Fields.
 func parseText(text string) (cron.Schedule, Fields, error) {
 	days := Fields{}
 	switch {
 	case len(text) > MaxLength:
 		return nil, days, fmt.Errorf("%w: longer than %d characters", ErrSyntax, MaxLength)
 	case strings.HasPrefix(text, "TZ="), strings.HasPrefix(text, "CRON_TZ="):
-		// The parser would take it, and panics when no blank follows.
+		// The parser would accept the prefix, and panics if no blank follows.
 		return nil, days, fmt.Errorf("%w: TZ= and CRON_TZ= are not supported, use timeZone", ErrSyntax)
 	}
 	if parsed, err := cron.ParseStandard(text); err == nil {
@@ -109,16 +110,14 @@ func parseText(text string) (cron.Schedule, Fields, error) {
 	return parsed, days, nil
 }
 
-// Anchored returns the schedule as it runs for something that happened last, or came into being, at
-// the anchor. An interval counts from there; a cron expression has its ticks wherever it is
-// anchored.
+// Anchored returns the schedule with an anchor: an interval counts from it. The ticks of a cron
+// expression don't depend on it.
 func (s Schedule) Anchored(anchor time.Time) Schedule {
 	s.anchor = anchor.Truncate(time.Second)
 	return s
 }
 
-// Fields returns the fields of the first cron expression, and reports whether there is one, as in an
-// interval there is none.
+// Fields returns the fields of the first cron expression; false for an interval.
 func (s Schedule) Fields() (Fields, bool) {
 	if len(s.expressions) == 0 {
 		return Fields{}, false
@@ -129,11 +128,12 @@ func (s Schedule) Fields() (Fields, bool) {
 // Interval returns the interval of an "@every" schedule, at least one second, and 0 for others.
 func (s Schedule) Interval() time.Duration { return s.interval }
 
-// lastYear is the last one that RFC 3339, and so the API, can tell.
+// lastYear is the last one that RFC 3339, and so the API, can express.
 const lastYear = 9999
 
-// Next returns the first tick after an instant, in UTC. It reports false when there is none until
-// the end of the year 9999, which Parse rules out but for years far from ours.
+// Next returns the first tick after an instant, in UTC. It returns false if there is none until the
+// end of the year 9999. Parse refuses schedules that never fire, so that only happens near that
+// end.
 func (s Schedule) Next(after time.Time) (time.Time, bool) {
 	if s.interval != 0 {
 		return withinYears(s.nextInterval(after), true)
@@ -147,7 +147,7 @@ func (s Schedule) Next(after time.Time) (time.Time, bool) {
 	return withinYears(first, found)
 }
 
-// withinYears passes on a tick, unless it is too late to be told.
+// withinYears returns false for a tick after lastYear.
 func withinYears(tick time.Time, ok bool) (time.Time, bool) {
 	if !ok || tick.Year() > lastYear {
 		return time.Time{}, false
@@ -156,8 +156,8 @@ func withinYears(tick time.Time, ok bool) (time.Time, bool) {
 }
 
 // Last returns the last tick that is later than after and not later than notAfter, in UTC, and
-// reports whether there is one. It searches backwards from notAfter, so that it does not matter how
-// far apart the two are.
+// reports whether there is one. It searches backwards from notAfter, so its cost does not depend on
+// how far apart the two are.
 func (s Schedule) Last(after, notAfter time.Time) (time.Time, bool) {
 	if s.interval != 0 {
 		last := s.afterIntervals(s.intervalsBy(notAfter))
@@ -177,8 +177,8 @@ func (s Schedule) nextInterval(after time.Time) time.Time {
 	return s.afterIntervals(max(s.intervalsBy(after), 0) + 1)
 }
 
-// intervalsBy returns how many whole intervals have passed since the anchor. It counts seconds, as
-// a time.Duration ends at 292 years.
+// intervalsBy returns how many whole intervals have passed since the anchor; -1 before the anchor.
+// It counts seconds, because a time.Duration ends at 292 years.
 func (s Schedule) intervalsBy(instant time.Time) int64 {
 	passed, interval := instant.Unix()-s.anchor.Unix(), int64(s.interval/time.Second)
 	if passed < 0 {
@@ -187,7 +187,6 @@ func (s Schedule) intervalsBy(instant time.Time) int64 {
 	return passed / interval
 }
 
-// afterIntervals returns the anchor and so many intervals.
 func (s Schedule) afterIntervals(count int64) time.Time {
 	return time.Unix(s.anchor.Unix()+count*int64(s.interval/time.Second), 0).UTC()
 }

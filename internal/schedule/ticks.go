@@ -21,7 +21,7 @@ var (
 // MaxExcluded is how many entries Spec.Exclude may have.
 const MaxExcluded = 366
 
-// Spec is all that decides when a CronJob fires, as its spec has it.
+// Spec has all fields of a CronJob's spec that decide when it fires.
 type Spec struct {
 	// Schedule is the text of the schedule, and TimeZone the name of its time zone, as Parse reads
 	// them.
@@ -30,18 +30,17 @@ type Spec struct {
 	// Additional has the texts of further schedules in that time zone: the ticks are those of all.
 	Additional []string
 
-	// Exclude has days in that time zone in the forms of ISO 8601: a date, a range of dates whose
-	// ends are among it, or a day of each year. Ticks at which the wall shows such a day do not
-	// exist.
+	// Exclude has days in the forms of ISO 8601: a date, a range of dates including both ends, or a
+	// day of each year. Ticks whose date in the time zone is such a day do not exist.
 	Exclude []string
 
-	// NotBefore and NotAfter are bounds: ticks before the one and after the other do not exist. Zero
-	// is no bound.
+	// NotBefore and NotAfter are bounds: ticks before the one and after the other do not exist.
+	// Zero is no bound.
 	NotBefore, NotAfter time.Time
 }
 
-// Ticks returns the ticks of the spec. Errors are those of Parse or With, or have ErrExclude,
-// ErrAllExcluded or ErrEmptyWindow in their chain.
+// Ticks returns the ticks of the spec. Errors are those of Parse or With, or wrap ErrExclude,
+// ErrAllExcluded or ErrEmptyWindow.
 func (s Spec) Ticks() (Ticks, error) {
 	parsed, err := Parse(s.Schedule, s.TimeZone)
 	if err == nil {
@@ -56,14 +55,14 @@ func (s Spec) Ticks() (Ticks, error) {
 	}
 	t := Ticks{schedule: parsed, excluded: excluded, notBefore: s.NotBefore, notAfter: s.NotAfter}
 	if len(s.Exclude) == 0 && s.NotBefore.IsZero() {
-		return t, nil // what Parse takes fires
+		return t, nil // Parse refuses what never fires
 	}
 	return t, t.check()
 }
 
-// String returns the spec as a status remembers it. Specs that fire at other times have other
-// texts: "|", which stands between schedules, is no field of any. What may be long is remembered by
-// a hash, so that the status stays small.
+// String returns the spec as text for status.observedSchedule. Specs that fire at different times
+// have different texts: "|", which separates schedules, is part of no schedule. Long parts are
+// hashed, so that the status stays small.
 func (s Spec) String() string {
 	text := s.Schedule
 	if len(s.Additional) > 0 {
@@ -89,7 +88,7 @@ func (s Spec) String() string {
 	return text
 }
 
-// Ticks are the instants at which a CronJob fires. The zero value has none; Spec.Ticks makes them.
+// Ticks are the instants at which a CronJob fires. Spec.Ticks makes them; the zero value has none.
 // They are immutable.
 type Ticks struct {
 	schedule            Schedule
@@ -97,10 +96,10 @@ type Ticks struct {
 	notBefore, notAfter time.Time
 }
 
-// check reports whether there is any tick. Of an interval that depends on what it counts from.
+// check returns an error if there is no tick.
 func (t Ticks) check() error {
 	if t.Interval() != 0 {
-		return nil
+		return nil // it depends on the anchor
 	}
 	unbounded := t
 	unbounded.notBefore, unbounded.notAfter = time.Time{}, time.Time{}
@@ -114,14 +113,13 @@ func (t Ticks) check() error {
 	return nil
 }
 
-// Unexcluded returns the ticks with those that are on excluded days.
+// Unexcluded returns the ticks as they would be without excluded days.
 func (t Ticks) Unexcluded() Ticks {
 	t.excluded = exclusion{}
 	return t
 }
 
-// Anchored returns the ticks as they are for something that happened last, or came into being, at
-// the anchor: see Schedule.Anchored.
+// Anchored returns the ticks with an anchor, from which an interval counts.
 func (t Ticks) Anchored(anchor time.Time) Ticks {
 	t.schedule = t.schedule.Anchored(anchor)
 	return t
@@ -153,7 +151,7 @@ func (t Ticks) Next(after time.Time) (time.Time, bool) {
 }
 
 // Last returns the last tick that is later than after and not later than notAfter, in UTC, and
-// reports whether there is one. It does not matter how far apart the two are.
+// reports whether there is one. Its cost does not depend on how far apart the two are.
 func (t Ticks) Last(after, notAfter time.Time) (time.Time, bool) {
 	if !t.notBefore.IsZero() {
 		after = latest(after, t.notBefore.Add(-time.Nanosecond))
@@ -174,7 +172,7 @@ func (t Ticks) Last(after, notAfter time.Time) (time.Time, bool) {
 	}
 }
 
-// Count returns how many ticks lie after the one instant and before the other, at most limit.
+// Count returns how many ticks lie after one instant and before another, at most limit.
 func (t Ticks) Count(after, before time.Time, limit int) int {
 	count := 0
 	for count < limit {

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// ErrCombined is the error for an interval that is to be combined with other schedules: it counts
-// from the last run, which may be one of theirs.
+// ErrCombined is the error for an interval among several schedules: an interval counts from the
+// last run, which may be one of another schedule.
 var ErrCombined = errors.New("an interval can't be combined with other schedules: " +
 	"write cron fields, such as */15 as the minute for every 15 minutes, or create another CronJob for it")
 
-// Parser reads a schedule: Parse, or ParseNew or ParseCombined, which refuse more.
+// Parser reads a schedule. It is Parse, or ParseNew or ParseCombined, which refuse more.
 type Parser func(text, zone string) (Schedule, error)
 
 // AdditionalError says which of the additional schedules is wrong, and why.
@@ -25,16 +25,15 @@ type AdditionalError struct {
 	Err   error
 }
 
-// Error names the schedule as the API does.
+// Error names the schedule by its path in the spec.
 func (e *AdditionalError) Error() string {
 	return fmt.Sprintf("additionalSchedules[%d]: %v", e.Index, e.Err)
 }
 
-// Unwrap returns why it is wrong.
 func (e *AdditionalError) Unwrap() error { return e.Err }
 
-// ParseCombined reads a schedule that is one of several: as Parse does, but it refuses an interval,
-// with ErrCombined in the chain.
+// ParseCombined reads one of several schedules. It is Parse, but refuses an interval with an error
+// that wraps ErrCombined.
 func ParseCombined(text, zone string) (Schedule, error) {
 	s, err := Parse(text, zone)
 	if err != nil || s.interval == 0 {
@@ -45,9 +44,9 @@ func ParseCombined(text, zone string) (Schedule, error) {
 	}
 }
 
-// With returns the schedule that ticks whenever this one does, or one of the additional texts in
-// the same time zone. A tick that several share is one. An error is an AdditionalError, or
-// ErrCombined if this schedule is an interval.
+// With returns the union of this schedule and additional ones in the same time zone. A tick that
+// several share is one tick. An error is an AdditionalError, or ErrCombined if this schedule is an
+// interval.
 func (s Schedule) With(additional []string) (Schedule, error) {
 	if len(additional) > 0 && s.interval != 0 {
 		return Schedule{}, ErrCombined

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Warning is something legal in a schedule that is probably not meant.
+// Warning is about something valid in a schedule that is probably a mistake.
 type Warning struct {
 	// Field is the field of v2's schedule, and Value its text; "" if the warning is about several.
 	Field, Value string
@@ -27,8 +27,8 @@ func (w Warning) String() string {
 	return inText(w.Field, w.Value) + ": " + w.Reason
 }
 
-// At returns the warning with the path of the schedule before it, and of the field if the schedule
-// is in fields, as in v2.
+// At returns the warning with the path of the schedule before it. If the schedule is in fields, as
+// in v2, the path ends with the field.
 func (w Warning) At(path string, inFields bool) string {
 	if inFields && w.Field != "" {
 		return path + "." + w.Field + ": " + w.Reason
@@ -36,7 +36,7 @@ func (w Warning) At(path string, inFields bool) string {
 	return path + ": " + w.String()
 }
 
-// Warnings returns what is legal in a schedule and probably not meant; nothing for an invalid one.
+// Warnings returns the warnings about a schedule; none for an invalid one.
 func Warnings(text string) []Warning {
 	parsed, err := Parse(text, "")
 	words := strings.Fields(text)
@@ -57,8 +57,8 @@ func Warnings(text string) []Warning {
 	return found
 }
 
-// explainStep returns what the first step of a field does that reaches no second value; "" if there
-// is none. A step as long as the range is probably meant: */60 is once an hour.
+// explainStep explains the first step of a field that reaches no second value; "" if there is none.
+// A step as long as the range is probably intended: */60 is once an hour.
 func explainStep(i int, value string) string {
 	for piece := range strings.SplitSeq(value, ",") {
 		span, step, _ := strings.Cut(piece, "/")
@@ -81,10 +81,10 @@ func explainStep(i int, value string) string {
 	return ""
 }
 
-// intervalInstead returns how to write the interval that a step of minutes or hours may be meant to
-// be; "" if other fields restrict it, which an interval can't express.
+// intervalInstead suggests an interval for a step of minutes or hours; "" if other fields restrict
+// the step, which an interval can't express.
 func intervalInstead(i int, words []string) string {
-	const most = 1000 // as many as anybody writes
+	const most = 1000 // more than anybody writes
 	length, isStep := strings.CutPrefix(words[i], "*/")
 	count, err := strconv.Atoi(length)
 	minutes, _ := valuesOf(0, words[0])

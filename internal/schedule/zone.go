@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // the names mean the same wherever the manager runs
+	_ "time/tzdata" // so that names mean the same wherever the manager runs
 )
 
-// zones remembers the time zones that were loaded: reading one takes a file, and there are few.
+// zones caches the loaded time zones, because loading one reads a file.
 var zones sync.Map // of string to *time.Location
 
-// LoadZone returns the time zone of a name of the IANA database; "" is UTC. An error is an
+// LoadZone returns the time zone of a name of the IANA database; "" is UTC. An error wraps
 // ErrTimeZone.
 func LoadZone(name string) (*time.Location, error) {
 	if name == "" {
@@ -34,7 +34,7 @@ func LoadZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// isMachineZone reports whether the name is one that some machines have beside the database's own.
+// isMachineZone reports whether some machines have the name in addition to those of the database.
 func isMachineZone(name string) bool {
 	switch strings.ToLower(name) {
 	case "local", "localtime", "posixrules":
@@ -43,9 +43,9 @@ func isMachineZone(name string) bool {
 	return strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/")
 }
 
-// period is a stretch of time in a zone without a shift of the clock. An instant of it and the
-// civil time on the wall, as UTC, are the offset apart. Across a shift forward the wall skips a
-// gap, across one backward it repeats itself:
+// period is a span of time in a zone without a shift of the clock. Within it, an instant and its
+// civil time (what a clock on the wall shows, as a time in UTC) differ by offset. A shift forward
+// skips civil times, the gap; a shift backward repeats some:
 //
 //	instants ───────────────┤ start ├───────────────►
 //	forward    01:58  01:59 │ 03:00   03:01             gap: 02:00 until 03:00
@@ -55,7 +55,7 @@ type period struct {
 	offset, before time.Duration
 }
 
-// periodAt returns the period that has the instant.
+// periodAt returns the period around an instant.
 func periodAt(t time.Time, zone *time.Location) period {
 	local := t.In(zone)
 	p := period{offset: offsetOf(local)}
@@ -67,13 +67,13 @@ func periodAt(t time.Time, zone *time.Location) period {
 	return p
 }
 
-// boundsAt is ZoneBounds, which is not to be trusted for times after the last shift that the zone's
-// data lists and before which it goes by a rule for all years to come.
+// boundsAt corrects two errors of ZoneBounds around the last shift that the zone's data lists.
+// After it, the data has a rule for all later years.
 func boundsAt(local time.Time) (start, end time.Time) {
 	start, end = local.ZoneBounds()
 	if !end.IsZero() && !end.After(local) {
-		// Every year is taken for one of 365 days: on the last day of a leap year, the end is past
-		// (https://go.dev/issue/81583). No clock shifts then.
+		// ZoneBounds takes every year to have 365 days: on the last day of a leap year, the end
+		// that it returns has passed (https://go.dev/issue/81583). No clock shifts on that day.
 		end = local.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).In(local.Location())
 	}
 	// The rule's last shift may lie before the last that is listed, as for Ciudad Juárez at the end
@@ -93,14 +93,14 @@ func offsetOf(local time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// civil returns what the wall shows at an instant.
+// civil returns the civil time of an instant.
 func (p period) civil(instant time.Time) time.Time { return instant.UTC().Add(p.offset) }
 
-// instant returns when the wall shows a civil time.
+// instant returns the instant of a civil time.
 func (p period) instant(civil time.Time) time.Time { return civil.Add(-p.offset) }
 
-// gap returns the first civil time that the wall skips at the start, and the first that it does
-// not; both are the same, or the wrong way round, where there is no gap.
+// gap returns the first civil time that the shift at the start of the period skips, and the first
+// one after the gap. If there is no gap, the second is not after the first.
 func (p period) gap() (time.Time, time.Time) {
 	if p.start.IsZero() {
 		return time.Time{}, time.Time{}
@@ -108,7 +108,7 @@ func (p period) gap() (time.Time, time.Time) {
 	return p.start.UTC().Add(p.before), p.start.UTC().Add(p.offset)
 }
 
-// repeatedUntil returns the first civil time that the wall had not shown before the start.
+// repeatedUntil returns the first civil time of the period that does not repeat an earlier one.
 func (p period) repeatedUntil() time.Time {
 	if p.start.IsZero() {
 		return time.Time{}
