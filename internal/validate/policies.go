@@ -16,7 +16,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
-// validatePolicies checks what fields say together.
+// validatePolicies checks fields that depend on each other.
 func validatePolicies(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 	return slices.Concat(
 		validateMaxConcurrency(spec, path.Child("maxConcurrency")),
@@ -25,7 +25,7 @@ func validatePolicies(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 	)
 }
 
-// validateCatchUp refuses a limit beside the policy that has another. The schema says the same.
+// validateCatchUp refuses catchUpLimit with the policy Latest, as the schema does.
 func validateCatchUp(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch spec.CatchUpPolicy {
@@ -44,14 +44,14 @@ func validateCatchUp(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateJitter refuses a delay by which a start may come after the next tick. What is wrong with
-// the schedule is refused elsewhere.
+// validateJitter refuses a jitter that may delay a start beyond the next tick. Errors of the
+// schedule are reported elsewhere.
 func validateJitter(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
-	most := ptr.Deref(spec.JitterSeconds, 0)
-	if most < 0 {
-		return field.ErrorList{field.Invalid(path, most, "must be 0 or more")}
+	jitter := ptr.Deref(spec.JitterSeconds, 0)
+	if jitter < 0 {
+		return field.ErrorList{field.Invalid(path, jitter, "must be 0 or more")}
 	}
-	if most == 0 {
+	if jitter == 0 {
 		return nil
 	}
 	ticks, err := schedule.Parse(spec.Schedule, ptr.Deref(spec.TimeZone, ""))
@@ -61,14 +61,14 @@ func validateJitter(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 	if err != nil {
 		return nil
 	}
-	if gap := int64(ticks.ShortestGap() / time.Second); int64(most) >= gap {
-		return field.ErrorList{field.Invalid(path, most, fmt.Sprintf("must be less than %d, the shortest time in seconds "+
+	if gap := int64(ticks.ShortestGap() / time.Second); int64(jitter) >= gap {
+		return field.ErrorList{field.Invalid(path, jitter, fmt.Sprintf("must be less than %d, the shortest time in seconds "+
 			"from a tick to the next, days on which clocks shift included", gap))}
 	}
 	return nil
 }
 
-// validateMaxConcurrency refuses a limit beside a policy that has another. The schema says the same.
+// validateMaxConcurrency refuses maxConcurrency with another policy than Allow, as the schema does.
 func validateMaxConcurrency(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 	isOne := ptr.Deref(spec.MaxConcurrency, 1) == 1
 	switch {

@@ -15,7 +15,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
-// validateTicks checks what takes ticks away from a schedule. Whether the schedule is one is checked
+// validateTicks checks exclude, notBefore and notAfter. Errors of the schedule are reported
 // elsewhere.
 func validateTicks(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 	exclude := path.Child("exclude")
@@ -40,7 +40,7 @@ func validateTicks(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// warnCompleted warns of a new CronJob that has no tick to come.
+// warnCompleted warns of a new CronJob without a future tick.
 func warnCompleted(spec *v1.CronJobSpec, now time.Time) []string {
 	ticks, err := plan.SpecOf(spec).Ticks()
 	if err != nil {

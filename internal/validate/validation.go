@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validate says what admission has against a CronJob, as far as the API server need not
-// be asked: the webhooks refuse and warn by it, and the plugin tells it before.
+// Package validate has the errors and warnings about a CronJob that need no request to the API
+// server. The webhooks and the plugin share it.
 package validate
 
 import (
@@ -18,10 +18,10 @@ import (
 	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
-// maxDetail is how many bytes of a value are repeated.
+// maxDetail is how many bytes of a value an error repeats.
 const maxDetail = 1 << 10
 
-// Name leaves room in a Job's name for the tick.
+// Name refuses a name that leaves no room in a Job's name for the tick.
 func Name(c *v1.CronJob) field.ErrorList {
 	if len(c.Name) <= v1.MaxNameLength {
 		return nil
@@ -29,8 +29,9 @@ func Name(c *v1.CronJob) field.ErrorList {
 	return field.ErrorList{field.TooLong(field.NewPath("metadata", "name"), c.Name, v1.MaxNameLength)}
 }
 
-// Spec checks what the schema can't, and again what it can, for API servers that were given
-// another. In v2, of which inFields is true, a mistake in the schedule is at one of its fields.
+// Spec checks what the schema can't. It also repeats the schema's checks, because another schema
+// may be installed. For v2, inFields is true: an error in the schedule is reported at one of its
+// fields.
 func Spec(spec *v1.CronJobSpec, inFields bool) field.ErrorList {
 	path := field.NewPath("spec")
 	errs := slices.Concat(validateSchedule(spec, path, inFields), validateTicks(spec, path), validatePolicies(spec, path))
@@ -61,8 +62,8 @@ func Spec(spec *v1.CronJobSpec, inFields bool) field.ErrorList {
 	return errs
 }
 
-// validateSchedule checks the schedules and their time zone, each by itself: what was wrong with one
-// before an edit must not hide what the edit makes wrong with another.
+// validateSchedule checks each schedule and the time zone separately: an error that one of them had
+// before an edit must not hide an error that the edit adds to another.
 func validateSchedule(spec *v1.CronJobSpec, path *field.Path, inFields bool) field.ErrorList {
 	parse := schedule.Parser(schedule.ParseNew)
 	if len(spec.AdditionalSchedules) > 0 {
@@ -80,8 +81,8 @@ func validateSchedule(spec *v1.CronJobSpec, path *field.Path, inFields bool) fie
 	return errs
 }
 
-// validateExpression checks the text of a schedule. Whether it ever fires does not depend on the
-// zone.
+// validateExpression checks the text of a schedule. It needs no time zone: whether a schedule ever
+// fires does not depend on it.
 func validateExpression(text string, parse schedule.Parser, path *field.Path, inFields bool) field.ErrorList {
 	if text == "" {
 		return field.ErrorList{field.Required(path, "such as \"0 9 * * 1-5\", \"@daily\" or \"@every 90m\"")}
@@ -97,7 +98,6 @@ func validateExpression(text string, parse schedule.Parser, path *field.Path, in
 	return field.ErrorList{field.Invalid(path, logs.Shorten(text, maxDetail), err.Error())}
 }
 
-// validateTimeZone checks the name of a time zone.
 func validateTimeZone(zone *string, path *field.Path) field.ErrorList {
 	if zone == nil {
 		return nil

@@ -11,13 +11,13 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// shortDeadline is the starting deadline, in seconds, below which a busy moment of the control
+// shortDeadline is the starting deadline, in seconds, below which a briefly overloaded control
 // plane is enough to miss ticks.
 const shortDeadline = 10
 
-// Warnings says what is legal in a spec and probably not meant: the path of a field, a colon and
-// the reason. In v2, of which inFields is true, the schedule has fields, and a warning is at one of
-// them.
+// Warnings returns warnings about what is valid in a spec but probably a mistake: the path of a
+// field, a colon and the reason. For v2, inFields is true: a warning about the schedule is at one
+// of its fields.
 func Warnings(spec *v1.CronJobSpec, inFields bool) []string {
 	var found []string
 	if deadline := spec.StartingDeadlineSeconds; deadline != nil && *deadline >= 0 && *deadline < shortDeadline {
@@ -27,8 +27,8 @@ func Warnings(spec *v1.CronJobSpec, inFields bool) []string {
 		found = append(found, "spec.catchUpPolicy: with concurrencyPolicy Replace, "+
 			"each of the ticks that run after an outage deletes the Job of the one before")
 	}
-	// The time zone does not matter for either, and a clock that shifts once a year is not worth a
-	// warning.
+	// The warnings below need no time zone. A gap that is short only where clocks shift is not
+	// worth one.
 	ticks, err := schedule.Parse(spec.Schedule, "")
 	if err == nil {
 		ticks, err = ticks.With(spec.AdditionalSchedules)
@@ -51,9 +51,9 @@ func Warnings(spec *v1.CronJobSpec, inFields bool) []string {
 	return append(found, unreachableDeadline(spec, ticks)...)
 }
 
-// unreachableDeadline warns of Jobs that the next tick may replace before their own deadline ends
-// them. Either they take less, and the deadline is too generous to be of use, or they take so long,
-// and are never done.
+// unreachableDeadline warns of Jobs that the next tick replaces before their activeDeadlineSeconds
+// is over. The deadline has no effect on Jobs that take less time, and Jobs that take as long never
+// finish.
 func unreachableDeadline(spec *v1.CronJobSpec, ticks schedule.Schedule) []string {
 	deadline := spec.JobTemplate.Spec.ActiveDeadlineSeconds
 	if spec.ConcurrencyPolicy != v1.ReplaceConcurrent || deadline == nil {
@@ -67,8 +67,8 @@ func unreachableDeadline(spec *v1.CronJobSpec, ticks schedule.Schedule) []string
 		"at which concurrencyPolicy Replace deletes a Job that still runs", *deadline, gap)}
 }
 
-// NewWarnings warns of what is in the past already for a CronJob that is new: a suspension, and all
-// of its ticks.
+// NewWarnings returns warnings about a new CronJob whose suspendUntil, or whose last tick, is in
+// the past.
 func NewWarnings(spec *v1.CronJobSpec, now time.Time) []string {
 	var found []string
 	if until := spec.SuspendUntil; until != nil && until.Time.Before(now) {
