@@ -17,7 +17,7 @@ const (
 
 var dropped = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "cronjob_controller_events_dropped_total",
-	Help: "Events that were not written, by cause: too many waited, the API server refused it, or did not take it for a minute.",
+	Help: "Events that were not written, by cause: too many waited, or the API server refused it or was unavailable for a minute.",
 }, []string{"cause"})
 
 func init() { //nolint:gochecknoinits // as controller-runtime registers its own

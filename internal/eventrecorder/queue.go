@@ -18,43 +18,45 @@ import (
 )
 
 const (
-	// workers is how many events are written at once, and lanesPerNamespace how many of one
-	// namespace.
-	workers           = 8
+	// workers is how many events are written at once.
+	workers = 8
+
+	// lanesPerNamespace is how many events of one namespace are written at once.
 	lanesPerNamespace = 4
 
-	// maxPending is how many events may wait, and maxPendingPerLane how many in one lane, so that
-	// one namespace can't take all room. More are dropped: what is late for an event must not make
-	// Jobs late, or the manager large.
-	maxPending        = 5000
+	// maxPending is how many events may wait. More are dropped, so that they take no more memory.
+	maxPending = 5000
+
+	// maxPendingPerLane is how many events may wait in one lane, so that one namespace can't use up
+	// maxPending.
 	maxPendingPerLane = 1000
 
-	// requestTimeout is how long one request may take a worker.
+	// requestTimeout limits one request.
 	requestTimeout = 10 * time.Second
 
-	// flushTimeout is how long Stop waits for the events that are not written yet, and flushPoll
-	// how often it looks.
+	// flushTimeout is how long Stop waits for the pending events, and flushPoll how often it
+	// checks.
 	flushTimeout = 5 * time.Second
 	flushPoll    = 5 * time.Millisecond
 
-	// maxRetries is how often an event is tried again that the API server does not take for the
-	// time being: for about a minute.
+	// maxRetries is how often an event is retried after a transient error: for about a minute.
 	maxRetries = 11
 
-	// logInterval is how long a failure is not logged again, and maxLogged how many are remembered
-	// for it.
+	// logInterval is for how long the same failure is not logged again.
 	logInterval = 10 * time.Minute
-	maxLogged   = 1024
+
+	// maxLogged is how many failures are remembered for that.
+	maxLogged = 1024
 )
 
-// lane is a queue of events of one namespace, which are written one after another. When the API
-// server refuses one for the time being, the whole lane waits with it, and no worker does.
+// lane is a queue of events of one namespace, which are written one after another. After a
+// transient error the whole lane waits for the retry, and its worker serves other lanes.
 type lane struct {
 	namespace string
 	number    uint64
 }
 
-// newBackoff makes the delays between the tries of a lane.
+// newBackoff returns the backoff of the lanes.
 func newBackoff() workqueue.TypedRateLimiter[lane] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[lane](250*time.Millisecond, 10*time.Second)
 }
@@ -65,8 +67,8 @@ type entry struct {
 	isRepeat bool
 }
 
-// enqueue puts an event at the end of a lane, or before the repeats that wait there, unless too many
-// wait.
+// enqueue appends an event to a lane, but before the repeats that wait there. It drops the event if
+// too many wait.
 func (r *Recorder) enqueue(l lane, event *eventsv1.Event, isRepeat bool) {
 	r.mu.Lock()
 	waiting := r.waiting[l]
@@ -84,7 +86,7 @@ func (r *Recorder) enqueue(l lane, event *eventsv1.Event, isRepeat bool) {
 	switch {
 	case isFull:
 		r.drop(event, causeQueueFull, errors.New("too many events wait for the API server"))
-	case isFirst: // else the lane is in the queue, with a worker, or waits to be tried again
+	case isFirst: // otherwise the lane is in the queue, with a worker, or in backoff
 		r.queue.Add(l)
 	}
 }
@@ -96,7 +98,7 @@ func (r *Recorder) first(l lane) *eventsv1.Event {
 	return r.waiting[l][0].event
 }
 
-// removeFirst takes the first event out of a lane, and reports whether others wait there.
+// removeFirst removes the first event of a lane, and reports whether others wait there.
 func (r *Recorder) removeFirst(l lane) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,8 +124,8 @@ func (r *Recorder) work() {
 	}
 }
 
-// writeFirst writes the first event of a lane. The lane comes again when the
-// others of the queue have had their turn or, after a failure that may pass, a while later.
+// writeFirst writes the first event of a lane, and requeues the lane: at once, or with backoff
+// after a transient error.
 func (r *Recorder) writeFirst(l lane) {
 	event := r.first(l)
 	err := r.create(event)
@@ -143,21 +145,20 @@ func (r *Recorder) writeFirst(l lane) {
 	}
 }
 
-// create creates an event. It is a success if there is nothing to do any more. Of the answer
-// nothing is read but the status.
+// create creates an event. It returns nil if the event exists, or if its namespace is terminating.
 func (r *Recorder) create(event *eventsv1.Event) error {
 	ctx, cancel := context.WithTimeout(r.ctx, requestTimeout)
 	defer cancel()
 	err := r.client.Post().Namespace(event.Namespace).Resource("events").Body(event).
-		MaxRetries(0). // or a worker would sleep for as long as an answer says
+		MaxRetries(0). // otherwise the worker would sleep for the Retry-After of an answer
 		Do(ctx).Error()
 	if apierrors.IsAlreadyExists(err) || isTerminating(err) {
-		return nil // it was recorded before, perhaps by another process; or nobody can write or read any here
+		return nil
 	}
 	return err
 }
 
-// isTransient reports whether a request may succeed when it is made again.
+// isTransient reports whether a retry may succeed.
 func isTransient(err error) bool {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {
@@ -168,7 +169,7 @@ func isTransient(err error) bool {
 }
 
 // isTerminating reports whether an event could not be written because its namespace is being
-// deleted, or is gone.
+// deleted or is gone.
 func isTerminating(err error) bool {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {
@@ -179,10 +180,11 @@ func isTerminating(err error) bool {
 		apierrors.IsNotFound(err) && details != nil && details.Kind == "namespaces"
 }
 
-// failure is what is logged once in a while.
+// failure identifies what is logged at most once in logInterval.
 type failure struct{ namespace, reason, cause string }
 
-// drop counts an event that will not be written, and logs it unless it has just logged the like.
+// drop counts an event that will not be written, and logs it unless the same failure was logged
+// recently.
 func (r *Recorder) drop(event *eventsv1.Event, cause string, err error) {
 	dropped.WithLabelValues(cause).Inc()
 	if r.shouldLog(failure{event.Namespace, event.Reason, cause}) {
@@ -191,7 +193,7 @@ func (r *Recorder) drop(event *eventsv1.Event, cause string, err error) {
 	}
 }
 
-// shouldLog reports whether a failure was not logged for a while.
+// shouldLog reports whether a failure was not logged within logInterval.
 func (r *Recorder) shouldLog(f failure) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -3,14 +3,15 @@
 
 // Package eventrecorder writes events in the background, each of them once.
 //
-// An event's name is made of what it says, so that the API server has it once, whoever records it
-// and however often: a second one is answered with AlreadyExists.
+// An event's name is a hash of what it is about. So the API server stores it once, however many
+// processes record it: it answers a second one with AlreadyExists.
 //
-// It is not client-go's broadcaster (tools/events), which names each event by the time, so that one
-// that is recorded again is another; which keeps each for 6 to 12 minutes to see whether it begins
-// a series, however many they are (a gigabyte, where a few hundred CronJobs run each second, and
-// these are no series: each is about a tick or a Job of its own); which has a goroutine for each
-// event that waits; and which gives an event up when the API server answers with a 500 or a 429.
+// It replaces client-go's broadcaster (tools/events), for these reasons:
+//   - the broadcaster names each event by the time, so an event that is recorded again is a new one;
+//   - it keeps each event for 6 to 12 minutes to detect series. Our events are none, as each is about
+//     another tick or Job, and a few hundred CronJobs that run each second would take a gigabyte;
+//   - it has a goroutine for each waiting event;
+//   - it drops an event when the API server answers with a 500 or a 429.
 package eventrecorder
 
 import (
@@ -42,34 +43,34 @@ import (
 )
 
 const (
-	// reportingController names us in events.
+	// reportingController is the reportingController of all events.
 	reportingController = "cronjob-controller"
 
-	// maxNoteBytes is how many bytes the API server lets an event's note have.
+	// maxNoteBytes is the API server's limit for an event's note.
 	maxNoteBytes = 1024
 
-	// maxRecorded is how many of the newest events are remembered, so as not to be sent again.
+	// maxRecorded is how many of the newest events are remembered, so that they are not sent again.
 	maxRecorded = 16384
 )
 
-// Event is one event about an object. Recording the same event again is harmless: its name is made
-// of the UID of the object that it regards, its reason and its key, so that the API server has it
-// once.
+// Event is one event about an object. The UID of Regarding, Reason and Key identify it: recording
+// it again has no effect.
 type Event struct {
-	// Regarding is what the event is about. Its UID and its name make the event's name.
+	// Regarding is the object that the event is about.
 	Regarding client.Object
 
 	// Related is another object that the event is about; nil if there is none.
 	Related client.Object
 
-	// Type, Reason, Action and Note are what the fields of that name of an event in
-	// events.k8s.io/v1 are. A note that is too long is cut.
+	// Type, Reason, Action and Note are the fields of that name of an event in events.k8s.io/v1. A
+	// note that is too long is cut.
 	Type, Reason, Action, Note string
 
-	// Key tells events of one reason and object apart: the UID of a Job, or a tick.
+	// Key distinguishes events with the same reason and object: the UID of a Job, or a tick.
 	Key string
 
-	// IsRepeat says that another process has probably written the event: others go first.
+	// IsRepeat is whether another process has probably written the event. It is written after
+	// others.
 	IsRepeat bool
 }
 
@@ -81,7 +82,7 @@ type Recorder struct {
 	versions map[schema.GroupKind]string
 	instance string
 
-	ctx     context.Context // that of all requests: none has one of its own
+	ctx     context.Context // of all requests; Stop cancels it
 	cancel  context.CancelFunc
 	workers sync.WaitGroup
 	queue   workqueue.TypedRateLimitingInterface[lane]
@@ -96,25 +97,24 @@ type Recorder struct {
 // Option changes how a recorder writes events.
 type Option func(*Recorder)
 
-// PreferVersion has the events about objects of a kind state the version that the API server
-// prefers of those that it serves, whatever the version of the Go type: kubectl events --for finds
-// only those that do. It is looked up once, by New. If that fails, they state the version of the Go
-// type.
+// PreferVersion makes events about objects of a kind refer to the version of it that the API server
+// prefers, because kubectl events --for finds only those. New looks the version up once. If that
+// fails, events refer to the version of the Go type.
 func PreferVersion(mapper meta.RESTMapper, kind schema.GroupKind) Option {
 	return func(r *Recorder) {
 		mapping, err := mapper.RESTMapping(kind)
 		if err != nil {
-			ctrl.Log.Error(err, "Could not look up which version kubectl prefers: its events command may not find ours", "kind", kind.String())
+			ctrl.Log.Error(err, "Could not look up the preferred version: kubectl events may not find the events", "kind", kind.String())
 			return
 		}
 		r.versions[kind] = mapping.GroupVersionKind.Version
 	}
 }
 
-// New returns a recorder that writes once it is started.
+// New returns a recorder. Start makes it write.
 //
-// A manager's own client writes JSON, as its configuration is also for custom resources. Events,
-// one or two for each run, are a third of all that is written: in protobuf they cost half as much.
+// It writes protobuf. A manager's own client writes JSON, because of custom resources. Events, one
+// or two for each run, are a third of all writes, and cost half as much in protobuf.
 func New(
 	config *rest.Config, httpClient *http.Client, scheme *runtime.Scheme, now clock.PassiveClock, options ...Option,
 ) (*Recorder, error) {
@@ -141,9 +141,8 @@ func New(
 	return r, nil
 }
 
-// Record queues an event to be written. It never blocks: when too many wait already, the event is
-// dropped. It returns false if this process has recorded the same event before; then nothing is
-// queued.
+// Record queues an event to be written. It never blocks: if too many events wait, it drops the
+// event. It returns false, and queues nothing, if this process has recorded the same event before.
 func (r *Recorder) Record(e Event) bool {
 	sum := fingerprint(e)
 	if !r.remember(sum) {
@@ -158,7 +157,7 @@ func (r *Recorder) Record(e Event) bool {
 	return true
 }
 
-// remember reports whether an event was not recorded before.
+// remember remembers an event, and reports whether it is new.
 func (r *Recorder) remember(sum uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -169,7 +168,7 @@ func (r *Recorder) remember(sum uint64) bool {
 	return true
 }
 
-// fingerprint is a hash of what makes an event the same as another.
+// fingerprint returns a hash of what identifies an event.
 func fingerprint(e Event) uint64 {
 	sum := sha256.Sum256([]byte(strings.Join([]string{string(e.Regarding.GetUID()), e.Reason, e.Key}, "\x00")))
 	return binary.BigEndian.Uint64(sum[:])
@@ -201,36 +200,36 @@ func (r *Recorder) build(e Event, sum uint64) (*eventsv1.Event, error) {
 	}, nil
 }
 
-// eventName returns a valid name for an event: that of the object that it regards, cut if need be,
-// and the event's fingerprint.
+// eventName returns a valid name for an event: the name of the object that it is about, cut if
+// necessary, and the fingerprint.
 func eventName(regarding string, sum uint64) string {
 	suffix := fmt.Sprintf(".%016x", sum)
 	front := regarding[:min(len(regarding), validation.DNS1123SubdomainMaxLength-len(suffix))]
 	return strings.TrimRight(front, "-.") + suffix
 }
 
-// Start starts to write what is recorded.
+// Start starts to write the recorded events.
 func (r *Recorder) Start() {
 	for range workers {
 		r.workers.Go(r.work)
 	}
 }
 
-// Stop waits until all events are written, for flushTimeout at most. Nothing is to be recorded any
+// Stop waits until all events are written, for flushTimeout at most. Record must not be called any
 // more.
 func (r *Recorder) Stop() {
 	_ = wait.PollUntilContextTimeout(r.ctx, flushPoll, flushTimeout, true, func(context.Context) (bool, error) {
 		return r.left() == 0, nil
 	})
 	if left := r.left(); left > 0 {
-		ctrl.Log.Info("Dropped the events that could not be written before the end", "count", left)
+		ctrl.Log.Info("Dropped the events that could not be written during shutdown", "count", left)
 	}
 	r.cancel()
 	r.queue.ShutDown()
 	r.workers.Wait()
 }
 
-// left returns how many events wait.
+// left returns how many events are not written yet.
 func (r *Recorder) left() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
