@@ -12,35 +12,36 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// order holds the requests that are ready and decides which is next. The lock of Queue is held
-// whenever it is used.
+// order holds the ready requests and decides which one is next. It is guarded by the lock of Queue.
 type order struct {
-	// ready has all requests, by namespace. Of each namespace, the first is in due if it is due, and
-	// otherwise in early, which can wait for those.
+	// ready has all requests, by namespace. The first request of each namespace is also in due, or
+	// in early if it is not due yet. Requests in early are handed out only if due has none.
 	ready, due, early *btree.BTree[place]
 	places            map[reconcile.Request]place
 	pushed            int
-	previous          string // the namespace whose turn was last
+	previous          string // the namespace that had the last turn
 
-	// free is how many workers have no request, and running how many have one, by namespace.
-	free    int
+	// free is how many workers have no request.
+	free int
+
+	// running is how many workers have a request, by namespace.
 	running map[string]int
 
-	// expected has when the requests are due that were added but have no place yet: a request that
-	// is being reconciled gets one when that is done.
+	// expected has the due instants of added requests that have no place yet: a request that is
+	// being reconciled gets its place when the reconcile is done.
 	expected map[reconcile.Request]time.Time
 }
 
 var _ workqueue.Queue[reconcile.Request] = &order{}
 
-// place is where a request is in the order.
+// place is the place of a request in the order.
 type place struct {
 	request reconcile.Request
 	due     time.Time
 	number  int
 }
 
-// dueBefore compares places by the instant at which they are due, then by how they came.
+// dueBefore compares places by the instant at which they are due, then by when they were added.
 func (p place) dueBefore(other place) bool {
 	return cmp.Or(p.due.Compare(other.due), cmp.Compare(p.number, other.number)) < 0
 }
@@ -53,7 +54,7 @@ func (p place) before(other place) bool {
 	return p.dueBefore(other)
 }
 
-// least returns a place that is before all others of a namespace.
+// least returns a place before all others of a namespace.
 func least(namespace string) (p place) {
 	p.request.Namespace = namespace
 	return p
@@ -68,21 +69,21 @@ func newOrder(workers int) *order {
 	}
 }
 
-// expect says when a request that is about to be added is due. The earliest instant counts.
+// expect sets when a request that is about to be added is due. The earliest instant counts.
 func (o *order) expect(request reconcile.Request, due time.Time) {
 	if expected, ok := o.expected[request]; !ok || due.Before(expected) {
 		o.expected[request] = due
 	}
 }
 
-// takeDue returns when a request is due that gets a place now.
+// takeDue removes and returns the expected due instant of a request.
 func (o *order) takeDue(request reconcile.Request) time.Time {
 	due := o.expected[request]
 	delete(o.expected, request)
 	return due
 }
 
-// Push puts in a request.
+// Push implements workqueue.Queue: it adds a request.
 func (o *order) Push(request reconcile.Request) {
 	o.pushed++
 	o.put(place{request: request, due: o.takeDue(request), number: o.pushed})
@@ -95,7 +96,7 @@ func (o *order) put(p place) {
 	o.addFirst(p.request.Namespace)
 }
 
-// remove takes out a place, wherever it is.
+// remove removes a place from all trees.
 func (o *order) remove(p place) {
 	delete(o.places, p.request)
 	o.removeFirst(p.request.Namespace)
@@ -103,14 +104,14 @@ func (o *order) remove(p place) {
 	o.addFirst(p.request.Namespace)
 }
 
-// addFirst lets the first request of a namespace, if it has any, be handed out.
+// addFirst adds the first request of a namespace to early. moveDue moves it to due.
 func (o *order) addFirst(namespace string) {
 	if p, ok := o.first(namespace); ok {
 		o.early.ReplaceOrInsert(p)
 	}
 }
 
-// removeFirst undoes addFirst, so that another request can become the first.
+// removeFirst undoes addFirst before another request becomes the first.
 func (o *order) removeFirst(namespace string) {
 	if p, ok := o.first(namespace); ok {
 		o.early.Delete(p)
@@ -127,7 +128,8 @@ func (o *order) first(namespace string) (first place, ok bool) {
 	return first, ok
 }
 
-// Touch moves a request forward that was added again and is due earlier than it was.
+// Touch implements workqueue.Queue: it moves a request forward that was added again and is now due
+// earlier.
 func (o *order) Touch(request reconcile.Request) {
 	due := o.takeDue(request)
 	if p := o.places[request]; due.Before(p.due) {
@@ -137,7 +139,8 @@ func (o *order) Touch(request reconcile.Request) {
 	}
 }
 
-// Len returns how many requests are ready; 0 if none can be handed out yet, so that workers wait.
+// Len implements workqueue.Queue: it returns how many requests are ready, or 0 if none may be
+// handed out yet, so that workers wait.
 func (o *order) Len() int {
 	if _, ok := o.next(); !ok {
 		return 0
@@ -145,7 +148,7 @@ func (o *order) Len() int {
 	return len(o.places)
 }
 
-// Pop takes out the next request.
+// Pop implements workqueue.Queue: it removes the next request.
 func (o *order) Pop() reconcile.Request {
 	o.moveDue(time.Now())
 	next, _ := o.next()
@@ -156,7 +159,7 @@ func (o *order) Pop() reconcile.Request {
 	return next.request
 }
 
-// done says that a request which was handed out has been reconciled.
+// done marks a request as reconciled.
 func (o *order) done(request reconcile.Request) {
 	o.free++
 	o.running[request.Namespace]--
@@ -165,7 +168,7 @@ func (o *order) done(request reconcile.Request) {
 	}
 }
 
-// moveDue moves to the due requests those that have become due.
+// moveDue moves requests from early to due that are due now.
 func (o *order) moveDue(now time.Time) {
 	for {
 		p, ok := o.early.Min()
@@ -177,15 +180,15 @@ func (o *order) moveDue(now time.Time) {
 	}
 }
 
-// next returns the due request of the next namespace, by name, that may get a worker, so that each
-// has one turn in every round. If there is none, it returns an early one. At most as many
-// namespaces are passed over as there are workers.
+// next returns the due request of the next namespace, in the order of names, that may get a worker.
+// So each namespace has one turn in every round. If there is none, it returns an early request. It
+// skips at most as many namespaces as there are workers.
 func (o *order) next() (next place, ok bool) {
 	take := func(p place) bool {
 		next, ok = p, o.mayGetWorker(p.request.Namespace)
 		return !ok
 	}
-	o.due.AscendGreaterOrEqual(least(o.previous+"\x00"), take) // the least name that is greater
+	o.due.AscendGreaterOrEqual(least(o.previous+"\x00"), take) // the first name after previous
 	if !ok {
 		o.due.Ascend(take)
 	}
@@ -195,8 +198,7 @@ func (o *order) next() (next place, ok bool) {
 	return next, ok
 }
 
-// mayGetWorker reports whether a namespace may get another worker. The more workers are free the
-// more it may have, and the last goes to a namespace without any: see the package comment.
+// mayGetWorker reports whether a namespace may get another worker: see the package comment.
 func (o *order) mayGetWorker(namespace string) bool {
 	running := o.running[namespace]
 	return running == 0 || o.free > 1 && running < 2*o.free

@@ -1,30 +1,30 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fairqueue is the work queue of a controller in which namespaces do not wait for each
-// other.
+// Package fairqueue is a work queue for controllers in which namespaces don't wait for each other.
 //
-// Namespaces that have something due take turns. Within a namespace, the request that was due first
-// is handed out first, so that none starves. A request is due when it becomes ready, or earlier or
-// later by as many seconds as its priority says: one of priority 30 has been due for 30 seconds,
-// one of priority -10 lets all that is due go first for 10 seconds. Of a request that is added
-// twice, the earlier instant counts.
+// Namespaces with due requests take turns. Within a namespace, the request that was due first is
+// handed out first, so that none starves. A request is due when it becomes ready, or earlier or
+// later by its priority in seconds: a request of priority 30 has been due for 30 seconds; one of
+// priority
+// -10 is due in 10 seconds, and all due requests go first until then. If a request is added twice,
+// the earlier instant counts.
 //
-// Turns alone let a namespace whose requests take long hold all workers. So a namespace gets
+// With turns alone, a namespace with slow requests could hold all workers. So a namespace gets
 // another worker only while it has fewer than twice as many as are free, and the last free one only
 // if it has none: of 20 workers, one slow namespace holds 14 and a second one 4. The bound is the
 // dynamic threshold of Choudhury and Hahne ("Dynamic Queue Length Thresholds for Shared-Memory
 // Packet Switches", IEEE/ACM Transactions on Networking, 1998).
 //
-// Two queues do the work. Controller-runtime's priority queue takes the requests, holds each back
-// for its delay and counts failures. What is ready goes at once into client-go's, which hands it
-// out, keeps a request from being reconciled twice at a time, and has the workqueue's metrics. Only
-// the order is ours: client-go's queue has a hook for it.
+// The package combines two queues. Controller-runtime's priority queue accepts the requests, delays
+// them and counts failures. When a request is ready, it moves to client-go's queue, which hands it
+// out, prevents concurrent reconciles of one request, and has the workqueue's metrics. This package
+// adds only the order, for which client-go's queue has a hook.
 //
-// What else was tried: controller-runtime's queue takes no order but its own. Client-go's delaying
-// queue keeps what it delays until the delay is over, so that each CronJob which is deleted ten
-// months before its tick would stay in memory for ten months. The API server's fair queuing is for
-// requests that block, and Kueue's queues are for its own objects.
+// The alternatives: controller-runtime's queue supports no other order. Client-go's delaying queue
+// keeps an item until its delay is over, so a CronJob that is deleted ten months before its tick
+// would stay in memory for ten months. The API server's fair queuing is for requests that block,
+// and Kueue's queues are for its own objects.
 package fairqueue
 
 import (
@@ -38,17 +38,18 @@ import (
 
 // Queue is a fair work queue.
 type Queue struct {
-	// PriorityQueue takes the requests and delays them. Only forward reads from it.
+	// PriorityQueue accepts the requests and delays them. Only forward reads from it.
 	priorityqueue.PriorityQueue[reconcile.Request]
 
-	// ready hands out the requests whose delay is over, as order says.
+	// ready hands out the requests whose delay is over, in the order of order.
 	ready *workqueue.Typed[reconcile.Request]
 	order *order
 
-	// mu is held to hand out requests and to take them back. Workers wait for changed, and not in
-	// ready, which wakes one worker for each addition: a request that is done may let two others be
-	// handed out.
-	mu      sync.Mutex
+	// mu guards ready and order.
+	mu sync.Mutex
+
+	// changed wakes waiting workers. They don't wait in ready, which wakes one worker for each
+	// added request: one request that is done may allow two others to be handed out.
 	changed *sync.Cond
 
 	// stopTaking shuts PriorityQueue down, which can be done only once.
@@ -57,13 +58,13 @@ type Queue struct {
 
 var _ priorityqueue.PriorityQueue[reconcile.Request] = &Queue{}
 
-// New returns a controller's NewQueue, for a controller with so many workers. The queues that it
-// starts end when they are shut down.
+// New returns the NewQueue option of a controller with a number of workers. A queue runs until it
+// is shut down.
 func New(workers int) func(string, workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 	return func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 		order := newOrder(workers)
 		q := &Queue{
-			// Without a name it has no metrics: those of the workqueue are about what is ready.
+			// Without a name it has no metrics: the workqueue's metrics are those of ready.
 			PriorityQueue: priorityqueue.New("", func(o *priorityqueue.Opts[reconcile.Request]) { o.RateLimiter = limiter }),
 			ready:         workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: order}),
 			order:         order,
@@ -87,8 +88,7 @@ func (q *Queue) forward() {
 	}
 }
 
-// makeReady lets a request that is due at an instant be handed out, and a worker that waits look
-// again.
+// makeReady adds a request that is due at an instant to ready, and wakes a waiting worker.
 func (q *Queue) makeReady(request reconcile.Request, due time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -97,32 +97,32 @@ func (q *Queue) makeReady(request reconcile.Request, due time.Time) {
 	q.changed.Signal()
 }
 
-// wake lets a worker that waits look again.
+// wake wakes a waiting worker.
 func (q *Queue) wake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.changed.Signal()
 }
 
-// Get waits for the next request. Done has to be called with it.
+// Get waits for the next request. The caller has to call Done with it.
 func (q *Queue) Get() (request reconcile.Request, shutdown bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.ready.Len() == 0 && !q.ready.ShuttingDown() {
 		q.changed.Wait()
 	}
-	q.changed.Signal() // there may be a request for another worker, too, or the shutdown
+	q.changed.Signal() // another worker may get a request too, or has to see the shutdown
 	return q.ready.Get()
 }
 
-// GetWithPriority is Get. The priority has been used up: what is tried again without one of its own
+// GetWithPriority is Get, with priority 0. A retry does not inherit the priority of the request: it
 // is due when it is ready.
 func (q *Queue) GetWithPriority() (request reconcile.Request, priority int, shutdown bool) {
 	request, shutdown = q.Get()
 	return request, 0, shutdown
 }
 
-// Done says that a request was reconciled. If it was added meanwhile, it is ready again.
+// Done marks a request as reconciled. If it was added meanwhile, it is ready again.
 func (q *Queue) Done(request reconcile.Request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -131,7 +131,7 @@ func (q *Queue) Done(request reconcile.Request) {
 	q.changed.Signal()
 }
 
-// Len returns how many requests are ready and not handed out. Those that are ready do not count
+// Len returns how many requests wait to become ready or to be handed out. Ready ones don't count
 // while no worker may get any of them.
 func (q *Queue) Len() int {
 	q.mu.Lock()
@@ -139,16 +139,16 @@ func (q *Queue) Len() int {
 	return q.PriorityQueue.Len() + q.ready.Len()
 }
 
-// ShutDown ends the queue. Nothing more is taken, delayed requests are dropped, and what is ready
-// is still handed out.
+// ShutDown ends the queue: it accepts no more requests, drops delayed ones, and still hands out
+// ready ones.
 func (q *Queue) ShutDown() {
 	q.stopTaking()
 	q.ready.ShutDown()
 	q.wake()
 }
 
-// ShutDownWithDrain ends the queue likewise, and waits until all that was ready is reconciled, or
-// until ShutDown is called.
+// ShutDownWithDrain is ShutDown, and waits until all ready requests are reconciled or ShutDown is
+// called.
 func (q *Queue) ShutDownWithDrain() {
 	q.stopTaking()
 	q.ready.ShutDownWithDrain()
