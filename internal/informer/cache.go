@@ -1,13 +1,13 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package informer makes the cache one that a single object can't stop, and that is up to date
+// Package informer provides a cache that one undecodable object can't stop, and that is up to date
 // again a few seconds after the API server is back.
 //
-// What passes another schema than ours, or is stored past the API server, may not decode into Go
-// types: suspend: "yes". A typed list or watch fails as a whole on the first such object. Here it
-// is cached by its metadata and its status alone, with what is wrong in an annotation, and all
-// others as usual.
+// An object may not decode into the Go types, such as one with suspend: "yes", if it was stored
+// under another schema or past the API server. A typed list or watch fails as a whole on such an
+// object. This cache keeps its metadata and status, and the error in an annotation. Other objects
+// are cached as usual.
 package informer
 
 import (
@@ -31,13 +31,11 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// NewCache returns a cache as cache.New does, which also holds the CronJobs that can't be decoded:
-// [DecodingError] tells them. The options have to say which informers and which HTTP client it
-// uses.
+// NewCache is cache.New, but the cache also holds CronJobs that can't be decoded: [DecodingError]
+// returns why. The options must have an HTTP client, and no NewInformer.
 //
-// controller-runtime's informers have no option for how to decode. So the CronJobs' ask for the
-// same lists and watches by a client of their own, whose decoder looks again at what can't be
-// decoded, and only at that.
+// controller-runtime's informers have no option for the decoder. So the informer of CronJobs makes
+// the same lists and watches with a client of its own, which has a tolerantDecoder.
 func NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	client, err := newClient(config, opts.HTTPClient, opts.Scheme)
 	if err != nil {
@@ -55,7 +53,7 @@ func NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	return cache.New(config, opts)
 }
 
-// newClient returns a client for CronJobs, whose decoder fails on none.
+// newClient returns a client for CronJobs with a tolerantDecoder.
 func newClient(config *rest.Config, httpClient *http.Client, scheme *runtime.Scheme) (rest.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.APIPath = "/apis"
@@ -64,11 +62,11 @@ func newClient(config *rest.Config, httpClient *http.Client, scheme *runtime.Sch
 	return rest.RESTClientForConfigAndClient(config, httpClient)
 }
 
-// tolerant returns a ListerWatcher that asks for what another one asks for, by a client of its own.
+// tolerant returns a ListerWatcher that sends the requests of another one with the given client.
 func tolerant(client rest.Interface, codec runtime.ParameterCodec, lw toolscache.ListerWatcher) toolscache.ListerWatcher {
 	asked, err := urlOf(lw)
 	if err != nil {
-		ctrl.Log.Error(err, "A CronJob that can't be decoded will stop the cache: could not find out which CronJobs it is to have")
+		ctrl.Log.Error(err, "Could not find the URL of the list of CronJobs: one that can't be decoded will stop the cache")
 		return lw
 	}
 	path := strings.TrimPrefix(asked.Path, client.Get().URL().Path)
@@ -95,11 +93,11 @@ func tolerant(client rest.Interface, codec runtime.ParameterCodec, lw toolscache
 	}
 }
 
-// urlKey is the key of the context's value that a request leaves its URL in.
+// urlKey is the context key of a URL that observable sets.
 type urlKey struct{}
 
-// urlOf returns the URL of the lists that a ListerWatcher makes, with its selectors. No request is
-// sent.
+// urlOf returns the URL of the list request of a ListerWatcher, with its selectors. The request is
+// not sent: observable intercepts it.
 func urlOf(lw toolscache.ListerWatcher) (*url.URL, error) {
 	asked := &url.URL{}
 	ctx := context.WithValue(context.Background(), urlKey{}, asked)
@@ -110,7 +108,7 @@ func urlOf(lw toolscache.ListerWatcher) (*url.URL, error) {
 	return asked, nil
 }
 
-// observe returns an HTTP client for urlOf.
+// observe returns an HTTP client whose requests urlOf can intercept.
 func observe(httpClient *http.Client) *http.Client {
 	observed := *httpClient
 	if observed.Transport == nil {
@@ -120,7 +118,7 @@ func observe(httpClient *http.Client) *http.Client {
 	return &observed
 }
 
-// observable leaves the URL of a request in its context if that asks for it, and sends all others.
+// observable stores the URL of a request whose context has urlKey, and sends all other requests.
 type observable struct{ next http.RoundTripper }
 
 // RoundTrip sends a request.

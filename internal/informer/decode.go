@@ -14,16 +14,14 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// errorAnnotation is where a cached CronJob that can't be decoded says why. No stored one has it
-// here.
+// errorAnnotation has the decoding error of a cached CronJob. It is dropped from stored ones.
 const errorAnnotation = "batch.tutorial.kubebuilder.io/decoding-error"
 
-// DecodingError returns which field of a cached CronJob can't be decoded, and why; empty when all
-// can.
+// DecodingError returns which field of a cached CronJob can't be decoded, and why; "" if all can.
 func DecodingError(c *v1.CronJob) string { return c.Annotations[errorAnnotation] }
 
-// TrimAnnotations returns of the annotations of a CronJob the one that DecodingError reads, and
-// another; nil if it has neither.
+// TrimAnnotations keeps, of a CronJob's annotations, the one that DecodingError reads and another
+// one; nil if it has neither.
 func TrimAnnotations(annotations map[string]string, another string) map[string]string {
 	var rest map[string]string
 	for _, key := range []string{errorAnnotation, another} {
@@ -37,15 +35,15 @@ func TrimAnnotations(annotations map[string]string, another string) map[string]s
 	return rest
 }
 
-// negotiated is a serializer whose decoders fail on no CronJob.
+// negotiated is a serializer with tolerant decoders.
 type negotiated struct{ runtime.NegotiatedSerializer }
 
-// DecoderToVersion returns a decoder that fails on no CronJob.
+// DecoderToVersion returns a tolerantDecoder.
 func (n negotiated) DecoderToVersion(decoder runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
 	return tolerantDecoder{n.NegotiatedSerializer.DecoderToVersion(decoder, version)}
 }
 
-// tolerantDecoder decodes as another does, and decodes a CronJob on which that fails by its parts.
+// tolerantDecoder wraps a decoder. Of a CronJob that this fails on it decodes what it can.
 type tolerantDecoder struct{ runtime.Decoder }
 
 // Decode decodes an object.
@@ -69,7 +67,7 @@ func (d tolerantDecoder) Decode(
 	return object, kind, err
 }
 
-// dropForged takes from CronJobs that were decoded what would say that they were not.
+// dropForged drops errorAnnotation from decoded CronJobs: only the decoder may set it.
 func dropForged(object runtime.Object) {
 	switch o := object.(type) {
 	case *v1.CronJob:
@@ -81,7 +79,7 @@ func dropForged(object runtime.Object) {
 	}
 }
 
-// decodeItems decodes a list of which some CronJob can't be decoded.
+// decodeItems decodes a list in which some CronJobs can't be decoded.
 func decodeItems(data []byte, list *v1.CronJobList) error {
 	raw := struct {
 		metav1.ListMeta `json:"metadata"`
@@ -102,8 +100,8 @@ func decodeItems(data []byte, list *v1.CronJobList) error {
 	return nil
 }
 
-// decodeParts decodes, of a CronJob that can't be decoded, the metadata and what can be of its
-// status.
+// decodeParts decodes the metadata of a CronJob that can't be decoded as a whole, and those fields
+// of its status that can be. It sets errorAnnotation.
 func decodeParts(data []byte, c *v1.CronJob) error {
 	raw := struct {
 		metav1.ObjectMeta `json:"metadata"`
@@ -115,11 +113,11 @@ func decodeParts(data []byte, c *v1.CronJob) error {
 	*c = v1.CronJob{ObjectMeta: raw.ObjectMeta}
 	c.Annotations = map[string]string{errorAnnotation: mistakeIn(data)}
 	members := map[string]json.RawMessage{}
-	_ = kjson.UnmarshalCaseSensitivePreserveInts(raw.Status, &members) // nothing is known of a status that is no object
+	_ = kjson.UnmarshalCaseSensitivePreserveInts(raw.Status, &members) // none if the status is not an object
 	for name, member := range members {
 		one, err := json.Marshal(map[string]json.RawMessage{name: member})
 		if err == nil && kjson.UnmarshalCaseSensitivePreserveInts(one, &v1.CronJobStatus{}) == nil {
-			_ = kjson.UnmarshalCaseSensitivePreserveInts(one, &c.Status) // as it just did
+			_ = kjson.UnmarshalCaseSensitivePreserveInts(one, &c.Status) // it succeeded on the line above
 		}
 	}
 	return nil

@@ -16,22 +16,22 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// maxErrorBytes is how long the message about a mistake may be: it can quote what is stored.
+// maxErrorBytes limits the message about a decoding error, which may quote stored values.
 const maxErrorBytes = 1024
 
-// mistakeIn names the first field of a CronJob that can't be decoded, and says why: the decoder's
-// own error names none below a quantity, a time or another type that decodes itself.
+// mistakeIn returns the first field of a CronJob that can't be decoded, and why. The decoder's own
+// error names no field if the type decodes itself, as quantities and times do.
 func mistakeIn(data []byte) string {
 	path, err := findMistake("", data, reflect.TypeFor[v1.CronJob]())
 	if err == nil {
-		return "" // there is none
+		return ""
 	}
 	message := strings.TrimPrefix(path, ".") + ": " + strings.TrimPrefix(err.Error(), "json: ")
 	return strings.ToValidUTF8(message[:min(len(message), maxErrorBytes)], "")
 }
 
-// findMistake returns the path of the first value that can't be decoded into a type though its
-// parts can, and the error; none if all can.
+// findMistake returns the path and the error of the first value that can't be decoded into its type
+// although its parts can be; no error if all values can be decoded.
 func findMistake(path string, data []byte, t reflect.Type) (string, error) {
 	err := kjson.UnmarshalCaseSensitivePreserveInts(data, reflect.New(t).Interface())
 	if err == nil {
@@ -52,7 +52,7 @@ type part struct {
 	t    reflect.Type
 }
 
-// partsOf returns the parts of a value by which it is decoded into a type.
+// partsOf returns the members of an object or list, with the types that they are decoded into.
 func partsOf(data []byte, t reflect.Type) []part {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -64,7 +64,7 @@ func partsOf(data []byte, t reflect.Type) []part {
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map:
 		members := map[string]json.RawMessage{}
-		_ = json.Unmarshal(data, &members) // it has no members if it is no object
+		_ = json.Unmarshal(data, &members) // there are none if it is not an object
 		for _, name := range slices.Sorted(maps.Keys(members)) {
 			if member := memberType(t, name); member != nil {
 				parts = append(parts, part{"." + name, members[name], member})
@@ -72,7 +72,7 @@ func partsOf(data []byte, t reflect.Type) []part {
 		}
 	case reflect.Slice:
 		var items []json.RawMessage
-		_ = json.Unmarshal(data, &items) // the same
+		_ = json.Unmarshal(data, &items) // there are none if it is not a list
 		for i, item := range items {
 			parts = append(parts, part{fmt.Sprintf("[%d]", i), item, t.Elem()})
 		}
@@ -91,7 +91,7 @@ func memberType(t reflect.Type, name string) reflect.Type {
 		switch {
 		case tag == name:
 			return field.Type
-		case tag == "" && field.Anonymous: // its members are the struct's
+		case tag == "" && field.Anonymous: // an embedded struct
 			if member := memberType(field.Type, name); member != nil {
 				return member
 			}

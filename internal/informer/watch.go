@@ -18,26 +18,25 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// watchBackoff is how often a watch is asked for again that the API server does not grant.
-// client-go itself waits for up to a minute once a few have failed: so long after an API server is
-// back nobody would hear of a new CronJob, and a manager that begins to lead would know nothing of
-// what was done meanwhile.
+// watchBackoff is the backoff between attempts to start a watch. client-go's own grows to a minute:
+// for that long after an outage of the API server, the cache would be stale, and a new leader would
+// not know what was done meanwhile.
 var watchBackoff = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5, Cap: 3 * time.Second, Steps: 1000}
 
-// newInformer returns an informer whose watches are back a few seconds after the API server is.
+// newInformer returns an informer with a retryingListerWatcher.
 func newInformer(
 	lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
 	return toolscache.NewSharedIndexInformer(retryingListerWatcher{toolscache.ToListerWatcherWithContext(lw), lw}, example, resync, indexers)
 }
 
-// retryingListerWatcher asks for a watch until it is granted or refused for good.
+// retryingListerWatcher retries to start a watch until it succeeds or the error is not transient.
 type retryingListerWatcher struct {
 	toolscache.ListerWatcherWithContext
 	toolscache.ListerWatcher
 }
 
-// WatchWithContext asks for a watch.
+// WatchWithContext starts a watch.
 func (p retryingListerWatcher) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	var granted watch.Interface
 	var last error
@@ -48,7 +47,7 @@ func (p retryingListerWatcher) WatchWithContext(ctx context.Context, options met
 			return true, err
 		}
 		if last == nil {
-			klog.FromContext(ctx).Error(err, "Could not watch: trying again until it works")
+			klog.FromContext(ctx).Error(err, "Could not start a watch: retrying until it succeeds")
 		}
 		last = err
 		return false, nil
@@ -56,7 +55,7 @@ func (p retryingListerWatcher) WatchWithContext(ctx context.Context, options met
 	return granted, err
 }
 
-// isServerError reports whether a request got no answer, or one that tells of the server's trouble.
+// isServerError reports whether a request got no answer, or a 5xx.
 func isServerError(err error) bool {
 	var status apierrors.APIStatus
 	return !errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError
