@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lease keeps a leader that was stopped for a while from acting on what it knew before.
-// Leader election alone does not: the elector notices that its lease has run out by a timer, beside
-// everything else that goes on as if no time had passed
+// Package lease prevents writes by a leader whose process was paused for longer than its lease.
+// Leader election alone does not: a timer tells the elector that its lease has expired, and until
+// the timer fires, all other goroutines go on as if no time had passed
 // (https://pkg.go.dev/k8s.io/client-go/tools/leaderelection: "does not guarantee that only one
 // client is acting as a leader (a.k.a. fencing)").
 package lease
@@ -24,45 +24,45 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// ErrOver is why a request was not made: the lease was not renewed in time, and another may lead by
-// now.
-var ErrOver = errors.New("not written: the lease is over, and another may lead")
+// ErrOver is the error of a request that the fence did not send.
+var ErrOver = errors.New("not sent: the lease was not renewed in time, another replica may be the leader")
 
-// Fence lets a leader write only as long as its lease was renewed lately. The time between its last
-// look and the arrival of a request is all in which a leader can be stopped and still be too late;
-// the part of a lease that is left when the fence closes is for that.
+// Fence lets a leader write only while its lease was renewed recently. Only a pause between the
+// check and the request's arrival can still make a write too late. The fence closes before the
+// lease expires, to leave time for that.
 type Fence struct {
 	renewDeadline time.Duration
 	clock         clock.PassiveClock
 	renewed       atomic.Pointer[time.Time]
 }
 
-// NewFence makes a fence that closes when the lease was not renewed for so long: the deadline for
-// its renewal, which is shorter than the lease. The clock has to run on while the process is
-// stopped, whatever is done to the machine's: the system's own does, as long as its times are not
-// stripped of their monotonic part.
+// NewFence makes a fence that closes when the lease was not renewed for renewDeadline, which must
+// be shorter than the lease. The clock has to advance while the process is paused, and must not
+// follow changes of the machine's clock. clock.RealClock does both, because its times have a
+// monotonic part.
 func NewFence(renewDeadline time.Duration, passiveClock clock.PassiveClock) *Fence {
 	return &Fence{renewDeadline: renewDeadline, clock: passiveClock}
 }
 
-// Renewals returns a configuration for the leader election, whose renewals keep the fence open.
+// Renewals returns a configuration for the leader election. Each renewal with it keeps the fence
+// open.
 //
-// It also refuses to release a lease that has run out. An elector that was stopped for longer than
-// its lease still takes itself for the leader when it ends, and its release would overwrite the
-// lease of whoever leads by then (client-go's LeaderElector.tryRelease reads the lease, but does
-// not look whose it is). A third could then lead at once, beside the second.
+// It also refuses to release a lease that has expired. An elector that was paused for longer than
+// its lease still believes that it is the leader when it stops, and its release would overwrite the
+// lease of the new leader (client-go's LeaderElector.tryRelease reads the lease, but does not check
+// its holder). A third replica could then lead at once, beside the second.
 func (f *Fence) Renewals(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.ContentType = runtime.ContentTypeJSON // as isRelease reads it
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) {
-			begun := f.clock.Now() // others count from the arrival, which is later
+			begun := f.clock.Now() // other replicas count from the arrival, which is later
 			releases := isRelease(request)
 			if releases {
 				if !f.isOpen() {
 					return refuse(request)
 				}
-				f.renewed.Store(nil) // before it arrives: nothing may be written after it
+				f.renewed.Store(nil) // before the release arrives: nothing may be written after it
 			}
 			response, err := next.RoundTrip(request)
 			if err == nil && response.StatusCode < http.StatusMultipleChoices && writes(request) && isOfLease(request) && !releases {
@@ -74,7 +74,7 @@ func (f *Fence) Renewals(config *rest.Config) *rest.Config {
 	return config
 }
 
-// Writes returns what makes requests by another, and none that write when the fence is closed.
+// Writes wraps a RoundTripper. It refuses requests that write while the fence is closed.
 func (f *Fence) Writes(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		if writes(request) && !f.isOpen() {
@@ -84,9 +84,9 @@ func (f *Fence) Writes(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// HealthCheck returns a check for a liveness probe. It fails when the leader neither renewed its
-// lease for longer than maxAge nor ended: something in it is stuck. It passes when the process
-// never led, and when it released its lease.
+// HealthCheck returns a check for a liveness probe. It fails if the leader has not renewed its
+// lease for longer than maxAge and still runs: it is stuck. It passes if the process never led, or
+// has released its lease.
 func (f *Fence) HealthCheck(maxAge time.Duration) func(*http.Request) error {
 	return func(*http.Request) error {
 		renewed := f.renewed.Load()
@@ -100,10 +100,10 @@ func (f *Fence) HealthCheck(maxAge time.Duration) func(*http.Request) error {
 	}
 }
 
-// refuse answers a request that is not made.
+// refuse fails a request without sending it.
 func refuse(request *http.Request) (*http.Response, error) {
 	if request.Body != nil {
-		_ = request.Body.Close() // the duty of a RoundTripper
+		_ = request.Body.Close() // as http.RoundTripper demands
 	}
 	return nil, ErrOver
 }
@@ -118,13 +118,13 @@ func writes(request *http.Request) bool {
 	return request.Method != http.MethodGet && request.Method != http.MethodHead
 }
 
-// isOfLease reports whether a request is about a Lease; the others of a leader election are its
+// isOfLease reports whether a request is about a Lease. The leader election's other requests write
 // events.
 func isOfLease(request *http.Request) bool {
 	return strings.Contains(request.URL.Path, "/coordination.k8s.io/")
 }
 
-// isRelease reports whether a request gives up a Lease: it writes one that has no holder.
+// isRelease reports whether a request releases a Lease: it writes one without a holder.
 func isRelease(request *http.Request) bool {
 	if request.Method != http.MethodPut || !isOfLease(request) || request.GetBody == nil {
 		return false
