@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// newLogger makes the manager's logger of its options. It differs from controller-runtime's in what
-// it drops. That one writes, of lines with one message, a hundred a second and from then on each
-// hundredth: of a thousand runs in a second, it would tell of some. Here that is for errors alone,
-// which come with a stack trace and by the thousands when the API server is away.
+// newLogger makes the manager's logger. It samples only errors, which have stack traces and come by
+// the thousands while the API server is unreachable. controller-runtime's logger samples all lines:
+// after a hundred with one message in a second, it writes each hundredth. Of a thousand runs in a
+// second, it would log only some.
 func newLogger(opts zap.Options) logr.Logger {
 	var all zapcore.Core
 	opts.ZapOpts = append(opts.ZapOpts, uberzap.WrapCore(func(core zapcore.Core) zapcore.Core { // before it is sampled
@@ -27,18 +27,18 @@ func newLogger(opts zap.Options) logr.Logger {
 	})))
 }
 
-// errorsSampled is a core that leaves errors to one that drops some.
+// errorsSampled is a core that samples errors.
 type errorsSampled struct {
 	zapcore.Core
 	sampled zapcore.Core
 }
 
-// With returns the core with values that all its lines have.
+// With implements zapcore.Core.
 func (c errorsSampled) With(values []zapcore.Field) zapcore.Core {
 	return errorsSampled{Core: c.Core.With(values), sampled: c.sampled.With(values)}
 }
 
-// Check adds the core that is to write an entry, if one is.
+// Check implements zapcore.Core.
 func (c errorsSampled) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	if entry.Level >= zapcore.ErrorLevel {
 		return c.sampled.Check(entry, checked)
@@ -46,11 +46,11 @@ func (c errorsSampled) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry)
 	return c.Core.Check(entry, checked)
 }
 
-// lazyCore is a core that encodes the values of a logger when that first writes a line: each
-// reconcile makes two loggers, and most write none.
+// lazyCore encodes the values of a logger only when the logger first writes a line: each reconcile
+// makes two loggers, and most write nothing.
 type lazyCore struct{ zapcore.Core }
 
-// With returns the core with values that all its lines have.
+// With implements zapcore.Core.
 func (c lazyCore) With(values []zapcore.Field) zapcore.Core {
 	return lazyCore{zapcore.NewLazyWith(c.Core, values)}
 }

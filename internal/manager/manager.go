@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package manager is the program that runs the CronJob operator: its flags, and how the reconciler,
-// the webhooks and what they need are put together.
+// Package manager is the program that runs the CronJob operator: it parses the flags, and sets up
+// the reconciler and the webhooks.
 package manager
 
 import (
@@ -47,9 +47,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/webhook/trust"
 )
 
-// Main runs the manager until it is told to stop, and returns the program's exit code: 2 if the
-// arguments are wrong, and 1 for any other error, of which it writes one line to standard error.
-// The version is what --version prints. The reconciler takes the time from now.
+// Main runs the manager until SIGTERM or SIGINT, and returns the program's exit code: 2 if the
+// arguments are wrong, and 1 for any other error. It writes an error as one line to standard error.
+// The version is what --version prints. The reconciler reads the time from now.
 func Main(args []string, getenv func(string) string, version string, now clock.PassiveClock) int {
 	opts, err := parseFlags(args, getenv)
 	switch {
@@ -62,7 +62,7 @@ func Main(args []string, getenv func(string) string, version string, now clock.P
 		return 0
 	}
 	limitMemory(opts.memoryLimit)
-	config, err := clusterConfig(opts) // before there is a logger: what is missing is said once, by us
+	config, err := clusterConfig(opts) // before the logger is set, so that nothing else logs its errors
 	if err != nil {
 		return fail(1, err)
 	}
@@ -75,7 +75,7 @@ func Main(args []string, getenv func(string) string, version string, now clock.P
 	return 0
 }
 
-// fail says why the program ends, and returns its exit code.
+// fail prints why the program ends, and returns its exit code.
 func fail(code int, err error) int {
 	fmt.Fprintln(os.Stderr, "manager:", err)
 	return code
@@ -85,9 +85,9 @@ func fail(code int, err error) int {
 const leaderElectionID = "cronjob-controller.tutorial.kubebuilder.io"
 
 // limitMemory lets the Go runtime use nine tenths of the container's memory, in bytes. The rest is
-// for what the runtime does not count, such as the program itself and what the kernel keeps for its
-// sockets. Without it, the kernel takes the program's pages away, each of which is needed again at
-// once, and the manager stands still without being killed.
+// for what the runtime does not count, such as the program's code and the kernel's socket buffers.
+// Without it, the kernel evicts pages of the code that are needed again at once, and the manager
+// stalls without being killed.
 func limitMemory(container int64) {
 	if container > 0 {
 		debug.SetMemoryLimit(container / 10 * 9)
@@ -145,8 +145,8 @@ func run(ctx context.Context, config *rest.Config, opts *options, version string
 	return nil
 }
 
-// fencedClient reads and writes as the manager's own, but writes only while the manager is sure to
-// lead.
+// fencedClient returns the manager's client behind a fence: it writes only while the manager surely
+// is the leader.
 func fencedClient(mgr ctrl.Manager, fence *lease.Fence) (client.Client, error) {
 	fenced := *mgr.GetHTTPClient()
 	fenced.Transport = fence.Writes(fenced.Transport)
@@ -155,8 +155,8 @@ func fencedClient(mgr ctrl.Manager, fence *lease.Fence) (client.Client, error) {
 	})
 }
 
-// setUpWebhooks registers the webhooks. A replica is ready when the API server can call them: it is
-// not about caches, as one that does not lead serves webhooks as well.
+// setUpWebhooks registers the webhooks. A replica is ready when the API server can call them.
+// Readiness does not depend on leadership, because all replicas serve webhooks.
 func setUpWebhooks(mgr ctrl.Manager, opts *options) error {
 	server := mgr.GetWebhookServer()
 	server.Register(conversion.Path, conversion.Handler{Convert: v2.ConvertJSON})
@@ -168,17 +168,17 @@ func setUpWebhooks(mgr ctrl.Manager, opts *options) error {
 	)
 }
 
-// tlsOptions is how the manager serves TLS.
+// tlsOptions returns the TLS options of metrics and webhooks.
 func tlsOptions(opts *options) []func(*tls.Config) {
 	return []func(*tls.Config){func(c *tls.Config) {
 		c.MinVersion, c.CipherSuites = opts.tlsMinVersion, opts.tlsCipherSuites
-		if !opts.enableHTTP2 { // because of its rapid-reset attacks (CVE-2023-44487, CVE-2023-39325)
+		if !opts.enableHTTP2 { // off by default: rapid-reset attacks (CVE-2023-44487, CVE-2023-39325)
 			c.NextProtos = []string{"http/1.1"}
 		}
 	}}
 }
 
-// managerOptions makes the manager's options of ours.
+// managerOptions returns controller-runtime's options for the manager.
 func managerOptions(opts *options, server webhook.Server) ctrl.Options {
 	cached := batch.Cached()
 	if opts.enableWebhooks {
@@ -199,7 +199,7 @@ func managerOptions(opts *options, server webhook.Server) ctrl.Options {
 		LeaderElection:                opts.leaderElect,
 		LeaderElectionID:              leaderElectionID,
 		LeaderElectionNamespace:       opts.leaderElectionNamespace,
-		LeaderElectionReleaseOnCancel: true, // safe, as the program ends when the manager does
+		LeaderElectionReleaseOnCancel: true, // safe, because the program ends with the manager
 		LeaseDuration:                 new(leaseDuration),
 		RenewDeadline:                 new(renewDeadline),
 		NewCache:                      informer.NewCache,
@@ -210,18 +210,19 @@ func managerOptions(opts *options, server webhook.Server) ctrl.Options {
 	}
 }
 
-// How long a lease is others' to respect after it was renewed, and how long the leader goes on
-// without: the usual times.
 const (
+	// leaseDuration is how long after a renewal other replicas wait: the usual time.
 	leaseDuration = 15 * time.Second
+
+	// renewDeadline is how long the leader continues without a renewal: the usual time.
 	renewDeadline = 10 * time.Second
 
-	// stuckAfter is the age of the lease at which the liveness probe fails: a leader that can't
-	// renew it ends by itself long before.
+	// stuckAfter is the age of the lease at which the liveness probe fails. A leader that can't
+	// renew its lease ends by itself long before.
 	stuckAfter = leaseDuration + 20*time.Second
 )
 
-// newScheme has the types that the manager works with.
+// newScheme returns the scheme of the types that the manager uses.
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))

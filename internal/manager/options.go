@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// options is what the flags say.
+// options has the values of the flags.
 type options struct {
 	metricsAddress          string
 	metricsCertPath         string
@@ -50,7 +50,7 @@ type options struct {
 func parseFlags(args []string, getenv func(string) string) (*options, error) {
 	opts := &options{}
 	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line, and not the whole usage
+	flags.SetOutput(io.Discard) // an error prints one line, not the whole usage
 	flags.StringVar(&opts.metricsAddress, "metrics-bind-address", "0", "`address` of the metrics, such as :8443; 0 for none. "+
 		"They are served over HTTPS, to authenticated clients that may GET /metrics")
 	flags.StringVar(&opts.metricsCertPath, "metrics-cert-path", "",
@@ -60,7 +60,7 @@ func parseFlags(args []string, getenv func(string) string) (*options, error) {
 		"Whoever reaches it can read the manager's memory")
 	flags.BoolVar(&opts.leaderElect, "leader-elect", false, "elect a leader among the replicas: only the leader reconciles")
 	flags.StringVar(&opts.leaderElectionNamespace, "leader-election-namespace", "",
-		"`namespace` of the Lease that the leader holds; the manager's own when empty, which it knows only in a Pod")
+		"`namespace` of the Lease that the leader holds; when empty, the manager's own, which it knows only in a Pod")
 	flags.BoolVar(&opts.enableWebhooks, "enable-webhooks", getenv("ENABLE_WEBHOOKS") != "false",
 		"serve the admission and conversion webhooks; the default is false if the environment has ENABLE_WEBHOOKS=false")
 	flags.StringVar(&opts.webhookHost, "webhook-host", "", "`host` name or IP address that the webhooks are served on; all when empty")
@@ -69,15 +69,15 @@ func parseFlags(args []string, getenv func(string) string) (*options, error) {
 		"`directory` of the webhooks' tls.crt and tls.key; they are read again when they change")
 	opts.bindTLS(flags)
 	flags.DurationVar(&opts.shutdownDelay, "shutdown-delay-duration", 0,
-		"how long, a `duration` such as 3s, the manager goes on after it is told to end: "+
-			"it answers, and closes each connection to a webhook after the next answer, so that no request is lost when it shuts down")
+		"how long, a `duration` such as 3s, the manager keeps serving after SIGTERM: it closes each connection to a webhook "+
+			"after the next answer, so that no request is lost when it shuts down")
 	flags.Int64Var(&opts.memoryLimit, "memory-limit", 0, "`bytes` that the container may use; the Go runtime stays below nine tenths "+
 		"of them. 0 leaves it to GOMEMLIMIT")
 	flags.IntVar(&opts.concurrency, "concurrency", 20, "`number` of CronJobs that are reconciled at once")
 	flags.Float64Var(&opts.qps, "kube-api-qps", -1,
-		"requests a second to the API server, a `number`; negative for no limit but the API server's own priority and fairness")
-	flags.IntVar(&opts.burst, "kube-api-burst", 0, "requests that may exceed --kube-api-qps for a moment, a `number`")
-	namespaces := flags.String("namespaces", "", "`names` of the namespaces to watch, with commas between; all when empty")
+		"`number` of requests per second to the API server; negative for no limit but the API server's own priority and fairness")
+	flags.IntVar(&opts.burst, "kube-api-burst", 0, "`number` of requests in a burst above --kube-api-qps")
+	namespaces := flags.String("namespaces", "", "comma-separated `names` of the namespaces to watch; all when empty")
 	flags.BoolVar(&opts.printVersion, "version", false, "print the version and exit")
 	ctrlconfig.RegisterFlags(flags)
 	opts.zap.BindFlags(flags)
@@ -99,12 +99,12 @@ func parseFlags(args []string, getenv func(string) string) (*options, error) {
 	return opts, opts.validate()
 }
 
-// bindTLS adds the flags of how metrics and webhooks are served.
+// bindTLS adds the flags for the TLS of metrics and webhooks.
 func (o *options) bindTLS(flags *flag.FlagSet) {
-	flags.BoolVar(&o.enableHTTP2, "enable-http2", false, "let metrics and webhooks speak HTTP/2")
+	flags.BoolVar(&o.enableHTTP2, "enable-http2", false, "serve metrics and webhooks over HTTP/2 too")
 	o.tlsMinVersion = tls.VersionTLS13
 	flags.Func("tls-min-version",
-		"least `version` of TLS that metrics and webhooks speak, VersionTLS12 or VersionTLS13 (default VersionTLS13)",
+		"minimum `version` of TLS for metrics and webhooks, VersionTLS12 or VersionTLS13 (default VersionTLS13)",
 		func(name string) error {
 			var err error
 			if o.tlsMinVersion, err = cliflag.TLSVersion(name); err != nil || name == "" || o.tlsMinVersion < tls.VersionTLS12 {
@@ -112,8 +112,8 @@ func (o *options) bindTLS(flags *flag.FlagSet) {
 			}
 			return nil
 		})
-	flags.Func("tls-cipher-suites", "`names` of the cipher suites of TLS 1.2, with commas between, such as "+
-		"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384; those that Go prefers when not set. TLS 1.3 has no choice of them",
+	flags.Func("tls-cipher-suites", "comma-separated `names` of cipher suites for TLS 1.2, such as "+
+		"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384; Go's defaults when not set. Those of TLS 1.3 can't be chosen",
 		func(names string) error {
 			suites := strings.Split(names, ",")
 			for _, name := range suites {
@@ -144,11 +144,11 @@ func (o *options) validate() error {
 		return fmt.Errorf("--kube-api-burst=%d: want 1 or more beside --kube-api-qps=%v", o.burst, o.qps)
 	}
 	if o.tlsCipherSuites != nil && o.tlsMinVersion == tls.VersionTLS13 {
-		return errors.New("--tls-cipher-suites: TLS 1.3 has no choice of them: want --tls-min-version=VersionTLS12 beside it")
+		return errors.New("--tls-cipher-suites: those of TLS 1.3 can't be chosen: want --tls-min-version=VersionTLS12 too")
 	}
 	for _, name := range o.namespaces {
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
-			return fmt.Errorf("--namespaces: %q is no name of a namespace: %s", name, problems[0])
+			return fmt.Errorf("--namespaces: %q is not a valid name: %s", name, problems[0])
 		}
 	}
 	return nil

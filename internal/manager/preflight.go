@@ -14,8 +14,8 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
 )
 
-// clusterConfig finds the cluster, and checks that it answers and that the files the manager can't
-// start without are there: a line that names what is missing says more than a failing manager.
+// clusterConfig returns the configuration of the cluster. It first checks that the cluster answers
+// and that the webhooks' certificate exists, so that a missing one is one clear line.
 func clusterConfig(opts *options) (*rest.Config, error) {
 	if opts.enableWebhooks {
 		for _, name := range []string{"tls.crt", "tls.key"} {
@@ -29,7 +29,7 @@ func clusterConfig(opts *options) (*rest.Config, error) {
 		return nil, fmt.Errorf("no cluster is configured: %w", err)
 	}
 	config.QPS, config.Burst = float32(opts.qps), opts.burst
-	config.DisableCompression = true // the API server is near: to compress a list takes longer than to send it
+	config.DisableCompression = true // within a cluster, compressing a list takes longer than sending it
 	probe := rest.CopyConfig(config)
 	probe.Timeout = 10 * time.Second
 	discoverer, err := discovery.NewDiscoveryClientForConfig(probe)

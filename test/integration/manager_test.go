@@ -43,7 +43,7 @@ func TestTheManagerAnswersABadCommandLineWithOneLine(t *testing.T) {
 		"a port there is not":   {"--webhook-port=70000", "manager: --webhook-port=70000: want a port from 1 to 65535"},
 		"nobody to reconcile":   {"--concurrency=0", "manager: --concurrency=0: want 1 or more"},
 		"less than no memory":   {"--memory-limit=-1", "manager: --memory-limit=-1: want 0 or more"},
-		"no name of namespaces": {"--namespaces=a,B", `manager: --namespaces: "B" is no name of a namespace: `},
+		"no name of namespaces": {"--namespaces=a,B", `manager: --namespaces: "B" is not a valid name: `},
 		"an argument":           {"start", `manager: unexpected argument "start": there are only flags (--help lists them)`},
 	}
 	for name, test := range tests {

@@ -244,7 +244,7 @@ func TestABadChoiceOfTLSIsAnsweredWithOneLine(t *testing.T) {
 		"a bad suite": {"--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA", "TLS_RSA_WITH_RC4_128_SHA is not secure"},
 		"suites of 1.3": {
 			"--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
-			"manager: --tls-cipher-suites: TLS 1.3 has no choice of them: want --tls-min-version=VersionTLS12 beside it\n",
+			"manager: --tls-cipher-suites: those of TLS 1.3 can't be chosen: want --tls-min-version=VersionTLS12 too\n",
 		},
 	}
 	for name, test := range tests {
