@@ -1,8 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package conversion serves the API server's requests to convert objects from one version to
-// another.
+// Package conversion serves the conversion webhook.
 package conversion
 
 import (
@@ -29,32 +28,32 @@ const Path = "/convert"
 // Convert converts one object, as JSON, to an API version.
 type Convert func(object []byte, apiVersion string) ([]byte, error)
 
-// Handler answers ConversionReviews. In place of controller-runtime's handler, which decodes each
-// object into its Go type and encodes another, it hands the JSON on as it is: objects keep all that
-// a conversion has no business with, and one that would not decode does not fail a list of others.
+// Handler answers ConversionReviews. It passes JSON to Convert. controller-runtime's handler
+// decodes each object into its Go type and encodes another: that changes fields which have nothing
+// to do with the conversion, and one object that can't be decoded fails a whole list.
 //
-// The API server asks for a conversion with each write of a CronJob, as it keeps all of them in
-// each version that it serves. So a review is read once, and what was converted is not read again
-// to be written.
+// The API server requests a conversion for each write of a CronJob, because its watch caches hold
+// each served version. So performance matters: a review is parsed once, and converted objects are
+// written without parsing them again.
 type Handler struct {
 	Convert Convert
 }
 
-// review is a ConversionReview of apiextensions.k8s.io/v1, as it is asked.
+// review is a ConversionReview of apiextensions.k8s.io/v1 with a request.
 type review struct {
 	metav1.TypeMeta
 	Request *request `json:"request"`
 }
 
-// request is what it asks for.
+// request is the request of a review.
 type request struct {
 	UID               types.UID         `json:"uid"`
 	DesiredAPIVersion string            `json:"desiredAPIVersion"`
 	Objects           []json.RawMessage `json:"objects"`
 }
 
-// ServeHTTP answers one review. What is no review gets a client error; a review always gets an
-// answer of status 200, as the API server expects, that says whether it could be done.
+// ServeHTTP answers one review. A body that is not a review gets a client error. A review always
+// gets status 200, as the API server expects; the answer says whether the conversion failed.
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	log := logs.Bound(ctrl.LoggerFrom(r.Context()).WithName("conversion"))
 	asked, err := readReview(r)
@@ -72,17 +71,17 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxMessage is how many bytes a message has at most: the values of a request come back in it.
+// maxMessage limits an error message, in bytes: it may repeat values of the request.
 const maxMessage = 1 << 10
 
-// maxPreallocation is how many bytes are allocated for a body because its sender says that it is as
-// long. It is all that a body may have: the server has counted them before.
+// maxPreallocation limits what is allocated for a body because of its Content-Length, in bytes. It
+// is the longest body that the server accepts.
 const maxPreallocation = 8 << 20
 
-// readReview reads what is asked.
+// readReview reads a review.
 func readReview(r *http.Request) (*review, error) {
 	var body bytes.Buffer
-	body.Grow(int(min(max(r.ContentLength, 0), maxPreallocation)) + bytes.MinRead) // so that it need not grow to find the end
+	body.Grow(int(min(max(r.ContentLength, 0), maxPreallocation)) + bytes.MinRead) // ReadFrom needs MinRead bytes to find the end
 	if _, err := io.Copy(&body, r.Body); err != nil {
 		return nil, fmt.Errorf("reading the ConversionReview: %w", err)
 	}
@@ -96,7 +95,7 @@ func readReview(r *http.Request) (*review, error) {
 	return asked, nil
 }
 
-// statusOf returns the HTTP status of what can't be read.
+// statusOf returns the HTTP status for an error of readReview.
 func statusOf(err error) int {
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return http.StatusRequestEntityTooLarge
@@ -104,12 +103,12 @@ func statusOf(err error) int {
 	return http.StatusBadRequest
 }
 
-// errPanicked answers a conversion that panicked. The value of the panic is left to the log, as it
+// errPanicked is the error of a conversion that panicked. Only the log has the panic's value, which
 // may be long.
 var errPanicked = errors.New("the conversion panicked: the log of the manager has the stack")
 
-// convert converts the objects of a request, all or none. A panic is counted, logged and answered
-// as controller-runtime's handler does it.
+// convert converts the objects of a request, all or none. It counts, logs and recovers from a
+// panic, as controller-runtime's handler does.
 func (h Handler) convert(ctx context.Context, asked *request) (converted [][]byte, err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
@@ -131,8 +130,8 @@ func (h Handler) convert(ctx context.Context, asked *request) (converted [][]byt
 	return converted, nil
 }
 
-// answer returns the answer to a review: its objects converted, or why they could not be. It is put
-// together, as encoding/json would go over each object once more.
+// answer returns the answer to a review: the converted objects, or the error. It joins bytes,
+// because encoding/json would parse each object again.
 func answer(asked *review, converted [][]byte, failure error) []byte {
 	result := metav1.Status{Status: metav1.StatusSuccess}
 	if failure != nil {
@@ -146,7 +145,7 @@ func answer(asked *review, converted [][]byte, failure error) []byte {
 	}, nil)
 }
 
-// encode returns a value, which JSON can tell, as JSON.
+// encode returns a value as JSON. It panics if JSON can't express the value.
 func encode(value any) []byte {
 	raw, err := json.Marshal(value)
 	utilruntime.Must(err)

@@ -1,13 +1,12 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package drain ends a webhook server without losing a request.
+// Package drain shuts a webhook server down without losing a request.
 //
-// The API server keeps its connections to a webhook and does not repeat a call that it had sent
-// when the other end closed the connection: a request that crosses with the shutdown of the server
-// fails. So for a while before the shutdown, each answer says that the connection closes after it,
-// as RFC 9112, section 9.6, has it: the API server then opens the next one, to a replica that
-// stays.
+// The API server reuses its connections to a webhook, and does not retry a request that it had sent
+// when the webhook closed the connection. So for some time before the shutdown, each answer has the
+// header "Connection: close" (RFC 9112, section 9.6): the API server then opens its next connection
+// to another replica.
 package drain
 
 import (
@@ -26,7 +25,7 @@ type Server struct {
 	draining atomic.Bool
 }
 
-// NewServer makes a server drainable. Handlers have to be registered with what it returns.
+// NewServer makes a server drainable. Handlers have to be registered with the returned Server.
 func NewServer(server webhook.Server) *Server { return &Server{Server: server} }
 
 // Register serves a handler at a path.
@@ -39,8 +38,8 @@ func (s *Server) Register(path string, handler http.Handler) {
 	}))
 }
 
-// DrainAfter drains the server when a context ends, and returns one that ends so much later: it is
-// for what is to be stopped when the server has been drained.
+// DrainAfter starts to drain the server when ctx ends. It returns a context that ends a duration
+// later, when the server may be stopped.
 func (s *Server) DrainAfter(ctx context.Context, duration time.Duration) context.Context {
 	drained, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {

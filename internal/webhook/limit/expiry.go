@@ -11,15 +11,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// certificateExpiry is the metric of when the webhooks' certificate expires. It asks the source of
-// the handshakes at each scrape, so that it is about the certificate that is served, and not about
-// one that lies in a file or a Secret.
+// certificateExpiry is the metric of when the webhooks' certificate expires. At each scrape it
+// reads the certificate that is served: a file or a Secret may have another one.
 type certificateExpiry struct {
 	description *prometheus.Desc
-	source      atomic.Pointer[certificateSource] // nil as long as nothing is served
+	source      atomic.Pointer[certificateSource] // nil while nothing is served
 }
 
-// certificateSource returns the certificate to serve, as tls.Config has it.
+// certificateSource is GetCertificate of a tls.Config.
 type certificateSource func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
 var expiry = &certificateExpiry{description: prometheus.NewDesc(

@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package limit bounds what the requests to a webhook server may cost: how many bytes are held of
-// each and of all together, and how long each may take. Whoever reaches the port can send requests,
-// as the API server is not asked who it is.
+// Package limit limits the memory and the time that requests to a webhook server may take: the
+// bytes of each and of all together, and the time of each. Clients are not authenticated, so anyone
+// who reaches the port can send requests.
 package limit
 
 import (
@@ -18,25 +18,27 @@ import (
 )
 
 const (
-	// MaxBody is how many bytes a request may have. The API server sends one object to be converted
-	// at a time, even of a list, and to be admitted an object and what it was before; each has at
-	// most 3 MiB. What is made of a body takes four times as much memory.
+	// MaxBody limits the body of a request, in bytes. A conversion request has one object, even for
+	// a list, and an admission request has the object before and after; each object has at most 3
+	// MiB. Handling a body takes four times its size in memory.
 	MaxBody = 8 << 20
 
-	// SmallBody is how many bytes a small request has at most. Nearly all CronJobs need less. Small
-	// requests do not wait for large ones.
+	// SmallBody limits a small request, in bytes. Nearly all CronJobs are smaller. Small requests
+	// don't wait for large ones.
 	SmallBody = 64 << 10
 
-	// smallBodies and largeBodies are how many bytes the small and the large requests may have that
-	// are read or answered at the same time. The small ones have room for more connections than
-	// stall by mistake, and the large ones for a few of the largest.
+	// smallBodies limits the bytes of all small requests in progress. It allows more connections
+	// than stall by accident.
 	smallBodies = 512 * SmallBody
+
+	// largeBodies limits the bytes of all large requests in progress.
 	largeBodies = 2 * MaxBody
 
-	// WaitTime is how long a request waits for others to end before it is refused.
+	// WaitTime is how long a request waits for others to end before it is refused. It is longer
+	// than StallTime.
 	WaitTime = time.Second
 
-	// StallTime is how long a body may pause. A request waits longer than another may stall.
+	// StallTime is how long a body may pause.
 	StallTime = 750 * time.Millisecond
 
 	// BodyTime is how long a body may take.
@@ -50,18 +52,18 @@ const (
 	MaxTime = 32 * time.Second
 )
 
-// Server is a webhook server with bounds.
+// Server is a webhook server with limits.
 type Server struct {
 	webhook.Server
 
 	options webhook.Options
 	started atomic.Bool
 
-	// small and large count the bytes of the requests that are read or answered.
+	// small and large count the bytes of the requests in progress.
 	small, large *semaphore.Weighted
 }
 
-// NewServer makes a server.
+// NewServer returns a server.
 func NewServer(options webhook.Options) *Server {
 	return &Server{
 		Server: webhook.NewServer(options), options: options,
@@ -69,8 +71,8 @@ func NewServer(options webhook.Options) *Server {
 	}
 }
 
-// Register serves a handler at a path. To the handler a body that is too large ends in a
-// [http.MaxBytesError], one that is too slow in [os.ErrDeadlineExceeded]; then the connection
+// Register serves a handler at a path. For the handler, a body that is too large ends with a
+// [http.MaxBytesError], and one that is too slow with [os.ErrDeadlineExceeded]. The connection then
 // closes.
 func (s *Server) Register(path string, handler http.Handler) {
 	s.Server.Register(path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +82,7 @@ func (s *Server) Register(path string, handler http.Handler) {
 		}
 		release, ok := s.acquire(r)
 		if !ok {
-			w.Header().Set("Retry-After", "1") // the API server repeats its request then
+			w.Header().Set("Retry-After", "1") // makes the API server retry
 			refuse(w, http.StatusServiceUnavailable, "too many requests of this size at the same time")
 			return
 		}
@@ -89,11 +91,12 @@ func (s *Server) Register(path string, handler http.Handler) {
 	}))
 }
 
-// acquire waits until there is room for the body of a request, and reports whether there is.
+// acquire waits until there is room for the body of a request, for WaitTime at most, and reports
+// whether there is.
 func (s *Server) acquire(r *http.Request) (release func(), ok bool) {
 	bodies, size := s.small, r.ContentLength
 	switch {
-	case size < 0: // it is not known before the end
+	case size < 0: // unknown
 		bodies, size = s.large, MaxBody
 	case size > SmallBody:
 		bodies = s.large
@@ -103,17 +106,17 @@ func (s *Server) acquire(r *http.Request) (release func(), ok bool) {
 	return func() { bodies.Release(size) }, bodies.Acquire(ctx, size) == nil
 }
 
-// refuse answers a request of which the body is not read, and closes the connection.
+// refuse answers a request without reading its body, and closes the connection.
 func refuse(w http.ResponseWriter, code int, why string) {
 	now := time.Now()
 	connection := http.NewResponseController(w)
-	_ = connection.SetReadDeadline(now) // else the server waits for a small body before it closes
+	_ = connection.SetReadDeadline(now) // otherwise the server waits for a small body before it closes
 	_ = connection.SetWriteDeadline(now.Add(AnswerTime))
 	w.Header().Set("Connection", "close")
 	http.Error(w, why, code)
 }
 
-// serve bounds the time of a request.
+// serve handles a request, with time limits.
 func serve(w http.ResponseWriter, r *http.Request, handler http.Handler) {
 	connection, now := http.NewResponseController(w), time.Now()
 	if err := connection.SetWriteDeadline(now.Add(MaxTime)); err != nil {

@@ -25,21 +25,21 @@ import (
 )
 
 const (
-	// MaxHeader is how many bytes the header of a request may have. controller-runtime's server
-	// takes 1 MiB, of which a few hundred connections fill the memory.
+	// MaxHeader limits the header of a request, in bytes. controller-runtime's server accepts 1
+	// MiB, so that a few hundred connections fill the memory.
 	MaxHeader = 16 << 10
 
-	// HeaderTime is how long the header may take, and before it the handshake.
+	// HeaderTime limits the time for the header, and for the handshake before it.
 	HeaderTime = 10 * time.Second
 
 	// idleTime is how long a connection may wait for the next request.
 	idleTime = 90 * time.Second
 
-	// shutdownTime is how long the requests may take that are there when the server stops.
+	// shutdownTime is how long requests in progress may take when the server stops.
 	shutdownTime = time.Minute
 )
 
-// Start serves until the context ends, as controller-runtime's server does but with our bounds.
+// Start serves until the context ends. It is controller-runtime's server, with limits.
 func (s *Server) Start(ctx context.Context) error {
 	config, err := s.tlsConfig(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	log := logs.Bound(ctrl.Log.WithName("webhooks"))
 	server := &http.Server{
-		ErrorLog:    slog.NewLogLogger(logr.ToSlogHandler(log), slog.LevelInfo), // of handshakes that fail, for instance
+		ErrorLog:    slog.NewLogLogger(logr.ToSlogHandler(log), slog.LevelInfo), // for failed handshakes, for example
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		Handler:     s.WebhookMux(), MaxHeaderBytes: MaxHeader, ReadHeaderTimeout: HeaderTime, IdleTimeout: idleTime,
 	}
@@ -73,8 +73,8 @@ func (s *Server) Start(ctx context.Context) error {
 	return <-stopped
 }
 
-// tlsConfig returns what the options say. The certificate is read from files, and again when they
-// change.
+// tlsConfig returns the TLS configuration of the options. The certificate is read from files, and
+// again when they change.
 func (s *Server) tlsConfig(ctx context.Context) (*tls.Config, error) {
 	config := &tls.Config{NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12}
 	for _, set := range s.options.TLSOpts {
@@ -95,7 +95,7 @@ func (s *Server) tlsConfig(ctx context.Context) (*tls.Config, error) {
 	return config, nil
 }
 
-// StartedChecker returns a check that succeeds when the server listens.
+// StartedChecker returns a check that passes when the server listens.
 func (s *Server) StartedChecker() healthz.Checker {
 	return func(*http.Request) error {
 		if !s.started.Load() {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// body is the body of a request, which has to come in time.
+// body is the body of a request, with time limits.
 type body struct {
 	io.ReadCloser
 
@@ -18,7 +18,7 @@ type body struct {
 	end        time.Time
 }
 
-// Read waits for the next bytes for StallTime at most, and not after the end of the body's time.
+// Read waits for the next bytes for StallTime at most, and not beyond end.
 func (b *body) Read(into []byte) (int, error) {
 	deadline := time.Now().Add(StallTime)
 	if deadline.After(b.end) {
@@ -29,13 +29,13 @@ func (b *body) Read(into []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(into)
 	if errors.Is(err, io.EOF) {
-		// The server reads on while the request is handled, to see whether the client has gone.
+		// The server reads on while the request is handled, to notice when the client disconnects.
 		_ = b.connection.SetReadDeadline(time.Time{})
 	}
 	return n, err
 }
 
-// answer is an answer, which the client has to read in time.
+// answer writes an answer, with a time limit.
 type answer struct {
 	http.ResponseWriter
 
@@ -43,7 +43,7 @@ type answer struct {
 	begun      bool
 }
 
-// Write gives the client AnswerTime from the first bytes of the answer on.
+// Write allows the client AnswerTime to read the answer, from its first bytes on.
 func (a *answer) Write(text []byte) (int, error) {
 	if !a.begun {
 		a.begun = true

@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logs bounds what the webhooks log, as it is others who write it: whoever reaches the port
-// chooses what a request says, and how many there are.
+// Package logs limits what the webhooks log: anyone who reaches the port chooses the content and
+// the number of requests.
 package logs
 
 import (
@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// maxValue is how many bytes a value in a line may have.
+	// maxValue limits a value in a line, in bytes.
 	maxValue = 512
 
-	// So many lines are written for all webhooks together.
+	// linesPerSecond and lineBurst limit the lines of all webhooks together.
 	linesPerSecond = 1
 	lineBurst      = 20
 )
 
-// budget is that of all webhooks.
+// budget is shared by all webhooks.
 var budget = newLineBudget()
 
-// lineBudget says how many lines may be written, and counts those that may not.
+// lineBudget limits the rate of lines, and counts the dropped ones.
 type lineBudget struct {
 	rate    flowcontrol.PassiveRateLimiter
 	dropped atomic.Int64
@@ -39,26 +39,26 @@ func newLineBudget() *lineBudget {
 	return &lineBudget{rate: flowcontrol.NewTokenBucketPassiveRateLimiter(linesPerSecond, lineBurst)}
 }
 
-// Bound returns a logger that shortens long values, and drops lines when there are too many. The
-// next line says how many were dropped.
+// Bound returns a logger that shortens long values, and drops lines above the rate limit. The next
+// line says how many were dropped.
 func Bound(logger logr.Logger) logr.Logger {
-	if logger.GetSink() == nil { // it writes nothing
+	if logger.GetSink() == nil { // a logger that writes nothing
 		return logger
 	}
 	return logger.WithSink(sink{LogSink: logger.GetSink(), budget: budget})
 }
 
-// sink bounds what goes into another one.
+// sink limits what is written to another one.
 type sink struct {
 	logr.LogSink
 
 	budget *lineBudget
-	// values are those of all lines. They are shortened when a line is written: most loggers write
-	// none.
+	// values are those of WithValues. They are shortened only when a line is written: most loggers
+	// write none.
 	values []any
 }
 
-// Info writes a line, if it may be written.
+// Info implements logr.LogSink.
 func (s sink) Info(level int, message string, values ...any) {
 	if s.budget.rate.TryAccept() {
 		s.LogSink.Info(level, Shorten(message, maxValue), s.shortened(values)...)
@@ -67,7 +67,7 @@ func (s sink) Info(level int, message string, values ...any) {
 	s.budget.dropped.Add(1)
 }
 
-// Error writes a line about an error, if it may be written.
+// Error implements logr.LogSink.
 func (s sink) Error(err error, message string, values ...any) {
 	if s.budget.rate.TryAccept() {
 		if err != nil {
@@ -79,19 +79,19 @@ func (s sink) Error(err error, message string, values ...any) {
 	s.budget.dropped.Add(1)
 }
 
-// WithValues returns a sink whose lines have more values.
+// WithValues implements logr.LogSink.
 func (s sink) WithValues(values ...any) logr.LogSink {
 	s.values = slices.Concat(s.values, values)
 	return s
 }
 
-// WithName returns a sink with a name added.
+// WithName implements logr.LogSink.
 func (s sink) WithName(name string) logr.LogSink {
 	s.LogSink = s.LogSink.WithName(name)
 	return s
 }
 
-// shortened returns all values of a line.
+// shortened returns all values of a line, shortened, and the number of lines dropped before it.
 func (s sink) shortened(values []any) []any {
 	all := slices.Concat(s.values, values)
 	short := make([]any, 0, len(all)+2)
@@ -107,14 +107,13 @@ func (s sink) shortened(values []any) []any {
 	return short
 }
 
-// Shorten returns a text of so many bytes at most, and of a longer one its beginning and how long
-// it was.
-func Shorten(text string, most int) string {
-	if len(text) <= most {
+// Shorten cuts a text that is longer than limit, in bytes, and appends how long it was.
+func Shorten(text string, limit int) string {
+	if len(text) <= limit {
 		return text
 	}
 	end := fmt.Sprintf("… (%d bytes)", len(text))
-	cut := max(most-len(end), 0)
+	cut := max(limit-len(end), 0)
 	for cut > 0 && !utf8.RuneStart(text[cut]) {
 		cut--
 	}

@@ -4,8 +4,8 @@
 // Package trust checks that the API server accepts the certificate that this replica's webhooks
 // serve.
 //
-// cert-manager's CA injector writes into the CRD and the webhook configurations which authority the
-// API server trusts. The package only reads it.
+// cert-manager's CA injector writes the trusted CA into the CRD and the webhook configurations.
+// This package only reads it.
 package trust
 
 import (
@@ -31,8 +31,8 @@ import (
 // crdName is the CRD whose conversion webhook this replica serves.
 const crdName = "cronjobs.batch.tutorial.kubebuilder.io"
 
-// CacheByObject returns how a cache holds what Check reads: one CRD, without its schemas, which are
-// large.
+// CacheByObject returns the cache options for the CRD that Check reads. They drop its schemas,
+// which are large.
 func CacheByObject() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&apiextensionsv1.CustomResourceDefinition{}: {
@@ -48,13 +48,13 @@ func CacheByObject() map[client.Object]cache.ByObject {
 }
 
 // Check returns a readiness check of the webhook server at an address. It makes the TLS handshake
-// that the API server would make to convert a CronJob: with the caBundle and the host name of the
-// CRD. The reader reads the CRD. A CRD without a conversion webhook passes.
+// that the API server would make to convert a CronJob, with the caBundle and the host name of the
+// CRD. It passes if the CRD has no conversion webhook.
 //
-// The check may fail again later, when the CA is replaced: then the Service leads to those replicas
-// that have got their new certificate already.
+// The check may fail later, when the CA is replaced: the Service then selects only replicas that
+// already have their new certificate.
 //
-// It logs why it fails, as the server of the health checks keeps that to itself.
+// It logs why it fails, because the server of the health checks does not.
 func Check(reader client.Reader, address string) healthz.Checker {
 	log := ctrl.Log.WithName("trust")
 	return func(request *http.Request) error {
@@ -87,8 +87,8 @@ func check(ctx context.Context, reader client.Reader, address string) error {
 	return connection.Close()
 }
 
-// tlsConfig returns how the API server verifies the webhook. Without a caBundle it trusts the
-// system's authorities.
+// tlsConfig returns the TLS configuration with which the API server verifies the webhook. Without a
+// caBundle, the API server trusts the system's CAs.
 func tlsConfig(webhook *apiextensionsv1.WebhookClientConfig) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if len(webhook.CABundle) > 0 {

@@ -13,16 +13,16 @@ import (
 	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
-// What an answer may have. The values of a request come back in its messages, and only the schema,
-// which the API server checks, bounds them.
+// Limits of an answer. Its messages repeat values of the request, which may be long: only the API
+// server checks the schema, and others may send requests too.
 const (
-	maxMessage = 16 << 10  // bytes of the message for all mistakes
-	maxDetail  = 1 << 10   // bytes of the message for one, and of a warning
-	maxDetails = 100       // mistakes, and warnings
-	maxAnswer  = 256 << 10 // bytes of all
+	maxMessage = 16 << 10  // bytes of the message with all errors
+	maxDetail  = 1 << 10   // bytes of one error or warning
+	maxDetails = 100       // errors, and warnings
+	maxAnswer  = 256 << 10 // bytes of the answer
 )
 
-// serve makes an HTTP handler of a webhook. What the webhook answers and logs is bounded.
+// serve makes an HTTP handler of a webhook, with limits on what it answers and logs.
 func serve(handler admission.Handler) http.Handler {
 	return shortAnswers{&admission.Webhook{
 		Handler: shortMessages{handler}, RecoverPanic: new(true),
@@ -35,7 +35,7 @@ func serve(handler admission.Handler) http.Handler {
 // shortMessages shortens the messages of a webhook.
 type shortMessages struct{ admission.Handler }
 
-// Handle answers as the webhook does.
+// Handle implements admission.Handler.
 func (h shortMessages) Handle(ctx context.Context, req admission.Request) admission.Response {
 	resp := h.Handler.Handle(ctx, req)
 	resp.Warnings = resp.Warnings[:min(len(resp.Warnings), maxDetails)]
@@ -57,19 +57,19 @@ func (h shortMessages) Handle(ctx context.Context, req admission.Request) admiss
 	return resp
 }
 
-// shortAnswers keeps a webhook from sending a long answer: one that says that a request can't be
-// decoded repeats parts of it.
+// shortAnswers prevents long answers of a webhook: an answer that says that a request can't be
+// decoded repeats parts of the request.
 type shortAnswers struct{ http.Handler }
 
-// ServeHTTP answers as the webhook does.
+// ServeHTTP implements http.Handler.
 func (h shortAnswers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Handler.ServeHTTP(shortWriter{w}, r)
 }
 
-// shortWriter refuses a request of which the answer, which is written at once, is long.
+// shortWriter replaces a long answer by an error. It relies on the answer being one Write.
 type shortWriter struct{ http.ResponseWriter }
 
-// Write writes the answer.
+// Write implements io.Writer.
 func (w shortWriter) Write(answer []byte) (int, error) {
 	if len(answer) > maxAnswer {
 		http.Error(w.ResponseWriter, "the AdmissionReview has wrong or missing values that are too long to be repeated", http.StatusBadRequest)

@@ -18,22 +18,21 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// ownersHaveUIDs is the first Kubernetes whose CronJob controller tells Jobs by the UID of their
-// owner. Before, a name was enough: it counted Jobs of ours for its history limits, and deleted
-// them.
+// ownersHaveUIDs is the first version of Kubernetes whose CronJob controller finds its Jobs by the
+// owner's UID. Earlier ones compare names: they count our Jobs towards the history limits of a
+// built-in CronJob of the same name, and delete them.
 var ownersHaveUIDs = version.MustParseGeneric("1.37")
 
-// builtinConflicts looks for built-in CronJobs; nil if they do no harm.
+// builtinConflicts looks for built-in CronJobs of the same name; nil where they do no harm.
 type builtinConflicts struct {
 	// live reads from the API server: a cache of all built-in CronJobs would cost more than it
 	// saves.
-	live  client.Reader
-	asker *asker
+	live    client.Reader
+	limiter *requestLimiter
 }
 
-// newBuiltinConflicts asks the API server for its version, once: that of a running cluster only
-// grows.
-func newBuiltinConflicts(mgr ctrl.Manager, live client.Reader, asker *asker) (*builtinConflicts, error) {
+// newBuiltinConflicts reads the API server's version once, because clusters are only upgraded.
+func newBuiltinConflicts(mgr ctrl.Manager, live client.Reader, limiter *requestLimiter) (*builtinConflicts, error) {
 	server, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("making the client that asks for the API server's version: %w", err)
@@ -41,11 +40,11 @@ func newBuiltinConflicts(mgr ctrl.Manager, live client.Reader, asker *asker) (*b
 	if !mayPruneByName(server) {
 		return nil, nil
 	}
-	return &builtinConflicts{live: live, asker: asker}, nil
+	return &builtinConflicts{live: live, limiter: limiter}, nil
 }
 
-// mayPruneByName reports whether the cluster's own CronJob controller may delete Jobs of ours; so
-// it may if its version can't be told.
+// mayPruneByName reports whether the cluster's own CronJob controller may delete our Jobs. It
+// returns true if the version is unknown.
 func mayPruneByName(server discovery.ServerVersionInterface) bool {
 	info, err := server.ServerVersion()
 	if err != nil {
@@ -57,13 +56,12 @@ func mayPruneByName(server discovery.ServerVersionInterface) bool {
 
 // +kubebuilder:rbac:groups=batch,resources=cronjobs,verbs=get
 
-// warn warns of a built-in CronJob of the same name. That it can't be looked up, or not now, is no
-// news to a user.
+// warn warns of a built-in CronJob of the same name. It says nothing if the look-up fails.
 func (n *builtinConflicts) warn(ctx context.Context, c *v1.CronJob) admission.Warnings {
 	if n == nil {
 		return nil
 	}
-	done, ok := n.asker.begin()
+	done, ok := n.limiter.begin()
 	if !ok {
 		return nil
 	}

@@ -1,7 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package v1 serves the admission webhooks of CronJobs, which see every version as the hub.
+// Package v1 serves the admission webhooks of CronJobs. The API server converts requests for other
+// versions to the hub before it calls them.
 package v1
 
 import (
@@ -23,39 +24,40 @@ import (
 )
 
 // SetupWebhookWithManager registers the defaulter and the validator with the manager's webhook
-// server. The namespaces are those in which the manager starts Jobs; all when there are none.
+// server. The manager starts Jobs in the given namespaces; in all if there are none.
 func SetupWebhookWithManager(mgr ctrl.Manager, namespaces []string) error {
 	apiServer, err := newClient(mgr)
 	if err != nil {
 		return err
 	}
-	asker := newAsker()
-	builtinConflicts, err := newBuiltinConflicts(mgr, apiServer, asker)
+	limiter := newRequestLimiter()
+	builtinConflicts, err := newBuiltinConflicts(mgr, apiServer, limiter)
 	if err != nil {
 		return err
 	}
 	validating := newMendable(mgr.GetScheme(),
-		validator{templates: newTemplateChecker(apiServer, asker), builtinConflicts: builtinConflicts, namespaces: namespaces})
+		validator{templates: newTemplateChecker(apiServer, limiter), builtinConflicts: builtinConflicts, namespaces: namespaces})
 	server := mgr.GetWebhookServer()
 	server.Register(defaulterPath, serve(defaulter{}))
 	server.Register(validatorPath, serve(validating))
 	return nil
 }
 
-// validatorPath is where the API server asks whether a CronJob is valid.
+// validatorPath is the path of the validating webhook.
 const validatorPath = "/validate-batch-tutorial-kubebuilder-io-v1-cronjob"
 
 // +kubebuilder:webhook:path=/validate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=false,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=vcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10
 
-// validator refuses CronJobs that could never do what they say.
+// validator refuses CronJobs that can never run as their spec says.
 type validator struct {
-	// templates checks templates, and builtinConflicts looks for built-in CronJobs; nil to ask
-	// nobody.
-	templates        *templateChecker
+	// templates checks templates; nil to send no requests.
+	templates *templateChecker
+
+	// builtinConflicts looks for built-in CronJobs; nil not to.
 	builtinConflicts *builtinConflicts
 
-	// namespaces are where the manager starts Jobs; all when empty. Elsewhere it may have no right
-	// to ask.
+	// namespaces are those in which the manager starts Jobs; all when empty. It may lack the right
+	// to send requests about others.
 	namespaces []string
 }
 
@@ -63,26 +65,26 @@ var _ admission.Validator[*v1.CronJob] = validator{}
 
 // ValidateCreate checks a new CronJob.
 func (v validator) ValidateCreate(ctx context.Context, c *v1.CronJob) (admission.Warnings, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	inFields := isOfV2(ctx)
 	found, errs := v.warnings(c, inFields), append(validate.Name(c), validate.Spec(&c.Spec, inFields)...)
 	found = append(found, validate.NewWarnings(&c.Spec, time.Now())...)
-	if v.asksAbout(c) {
+	if v.mayAskAPIServer(c) {
 		tried, refused := v.templates.check(ctx, c)
 		found, errs = slices.Concat(found, v.builtinConflicts.warn(ctx, c), tried), append(errs, refused...)
 	}
 	return verdict(c, found, errs)
 }
 
-// ValidateUpdate checks an edited CronJob. What was stored before, valid or not, may stay: only
-// what the edit makes wrong is refused, so that labels and finalizers can always be changed, and a
-// CronJob with a broken schedule or template suspended.
+// ValidateUpdate checks an edited CronJob. It refuses only errors that the edit adds. So labels and
+// finalizers can always be changed, and a CronJob with an invalid schedule or template can be
+// suspended.
 func (v validator) ValidateUpdate(ctx context.Context, before, after *v1.CronJob) (admission.Warnings, error) {
 	if after.DeletionTimestamp != nil || equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	inFields := isOfV2(ctx)
 	errs := newErrors(validate.Spec(&before.Spec, inFields), validate.Spec(&after.Spec, inFields))
@@ -90,9 +92,9 @@ func (v validator) ValidateUpdate(ctx context.Context, before, after *v1.CronJob
 	return verdict(after, append(v.warnings(after, inFields), tried...), append(errs, refused...))
 }
 
-// validateNewTemplate checks an edited template, if it was edited.
+// validateNewTemplate checks the template if it was edited.
 func (v validator) validateNewTemplate(ctx context.Context, before, after *v1.CronJob) (admission.Warnings, field.ErrorList) {
-	if !v.asksAbout(after) || equality.Semantic.DeepEqual(before.Spec.JobTemplate, after.Spec.JobTemplate) {
+	if !v.mayAskAPIServer(after) || equality.Semantic.DeepEqual(before.Spec.JobTemplate, after.Spec.JobTemplate) {
 		return nil, nil
 	}
 	tried, refused := v.templates.check(ctx, after)
@@ -103,8 +105,8 @@ func (v validator) validateNewTemplate(ctx context.Context, before, after *v1.Cr
 	return tried, newErrors(known, refused)
 }
 
-// asksAbout reports whether the API server is asked about a CronJob.
-func (v validator) asksAbout(c *v1.CronJob) bool {
+// mayAskAPIServer reports whether to send requests to the API server to check a CronJob.
+func (v validator) mayAskAPIServer(c *v1.CronJob) bool {
 	return v.templates != nil && v.watches(c)
 }
 
@@ -113,7 +115,7 @@ func (v validator) watches(c *v1.CronJob) bool {
 	return len(v.namespaces) == 0 || slices.Contains(v.namespaces, c.Namespace)
 }
 
-// warnings returns what is probably wrong with a CronJob, as far as nobody has to be asked.
+// warnings returns the warnings that need no request to the API server.
 func (v validator) warnings(c *v1.CronJob, inFields bool) admission.Warnings {
 	found := validate.Warnings(&c.Spec, inFields)
 	if !v.watches(c) {
@@ -122,14 +124,14 @@ func (v validator) warnings(c *v1.CronJob, inFields bool) admission.Warnings {
 	return found
 }
 
-// unwatched returns the warning of a namespace in which the manager starts no Jobs. Another manager
-// may, of which the webhooks don't know.
+// unwatched returns the warning about a namespace in which the manager starts no Jobs. Another
+// manager may start them; the webhooks can't know.
 func unwatched(namespace string) string {
 	return fmt.Sprintf("metadata.namespace: %q is not among the namespaces in which this operator starts Jobs (--namespaces): "+
-		"nothing runs, unless another manager is there for this one", logs.Shorten(namespace, maxDetail))
+		"nothing runs unless another manager watches this one", logs.Shorten(namespace, maxDetail))
 }
 
-// newErrors returns the errors that were not there before.
+// newErrors returns the errors after an edit that did not exist before it.
 func newErrors(before, after field.ErrorList) field.ErrorList {
 	known := map[string]bool{}
 	for _, err := range before {
@@ -143,8 +145,8 @@ func (validator) ValidateDelete(context.Context, *v1.CronJob) (admission.Warning
 	return nil, nil
 }
 
-// verdict returns the error of a CronJob that is refused, and else the warnings. One that is
-// refused is not warned of: what a warning says that it does, it never will.
+// verdict returns an error if there are errors, and otherwise the warnings. A refused CronJob gets
+// no warnings: they describe what it would do.
 func verdict(c *v1.CronJob, found admission.Warnings, errs field.ErrorList) (admission.Warnings, error) {
 	if len(errs) > 0 {
 		return nil, apierrors.NewInvalid(v1.GroupVersion.WithKind("CronJob").GroupKind(), logs.Shorten(c.Name, maxDetail), errs)

@@ -17,23 +17,23 @@ import (
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
-// defaulterPath is where the API server asks for the defaults.
+// defaulterPath is the path of the mutating webhook.
 const defaulterPath = "/mutate-batch-tutorial-kubebuilder-io-v1-cronjob"
 
 // Requests for v2 come here too: the API server converts them first (matchPolicy Equivalent).
 
 // +kubebuilder:webhook:path=/mutate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=true,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=mcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10
 
-// defaulter fills in what a CronJob leaves out, and drops the annotations that keep a schedule the
-// CronJob no longer has.
+// defaulter sets the defaults of a CronJob, and drops annotations that keep a schedule from before
+// an edit.
 //
-// controller-runtime's own would also write what Go makes of the rest: resources: {} for none, and
-// "1" for "1000m". What is in Git would then differ from what is stored. And it would read, write
-// and compare the template, which is most of a CronJob.
+// controller-runtime's defaulter would also patch fields that Go encodes differently: it adds
+// resources: {}, and writes "1" for "1000m". The stored CronJob would then differ from the one in
+// Git. It would also decode, encode and compare the template, which is most of a CronJob.
 type defaulter struct{}
 
-// Handle answers with the changes of the defaults alone. What has the wrong type is for the schema
-// to refuse, at its field: the API server asks it next.
+// Handle answers with a patch that sets the defaults. It allows fields of a wrong type: the API
+// server checks the schema next, and names the field.
 func (defaulter) Handle(_ context.Context, req admission.Request) admission.Response {
 	if req.Operation == admissionv1.Delete {
 		return admission.Allowed("")
@@ -54,14 +54,13 @@ func (defaulter) Handle(_ context.Context, req admission.Request) admission.Resp
 	return admission.PatchResponseFromRaw(before, after)
 }
 
-// partialCronJob is what the defaults are about.
+// partialCronJob has the fields of a CronJob that the defaulter changes.
 type partialCronJob struct {
 	Metadata struct {
 		Annotations map[string]string `json:"annotations,omitempty"`
 	} `json:"metadata"`
 
-	// Spec is nil if there is none: then all of it is to be added, and otherwise only what it
-	// leaves out.
+	// Spec is nil if there is none: the patch then adds a whole spec.
 	Spec *partialSpec `json:"spec,omitempty"`
 }
 
@@ -69,17 +68,17 @@ type partialCronJob struct {
 type partialSpec struct {
 	v1.CronJobSpec `json:",inline"`
 
-	// JobTemplate hides that of the CronJobSpec.
+	// JobTemplate shadows that of the CronJobSpec.
 	JobTemplate unread `json:"jobTemplate,omitzero"`
 }
 
-// unread takes any JSON, and keeps nothing.
+// unread accepts any JSON, and keeps nothing.
 type unread struct{}
 
-// UnmarshalJSON takes it.
+// UnmarshalJSON implements json.Unmarshaler.
 func (*unread) UnmarshalJSON([]byte) error { return nil }
 
-// setDefaults sets those of the CronJob of which this is a part.
+// setDefaults sets the defaults in the fields that it has.
 func (p *partialCronJob) setDefaults() {
 	if p.Spec == nil {
 		p.Spec = &partialSpec{}

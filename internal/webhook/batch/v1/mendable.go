@@ -15,12 +15,11 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// mendable lets a stored CronJob that can't be decoded, as a field has a wrong type, be edited: its
-// labels and finalizers as long as it is so, which leaves the field to the schema, and its spec
-// when it is mended, which is then checked as if it was new.
+// mendable allows updates of a stored CronJob that can't be decoded because a field has a wrong
+// type. While the field is wrong, it allows all that the schema does, such as new labels. An update
+// that corrects the field is validated like one of a CronJob with an empty spec.
 type mendable struct{ admission.Handler }
 
-// newMendable returns the handler of a validator.
 func newMendable(scheme *runtime.Scheme, v validator) mendable {
 	return mendable{admission.WithValidator[*v1.CronJob](scheme, v).Handler}
 }
@@ -33,13 +32,13 @@ func (m mendable) Handle(ctx context.Context, req admission.Request) admission.R
 		return response
 	}
 	if err := decode(req.Object.Raw); err != nil {
-		return admission.Allowed("").WithWarnings("starts no Job until this is mended: " + err.Error())
+		return admission.Allowed("").WithWarnings("starts no Job until this is corrected: " + err.Error())
 	}
 	req.OldObject.Raw = []byte(`{}`)
 	return m.Handler.Handle(ctx, req)
 }
 
-// decode reports why a CronJob can't be decoded; nil if it can.
+// decode returns why a CronJob can't be decoded; nil if it can be.
 func decode(raw []byte) error {
 	return json.Unmarshal(raw, &v1.CronJob{})
 }

@@ -25,43 +25,42 @@ import (
 )
 
 const (
-	// askTimeout is how long the API server may take over all that one request has us ask. It is
-	// far below the webhook's timeoutSeconds, as a CronJob must not be refused for our asking: when
-	// the API server is at its limits, the request that waits for us and the one that we make may
-	// wait for each other.
-	askTimeout = 3 * time.Second
+	// checkTimeout limits all requests to the API server for one admission request. It is far below
+	// the webhook's timeoutSeconds, because no CronJob must be refused for them. When the API
+	// server is overloaded, the request that waits for the webhook and the webhook's own request
+	// may wait for each other.
+	checkTimeout = 3 * time.Second
 
-	// A template is tried again a minute after it was accepted, and so many are remembered.
+	// acceptedFor is how long an accepted template is not checked again.
 	acceptedFor = time.Minute
+
+	// maxAccepted is how many accepted templates are cached.
 	maxAccepted = 4096
 
-	// dryRunPrefix begins the names of the Jobs that are tried. It is not the CronJob's name, so
-	// that what the API server says is about the template alone.
+	// dryRunPrefix is the generateName of the Jobs of dry runs. It is not the CronJob's name, so
+	// that the API server's errors are about the template alone.
 	dryRunPrefix = "cronjob-trial-"
 )
 
-// templateChecker tells what the API server would say to the Jobs of a template, by creating one
-// for which nothing is stored: a dry run. So whatever the API server checks is checked, whichever
-// version it has, and nothing is checked here.
+// templateChecker validates a template by a dry-run create of a Job. So the API server's own checks
+// count, in every version.
 type templateChecker struct {
-	client client.Writer
-	asker  *asker
+	client  client.Writer
+	limiter *requestLimiter
 
-	// accepted has the warnings about the templates that were accepted lately, by templateKey. A
-	// Git repository or a chart with many CronJobs has few templates or brings many CronJobs at
-	// once: then to try each would double the writes that the API server has to check. That what is
-	// accepted now is refused in a minute, by another version of the API server, is told by the
-	// CronJob's condition, as is all that changes between its creation and its tick.
+	// accepted has the warnings about recently accepted templates, by templateKey. A Git repository
+	// or a chart may apply many CronJobs with few templates at once: a dry run for each would
+	// double the API server's work. If the API server would no longer accept a cached template, the
+	// CronJob's condition says so at the next tick.
 	accepted *cache.LRUExpireCache
 }
 
-// newTemplateChecker makes a templateChecker.
-func newTemplateChecker(writer client.Writer, asker *asker) *templateChecker {
-	return &templateChecker{client: writer, asker: asker, accepted: cache.NewLRUExpireCache(maxAccepted)}
+func newTemplateChecker(writer client.Writer, limiter *requestLimiter) *templateChecker {
+	return &templateChecker{client: writer, limiter: limiter, accepted: cache.NewLRUExpireCache(maxAccepted)}
 }
 
-// check tells what is wrong with a CronJob's template and what the API server warns of. That no Job
-// can be created just now, for whatever reason but the template itself, is a warning.
+// check returns the API server's warnings and errors about a CronJob's template. It is a warning if
+// no Job can be created at present for any other reason than the template.
 func (t *templateChecker) check(ctx context.Context, c *v1.CronJob) (admission.Warnings, field.ErrorList) {
 	key, err := templateKey(c)
 	if err != nil {
@@ -70,7 +69,7 @@ func (t *templateChecker) check(ctx context.Context, c *v1.CronJob) (admission.W
 	if known, ok := t.accepted.Get(key); ok {
 		return known.(admission.Warnings), nil
 	}
-	done, ok := t.asker.begin()
+	done, ok := t.limiter.begin()
 	if !ok {
 		return admission.Warnings{"spec.jobTemplate: not checked, as too many templates were to be checked at the same time"}, nil
 	}
@@ -83,18 +82,18 @@ func (t *templateChecker) check(ctx context.Context, c *v1.CronJob) (admission.W
 	if errs := templateErrors(err); len(errs) > 0 {
 		return warned, errs
 	}
-	return append(warned, doubts(ctx, err)...), nil
+	return append(warned, refusalWarnings(ctx, err)...), nil
 }
 
-// templateKey tells templates and namespaces apart.
+// templateKey returns a hash of a template and its namespace.
 func templateKey(c *v1.CronJob) ([sha256.Size]byte, error) {
 	template, err := json.Marshal(&c.Spec.JobTemplate)
 	return sha256.Sum256(append([]byte(c.Namespace+"/"), template...)), err
 }
 
-// dryRun has the API server check a Job as the controller would create it, and returns what it
-// warns of. The Job has no owner: before the CronJob is created it has no UID, and whether the
-// manager may set it is nothing that a user can do anything about.
+// dryRun creates, in a dry run, the Job that the controller would create, and returns the API
+// server's warnings. The Job has no owner reference: a new CronJob has no UID yet, and a user can't
+// do anything about the manager's right to set one.
 func (t *templateChecker) dryRun(ctx context.Context, c *v1.CronJob) (admission.Warnings, error) {
 	var found admission.Warnings
 	ctx = context.WithValue(ctx, warningsKey{}, &found)
@@ -107,9 +106,9 @@ func (t *templateChecker) dryRun(ctx context.Context, c *v1.CronJob) (admission.
 	return found, err
 }
 
-// templateErrors returns what the validation of Jobs has against a template, at the template's
-// fields. Whatever else refuses a Job returns none: quotas, policies and other webhooks, even if
-// they say that it is invalid, as what they think of it may change without the CronJob.
+// templateErrors returns the errors of the API server's validation of Jobs, at the template's
+// fields. It returns none for refusals by quotas, policies and other webhooks, even if those say
+// that the Job is invalid: such a refusal may end without an edit of the CronJob.
 func templateErrors(err error) field.ErrorList {
 	var refused apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || !errors.As(err, &refused) {
@@ -129,25 +128,24 @@ func templateErrors(err error) field.ErrorList {
 	return errs
 }
 
-// templateError says of the template what was said of a Job, in the same words.
+// templateError converts an error about a Job to one about the template, with the same text.
 func templateError(cause metav1.StatusCause) *field.Error {
 	kind := field.ErrorType(cause.Type)
-	if !strings.HasPrefix(cause.Message, kind.String()) { // one that came after the library we have
+	if !strings.HasPrefix(cause.Message, kind.String()) { // a type that this library version does not know
 		kind = field.ErrorTypeInvalid
 	}
 	return &field.Error{
 		Type:     kind,
 		Field:    templatePath + cause.Field,
-		BadValue: field.OmitValueType{}, // it is in the words
+		BadValue: field.OmitValueType{}, // Detail has the value
 		Detail:   strings.TrimPrefix(strings.TrimPrefix(cause.Message, kind.String()), ": "),
 	}
 }
 
-// templatePath is what a field of a Job has before it in a CronJob, metadata.labels like
-// spec.template.
+// templatePath is the path of a Job's fields in a CronJob.
 const templatePath = "spec.jobTemplate."
 
-// aboutTemplate says of the template what was said of a Job.
+// aboutTemplate converts a warning about a Job to one about the template.
 func aboutTemplate(text string) string {
 	if strings.HasPrefix(text, "spec.") || strings.HasPrefix(text, "metadata.") {
 		return templatePath + text
@@ -155,30 +153,30 @@ func aboutTemplate(text string) string {
 	return strings.TrimSuffix(templatePath, ".") + ": " + text
 }
 
-// doubts are warnings that say why no Job can be created at present. There are none if a webhook
-// for Jobs can't be asked in a dry run: then nothing is known, nothing can be done, and it would be
-// said of every CronJob.
-func doubts(ctx context.Context, err error) admission.Warnings {
+// refusalWarnings returns warnings that say why no Job can be created at present. There are none if
+// a webhook for Jobs does not support dry runs: users can't do anything about that, and every
+// CronJob would get the warning.
+func refusalWarnings(ctx context.Context, err error) admission.Warnings {
 	var answer apierrors.APIStatus
 	switch {
 	case apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run"):
-		ctrl.LoggerFrom(ctx).V(1).Info("A webhook for Jobs keeps templates from being checked", "answer", err.Error())
+		ctrl.LoggerFrom(ctx).V(1).Info("Could not check a template: a webhook for Jobs does not support dry runs", "answer", err.Error())
 		return nil
 	case errors.As(err, &answer):
 		return admission.Warnings{"spec.jobTemplate: at present no Job can be created from it: " + err.Error()}
 	}
-	// The error names the API server's address, which is nothing to users.
-	ctrl.LoggerFrom(ctx).Info("The API server did not answer whether it takes the Jobs of a template", "error", err.Error())
+	// Only the log has the error: it contains the API server's address, which users need not know.
+	ctrl.LoggerFrom(ctx).Info("Could not check a template: the API server did not answer", "error", err.Error())
 	return admission.Warnings{"spec.jobTemplate: not checked, as the API server did not answer in time"}
 }
 
-// warningCollector gives the API server's warnings to whoever waits for them.
+// warningCollector adds the API server's warnings to the admission.Warnings in a request's context.
 type warningCollector struct{}
 
-// warningsKey is the key of the admission.Warnings that a context has room for.
+// warningsKey is the context key of those admission.Warnings.
 type warningsKey struct{}
 
-// HandleWarningHeaderWithContext takes one warning.
+// HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
 func (warningCollector) HandleWarningHeaderWithContext(ctx context.Context, code int, _, text string) {
 	const miscellaneous = 299 // the only code that the API server uses
 	if found, ok := ctx.Value(warningsKey{}).(*admission.Warnings); ok && code == miscellaneous && text != "" {

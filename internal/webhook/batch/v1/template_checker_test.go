@@ -54,11 +54,11 @@ func (s *apiServer) Get(_ context.Context, key client.ObjectKey, _ client.Object
 
 // validatorOf returns a validator that asks this API server, and the clock of what it remembers.
 func validatorOf(server *apiServer, namespaces ...string) (validator, *testingclock.FakeClock) {
-	asker := newAsker()
+	limiter := newRequestLimiter()
 	clock := testingclock.NewFakeClock(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 	return validator{
-		templates:        &templateChecker{client: server, asker: asker, accepted: cache.NewLRUExpireCacheWithClock(maxAccepted, clock)},
-		builtinConflicts: &builtinConflicts{live: server, asker: asker},
+		templates:        &templateChecker{client: server, limiter: limiter, accepted: cache.NewLRUExpireCacheWithClock(maxAccepted, clock)},
+		builtinConflicts: &builtinConflicts{live: server, limiter: limiter},
 		namespaces:       namespaces,
 	}, clock
 }

@@ -178,7 +178,7 @@ func TestWarningsAreForTheSpecThatChanged(t *testing.T) {
 
 func TestACronJobInANamespaceThatTheManagerDoesNotWatchIsWarnedOf(t *testing.T) {
 	const unwatched = `metadata.namespace: "ns" is not among the namespaces in which this operator starts Jobs (--namespaces): ` +
-		"nothing runs, unless another manager is there for this one"
+		"nothing runs unless another manager watches this one"
 	for name, tc := range map[string]struct {
 		watched []string
 		want    admission.Warnings

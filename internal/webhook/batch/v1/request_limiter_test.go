@@ -36,55 +36,55 @@ func TestR1ManyTemplatesAreNotTriedAtATime(t *testing.T) {
 		server := &apiServer{answer: validation, builtins: map[client.ObjectKey]error{{Namespace: "ns", Name: "c"}: nil}}
 		v, _ := validatorOf(server)
 		v.builtinConflicts = nil
-		for i := range askBurst {
+		for i := range requestBurst {
 			found, err := v.ValidateCreate(t.Context(), numbered(i))
 			require.NoError(t, err)
 			require.Empty(t, found)
 		}
-		found, err := v.ValidateCreate(t.Context(), numbered(askBurst))
+		found, err := v.ValidateCreate(t.Context(), numbered(requestBurst))
 		require.NoError(t, err)
 		assert.Equal(t, notChecked, found)
-		assert.Len(t, server.tried, askBurst)
+		assert.Len(t, server.tried, requestBurst)
 		found, err = v.ValidateCreate(t.Context(), numbered(0))
 		require.NoError(t, err)
 		assert.Empty(t, found, "what is known is answered as before")
 
 		time.Sleep(time.Second)
-		for i := range 2 * askPerSecond {
-			_, err := v.ValidateCreate(t.Context(), numbered(askBurst+i))
+		for i := range 2 * requestsPerSecond {
+			_, err := v.ValidateCreate(t.Context(), numbered(requestBurst+i))
 			require.NoError(t, err)
 		}
-		assert.Len(t, server.tried, askBurst+askPerSecond)
+		assert.Len(t, server.tried, requestBurst+requestsPerSecond)
 	})
 }
 
 func TestR1BuiltInCronJobsAreNotLookedForWithoutEnd(t *testing.T) {
 	server := &apiServer{builtins: map[client.ObjectKey]error{{Namespace: "ns", Name: "c"}: nil}}
 	v, _ := validatorOf(server)
-	for range 2 * askBurst {
+	for range 2 * requestBurst {
 		v.builtinConflicts.warn(t.Context(), wrong())
 	}
-	assert.GreaterOrEqual(t, server.gets, askBurst)
-	assert.Less(t, server.gets, 2*askBurst)
+	assert.GreaterOrEqual(t, server.gets, requestBurst)
+	assert.Less(t, server.gets, 2*requestBurst)
 }
 
 func TestR1WhenManyTemplatesHangTheNextIsAnsweredAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asker := newAsker()
-		v := validator{templates: newTemplateChecker(hanging{}, asker)}
-		for i := range maxAsking {
+		limiter := newRequestLimiter()
+		v := validator{templates: newTemplateChecker(hanging{}, limiter)}
+		for i := range maxInFlight {
 			go func() { _, _ = v.ValidateCreate(t.Context(), numbered(i)) }()
 		}
 		synctest.Wait()
 		started := time.Now()
-		found, err := v.ValidateCreate(t.Context(), numbered(maxAsking))
+		found, err := v.ValidateCreate(t.Context(), numbered(maxInFlight))
 		require.NoError(t, err)
 		assert.Equal(t, notChecked, found)
 		assert.Zero(t, time.Since(started))
 
-		time.Sleep(askTimeout)
+		time.Sleep(checkTimeout)
 		synctest.Wait()
-		_, ok := asker.begin()
+		_, ok := limiter.begin()
 		assert.True(t, ok, "those that hung are given up")
 	})
 }
