@@ -8,43 +8,41 @@ const (
 	// asks.
 	ConditionReady = "Ready"
 
-	// ConditionLastRunSucceeded is the type of the condition that says how the run ended that ended
-	// last. Its reasons are those of the conditions of Jobs.
+	// ConditionLastRunSucceeded is the type of the condition that says how the last run ended. Its
+	// reasons are those of Job conditions.
 	ConditionLastRunSucceeded = "LastRunSucceeded"
 
 	// ReasonFirstRun is the reason of an unknown LastRunSucceeded condition: no run has ended yet.
 	ReasonFirstRun = "FirstRun"
 
-	// ReasonScheduled is the reason of a true Ready condition: the schedule is followed.
+	// ReasonScheduled is the reason of a true Ready condition: Jobs start on schedule.
 	ReasonScheduled = "Scheduled"
 
-	// ReasonWaiting is the reason of a true Ready condition: the schedule is followed, and a tick
-	// that is due waits for a Job, as concurrencyPolicy asks.
+	// ReasonWaiting is the reason of a true Ready condition: a due tick waits for a Job, as
+	// concurrencyPolicy asks.
 	ReasonWaiting = "Waiting"
 
-	// ReasonSuspended is the reason of a true Ready condition: nothing is started, as the spec
-	// asks. It is true rather than false so that tools that wait for Ready do not wait for a
-	// resume.
+	// ReasonSuspended is the reason of a true Ready condition: the CronJob is suspended. Ready is
+	// true so that tools that wait for it don't wait for a resume.
 	ReasonSuspended = "Suspended"
 
-	// ReasonCompleted is the reason of a true Ready condition: no tick is left, as notAfter is over or
-	// exclude has all days to come.
+	// ReasonCompleted is the reason of a true Ready condition: no tick is left, because notAfter
+	// has passed or exclude has all remaining days.
 	ReasonCompleted = "Completed"
 
 	// ReasonStoppedAfterFailures is the reason of a false Ready condition: as many runs failed in a
 	// row as stopAfterFailures allows, and nothing is started.
 	ReasonStoppedAfterFailures = "StoppedAfterFailures"
 
-	// ReasonInvalidSchedule is the reason of a false Ready condition: the schedule can't be parsed
-	// or never fires, also for what exclude, notBefore and notAfter leave of it.
+	// ReasonInvalidSchedule is the reason of a false Ready condition: the schedule can't be parsed,
+	// or never fires, be it because of exclude, notBefore and notAfter.
 	ReasonInvalidSchedule = "InvalidSchedule"
 
-	// ReasonInvalidTimeZone is the reason of a false Ready condition: there is no time zone of that
-	// name.
+	// ReasonInvalidTimeZone is the reason of a false Ready condition: the time zone does not exist.
 	ReasonInvalidTimeZone = "InvalidTimeZone"
 
-	// ReasonInvalidObject is the reason of a false Ready condition: a stored field has a type that
-	// it can't have.
+	// ReasonInvalidObject is the reason of a false Ready condition: a stored field has a wrong
+	// type.
 	ReasonInvalidObject = "InvalidObject"
 
 	// ReasonJobCreationFailed is the reason of a false Ready condition: the API server refuses the
@@ -52,21 +50,21 @@ const (
 	ReasonJobCreationFailed = "JobCreationFailed"
 )
 
-// ScheduledAtAnnotation is set on each Job and on its Pods: the tick they were started for, RFC
-// 3339 in UTC.
+// ScheduledAtAnnotation on a Job and its Pods is their tick, as RFC 3339 in UTC.
 const ScheduledAtAnnotation = "batch.tutorial.kubebuilder.io/scheduled-at"
 
-// TriggerAnnotation is set on a Job, and on its Pods, that was not started by schedule: the
-// RunTrigger, TriggerManual or TriggerBackfill.
+// TriggerAnnotation on a Job and its Pods is their RunTrigger, TriggerManual or TriggerBackfill.
+// Jobs that the schedule starts don't have it.
 const TriggerAnnotation = "batch.tutorial.kubebuilder.io/trigger"
 
-// ResumedAtAnnotation on a CronJob says when somebody resumed it after failures, RFC 3339: those up
-// to then don't count for stopAfterFailures. It may be set, and stay, without any edit of the spec.
+// ResumedAtAnnotation on a CronJob is when somebody resumed it after failures, as RFC 3339.
+// Failures up to then don't count for stopAfterFailures. Setting it is no edit of the spec, and it
+// may stay.
 const ResumedAtAnnotation = "batch.tutorial.kubebuilder.io/resumed-at"
 
-// MaxNameLength is the longest name, in characters, that a CronJob may have: its Jobs append
-// a hyphen and ten digits to it, and a Job's name, which labels its Pods, ends at 63.
+// MaxNameLength limits the name of a CronJob, in characters. Its Jobs append a hyphen and ten
+// digits, and a Job's name may have 63 characters because it labels the Pods.
 const MaxNameLength = 52
 
-// MaxAdditionalSchedules is how many schedules a CronJob may have beside the first.
+// MaxAdditionalSchedules is how many additional schedules a CronJob may have.
 const MaxAdditionalSchedules = 16

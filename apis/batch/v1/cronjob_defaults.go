@@ -4,25 +4,24 @@
 package v1
 
 const (
-	// DefaultSuccessfulJobsHistoryLimit is how many successful Jobs are kept when the spec does not
-	// say.
+	// DefaultSuccessfulJobsHistoryLimit is the default of spec.successfulJobsHistoryLimit.
 	DefaultSuccessfulJobsHistoryLimit int32 = 3
 
-	// DefaultFailedJobsHistoryLimit is how many failed Jobs are kept when the spec does not say.
+	// DefaultFailedJobsHistoryLimit is the default of spec.failedJobsHistoryLimit.
 	DefaultFailedJobsHistoryLimit int32 = 1
 
-	// DefaultCatchUpLimit is how many ticks may wait to run with catchUpPolicy All when the spec does
-	// not say. Default leaves it out: a manifest without catchUpPolicy, applied later, would leave
-	// the limit alone, and be refused.
+	// DefaultCatchUpLimit is the default of spec.catchUpLimit. Default does not set it: if a
+	// manifest without catchUpPolicy were applied later, it would remove the policy but not the
+	// limit, and be refused.
 	DefaultCatchUpLimit int32 = 10
 
-	// MaxCatchUpLimit is the most that it may say.
+	// MaxCatchUpLimit is the highest spec.catchUpLimit.
 	MaxCatchUpLimit int32 = 100
 )
 
-// Default fills in what the spec leaves out. It is the one place for defaults: the defaulting
-// webhook calls it when a CronJob is written and the reconciler when it is read, so that they
-// hold for objects stored while webhooks were off too.
+// Default sets all defaults. The defaulting webhook calls it when a CronJob is written, and the
+// reconciler when it is read, so that defaults also hold for CronJobs that were stored without
+// webhooks.
 func (c *CronJob) Default() {
 	spec := &c.Spec
 	if spec.ConcurrencyPolicy == "" {

@@ -5,10 +5,10 @@ package v2
 
 import "encoding/json"
 
-// JSON may have anything in place of a list of schedules. What is none is passed on as it is: no
-// schema accepts it, and that of the version which the user wrote says best what is wrong with it.
-// Only a list of texts in v2, and one of v2's schedules in v1, would turn valid by that. They are
-// passed on as a text that has the list, which is invalid in both versions.
+// JSON may have any value in place of a list of schedules. The conversion copies a wrong value: it
+// is invalid in both versions, and the schema of the version that the user wrote gives the best
+// error. But a list of texts in v2, or of v2's schedules in v1, would become valid by that. Such a
+// list is converted to a text that contains it, which is invalid in both versions.
 
 // additionalMember is the field of the spec.
 const additionalMember = "additionalSchedules"
@@ -20,7 +20,7 @@ func (o *rawObject) additionalFromHub() {
 	}
 	raw := o.spec[additionalMember]
 	if hidden := json.RawMessage(textOf(raw)); len(readTexts(hidden)) > 0 && string(encode(hidden)) == string(hidden) {
-		o.spec[additionalMember] = hidden // what a user wrote in v2
+		o.spec[additionalMember] = hidden // a list of texts that was written in v2
 		return
 	}
 	texts := readTexts(raw)
@@ -53,7 +53,7 @@ func (o *rawObject) additionalToHub() {
 	}
 }
 
-// readTexts reads a list of texts; nil if it is none.
+// readTexts reads a list of texts; nil if the value is not one.
 func readTexts(raw json.RawMessage) []string {
 	elements := readList[*string](string(raw))
 	if elements == nil {
@@ -69,8 +69,8 @@ func readTexts(raw json.RawMessage) []string {
 	return texts
 }
 
-// readSchedules reads a list of v2's schedules; nil if it is none. {} is one of nothing, as which a
-// text shows that is no schedule.
+// readSchedules reads a list of v2's schedules; nil if the value is not one. It accepts {}, to
+// which a v1 text that is no schedule converts.
 func readSchedules(raw json.RawMessage) []CronSchedule {
 	elements := readList[json.RawMessage](string(raw))
 	if elements == nil {

@@ -5,8 +5,7 @@ package v2
 
 import "encoding/json"
 
-// additionalFromHub turns the additional v1 schedules and their object's annotations into those of
-// v2.
+// additionalFromHub converts the additional v1 schedules and their object's annotations to v2.
 func additionalFromHub(texts []string, annotations map[string]string) ([]CronSchedule, map[string]string) {
 	schedules, isLost := convertList(texts, readList[CronSchedule](annotations[AdditionalSchedulesV2Annotation]),
 		splitSchedule, joinSchedule, func(text string) string { return text })
@@ -16,8 +15,7 @@ func additionalFromHub(texts []string, annotations map[string]string) ([]CronSch
 	return schedules, additionalKeeper.keep(annotations, AdditionalSchedulesV1Annotation, string(encode(texts)))
 }
 
-// additionalToHub turns the additional v2 schedules and their object's annotations into those of
-// v1.
+// additionalToHub converts the additional v2 schedules and their object's annotations to v1.
 func additionalToHub(schedules []CronSchedule, annotations map[string]string) ([]string, map[string]string) {
 	texts, isLost := convertList(schedules, readList[string](annotations[AdditionalSchedulesV1Annotation]),
 		joinSchedule, splitSchedule, encodeSchedule)
@@ -27,8 +25,8 @@ func additionalToHub(schedules []CronSchedule, annotations map[string]string) ([
 	return texts, additionalKeeper.keep(annotations, AdditionalSchedulesV2Annotation, string(encode(schedules)))
 }
 
-// convertList converts each value of a list, to what is kept of it if anything is, and reports
-// whether back gives another value for any. Values of the same key are the same.
+// convertList converts each value of a list, to its kept original if there is one. It reports
+// whether converting back changes any value. Values with the same key are equal.
 func convertList[F, T any](
 	list []F, kept []T, forth func(F) T, back func(T) F, key func(F) string,
 ) (converted []T, isLost bool) {
@@ -45,10 +43,10 @@ func convertList[F, T any](
 	return converted, isLost
 }
 
-// claim returns for each value of a list what is kept of it; nil for nothing. What is kept belongs
-// to the value that it converts to: to the one at its own position, and if that is another by now,
-// to one that was moved. So an element that was edited gets nothing, and its neighbours keep
-// theirs, as do those around which others were inserted, deleted or swapped.
+// claim returns the kept original of each value of a list; nil for none. An original belongs to the
+// value that it converts to: the one at its own position, or else one that was moved. So an edited
+// element has no original, and other elements keep theirs when some are inserted, deleted or
+// swapped.
 func claim[K any](kept []K, convert func(K) string, count int, valueAt func(int) string) []*K {
 	claimed, moved := make([]*K, count), map[string][]*K{}
 	for i := range kept {
@@ -71,7 +69,7 @@ func claim[K any](kept []K, convert func(K) string, count int, valueAt func(int)
 	return claimed
 }
 
-// readList reads a JSON list; nil if it is none, or has elements of another type.
+// readList reads a JSON list; nil if it is not a list, or has elements of another type.
 func readList[K any](list string) []K {
 	var elements []K
 	if json.Unmarshal([]byte(list), &elements) != nil {

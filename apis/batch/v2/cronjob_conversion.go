@@ -17,9 +17,9 @@ var (
 	_ conversion.Convertible = &CronJob{}
 )
 
-// ConvertTo writes this CronJob into the hub version. It loses nothing but status.schedule, which
-// ConvertFrom fills in again: what the hub's fields can't say is kept in an annotation. It fails
-// only when the hub is of another kind.
+// ConvertTo converts this CronJob to the hub version. An annotation keeps what the hub's fields
+// can't express. Only status.schedule is lost, which ConvertFrom sets again. It fails only if the
+// hub is of another kind.
 func (c *CronJob) ConvertTo(hub conversion.Hub) error {
 	dst, ok := hub.(*v1.CronJob)
 	if !ok {
@@ -51,8 +51,8 @@ func (c *CronJob) ConvertTo(hub conversion.Hub) error {
 	return nil
 }
 
-// ConvertFrom reads this CronJob from the hub version. It loses nothing: what these fields can't
-// say is kept in an annotation. It fails only when the hub is of another kind.
+// ConvertFrom sets this CronJob from the hub version. An annotation keeps what its fields can't
+// express, so nothing is lost. It fails only if the hub is of another kind.
 func (c *CronJob) ConvertFrom(hub conversion.Hub) error {
 	from, ok := hub.(*v1.CronJob)
 	if !ok {
@@ -81,15 +81,15 @@ func (c *CronJob) ConvertFrom(hub conversion.Hub) error {
 	c.Spec.Schedule, c.Annotations = scheduleFromHub(src.Spec.Schedule, src.Annotations)
 	c.Spec.AdditionalSchedules, c.Annotations = additionalFromHub(src.Spec.AdditionalSchedules, c.Annotations)
 	c.Status = statusFromHub(src.Status)
-	if src.UID != "" { // it is stored, and no manifest: see showSchedule
+	if src.UID != "" { // not for a manifest: see showSchedule
 		c.Status.Schedule = shownSchedule(src.Spec.Schedule)
 	}
 	return nil
 }
 
-// DropStaleSchedule removes from a hub object the annotations of this package that do not stand for
-// the schedules it has, as after an edit in v1. One that keeps what a user wrote in v2 by mistake
-// stays: it is there to be refused.
+// DropStaleSchedule removes the annotations of this package from a hub object if they don't convert
+// to its schedules, as after an edit in v1. An annotation that keeps an invalid v2 schedule stays,
+// so that v2's schema can refuse it.
 func DropStaleSchedule(hub *v1.CronJob) {
 	if hub.Spec.Schedule == "" && isUnreadable(json.RawMessage(hub.Annotations[ScheduleV2Annotation])) {
 		return
@@ -100,7 +100,7 @@ func DropStaleSchedule(hub *v1.CronJob) {
 	_, hub.Annotations = additionalToHub(additional, annotations)
 }
 
-// toHub returns the status in the hub version: all but the schedule, which follows the hub's spec.
+// toHub converts the status to the hub version, which has no schedule in it.
 func (s *CronJobStatus) toHub() v1.CronJobStatus {
 	return v1.CronJobStatus{
 		Active:              s.Active,
@@ -121,7 +121,7 @@ func (s *CronJobStatus) toHub() v1.CronJobStatus {
 	}
 }
 
-// statusFromHub returns a status of the hub version in this one. It has no schedule yet.
+// statusFromHub converts a status from the hub version. It does not set the schedule.
 func statusFromHub(s v1.CronJobStatus) CronJobStatus {
 	return CronJobStatus{
 		Active:              s.Active,

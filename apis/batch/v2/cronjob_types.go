@@ -22,30 +22,30 @@ type CronJobSpec struct {
 	// +required
 	Schedule CronSchedule `json:"schedule,omitzero"`
 
-	// Further schedules, at most 16, each as in schedule but for "every", which can't be combined
-	// with others. A Job starts whenever one of all the schedules fires; when several fire at the
-	// same time, one Job starts.
+	// Further schedules, at most 16, each as in schedule except "every", which can't be combined
+	// with others. A Job starts whenever any of the schedules fires; when several fire at the same
+	// time, one Job starts.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	AdditionalSchedules []CronSchedule `json:"additionalSchedules,omitempty"`
 
-	// The name of the schedule's time zone in the IANA database, such as "Europe/Paris".
-	// UTC when not set, wherever the manager runs.
+	// The time zone of the schedule, as a name of the IANA database such as "Europe/Paris". UTC
+	// when not set.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	TimeZone *string `json:"timeZone,omitempty"`
 
 	// By how many seconds each start may be delayed, so that CronJobs with the same schedule don't
-	// start all at once: by a time of at least 0 and less than this that is always the same for one
-	// CronJob. Must be less than the shortest time from a tick to the next. Not delayed when not set.
+	// all start at once. The delay is at least 0, less than this, and always the same for one
+	// CronJob. Must be less than the shortest time from a tick to the next. No delay when not set.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	JitterSeconds *int32 `json:"jitterSeconds,omitempty"`
 
-	// How late, in seconds, a Job may start after its scheduled time, delayed by its jitter. A tick
-	// that is older is missed: it is reported and never run. No limit when not set.
+	// How late, in seconds, a Job may start after its scheduled time and jitter. A tick that is
+	// older is missed: it is reported and never run. No limit when not set.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
@@ -57,14 +57,14 @@ type CronJobSpec struct {
 	// +optional
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
 
-	// How many Jobs may run at once with concurrencyPolicy "Allow": a tick above it waits as under
-	// "Forbid", which is 1. No limit when not set.
+	// How many Jobs may run at once with concurrencyPolicy "Allow". A tick above the limit waits,
+	// as under "Forbid", where the limit is 1. No limit when not set.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	MaxConcurrency *int32 `json:"maxConcurrency,omitempty"`
 
-	// What becomes of ticks that have not run when a newer one is due, as after an outage, or when
-	// they wait for a Job to end:
+	// What happens to ticks that have not run when a newer one is due, for example after an outage
+	// or because they waited for a Job to end:
 	// "Latest" (the default) runs the newest, and the others are missed;
 	// "All" runs the newest catchUpLimit of them, oldest first.
 	// Only ticks within their deadline run, and concurrencyPolicy applies.
@@ -77,25 +77,26 @@ type CronJobSpec struct {
 	// +kubebuilder:validation:Maximum=100
 	CatchUpLimit *int32 `json:"catchUpLimit,omitempty"`
 
-	// Whether scheduling is suspended. Jobs that run already go on. Ticks that pass while
-	// suspended never run. False when not set.
+	// Whether scheduling is suspended. Running Jobs continue. Ticks that pass while suspended never
+	// run. False when not set.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// Scheduling is suspended until this time, as by suspend, and then goes on by itself. Ticks
-	// before it never run.
+	// Scheduling is suspended until this time, as by suspend, and then continues by itself. Ticks
+	// before this time never run.
 	// +optional
 	SuspendUntil *metav1.Time `json:"suspendUntil,omitempty"`
 
-	// Days on which nothing is scheduled, in the time zone of timeZone: a date such as "2026-12-25",
-	// a range of dates with both its ends such as "2026-12-24/2027-01-02", or a day of each year
-	// such as "--12-25". A tick on such a day does not exist: it neither runs nor is it missed.
+	// Days on which nothing is scheduled, in the time zone of timeZone: a date such as
+	// "2026-12-25", a range of dates including both ends such as "2026-12-24/2027-01-02", or a day
+	// of each year such as "--12-25". A tick on such a day does not exist: it neither runs nor is
+	// missed.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=366
 	Exclude []v1.ExcludedDays `json:"exclude,omitempty"`
 
-	// The first instant of scheduling. Ticks before it do not exist: they neither run nor are they
+	// The first instant of scheduling. Ticks before it do not exist: they neither run nor are
 	// missed.
 	// +optional
 	NotBefore *metav1.Time `json:"notBefore,omitempty"`
@@ -105,14 +106,14 @@ type CronJobSpec struct {
 	// +optional
 	NotAfter *metav1.Time `json:"notAfter,omitempty"`
 
-	// After how many failed runs in a row nothing more is started. An edit of the spec, a manual run
-	// that succeeds, or `kubectl cronjob resume` starts it again. Ticks that pass until then never
-	// run. Failures stop nothing when not set.
+	// After how many failed runs in a row the CronJob stops. An edit of the spec, a manual run that
+	// succeeds, or `kubectl cronjob resume` restarts it. Ticks that pass until then never run. It
+	// never stops when not set.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	StopAfterFailures *int32 `json:"stopAfterFailures,omitempty"`
 
-	// The template of the Jobs that are started. `kubectl explain job.spec` describes its spec.
+	// The template of the Jobs. `kubectl explain job.spec` describes its spec.
 	// +required
 	JobTemplate batchv1.JobTemplateSpec `json:"jobTemplate,omitzero"`
 
@@ -143,8 +144,8 @@ type CronSchedule struct {
 	Hour *CronField `json:"hour,omitempty"`
 
 	// The days of the month: 1-31; "L" is the last, "L-3" three days before it, "15W" the weekday
-	// nearest to the 15th, "LW" the last weekday. When both dayOfMonth and dayOfWeek are set to
-	// something else than "*" or "?", a day that matches either of them matches.
+	// nearest to the 15th, "LW" the last weekday. If both dayOfMonth and dayOfWeek are set, neither
+	// of them to "*" or "?", a day that matches either of them matches.
 	// +optional
 	DayOfMonth *CronField `json:"dayOfMonth,omitempty"`
 
@@ -157,8 +158,8 @@ type CronSchedule struct {
 	// +optional
 	DayOfWeek *CronField `json:"dayOfWeek,omitempty"`
 
-	// An interval between runs in place of the fields, as Go writes durations: "90m", "1h30m".
-	// Whole seconds, at least one. It counts from the last run, and before the first from the
+	// An interval between runs, instead of the other fields, as a Go duration: "90m", "1h30m".
+	// Whole seconds, at least one. It counts from the last run; before the first run, from the
 	// creation of the CronJob.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -189,7 +190,7 @@ const (
 	ReplaceConcurrent ConcurrencyPolicy = "Replace"
 )
 
-// CatchUpPolicy says what becomes of ticks that have not run when a newer one is due.
+// CatchUpPolicy says what happens to ticks that have not run when a newer one is due.
 // +kubebuilder:validation:Enum=Latest;All
 type CatchUpPolicy string
 
@@ -203,8 +204,8 @@ const (
 
 // CronJobStatus says what was observed and done.
 type CronJobStatus struct {
-	// The schedule as cron text, as v1 has it, cut after 1024 characters. Read only: it follows
-	// spec.schedule, and what is written here is dropped.
+	// The schedule as cron text, as in v1, cut after 1024 characters. Read-only: it follows
+	// spec.schedule, and a value that is written here is dropped.
 	// +optional
 	Schedule string `json:"schedule,omitempty"`
 
@@ -221,15 +222,15 @@ type CronJobStatus struct {
 	// +optional
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
 
-	// When the Job that ended last with success ended.
+	// When the last successful Job ended.
 	// +optional
 	LastSuccessfulTime *metav1.Time `json:"lastSuccessfulTime,omitempty"`
 
-	// When the Job that failed last ended.
+	// When the last failed Job ended.
 	// +optional
 	LastFailureTime *metav1.Time `json:"lastFailureTime,omitempty"`
 
-	// How many runs have failed in a row, up to the newest that has ended.
+	// How many runs have failed in a row, up to the last one that has ended.
 	// +optional
 	ConsecutiveFailures int32 `json:"consecutiveFailures,omitempty"`
 
@@ -238,16 +239,16 @@ type CronJobStatus struct {
 	// +optional
 	FailuresTowardsStop int32 `json:"failuresTowardsStop,omitempty"`
 
-	// What became of the newest ticks and manual runs, newest first: at most 10. It outlives the Jobs.
-	// A tick that was backfilled may have an entry for each of its Jobs.
+	// The results of the newest ticks and manual runs, newest first, at most 10. They stay when the
+	// Jobs are deleted. A tick that was backfilled may have an entry for each of its Jobs.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
 	RecentRuns []v1.Run `json:"recentRuns,omitempty"`
 
 	// The first tick that has neither run nor been missed. It lies in the past while that tick
-	// waits for a Job, as concurrencyPolicy asks, or its Job can't be created, and is not set
-	// while the CronJob is suspended, no tick is left or its schedule can't be followed.
+	// waits for a Job, as concurrencyPolicy asks, or its Job can't be created. Not set while the
+	// CronJob is suspended or stopped, no tick is left or the schedule is invalid.
 	// +optional
 	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
 
@@ -256,24 +257,25 @@ type CronJobStatus struct {
 	// +optional
 	NextStartTime *metav1.Time `json:"nextStartTime,omitempty"`
 
-	// The schedule and time zone that nextScheduleTime was reckoned by, notBefore, notAfter and a
-	// hash of exclude. Ticks of another schedule, from before an edit, never run.
+	// What nextScheduleTime was computed from: the schedule, the time zone, notBefore, notAfter and
+	// a hash of exclude. If the spec differs, its schedule was edited, and no tick from before the
+	// edit runs.
 	// +optional
 	ObservedSchedule string `json:"observedSchedule,omitempty"`
 
-	// The generation of the spec that this status was made from. -1 until the manager has looked at
-	// it, as tools that wait take an object without this field for ready.
+	// The generation of the spec that this status was computed from. -1 before the first one,
+	// because tools that wait take an object without this field for ready.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// When that spec was last edited, as metadata.managedFields say. They do not say it of each
-	// edit, such as one that only removes fields: one that leaves this time as it is counts as made
-	// when it is seen, so that no tick from before it runs.
+	// When that spec was last edited according to metadata.managedFields, which don't have the time
+	// of every edit, such as one that only removes fields. An edit that does not change this time
+	// counts as made when the manager sees it, so that no tick from before it runs.
 	// +optional
 	ObservedEditTime *metav1.Time `json:"observedEditTime,omitempty"`
 
-	// The newest ticks that the schedule did not run and never will, newest first: at most 5 rows of
-	// them.
+	// The newest missed ticks, which the schedule did not run and never will, newest first: at most
+	// 5 rows.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=5
@@ -284,8 +286,8 @@ type CronJobStatus struct {
 	// (Suspended) and when no tick is left (Completed), and false when it can't be scheduled
 	// (InvalidSchedule, InvalidTimeZone, InvalidObject), when its Jobs can't be created
 	// (JobCreationFailed) or when it has stopped as stopAfterFailures asks (StoppedAfterFailures).
-	// "LastRunSucceeded" says how the run ended that ended last: true, or false with the reason and
-	// the message of the Job; unknown until the first has ended.
+	// "LastRunSucceeded" says how the last run ended: true, or false with the reason and the
+	// message of the Job; unknown until the first run has ended.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -313,11 +315,11 @@ type CronJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What is wanted: the schedule, the template of the Jobs, and the policies.
+	// The desired state: the schedule, the template of the Jobs, and the policies.
 	// +required
 	Spec CronJobSpec `json:"spec,omitzero"`
 
-	// What was observed. Written by the manager alone.
+	// The observed state. Only the manager writes it.
 	// +optional
 	// +default={"observedGeneration":-1}
 	Status CronJobStatus `json:"status,omitzero"`

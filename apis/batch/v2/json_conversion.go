@@ -15,17 +15,15 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// ConvertJSON converts a CronJob of either version, as JSON, to the API version that is asked for.
-// It says the same as ConvertTo and ConvertFrom, which are for Go programs, but touches nothing
-// beside apiVersion, the schedules, the annotations that keep them, and status.schedule, which shows
-// the first in v2. So whatever else the API server holds comes through as it was written: "1000m"
+// ConvertJSON converts a CronJob of either version, as JSON, to an API version. The result is that
+// of ConvertTo and ConvertFrom, which are for Go programs. But it changes only apiVersion, the
+// schedules, their annotations and status.schedule, and copies everything else as bytes: "1000m"
 // does not become "1", partial objects get no empty fields, and a value that the Go types can't
-// decode fails nobody's list.
+// decode does not fail a list.
 //
-// The API server checks what comes back, and fails the whole request when a check fails: it wants
-// metadata, labels and annotations that are strings, and JSON that it can decode. Where a stored or
-// partial object lacks these, ConvertJSON adds empty metadata and drops such labels and
-// annotations.
+// The API server checks the converted object, and fails the whole request if it has no metadata,
+// labels or annotations that are not strings, or JSON that it can't decode. So ConvertJSON adds
+// empty metadata, and drops such labels and annotations.
 //
 // It fails for what is not a JSON object, for another kind, and for unknown versions.
 func ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
@@ -52,8 +50,7 @@ func ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
 	return parts.assemble(apiVersion), nil
 }
 
-// jsonObject is a JSON object whose members are as they were written: what a conversion does not
-// look into is not decoded.
+// jsonObject is a JSON object whose members are not decoded.
 type jsonObject map[string]json.RawMessage
 
 // readObject reads the members of a value, and reports whether it is an object.
@@ -63,7 +60,7 @@ func readObject(value json.RawMessage) (jsonObject, bool) {
 	return object, err == nil && object != nil
 }
 
-// textOf returns a value that is a string; "" if it is not.
+// textOf returns a value if it is a string; "" if it is not.
 func textOf(value json.RawMessage) string {
 	text := ""
 	if json.Unmarshal(value, &text) != nil {
@@ -72,17 +69,19 @@ func textOf(value json.RawMessage) string {
 	return text
 }
 
-// rawObject is a CronJob as far as a conversion has to look into it.
+// rawObject has the parts of a CronJob that a conversion reads.
 type rawObject struct {
 	top, metadata, spec jsonObject
+
 	// annotations are those to write, and stored those that were read.
 	annotations, stored map[string]string
-	// hasMetadata and hasSpec say that these parts are objects. Without metadata there is no place
-	// to keep a schedule, and without a spec there is none to convert.
+
+	// hasMetadata and hasSpec are whether these parts are objects. Without metadata there is no
+	// place to keep a schedule, and without a spec there is none to convert.
 	hasMetadata, hasSpec bool
 }
 
-// takeApart splits an object into the parts that a conversion looks at.
+// takeApart splits an object into those parts.
 func takeApart(object []byte) (*rawObject, error) {
 	o := &rawObject{}
 	var ok bool
@@ -104,9 +103,9 @@ func takeApart(object []byte) (*rawObject, error) {
 // isMissing reports whether a member is absent or null.
 func isMissing(value json.RawMessage) bool { return value == nil || string(value) == "null" }
 
-// takeStrings returns the strings of a member of the metadata, and drops the member if it holds
-// anything else: the API server does so when it reads a stored object, and refuses such a member in
-// a converted one. It takes a null among the strings for an empty string.
+// takeStrings returns a map of strings in the metadata, and drops the member if it is anything
+// else. The API server also drops it when it reads a stored object, and refuses it in a converted
+// one. A null among the strings becomes an empty string.
 func (o *rawObject) takeStrings(member string) map[string]string {
 	raw := o.metadata[member]
 	if isMissing(raw) {
@@ -125,7 +124,7 @@ func (o *rawObject) takeStrings(member string) map[string]string {
 
 // fromHub converts the schedule to v2.
 func (o *rawObject) fromHub() {
-	o.dropShownSchedule() // v1 has none
+	o.dropShownSchedule() // v1 has no such field
 	text, isText := "", true
 	if raw := o.spec["schedule"]; raw != nil {
 		isText = json.Unmarshal(raw, &text) == nil && string(raw) != "null"
@@ -145,16 +144,16 @@ func (o *rawObject) fromHub() {
 	}
 	var schedule CronSchedule
 	schedule, o.annotations = scheduleFromHub(text, o.annotations)
-	// A text that is no schedule shows as {}, and not as nothing: the API server lets an object
-	// whose schedule is invalid be edited as long as its schedule stays, but not one that lacks it.
+	// A text that is no schedule becomes {}, and is not left out. The API server accepts edits of
+	// an object with an invalid schedule that stays the same, but not of one without a schedule.
 	o.setSchedule(schedule, text == "" && schedule.isZero())
 }
 
-// isWhole reports whether there is a schedule to convert and a place to keep one.
+// isWhole reports whether there is a spec with a schedule to convert, and metadata to keep one.
 func (o *rawObject) isWhole() bool { return o.hasMetadata && o.hasSpec }
 
-// hideObject writes a v1 schedule that is an object, which v1 refuses, as a text, which v2 refuses.
-// As an object it could be valid in v2.
+// hideObject converts a v1 schedule that is an object to a text. The object is invalid in v1 but
+// could be valid in v2; the text is invalid in v2 too.
 func (o *rawObject) hideObject() {
 	raw := o.spec["schedule"]
 	if _, ok := readObject(raw); ok {
@@ -171,8 +170,8 @@ func (o *rawObject) toHub() {
 	raw := o.spec["schedule"]
 	isSet := raw != nil
 	if isSet && isUnreadable(raw) && !o.keepsText(raw) {
-		// Kept as it is, so that v2's schema, which is asked after the defaulting webhook of v1,
-		// sees what the user wrote, such as {minute: 0}, and can say what is wrong with it.
+		// Keep what the user wrote, such as {minute: 0}. v2's schema checks it after the defaulting
+		// webhook of v1, and names the wrong field.
 		o.annotations = scheduleKeeper.keep(o.annotations, ScheduleV2Annotation, string(raw))
 		delete(o.spec, "schedule")
 		return
@@ -186,14 +185,15 @@ func (o *rawObject) toHub() {
 	o.setSchedule(text, text == "")
 }
 
-// keepsText reports whether a v2 schedule is the {} that stands for a v1 text that is no schedule.
+// keepsText reports whether a v2 schedule is the {} that a v1 text became because it is no
+// schedule.
 func (o *rawObject) keepsText(raw json.RawMessage) bool {
 	object, ok := readObject(raw)
 	kept := o.annotations[ScheduleV1Annotation]
 	return kept != "" && splitSchedule(kept).isZero() && ok && len(object) == 0
 }
 
-// setSchedule puts a schedule into the spec, or takes it out if there is none.
+// setSchedule sets the schedule of the spec, or removes it if there is none.
 func (o *rawObject) setSchedule(schedule any, none bool) {
 	if none {
 		delete(o.spec, "schedule")
@@ -217,7 +217,7 @@ func (o *rawObject) assemble(apiVersion string) []byte {
 	return encode(o.top)
 }
 
-// setAnnotations puts the annotations into the metadata, or takes them out if there are none.
+// setAnnotations sets the annotations in the metadata, or removes them if there are none.
 func (o *rawObject) setAnnotations() {
 	if len(o.annotations) == 0 {
 		delete(o.metadata, "annotations")
@@ -226,8 +226,9 @@ func (o *rawObject) setAnnotations() {
 	}
 }
 
-// readSchedule reads a v2 schedule, valid JSON, and reports whether the fields of a CronSchedule
-// say all of it. Unknown members and nulls say nothing: the API server drops them.
+// readSchedule reads a v2 schedule from valid JSON, and reports whether a CronSchedule can hold all
+// of it and has a field set. It ignores unknown members and nulls, because the API server drops
+// them.
 func readSchedule(raw json.RawMessage) (CronSchedule, bool) {
 	members, _ := readObject(raw)
 	schedule, count := CronSchedule{}, 0
@@ -243,7 +244,7 @@ func readSchedule(raw json.RawMessage) (CronSchedule, bool) {
 			return CronSchedule{}, false
 		case i < len(fields):
 			*fields[i] = new(CronField(text))
-		case text == "": // which says no more than nothing
+		case text == "": // the same as no "every"
 			return CronSchedule{}, false
 		default:
 			schedule.Every = text
@@ -253,12 +254,11 @@ func readSchedule(raw json.RawMessage) (CronSchedule, bool) {
 	return schedule, count > 0
 }
 
-// scheduleMembers are the names of a CronSchedule's fields, in their order.
+// scheduleMembers are the JSON names of a CronSchedule's fields, in order.
 var scheduleMembers = []string{"minute", "hour", "dayOfMonth", "month", "dayOfWeek", "every"}
 
-// isUnreadable reports whether this is what users write for a v2 schedule by mistake: an object
-// whose fields a CronSchedule does not hold, being of another type, unknown, or none at all; or a
-// text, as in v1.
+// isUnreadable reports whether a value is a wrong v2 schedule as users may write it: an object that
+// readSchedule refuses, or a text as in v1.
 func isUnreadable(raw json.RawMessage) bool {
 	if _, ok := readObject(raw); ok {
 		_, ok := readSchedule(raw)
@@ -268,21 +268,21 @@ func isUnreadable(raw json.RawMessage) bool {
 	return json.Unmarshal(raw, &text) == nil && string(raw) != "null"
 }
 
-// isDecodable reports whether the API server can decode this, which is valid JSON, as a schedule.
-// It has to be nested less deeply than a decoder allows, five levels of which are those of the
-// answer around the schedule, and its numbers have to fit into Go's.
+// isDecodable reports whether the API server can decode a schedule that is valid JSON. Its nesting,
+// with the five levels of the answer around it, must be within the decoder's limit, and its numbers
+// must fit into Go's types.
 func isDecodable(schedule string) bool {
 	var values any
 	return json.Unmarshal([]byte("[[[[["+schedule+"]]]]]"), &values) == nil
 }
 
-// encode writes a value that came from JSON, or has only strings, as JSON. Unlike json.Marshal, it
-// leaves <, > and & as they are, which would take six times as many bytes.
+// encode returns a value that came from JSON, or has only strings, as JSON. Unlike json.Marshal, it
+// does not escape <, > and &, which would take six times as many bytes.
 func encode(value any) json.RawMessage {
 	out := &bytes.Buffer{}
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil { // can't be: all that is raw in it has been decoded before
+	if err := encoder.Encode(value); err != nil { // impossible: its raw parts have been decoded before
 		return json.RawMessage("null")
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))

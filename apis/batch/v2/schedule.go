@@ -28,7 +28,7 @@ func (s *CronSchedule) fields() [5]**CronField {
 // isZero reports whether nothing is set: no schedule at all.
 func (s CronSchedule) isZero() bool { return s == CronSchedule{} }
 
-// equal reports whether both schedules say the same in the same words.
+// equal reports whether both schedules have the same text in each field.
 func (s CronSchedule) equal(other CronSchedule) bool {
 	if s.Every != other.Every {
 		return false
@@ -42,10 +42,10 @@ func (s CronSchedule) equal(other CronSchedule) bool {
 	return true
 }
 
-// splitSchedule reads a schedule text into fields, as naturally as they go: "*" is left out where
-// another field is set, and a macro becomes its fields. It is total: a text that has the form of no
-// schedule gives the zero value, which is as invalid as the text. It judges the form alone; whether
-// each field is valid is for the schema and the validator to say, at that field.
+// splitSchedule converts a schedule text to fields. It leaves out "*" if another field is set, and
+// converts a macro to its fields. It never fails: a text without the form of a schedule becomes the
+// zero value, which is invalid too. It does not check the fields: the schema and the validator do,
+// and name the field.
 func splitSchedule(text string) CronSchedule {
 	if interval, ok := strings.CutPrefix(text, everyPrefix); ok {
 		return CronSchedule{Every: interval}
@@ -70,9 +70,9 @@ func splitSchedule(text string) CronSchedule {
 	return schedule
 }
 
-// joinSchedule writes fields as one schedule text. It is total: a schedule that no text can say,
-// such as one with nothing set, an empty field, or an interval beside fields, gives the empty
-// text, which is as invalid as the schedule.
+// joinSchedule converts fields to a schedule text. It never fails: a schedule that no text can
+// express, such as one with nothing set, an empty field, or an interval and other fields, becomes
+// the empty text, which is invalid too.
 func joinSchedule(schedule CronSchedule) string {
 	parts := make([]string, 0, 5)
 	set := 0
@@ -96,7 +96,7 @@ func joinSchedule(schedule CronSchedule) string {
 	return strings.Join(parts, " ")
 }
 
-// isOneWord reports whether splitting a schedule text would give the part back as it is.
+// isOneWord reports whether splitting a schedule text would return the part unchanged.
 func isOneWord(part string) bool {
 	words := strings.Fields(part)
 	return len(words) == 1 && words[0] == part

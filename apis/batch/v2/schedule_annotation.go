@@ -12,16 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// The two versions' schedules do not always say the same in the fields alone: "@hourly" and "0 * *
-// * *" are both {minute: "0"}, and {hour: "9", month: "*"} is the same text as {hour: "9"}. Where
-// what one version says can't be had back from the other's field, the other version carries it in
-// an annotation:
+// Several schedules of one version may convert to the same one of the other: "@hourly" and "0 * * *
+// *" are both {minute: "0"}, and {hour: "9", month: "*"} is the same text as {hour: "9"}. If
+// converting back does not restore a schedule, the converted object keeps it in an annotation:
 //
 //	v1 stored             "@hourly"          ──►  v2 {minute: "0"} + schedule-v1: @hourly
 //	v2 {hour: 9, month: *}                   ──►  v1 "* 9 * * *"   + schedule-v2: {"hour":"9","month":"*"}
 //
-// The annotation counts only while it stands for exactly the schedule beside it. Once a user has
-// changed that schedule it is stale and dropped, so that no older text ever comes back.
+// The annotation counts only while it converts to exactly the schedule of the object. After an edit
+// of that schedule it is stale and dropped, so that no older text ever comes back.
 const (
 	// ScheduleV1Annotation holds, on a v2 object, the v1 schedule text that its fields can't
 	// reproduce.
@@ -37,8 +36,8 @@ const (
 	AdditionalSchedulesV2Annotation = "batch.tutorial.kubebuilder.io/additional-schedules-v2"
 )
 
-// keeper names the annotations that keep a field: what it is in v1 on a v2 object, and what it is in
-// v2 on a v1 object.
+// keeper has the keys of the annotations that keep a field: v1 keeps its v1 value on a v2 object,
+// and v2 its v2 value on a v1 object.
 type keeper struct{ v1, v2 string }
 
 var (
@@ -46,7 +45,7 @@ var (
 	additionalKeeper = keeper{AdditionalSchedulesV1Annotation, AdditionalSchedulesV2Annotation}
 )
 
-// scheduleFromHub turns a v1 schedule text and its object's annotations into those of v2.
+// scheduleFromHub converts a v1 schedule text and its object's annotations to v2.
 func scheduleFromHub(text string, annotations map[string]string) (CronSchedule, map[string]string) {
 	if kept, ok := annotations[ScheduleV2Annotation]; ok {
 		if schedule, ok := keptSchedule(kept, text); ok {
@@ -60,7 +59,7 @@ func scheduleFromHub(text string, annotations map[string]string) (CronSchedule, 
 	return schedule, scheduleKeeper.keep(annotations, ScheduleV1Annotation, text)
 }
 
-// scheduleToHub turns a v2 schedule and its object's annotations into those of v1.
+// scheduleToHub converts a v2 schedule and its object's annotations to v1.
 func scheduleToHub(schedule CronSchedule, annotations map[string]string) (string, map[string]string) {
 	text := joinSchedule(schedule)
 	if kept, ok := annotations[ScheduleV1Annotation]; ok && kept != text && splitSchedule(kept).equal(schedule) {
@@ -72,8 +71,8 @@ func scheduleToHub(schedule CronSchedule, annotations map[string]string) (string
 	return text, scheduleKeeper.keep(annotations, ScheduleV2Annotation, encodeSchedule(schedule))
 }
 
-// keptSchedule reads a kept v2 schedule, and reports whether it is one that scheduleToHub would
-// keep beside this text. Anything else is stale, or somebody else's.
+// keptSchedule reads a kept v2 schedule, and reports whether scheduleToHub would keep it for this
+// text. Anything else is stale, or was not written by this package.
 func keptSchedule(kept, text string) (CronSchedule, bool) {
 	schedule := CronSchedule{}
 	if json.Unmarshal([]byte(kept), &schedule) != nil {
@@ -85,17 +84,17 @@ func keptSchedule(kept, text string) (CronSchedule, bool) {
 	return schedule, valid
 }
 
-// encodeSchedule writes a schedule as JSON, always in the same way.
+// encodeSchedule returns a schedule as JSON.
 func encodeSchedule(schedule CronSchedule) string {
 	raw, err := json.Marshal(schedule)
-	if err != nil { // can't be: the type has only strings
+	if err != nil { // impossible: the type has only strings
 		return "{}"
 	}
 	return string(raw)
 }
 
-// drop returns the annotations without the keeper's, or as they are if the API server would refuse
-// the rest: it checks the annotations that a conversion changes. The argument stays as it is.
+// drop returns the annotations without the keeper's, in a copy. It returns them unchanged if the
+// API server would refuse the rest: it checks annotations only if a conversion changes them.
 func (k keeper) drop(annotations map[string]string) map[string]string {
 	_, v1 := annotations[k.v1]
 	_, v2 := annotations[k.v2]
@@ -114,8 +113,8 @@ func (k keeper) drop(annotations map[string]string) map[string]string {
 	return rest
 }
 
-// keep returns the annotations with this one as the only one of the keeper's. Without it, if the
-// API server would refuse them together.
+// keep returns the annotations with this one as the only one of the keeper's. It leaves it out if
+// the API server would refuse the result.
 func (k keeper) keep(annotations map[string]string, key, value string) map[string]string {
 	rest := k.drop(annotations)
 	merged := make(map[string]string, len(rest)+1)
@@ -127,8 +126,8 @@ func (k keeper) keep(annotations map[string]string, key, value string) map[strin
 	return merged
 }
 
-// areAccepted reports whether the API server takes these annotations: their size and their keys are
-// limited. A conversion that changes them to others fails, and with it every list of the object.
+// areAccepted reports whether the API server accepts these annotations: it limits their size and
+// keys. If a conversion returned others, it would fail, and with it every list that has the object.
 func areAccepted(annotations map[string]string) bool {
 	if apivalidation.ValidateAnnotationsSize(annotations) != nil {
 		return false

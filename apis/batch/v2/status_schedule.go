@@ -3,11 +3,11 @@
 
 package v2
 
-// maxShownSchedule is how many characters of a schedule status.schedule shows. v1 takes no longer
-// ones; one that was stored past its schema would only fill the status.
+// maxShownSchedule limits status.schedule, in characters. v1's schema accepts no longer schedules;
+// one that was stored without it would only fill the status.
 const maxShownSchedule = 1024
 
-// shownSchedule returns what status.schedule shows of a v1 schedule text.
+// shownSchedule returns status.schedule for a v1 schedule text.
 func shownSchedule(text string) string {
 	count := 0
 	for at := range text {
@@ -19,14 +19,15 @@ func shownSchedule(text string) string {
 	return text
 }
 
-// showSchedule writes the v1 schedule text to status.schedule of an object that becomes one of v2.
-// v1 has no such field, so the text never differs from the schedule and needs no reconcile.
+// showSchedule sets status.schedule of an object that is converted to v2. v1 has no such field, so
+// it never differs from the schedule and needs no reconcile.
 //
-// Only an object with a UID gets it, which is one that is stored: a manifest gets no status. The
-// partial objects of server-side apply that have a UID get it too. No manager comes to own it by
-// that: the API server takes what a manager owns from its request, and leaves the status out.
+// Only an object with a UID gets it: a manifest, which has none, gets no status. Partial objects of
+// server-side apply may have a UID, and get it too. No manager owns the field by that: the API
+// server computes ownership from the request, without the status.
 //
-// A status that is {} stays so. It could not be told from none when the text is dropped again.
+// A status that is {} stays so: when the text is dropped again, it could not be distinguished from
+// a missing status.
 func (o *rawObject) showSchedule(schedule string) {
 	status, ok := readObject(o.top["status"])
 	hasNoMembers := ok && len(status) == 0 || !ok && o.top["status"] != nil
@@ -40,7 +41,7 @@ func (o *rawObject) showSchedule(schedule string) {
 	o.top["status"] = encode(status)
 }
 
-// dropShownSchedule drops status.schedule, and a status that has nothing else.
+// dropShownSchedule drops status.schedule, and the status if nothing else is in it.
 func (o *rawObject) dropShownSchedule() {
 	status, _ := readObject(o.top["status"])
 	if status["schedule"] == nil {
