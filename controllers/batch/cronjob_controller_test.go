@@ -40,9 +40,8 @@ import (
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
-// These tests call Reconcile by hand, with a clock of their own, against a real API server and a
-// real cache. What they add to the tests of the whole is trouble at a chosen moment: answers that
-// get lost, writes that fail, a cache that lags.
+// These tests call Reconcile directly, with a fake clock, against a real API server and a real
+// cache. They inject faults at a chosen moment: lost answers, failed writes, a stale cache.
 
 // mgr is the manager whose cache and client the tests use. Its controller is not started.
 var mgr ctrl.Manager
@@ -102,7 +101,7 @@ type stage struct {
 	key        types.NamespacedName
 }
 
-// newStage creates the CronJob and looks at it once, before its first tick.
+// newStage creates the CronJob and reconciles it once, before its first tick.
 func newStage(t *testing.T, build *builders.CronJob) *stage {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "t-"}}
@@ -124,7 +123,7 @@ func newStage(t *testing.T, build *builders.CronJob) *stage {
 	return s
 }
 
-// awaitCached waits until the cache has what is stored.
+// awaitCached waits until the cache is up to date.
 func (s *stage) awaitCached() {
 	s.Helper()
 	require.EventuallyWithT(s, func(check *assert.CollectT) {
@@ -174,7 +173,7 @@ func (s *stage) reconcileOnce() (ctrl.Result, error) {
 	return s.reconciler.Reconcile(s.Context(), ctrl.Request{NamespacedName: s.key})
 }
 
-// toNextTick sets the clock to the tick that waits for its turn, and a moment more.
+// toNextTick sets the clock just after nextScheduleTime.
 func (s *stage) toNextTick() time.Time {
 	s.Helper()
 	next := s.stored().Status.NextScheduleTime
@@ -191,7 +190,7 @@ func (s *stage) stored() *v1.CronJob {
 	return c
 }
 
-// jobs returns the names of the Jobs there are.
+// jobs returns the names of the existing Jobs.
 func (s *stage) jobs() []string {
 	s.Helper()
 	list := &batchv1.JobList{}
@@ -210,7 +209,7 @@ func (s *stage) events() []string {
 	return found
 }
 
-// fakeRecorder keeps the events that are recorded. Like the real one, it takes each of them once.
+// fakeRecorder keeps the recorded events. Like the real recorder, it accepts each of them once.
 type fakeRecorder struct {
 	texts    []string
 	recorded map[string]bool
@@ -226,7 +225,7 @@ func (r *fakeRecorder) Record(e eventrecorder.Event) bool {
 	return true
 }
 
-// interfere puts something between the reconciler and the API server, or its cache.
+// interfere intercepts the reconciler's requests to the API server and its reads of the cache.
 func (s *stage) interfere(funcs interceptor.Funcs) {
 	s.Helper()
 	direct, err := client.NewWithWatch(mgr.GetConfig(), client.Options{
@@ -243,7 +242,7 @@ func every() *builders.CronJob { return builders.MakeCronJob("c").Schedule("@eve
 
 var errTrouble = apierrors.NewInternalError(errors.New("trouble"))
 
-// racingClock is a clock on which two seconds pass between any two looks at it.
+// racingClock is a clock that advances by two seconds each time it is read.
 type racingClock struct{ *clocktesting.FakePassiveClock }
 
 func (c racingClock) Now() time.Time {
@@ -267,7 +266,7 @@ func TestS1AReconcileDecidesFromOneInstant(t *testing.T) {
 	assert.True(t, status.NextScheduleTime.Time.Equal(tick.Add(time.Second)), "as it was at the first look")
 }
 
-// Such as of a process that was frozen.
+// For example, after the process was paused.
 func TestS2APlanThatIsOldIsMadeAgainBeforeItsJobIsCreated(t *testing.T) {
 	s := newStage(t, every().Policy(v1.ReplaceConcurrent))
 	s.toNextTick()
@@ -290,7 +289,7 @@ func TestS4ACreationWhoseAnswerIsLostIsNotRepeated(t *testing.T) {
 	tick := s.toNextTick()
 	s.interfere(interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 		require.NoError(t, c.Create(ctx, o, opts...))
-		return errTrouble // it is there, but the reconciler does not know
+		return errTrouble // the Job exists, but the reconciler does not know
 	}})
 	s.reconcile()
 	s.stopInterfering()
@@ -337,7 +336,7 @@ func noJob(ctx context.Context, c client.WithWatch, key client.ObjectKey, o clie
 	return c.Get(ctx, key, o, opts...)
 }
 
-// away is an API server that answers no reads.
+// away is a reader whose API server does not answer.
 type away struct{ client.Reader }
 
 func (away) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
@@ -393,7 +392,7 @@ func TestS2ANewLeaderLooksForWhatTheOneBeforeRanBeforeItTakesItForMissed(t *test
 	second := first.Add(30 * time.Second)
 	s.reconciler = &CronJobReconciler{APIReader: s.reconciler.APIReader, Recorder: s.recorder, Clock: s.clock, leadingSince: second}
 	s.interfere(interceptor.Funcs{
-		Get: noJob, List: noJobs, // it does not know yet
+		Get: noJob, List: noJobs, // a stale cache
 	})
 	s.clock.SetTime(second)
 	s.reconcile()
@@ -470,7 +469,7 @@ func TestS2AStatusWhoseAnswerIsLostIsReportedOnce(t *testing.T) {
 		opts ...client.SubResourcePatchOption,
 	) error {
 		require.NoError(t, c.SubResource(sub).Patch(ctx, o, p, opts...))
-		return errTrouble // it is written, but the reconciler does not know
+		return errTrouble // the status is written, but the reconciler does not know
 	}}
 	s.interfere(lost)
 	s.reconcile()
@@ -511,7 +510,7 @@ func TestS2ATickWhoseStatusConflictsHasRunThoughTheCacheLacksItsJob(t *testing.T
 		Get:  onlyCronJob(old),
 		List: noJobs,
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			require.NoError(t, mgr.GetClient().Update(ctx, suspended)) // a moment before
+			require.NoError(t, mgr.GetClient().Update(ctx, suspended)) // just before the creation
 			return c.Create(ctx, o, opts...)
 		},
 	})
@@ -542,7 +541,7 @@ func TestS9ACronJobThatIsGoneStartsNothingThoughTheCacheHasIt(t *testing.T) {
 	s.toNextTick()
 	require.NoError(t, mgr.GetClient().Delete(t.Context(), old))
 	s.interfere(interceptor.Funcs{Get: onlyCronJob(old)})
-	s.reconcile() // it can't know better
+	s.reconcile() // from the stale cache
 	require.NoError(t, mgr.GetClient().DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(s.key.Namespace),
 		client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	for range 3 {
@@ -557,7 +556,7 @@ func TestS9ACronJobThatIsGoneStartsNothingThoughTheCacheHasIt(t *testing.T) {
 	assert.Empty(t, s.reconciler.memory.entries, "what the cache knows need not be remembered")
 }
 
-// written returns what the reconciler has written and the cache may lack; nil if there is nothing.
+// written returns the CronJob that the reconciler has written and the cache may lack; nil for none.
 func (s *stage) written() *v1.CronJob {
 	if entry := s.reconciler.memory.entries[s.key]; entry != nil {
 		return entry.written
@@ -565,10 +564,10 @@ func (s *stage) written() *v1.CronJob {
 	return nil
 }
 
-// finishJobs ends all Jobs that run with success, and waits until the cache knows.
+// finishJobs ends all running Jobs with success, and waits until the cache has it.
 func (s *stage) finishJobs() { s.endJobs(batchv1.JobSuccessCriteriaMet, batchv1.JobComplete) }
 
-// failJobs ends them with failure.
+// failJobs ends all running Jobs with failure, and waits likewise.
 func (s *stage) failJobs() { s.endJobs(batchv1.JobFailureTarget, batchv1.JobFailed) }
 
 func (s *stage) endJobs(conditions ...batchv1.JobConditionType) {
@@ -818,7 +817,7 @@ func TestS4AJobThatWasDeletedBeforeItsStatusWasWrittenHasRun(t *testing.T) {
 	assert.True(t, status.LastScheduleTime.Time.Equal(tick))
 }
 
-// lastReconcile is a controller that has a last reconcile in progress when it is told to stop.
+// lastReconcile is a controller with a reconcile in progress at shutdown.
 type lastReconcile struct {
 	controller.Controller
 	reconcile func() (ctrl.Result, error)

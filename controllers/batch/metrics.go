@@ -31,7 +31,7 @@ var (
 	})
 	runs = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cronjob_controller_runs_total",
-		Help: "Runs that are over, by result: succeeded, failed, replaced by the next, or deleted by somebody.",
+		Help: "Runs that have ended, by result: succeeded, failed, replaced by the next, or deleted by somebody.",
 	}, []string{"result"})
 	missedTicks = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cronjob_controller_missed_ticks_total",
@@ -39,8 +39,8 @@ var (
 	}, []string{"reason"})
 	requestFailures = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cronjob_controller_request_failures_total",
-		Help: "Requests to the API server that failed, each try of them, by request: create and delete (of Jobs), status, read. " +
-			"What it answered to a creation with a refusal, as by a quota, is create_refused.",
+		Help: "Failed requests to the API server, each retry counted, by request: create and delete (of Jobs), status, read. " +
+			"A creation that was refused, for example by a quota, is create_refused.",
 	}, []string{"request"})
 )
 
@@ -65,11 +65,11 @@ func (r *CronJobReconciler) registerGauges() error {
 	for _, gauge := range []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "cronjob_controller_jobs_active",
-			Help: "Jobs of CronJobs that run.",
+			Help: "Running Jobs of CronJobs.",
 		}, func() float64 { return r.count(&batchv1.JobList{}, activeIndex) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "cronjob_controller_undecodable_cronjobs",
-			Help: "CronJobs that start nothing because a stored field has a type that it can't have.",
+			Help: "CronJobs that start nothing because a stored field has a wrong type.",
 		}, func() float64 { return r.count(&v1.CronJobList{}, undecodableIndex) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "cronjob_controller_stopped_cronjobs",
@@ -81,7 +81,7 @@ func (r *CronJobReconciler) registerGauges() error {
 		}, func() float64 { return r.namespaces.count(r.Clock.Now(), false) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "cronjob_controller_namespaces_with_missed_ticks",
-			Help: "Namespaces in which a tick was missed within the last 15 minutes, but for the reasons Forbidden, Edited and Stopped.",
+			Help: "Namespaces in which a tick was missed within the last 15 minutes, except for the reasons Forbidden, Edited and Stopped.",
 		}, func() float64 { return r.namespaces.count(r.Clock.Now(), true) }),
 	} {
 		metrics.Registry.Unregister(gauge)

@@ -31,14 +31,14 @@ import (
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
-// These tests are about refusals that stay: a policy, a quota, a webhook, a right that was taken
-// away. Time goes on by what Reconcile asks for, as the queue would have it, so that a wake-up that
-// is lost is a tick that is lost.
+// These tests are about lasting refusals: a policy, a quota, a webhook, a missing right. The clock
+// advances to each requeue that Reconcile asks for, as with a work queue, so a lost requeue is a
+// missed tick.
 
-// denied is what a policy, or a right that was taken away, has the API server answer.
+// denied is the API server's answer because of a policy or a missing right.
 var denied = apierrors.NewForbidden(batchv1.Resource("jobs"), "c", errors.New("denied by a policy"))
 
-// passedOn is the answer of a webhook that passes on the failure of its own look-up.
+// passedOn is the answer of a webhook that returns the error of a request of its own.
 func passedOn(code int, reason metav1.StatusReason) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: int32(code), Reason: reason,
@@ -46,9 +46,8 @@ func passedOn(code int, reason metav1.StatusReason) error {
 	}}
 }
 
-// live lets the CronJob be reconciled as often as it asks for it, for some time. Each Job succeeds
-// before the next reconcile, if it is to. What it returns is when each Job was created, after its
-// tick.
+// live reconciles the CronJob at each requeue for some time. If succeeds is true, each Job succeeds
+// before the next reconcile.
 func (s *stage) live(d time.Duration, succeeds bool) {
 	s.Helper()
 	end := s.clock.Now().Add(d)
@@ -88,7 +87,7 @@ func TestS14WhatIsRefusedForLongCostsNoTick(t *testing.T) {
 						return err
 					}
 					if lose = !lose; lose {
-						return errTrouble // it was created all the same
+						return errTrouble // the Job was created nevertheless
 					}
 					return nil
 				},
@@ -99,7 +98,7 @@ func TestS14WhatIsRefusedForLongCostsNoTick(t *testing.T) {
 						return err
 					}
 					if lose {
-						return errTrouble // it was written all the same
+						return errTrouble // the status was written nevertheless
 					}
 					return nil
 				},
@@ -148,7 +147,7 @@ func TestS14EditsWhileTheStatusIsRefusedCostNoTickAfterThem(t *testing.T) {
 				require.NoError(t, mgr.GetClient().Patch(t.Context(), s.stored(), client.RawPatch(types.MergePatchType, []byte(edit))))
 			}
 			s.awaitCached()
-			s.clock.SetTime(s.clock.Now().Add(2 * time.Minute)) // of an earlier tick nobody knows whether it counts
+			s.clock.SetTime(s.clock.Now().Add(2 * time.Minute)) // whether an earlier tick counts is unknown
 			first := s.clock.Now().Truncate(time.Minute).Add(time.Minute)
 			s.live(first.Add(3*time.Minute+time.Second).Sub(s.clock.Now()), true)
 			var want []string
@@ -229,7 +228,7 @@ func TestS14ATickDoesNotWaitForTheDeletionOfOldJobs(t *testing.T) {
 	s.toNextTick()
 	s.reconcile()
 	s.awaitCached()
-	s.finishJobs() // and nobody looks before the next tick
+	s.finishJobs() // without a reconcile before the next tick
 	var requests []string
 	s.interfere(interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
@@ -262,7 +261,7 @@ func TestS14UnderReplaceARefusedStatusCostsNoTick(t *testing.T) {
 	assert.NotContains(t, strings.Join(s.events(), "\n"), "MissSchedule")
 }
 
-// A process that knows nothing but the status would otherwise take the tick for missed.
+// Otherwise a process that reads only the status would report the tick as missed.
 func TestS2AStatusTellsOfARunBeforeItsJobIsReplaced(t *testing.T) {
 	for name, first := range map[string]error{"at once": nil, "though somebody's edit came first": passedOn(http.StatusConflict, metav1.StatusReasonConflict)} {
 		t.Run(name, func(t *testing.T) {
@@ -299,14 +298,14 @@ func TestS2AStatusTellsOfARunBeforeItsJobIsReplaced(t *testing.T) {
 	}
 }
 
-// The leader before this one had started the Job, and ended before it wrote the status.
+// The previous leader had started the Job, and stopped before it wrote the status.
 func TestS5ARunThatWasSeenIsNotForgottenWhenItsJobIsDeletedBeforeTheStatusIsWritten(t *testing.T) {
 	s := newStage(t, every())
 	s.interfere(statusFails(errTrouble))
 	tick := s.toNextTick()
 	s.reconcile()
 	s.finishJobs()
-	s.reconciler.memory = memory{} // another leads
+	s.reconciler.memory = memory{} // as of another leader
 	s.reconcile()
 	require.NoError(t, mgr.GetClient().DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(s.key.Namespace),
 		client.PropagationPolicy(metav1.DeletePropagationBackground)))
@@ -340,7 +339,7 @@ func TestS14ASuspensionThatEndsWhileTheStatusIsRefusedCostsNoTickAfterIt(t *test
 	assert.NotContains(t, strings.Join(s.events(), "\n"), "MissSchedule")
 }
 
-// Deletions have been refused for so long that they are tried once a minute.
+// Deletions have been refused for so long that their backoff is a minute.
 func TestS14WhatIsRefusedForLongDelaysNoOtherRetry(t *testing.T) {
 	s := newStage(t, every().History(0, 0).Policy(v1.ForbidConcurrent))
 	refuse := interceptor.Funcs{Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
@@ -370,7 +369,7 @@ func TestS14WhatIsRefusedForLongDelaysNoOtherRetry(t *testing.T) {
 	assert.Less(t, s.clock.Since(tick), 10*time.Second)
 }
 
-// The status could not be written, as somebody had edited a label: the generation stays.
+// The status write was a conflict because somebody had edited a label: the generation stays.
 func TestS10WhatTheAPIServerCallsInvalidIsSaidThoughTheFirstStatusConflicts(t *testing.T) {
 	s := newStage(t, every())
 	invalid := apierrors.NewInvalid(batchv1.SchemeGroupVersion.WithKind("Job").GroupKind(), "c", nil)
@@ -439,8 +438,8 @@ func TestS14ADeletionThatIsRefusedAndCanNotBeLookedUpDoesNotKeepTheNextTickWaiti
 	})
 }
 
-// The API server carries out two creations, and answers neither them nor any read. When it is back,
-// the watch is not yet.
+// The API server carries out two creations, but answers neither them nor any read. When it answers
+// again, the cache is still stale.
 func TestS4TwoCreationsThatAreNotAnsweredAreBothRuns(t *testing.T) {
 	s := newStage(t, every().Schedule("@every 10s"))
 	tick := s.toNextTick()
@@ -652,7 +651,7 @@ func TestS2AStatusThatArrivesLateIsReported(t *testing.T) {
 	) error {
 		o = o.DeepCopyObject().(client.Object)
 		late = func() { require.NoError(t, c.SubResource(sub).Patch(context.Background(), o, p, opts...)) }
-		return context.DeadlineExceeded // it is still under way
+		return context.DeadlineExceeded // the request is still in flight
 	}})
 	s.reconcile()
 	s.interfere(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
@@ -689,7 +688,7 @@ func TestS2ANewLeaderReportsWhatThoseBeforeHaveWrittenLast(t *testing.T) {
 		"an hour later":             {time.Hour, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.recorder.recorded = map[string]bool{} // what the leader before recorded is lost with it
+			s.recorder.recorded = map[string]bool{} // the new leader's recorder remembers nothing
 			s.events()
 			s.reconciler = &CronJobReconciler{
 				Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: s.recorder, Clock: s.clock,
@@ -721,7 +720,7 @@ func TestS2WhatTheLastStatusOfADeletedCronJobSaysIsReported(t *testing.T) {
 
 func TestS7AnEditThatOnlyRemovesAFieldIsNoSurprise(t *testing.T) {
 	s := newStage(t, builders.MakeCronJob("c").Schedule("*/5 * * * *").TimeZone("Asia/Kolkata"))
-	s.clock.SetTime(s.clock.Now().Add(4 * time.Hour)) // nobody has looked since
+	s.clock.SetTime(s.clock.Now().Add(4 * time.Hour)) // without a reconcile
 	require.NoError(t, mgr.GetClient().Patch(t.Context(), s.stored(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"timeZone":null}}`))))
 	s.awaitCached()
 	s.reconcile()
@@ -736,7 +735,7 @@ func TestS7AnEditThatOnlyRemovesAFieldIsNotTakenForTheEditOfALabelBeforeIt(t *te
 	patch := func(patch string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(patch)) }
 	require.NoError(t, mgr.GetClient().Status().Patch(t.Context(), s.stored(), patch(`{"status":{"observedEditTime":"2020-01-01T00:00:00Z"}}`)))
 	s.awaitCached()
-	s.reconcile() // what the managed fields say since 2020 is the edit of a label
+	s.reconcile() // the time in managedFields is that of a label edit
 	s.clock.SetTime(s.clock.Now().Add(4 * time.Hour))
 	require.NoError(t, mgr.GetClient().Patch(t.Context(), s.stored(), patch(`{"spec":{"timeZone":null}}`)))
 	s.awaitCached()
@@ -758,7 +757,7 @@ func TestWhatIsWrittenWhileTheCacheIsReadIsKept(t *testing.T) {
 	m := &memory{}
 	stop := make(chan struct{})
 	done := make(chan struct{})
-	go func() { // the watch, which is behind
+	go func() { // a watch that is behind
 		defer close(done)
 		for {
 			select {

@@ -79,14 +79,14 @@ func TestS7NoTickFromBeforeItWasMendedByTakingTheFieldAwayRuns(t *testing.T) {
 	s.reconcile()
 	s.stopInterfering()
 	s.clock.SetTime(s.clock.Now().Add(time.Hour + time.Second))
-	patch(`{"spec":{"suspend":null}}`) // for which the API server notes no time
+	patch(`{"spec":{"suspend":null}}`) // the API server does not stamp this edit
 	s.awaitCached()
 	s.reconcile()
 	assert.Empty(t, s.jobs())
 	assert.True(t, s.stored().Status.NextScheduleTime.After(s.clock.Now()))
 }
 
-// A live read can't decode it either.
+// A read from the API server can't decode it either.
 func TestW2WhatCanNotBeDecodedIsNotReadAgainAndAgainAfterALostAnswer(t *testing.T) {
 	s := newStage(t, every())
 	s.toNextTick()
@@ -97,7 +97,7 @@ func TestW2WhatCanNotBeDecodedIsNotReadAgainAndAgainAfterALostAnswer(t *testing.
 			opts ...client.SubResourcePatchOption,
 		) error {
 			require.NoError(t, c.SubResource(sub).Patch(ctx, o, p, opts...))
-			return errTrouble // it was written all the same
+			return errTrouble // the status was written nevertheless
 		},
 	})
 	s.reconcile()
@@ -107,7 +107,7 @@ func TestW2WhatCanNotBeDecodedIsNotReadAgainAndAgainAfterALostAnswer(t *testing.
 	assert.Zero(t, s.reconcile(), "nothing is to be done until it is mended")
 }
 
-// The status of what can't be decoded says nothing of runs.
+// The status of a CronJob that can't be decoded records no runs.
 func TestS5ARunWhoseStatusWasDeferredIsNotForgottenWhileTheCronJobCanNotBeDecoded(t *testing.T) {
 	s := newStage(t, every())
 	tick := s.toNextTick()
