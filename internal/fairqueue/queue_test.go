@@ -58,7 +58,7 @@ func (q *Queue) add(priority int, requests ...reconcile.Request) {
 	}
 }
 
-// take takes out what is ready, and says that it is done.
+// take gets the ready requests, and marks them as done.
 func (q *Queue) take() []string {
 	synctest.Wait()
 	var taken []string

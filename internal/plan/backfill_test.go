@@ -17,14 +17,14 @@ import (
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
-// afterTen has a CronJob be looked at after ten, so that the next tick is that of 10:05.
+// afterTen reconciles a CronJob after 10:00, so that its next tick is 10:05.
 func afterTen(t *testing.T, b *builders.CronJob) *v1.CronJob {
 	t.Helper()
 	return settle(t, b.Created(at("10:00:30")).Obj(), at("10:01:00"))
 }
 
-// told returns a CronJob whose status tells of some Jobs.
-func told(c *v1.CronJob, now time.Time, jobs ...*batchv1.Job) *v1.CronJob {
+// recorded returns a CronJob whose status records some Jobs.
+func recorded(c *v1.CronJob, now time.Time, jobs ...*batchv1.Job) *v1.CronJob {
 	c = c.DeepCopy()
 	in := inputOf(c, now, jobs...)
 	c.Status = Conclude(in, Decide(in), Outcome{}).Status
@@ -61,7 +61,8 @@ func TestS5ABackfilledTickMovesNoTimeAndIsNeitherHandledNorMissed(t *testing.T) 
 	c := settle(t, cron().Obj(), at("09:59:00"))
 	c = ran(t, c, builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:30")).Obj())
 	before := c.Status.DeepCopy()
-	// The leader before has ended, and its status is old: 10:05 is due, whatever was backfilled.
+	// The previous leader has stopped, and its status is old: 10:05 is due, whatever was
+	// backfilled.
 	in := inputOf(c, at("10:06:00"), builders.MakeJob(c, at("09:55:00")).Backfilled(at("10:04:00")).Obj())
 	p := Decide(in)
 	require.NotNil(t, p.Start)
@@ -104,7 +105,7 @@ func TestS4ADueTickThatIsBackfilledHasRun(t *testing.T) {
 	})
 	t.Run("and nobody says that the schedule created its Job", func(t *testing.T) {
 		c := afterTen(t, cron())
-		in := inputOf(c, at("10:06:00")) // the cache does not know of it yet
+		in := inputOf(c, at("10:06:00")) // the cache does not have it yet
 		p := Decide(in)
 		require.NotNil(t, p.Start)
 		done := Conclude(in, p, Outcome{Job: builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:05:10")).Obj(), Adopted: true})
@@ -129,12 +130,12 @@ func TestS8BackfilledJobsHaveAHistoryLimitOfTheirOwn(t *testing.T) {
 	scheduled := builders.MakeJob(c, at("10:00:00")).Succeeded(end).Obj()
 	manual := builders.MakeJob(c, at("10:02:00")).Manual().Succeeded(end).Obj()
 	jobs := []*batchv1.Job{scheduled, manual}
-	// The ticks of one backfill come before those of the other.
+	// The second backfill is of older ticks than the first.
 	for i, tick := range []string{"09:10:00", "09:15:00", "08:10:00", "08:15:00"} {
 		created := at("10:01:00").Add(time.Duration(i) * time.Second)
 		jobs = append(jobs, builders.MakeJob(c, at(tick)).Backfilled(created).Succeeded(end).Obj())
 	}
-	c = told(c, at("10:03:30"), jobs...)
+	c = recorded(c, at("10:03:30"), jobs...)
 	assert.Equal(t, jobs[2:3], Decide(inputOf(c, at("10:04:00"), jobs...)).Prune, "the newest by creation stay")
 
 	t.Run("and more that failed have another", func(t *testing.T) {
@@ -143,7 +144,7 @@ func TestS8BackfilledJobsHaveAHistoryLimitOfTheirOwn(t *testing.T) {
 			tick, created := at("07:00:00").Add(time.Duration(i)*5*time.Minute), at("10:02:00").Add(time.Duration(i)*time.Second)
 			some = append(some, builders.MakeJob(c, tick).Backfilled(created).Failed(end).Obj())
 		}
-		c := told(c, at("10:03:30"), some...)
+		c := recorded(c, at("10:03:30"), some...)
 		assert.Equal(t, []*batchv1.Job{jobs[2], some[len(jobs)]}, Decide(inputOf(c, at("10:04:00"), some...)).Prune)
 	})
 	t.Run("and stay as long as their tick may be due", func(t *testing.T) {
@@ -155,7 +156,7 @@ func TestS8BackfilledJobsHaveAHistoryLimitOfTheirOwn(t *testing.T) {
 		p := Decide(in)
 		assert.Empty(t, p.Prune, "the status does not say yet that their ticks are over")
 		assert.False(t, p.Again)
-		c := told(c, at("10:22:00"), ahead...)
+		c := recorded(c, at("10:22:00"), ahead...)
 		assert.Equal(t, ahead[:1], Decide(inputOf(c, at("10:23:00"), ahead...)).Prune)
 	})
 	t.Run("and go while it is suspended", func(t *testing.T) {

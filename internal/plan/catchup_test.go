@@ -21,7 +21,7 @@ func TestS23TheNewestOfTheTicksThatHaveNotRunDoSoOldestFirst(t *testing.T) {
 	for name, tc := range map[string]struct {
 		build      func(*builders.CronJob) *builders.CronJob
 		now        time.Time
-		wantRuns   []string // in their order
+		wantRuns   []string // in order
 		wantMissed []Missed
 		wantNext   time.Time
 	}{
@@ -159,7 +159,7 @@ func TestS23TicksFromBeforeAnEditOrAResumeDoNotCatchUp(t *testing.T) {
 	}
 }
 
-// The leader before had run some of them a moment ago, and the cache has nothing of it yet.
+// The previous leader has just run some of them, and the cache does not have their Jobs yet.
 func TestS23WhatTheLeaderBeforeMayHaveRunIsVerified(t *testing.T) {
 	c := settle(t, cron().CatchUp(2).Obj(), at("09:58:31"))
 	in := inputOf(c, at("10:15:10"))

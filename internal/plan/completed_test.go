@@ -155,7 +155,7 @@ func TestS7TicksThatPassedWhileSuspendedNeverRunOnceNoneIsLeft(t *testing.T) {
 
 func TestTicksComeAgainWhenTheClockIsSetBackIntoTheWindow(t *testing.T) {
 	c := settle(t, cron().NotAfter(at("10:20:00")).Obj(), at("09:59:00"))
-	c.Status.NextScheduleTime = nil // as it was while the clock was ahead
+	c.Status.NextScheduleTime = nil // as written while the clock was ahead
 	c.Status.Conditions[0].Reason = v1.ReasonCompleted
 	p := Decide(inputOf(c, at("10:11:00")))
 	assert.Nil(t, p.Start)

@@ -70,7 +70,7 @@ func TestS21AnEditASuccessOrAResumeStartsItAgain(t *testing.T) {
 	for name, tc := range map[string]struct {
 		do func(*world)
 
-		// afterOutage says that no manager runs when it happens, but from 11:25 on.
+		// afterOutage is whether no manager runs when it happens. One runs from 11:25 on.
 		afterOutage bool
 		wantFirst   time.Time // zero if nothing starts
 		wantMissed  int       // rows of ticks that passed since
@@ -136,7 +136,7 @@ func TestS21AnEditASuccessOrAResumeStartsItAgain(t *testing.T) {
 	}
 }
 
-// stoppedUnwritten is the input of a decision after three failures, of which no status tells.
+// stoppedUnwritten is the input of a decision after three failures that no status records.
 func stoppedUnwritten(t *testing.T, now time.Time, more ...*batchv1.Job) Input {
 	t.Helper()
 	c := settle(t, cron().History(0, 0).StopAfterFailures(3).Obj(), at("09:59:00"))

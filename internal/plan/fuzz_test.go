@@ -25,7 +25,7 @@ import (
 )
 
 // FuzzDecide decides about any CronJob, with any status and any Jobs, at any time that the API can
-// tell. Times are seconds since 1970, or for those of a CronJob before now.
+// express. Times are seconds since 1970; those of a CronJob are seconds before now.
 func FuzzDecide(f *testing.F) {
 	now := time.Date(2026, time.March, 29, 1, 30, 0, 0, time.UTC).Unix()
 	for _, text := range []string{"* * * * *", "*/5 * * * *", "30 2 * * *", "@every 90m", "@every 1s", "0 0 29 2 *", "0 0 L,15W * 5#5", "garbage", ""} {
@@ -36,7 +36,7 @@ func FuzzDecide(f *testing.F) {
 	f.Add("@every 2562047h", "", "@every 1h", []byte{}, int64(1<<62), int64(1<<40), int64(-1), int64(1<<39), int64(-1<<40), int64(-5), uint32(0xffff), uint32(0xf0f0))
 	f.Fuzz(func(t *testing.T, text, zone, observed string, jobs []byte, now, created, edited, last, next, deadline int64, flags, policies uint32) {
 		if len(jobs) > 100 || !utf8.ValidString(text+zone+observed) {
-			return // more is no other case, and JSON is UTF-8
+			return // more Jobs are no other case, and JSON is UTF-8
 		}
 		s := situation{now: apiTime(now), flags: flags}
 		c := s.cronJob(text, zone, s.ago(created), deadline)
@@ -50,7 +50,7 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// situation makes what a decision is made from: the flags say what there is.
+// situation makes the input of a decision from flags.
 type situation struct {
 	now   time.Time
 	flags uint32
@@ -65,7 +65,7 @@ func (s *situation) take(bits int) int {
 
 func (s *situation) has() bool { return s.take(1) == 1 }
 
-// ago returns the time that many seconds before now; after it, if there are fewer than none.
+// ago returns the time that many seconds before now; after now if they are negative.
 func (s *situation) ago(seconds int64) time.Time {
 	return apiTime(s.now.Unix() - seconds%(1<<40))
 }
@@ -96,7 +96,7 @@ func (s *situation) cronJob(text, zone string, created time.Time, deadline int64
 	return c
 }
 
-// bound leaves out some ticks.
+// bound sets fields that leave out some ticks.
 func (s *situation) bound(c *v1.CronJob, first, last time.Time) {
 	if s.has() {
 		c.Spec.Exclude = []v1.ExcludedDays{"2026-03-29/2026-04-02", "--02-29", v1.ExcludedDays(s.now.Format(time.DateOnly))}
@@ -152,8 +152,8 @@ func (s *situation) addStatus(c *v1.CronJob, observed string, last, next time.Ti
 	}
 }
 
-// jobs makes a Job of every two bytes: by how much its tick is before now, and what has become of
-// it. Of the first few it may make more Jobs than a status lists.
+// jobs makes a Job from every two bytes: how long ago its tick was, and its result. From the first
+// few bytes it may make more Jobs than a status lists.
 func (s *situation) jobs(c *v1.CronJob, described []byte) []*batchv1.Job {
 	in := NewInput(c, s.now, time.Time{})
 	byName := map[string]*batchv1.Job{}
@@ -209,13 +209,13 @@ func (s *situation) job(c *v1.CronJob, tick time.Time, what byte) *batchv1.Job {
 	return job
 }
 
-// apiTime is an instant that the API can tell, and that is not so late that the next tick could not
-// be told.
+// apiTime is an instant that the API can express, and early enough that it can also express the
+// next tick.
 func apiTime(seconds int64) time.Time {
 	return time.Unix(max(seconds, 0)%time.Date(9600, time.January, 1, 0, 0, 0, 0, time.UTC).Unix(), 0).UTC()
 }
 
-// assertPlanIsSound checks what holds of a plan whatever it was made from.
+// assertPlanIsSound checks what holds for every plan.
 func assertPlanIsSound(t *testing.T, in Input, stored *v1.CronJob) {
 	t.Helper()
 	before := stored.DeepCopy()
@@ -269,7 +269,7 @@ func assertPlanIsSound(t *testing.T, in Input, stored *v1.CronJob) {
 	}
 }
 
-// assertStatusCanBeStored checks that the API server takes a status, and gives it back.
+// assertStatusCanBeStored checks that the API server accepts a status, and returns it unchanged.
 func assertStatusCanBeStored(t *testing.T, status v1.CronJobStatus) {
 	t.Helper()
 	for _, condition := range status.Conditions {

@@ -149,7 +149,8 @@ func TestS22TheStatusSaysWhenOnlyWhereStartsAreDelayed(t *testing.T) {
 	}
 }
 
-// The leader before had started the tick of 10:00 at 10:01:37, and the cache does not have it yet.
+// The previous leader has started the tick of 10:00 at 10:01:37, and the cache does not have it
+// yet.
 func TestS22ATickThatTheLeaderBeforeMayHaveStartedIsVerified(t *testing.T) {
 	c := settle(t, jittered(t).Deadline(5).Obj(), at("09:59:00"))
 	in := inputOf(c, at("10:01:43"))

@@ -30,8 +30,7 @@ import (
 // maxStatusSize is what a status may take as JSON.
 const maxStatusSize = 64 << 10
 
-// crowd is a CronJob with many Jobs, to which anything happens, and a reconciler that carries out
-// its plans.
+// crowd is a CronJob with many Jobs, random events, and a reconciler that carries out its plans.
 type crowd struct {
 	t        *testing.T
 	rand     *rand.Rand
@@ -42,11 +41,11 @@ type crowd struct {
 
 	created sets.Set[string]    // names of Jobs that were started by schedule
 	known   sets.Set[types.UID] // those, and the Jobs started by hand that a status has counted
-	untold  sets.Set[types.UID] // Jobs that have ended, and of which no plan has told
+	untold  sets.Set[types.UID] // ended Jobs that no plan has reported
 	byHand  int
 
-	// vanished counts the Jobs that the plans took for deleted while they ran, and deleted those
-	// that were, and those whose end could not be told.
+	// vanished counts the Jobs that plans counted as deleted while they ran. deleted counts those
+	// that were, and those whose end could not be reported.
 	vanished, deleted int
 }
 
@@ -71,7 +70,7 @@ func (w *crowd) running() []*batchv1.Job {
 	return running
 }
 
-// startByHand starts Jobs that are of no tick, and some of ticks of the past.
+// startByHand starts manual runs and backfills.
 func (w *crowd) startByHand(count int) {
 	for range count {
 		w.byHand++
@@ -111,7 +110,7 @@ func (w *crowd) remove(jobs ...*batchv1.Job) {
 	w.jobs = slices.DeleteFunc(w.jobs, func(job *batchv1.Job) bool { return slices.Contains(jobs, job) })
 }
 
-// happen lets something happen.
+// happen makes a random event happen.
 func (w *crowd) happen() {
 	switch w.rand.IntN(13) {
 	case 0:
@@ -215,7 +214,7 @@ func (w *crowd) start(p Plan, outcome *Outcome) {
 	outcome.Job = job
 }
 
-// check holds the status that was written against the Jobs there are.
+// check compares the written status with the existing Jobs.
 func (w *crowd) check() {
 	status := w.c.Status
 	raw, err := json.Marshal(status)
@@ -245,7 +244,7 @@ func (w *crowd) check() {
 	}
 }
 
-// settled holds what is so when all has been looked at.
+// settled checks what holds when nothing is left to do.
 func (w *crowd) settled() {
 	require.Empty(w.t, w.untold, "the end of each Job is told")
 	ended := map[JobResult]int{}
@@ -283,7 +282,7 @@ func grown(t *testing.T, policy v1.ConcurrencyPolicy, count int) (*v1.CronJob, [
 	return c, jobs
 }
 
-// but returns Jobs with another in the place of one.
+// but returns Jobs with one of them replaced.
 func but(jobs []*batchv1.Job, i int, other ...*batchv1.Job) []*batchv1.Job {
 	return slices.Concat(jobs[:i], other, jobs[i+1:])
 }
@@ -375,7 +374,7 @@ func TestR2ReplaceDeletesTheJobsThatTheStatusDoesNotList(t *testing.T) {
 
 func TestR2AStatusThatListsAllThatRunIsCut(t *testing.T) {
 	c, jobs := grown(t, v1.AllowConcurrent, 8000)
-	c.Status.ActiveCount, c.Status.Active = 0, nil // as it was before there was a count
+	c.Status.ActiveCount, c.Status.Active = 0, nil // as before the field existed
 	for _, job := range jobs {
 		c.Status.Active = append(c.Status.Active, Reference(job))
 	}
@@ -409,8 +408,8 @@ func TestR2AStatusIsSmallWhateverRuns(t *testing.T) {
 	assert.Less(t, len(raw), maxStatusSize)
 }
 
-// TestR2LawsHoldForJobsThatTheStatusDoesNotList lets anything happen to CronJobs with more Jobs
-// than their status lists.
+// TestR2LawsHoldForJobsThatTheStatusDoesNotList makes random events happen to CronJobs with more
+// Jobs than their status lists.
 func TestR2LawsHoldForJobsThatTheStatusDoesNotList(t *testing.T) {
 	most := 0
 	for seed := range uint64(15) {
@@ -422,7 +421,7 @@ func TestR2LawsHoldForJobsThatTheStatusDoesNotList(t *testing.T) {
 				w.happen()
 				w.now = w.now.Add(time.Duration(w.rand.IntN(80_000)) * time.Millisecond)
 				if w.rand.IntN(5) == 0 {
-					continue // nobody looks
+					continue // no reconcile
 				}
 				w.reconcile()
 				w.settled()

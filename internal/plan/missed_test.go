@@ -96,8 +96,7 @@ func TestS2TicksOfAnIntervalAreMissedAsTheyWereCountedThen(t *testing.T) {
 
 func TestS7NothingRunsFromBeforeTwoEditsWereSeen(t *testing.T) {
 	c := settle(t, cron().Schedule("* * * * *").Obj(), at("09:58:40"))
-	// Suspended at 09:59:10 and resumed at 10:02:30, of which the managed fields tell the first
-	// alone.
+	// Suspended at 09:59:10 and resumed at 10:02:30. The managed fields have only the first time.
 	c.Generation += 2
 	in := inputOf(c, at("10:02:40"))
 	in.EditedAt = at("09:59:10")
@@ -106,7 +105,7 @@ func TestS7NothingRunsFromBeforeTwoEditsWereSeen(t *testing.T) {
 	assert.Equal(t, at("10:03:00"), p.Status.NextScheduleTime.UTC())
 	assert.Equal(t, []Missed{
 		{MissedEdited, at("09:59:00"), at("09:59:00"), 1}, // it waited
-		{MissedEdited, at("10:00:00"), at("10:02:00"), 3}, // nobody knows whether they count
+		{MissedEdited, at("10:00:00"), at("10:02:00"), 3}, // whether they count is unknown
 	}, p.Missed)
 
 	in.Now, in.SeenAt = at("10:03:00"), at("10:02:40") // the status could not be written
@@ -117,7 +116,7 @@ func TestS7NothingRunsFromBeforeTwoEditsWereSeen(t *testing.T) {
 
 func TestS7AnEditIsNotTakenForTheEditOfALabelBeforeIt(t *testing.T) {
 	// The tick of 10:00 could not be created. A label is edited at 09:59:30, the status written at
-	// 10:00:02, and the time zone removed at 10:01, of which the managed fields do not tell.
+	// 10:00:02, and the time zone removed at 10:01, which the API server does not stamp.
 	c := settle(t, cron().TimeZone("Europe/Paris").Obj(), at("09:59:00"))
 	in := inputOf(c, at("10:00:02"))
 	in.EditedAt = at("09:59:30")
@@ -158,12 +157,12 @@ func TestS2TheEditOfALabelHidesNoTickOfASuspensionsEnd(t *testing.T) {
 	until := metav1.NewTime(at("10:00:00"))
 	c := edited(settle(t, cron().Obj(), at("09:58:40")), func(c *v1.CronJob) { c.Spec.SuspendUntil = &until })
 	c.Status = Decide(NewInput(c, at("09:59:30"), at("09:59:20"))).Status
-	p := Decide(NewInput(c, at("10:04:30"), at("10:04:00"))) // nobody led, and a label was edited
+	p := Decide(NewInput(c, at("10:04:30"), at("10:04:00"))) // there was no leader, and a label was edited
 	require.NotNil(t, p.Start)
 	assert.Equal(t, at("10:00:00"), p.Start.Tick.UTC())
 }
 
-// The status is refused from the edit on: it tells neither of the edit nor of the run of 10:02.
+// The status is refused from the edit on: it records neither the edit nor the run of 10:02.
 func TestS14TheEditOfALabelHidesNoTickSinceAnEditThatNoStatusTellsOf(t *testing.T) {
 	c := edited(settle(t, cron().Policy(v1.ForbidConcurrent).Obj(), at("09:59:00")), func(c *v1.CronJob) { c.Spec.Schedule = "*/2 * * * *" })
 	in := NewInput(c, at("10:05:30"), at("10:05:00"), builders.MakeJob(c, at("10:02:00")).Succeeded(at("10:05:30")).Obj())
@@ -174,7 +173,8 @@ func TestS14TheEditOfALabelHidesNoTickSinceAnEditThatNoStatusTellsOf(t *testing.
 	assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}}, p.Missed, "it had not run when the schedule was edited")
 }
 
-// The Job of 10:00 can't be created, and from then on no status be written. It is suspended at 10:07.
+// The Job of 10:00 can't be created, and after that no status can be written. The CronJob is
+// suspended at 10:07.
 func TestS2ATickThatWaitedIsMissedThoughNoStatusTellsOfTheSuspensionThatEndedItsWait(t *testing.T) {
 	until := metav1.NewTime(at("10:12:00"))
 	c := edited(settle(t, cron().Obj(), at("09:59:00")), func(c *v1.CronJob) { c.Spec.SuspendUntil = &until })
@@ -185,8 +185,8 @@ func TestS2ATickThatWaitedIsMissedThoughNoStatusTellsOfTheSuspensionThatEndedIts
 	assert.Equal(t, at("10:20:00"), p.Status.NextScheduleTime.UTC())
 }
 
-// No status could be written since it was created, and a resume that removes spec.suspend is not
-// stamped.
+// No status could be written since the creation. The API server does not stamp a resume that
+// removes spec.suspend.
 func TestS7AResumeThatOnlyRemovesAFieldIsNoSurpriseThoughNoStatusWasEverWritten(t *testing.T) {
 	for name, tc := range map[string]struct {
 		generation int64

@@ -25,7 +25,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// world carries plans out, without an API server, and tells what happens.
+// world carries out plans without an API server, and records what happens.
 type world struct {
 	t        *testing.T
 	c        *v1.CronJob
@@ -36,11 +36,11 @@ type world struct {
 	wake     time.Time
 	down     bool                                                   // the manager does not run
 	refuse   string                                                 // why Jobs can't be created, if they can't
-	takes    func(tick time.Time) (last time.Duration, failed bool) // what becomes of a Job
+	takes    func(tick time.Time) (last time.Duration, failed bool) // a Job's run time and result
 	story    strings.Builder
 }
 
-// scene is something that happens to the world from outside.
+// scene is an event from outside at a time.
 type scene struct {
 	at   time.Time
 	what string

@@ -33,18 +33,17 @@ func at(clock string) time.Time {
 	return parsed
 }
 
-// inputOf makes the input of a decision, in which it is not known when the CronJob was edited.
+// inputOf makes the input of a decision without the time of an edit.
 func inputOf(c *v1.CronJob, now time.Time, jobs ...*batchv1.Job) Input {
 	return NewInput(c, now, time.Time{}, jobs...)
 }
 
-// cron is a CronJob every five minutes, created at 09:58:30 and looked at ever since.
+// cron is a CronJob that fires every five minutes, created at 09:58:30 and reconciled since.
 func cron() *builders.CronJob {
 	return builders.MakeCronJob("c").Schedule("*/5 * * * *").Created(at("09:58:30"))
 }
 
-// settle lets the CronJob be looked at once, with no tick due, so that its status is as it should
-// be.
+// settle reconciles the CronJob once without a due tick, so that its status is up to date.
 func settle(t *testing.T, c *v1.CronJob, now time.Time) *v1.CronJob {
 	t.Helper()
 	p := Decide(NewInput(c, now, c.CreationTimestamp.Time))
@@ -503,7 +502,7 @@ func TestS6Concurrency(t *testing.T) {
 	})
 }
 
-// edited is the CronJob after an edit at 10:07:00, of which the status does not know yet.
+// edited is the CronJob after an edit at 10:07:00 that the status has not observed.
 func edited(c *v1.CronJob, edit func(*v1.CronJob)) *v1.CronJob {
 	c = c.DeepCopy()
 	edit(c)

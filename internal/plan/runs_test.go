@@ -19,7 +19,7 @@ import (
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
-// runsOf tells the runs of a status, newest first.
+// runsOf returns the runs of a status as text, newest first.
 func runsOf(status v1.CronJobStatus) []string {
 	var told []string
 	for _, run := range status.RecentRuns {
@@ -42,7 +42,7 @@ func runsOf(status v1.CronJobStatus) []string {
 	return told
 }
 
-// lastRun tells the condition LastRunSucceeded; nothing if there is none.
+// lastRun returns the condition LastRunSucceeded as text; "" if there is none.
 func lastRun(status v1.CronJobStatus) string {
 	condition := meta.FindStatusCondition(status.Conditions, v1.ConditionLastRunSucceeded)
 	if condition == nil {
@@ -51,7 +51,7 @@ func lastRun(status v1.CronJobStatus) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", condition.Status, condition.Reason, condition.Message))
 }
 
-// A day in which Jobs fail, the manager is away, and Jobs succeed again.
+// Jobs fail, then no manager runs, then Jobs succeed again.
 func TestAStatusTellsWhatBecameOfTheNewestRuns(t *testing.T) {
 	w := &world{
 		t: t, c: builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).History(1, 1).Obj(), now: at("09:55:00"),
@@ -88,7 +88,7 @@ func TestAStatusTellsWhatBecameOfTheNewestRuns(t *testing.T) {
 	assert.True(t, w.c.Status.LastFailureTime.Time.Equal(at("10:22:00")))
 }
 
-// ran has some Jobs be started at their ticks, and be as they are a minute later.
+// ran starts some Jobs at their ticks, and gives them their result a minute later.
 func ran(t *testing.T, c *v1.CronJob, jobs ...*batchv1.Job) *v1.CronJob {
 	t.Helper()
 	for _, job := range jobs {
@@ -163,7 +163,7 @@ func TestAStatusTellsWhatBecameOfARun(t *testing.T) {
 	})
 }
 
-// Nothing is written because of the runs alone: not after an upgrade, and not when Jobs go.
+// The runs alone cause no write: neither after an upgrade nor when Jobs are deleted.
 func TestW1RecentRunsAddNoWrite(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
 	job := builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:30")).Obj()
@@ -214,7 +214,7 @@ func TestAReasonThatTheAPIServerWouldRefuseIsNotTakenFromAJob(t *testing.T) {
 	assert.Equal(t, []string{"10:00 Failed"}, runsOf(c.Status))
 }
 
-// Nothing else says how it ended, once it is gone.
+// Once the Job is deleted, only the status says how it ended.
 func TestS8AJobIsPrunedOnceTheStatusSaysHowItEnded(t *testing.T) {
 	c := settle(t, cron().History(0, 0).Obj(), at("09:59:00"))
 	running := builders.MakeJob(c, at("10:00:00")).Obj()

@@ -48,7 +48,7 @@ func held(t *testing.T, reason, message string, deadline int64) *v1.CronJob {
 	return c
 }
 
-// A manager that does not know the reason Waiting says in the message alone that a tick waits.
+// A manager without the reason Waiting says only in the message that a tick waits.
 func TestS6AnUpgradeLosesNoTickThatWaits(t *testing.T) {
 	const message = "The tick of 2026-01-01T10:05:00Z waits, as concurrencyPolicy is Forbid, for Job c-1767261600 to end."
 	running := builders.MakeJob(cron().Obj(), at("10:00:00")).Obj()

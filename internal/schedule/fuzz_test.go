@@ -17,11 +17,11 @@ import (
 	"tutorial.kubebuilder.io/project/test/bounds"
 )
 
-// lastSecond is the end of the time that the API can tell, less the years that a search may look
+// lastSecond is the last time that the API can express, less the years that a search may look
 // ahead.
 var lastSecond = at("9950-01-01T00:00:00Z").Unix()
 
-// FuzzParse parses anything, and asks what was a schedule for its ticks at any time.
+// FuzzParse parses any text, and searches for ticks at any time if it is a schedule.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"* * * * *", "@every 5m", "@every 2562047h47m16.854775807s", "@daily", "TZ=", "0 0 30 2 *", "0 0 29 2 1-5/9", "1-5/2 ? * jan MON",

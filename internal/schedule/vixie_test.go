@@ -20,8 +20,8 @@ import (
 
 // These tests compare the search with a model that does none: it looks at the clock on the wall
 // once a minute, as vixie-cron does, and asks whether this minute matches. The model shares the
-// parser of the cron library with the search, and time.Time.In, and nothing else. Of L, W and # it
-// has its own idea: see modelDate.
+// parser of the cron library with the search, and time.Time.In, and nothing else. It has its own
+// implementation of L, W and #: see modelDate.
 //
 // zonesVariable says how much is compared: a sample of the time zones, or allZones around each of
 // their shifts, which takes up to a minute, or everyMinute of all zones, which takes a quarter of
@@ -89,8 +89,8 @@ type vixie struct {
 	// wildcard is for an entry whose minute or hour starts with a star: it runs whenever the wall
 	// matches.
 	wildcard bool
-	// shown is the latest minute that the wall has shown. Entries of a fixed time had their turn up
-	// to it.
+	// shown is the latest minute that the wall has shown. Entries of a fixed time have run up to
+	// it.
 	shown int64
 }
 
