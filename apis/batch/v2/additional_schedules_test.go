@@ -77,7 +77,8 @@ func TestC2C3AwkwardAdditionalSchedulesRoundTrip(t *testing.T) {
 }
 
 // TestC6AnEditOfAdditionalSchedulesWinsAndLeavesTheOthers makes random edits of one element, and
-// holds that the others keep their spelling and that the edited one has none of before.
+// checks that the others keep their spelling and that no older spelling of the edited one comes
+// back.
 func TestC6AnEditOfAdditionalSchedulesWinsAndLeavesTheOthers(t *testing.T) {
 	texts := []string{"@hourly", "0 * * * *", "@daily", "0  0 * * *", "@midnight", "5 * * * *", "garbage", "@weekly"}
 	shapes := []CronSchedule{
@@ -227,7 +228,7 @@ func TestC1ManyAdditionalSchedulesConvertInTime(t *testing.T) {
 	}
 }
 
-// FuzzAdditionalSchedules converts any list, there and back, and any value in place of one.
+// FuzzAdditionalSchedules converts any list there and back, and any value that is not a list.
 func FuzzAdditionalSchedules(f *testing.F) {
 	for _, text := range awkwardTexts {
 		f.Add(text, "@hourly", []byte(encode([]string{text})))

@@ -64,14 +64,14 @@ func assertSpokeRoundTrips(t testing.TB, spoke *CronJob) {
 	t.Helper()
 	before := spoke.DeepCopy()
 	again := toSpoke(t, toHub(t, spoke))
-	again.Status.Schedule = before.Status.Schedule // it follows the spec, whatever it was before
+	again.Status.Schedule = before.Status.Schedule // the conversion sets it from the spec
 	if !apiequality.Semantic.DeepEqual(before, again) {
 		assert.Equal(t, before, again, "C3: v2 to v1 to v2 is the identity")
 	}
 	assert.Equal(t, before, spoke, "C9: conversion leaves its source as it is")
 }
 
-// awkwardTexts are schedules that a conversion may stumble over.
+// awkwardTexts are schedules that are hard to convert.
 var awkwardTexts = []string{
 	"", " ", "\t", "* * * * *", "*  * * * *", " * * * * * ", "*\t*\t*\t*\t*", "? ? ? ? ?",
 	"@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually", "@HOURLY", " @hourly", "@hourly ", "@",
@@ -238,7 +238,7 @@ func TestC1AnnotationsNeverOutgrowTheAPIServersLimit(t *testing.T) {
 	assert.Equal(t, "0 * * * *", toHub(t, spoke).Spec.Schedule, "C5: it still fires at the same instants")
 }
 
-// giveValidKeys gives the annotations of an object keys that the API server takes.
+// giveValidKeys gives the annotations of an object keys that the API server accepts.
 func giveValidKeys(object any) {
 	valid := map[string]string{}
 	accessor := object.(metav1.Object)
@@ -250,7 +250,7 @@ func giveValidKeys(object any) {
 	}
 }
 
-// randomObjects calls check with random objects, whose schedules are now and then awkward ones.
+// randomObjects calls check with random objects, some of them with awkward schedules.
 func randomObjects[T any](t *testing.T, count int, schedules func(*T, randfill.Continue), check func(*T)) {
 	t.Helper()
 	scheme := runtime.NewScheme()

@@ -18,12 +18,12 @@ import (
 	"tutorial.kubebuilder.io/project/test/bounds"
 )
 
-// decode decodes as the API server and its clients do, and reports whether the object could be.
+// decode decodes an object as the API server and its clients do, and reports whether that succeeds.
 func decode(object []byte, into any) bool {
 	return kjson.UnmarshalCaseSensitivePreserveInts(object, into) == nil
 }
 
-// storedGarbage are specs of v1 as no schema lets them in.
+// storedGarbage are specs of v1 that no schema accepts.
 var storedGarbage = []string{
 	``, `"schedule":null`, `"schedule":5`, `"schedule":[]`, `"schedule":{}`, `"schedule":{"minute":"0"}`, `"Schedule":"@hourly"`,
 	`"schedule":"@hourly","schedule":"@daily"`, `"schedule":"\ud800"`, `"schedule":"* * * * *","suspend":"yes"`, `"timeZone":7`,
@@ -31,8 +31,8 @@ var storedGarbage = []string{
 	`"jobTemplate":[]`, `"jobTemplate":{"spec":null}`, `"successfulJobsHistoryLimit":1e99`, `"startingDeadlineSeconds":-9223372036854775808`,
 }
 
-// FuzzStoredObjects converts any object that calls itself a CronJob of v1: there and back is the identity, and for one
-// with a schedule that Go can decode, both ways to convert say the same.
+// FuzzStoredObjects converts any object that claims to be a CronJob of v1: there and back is the
+// identity. If Go can decode its schedule, both ways to convert have the same result.
 func FuzzStoredObjects(f *testing.F) {
 	for _, spec := range storedGarbage {
 		f.Add([]byte(`"name":"c"`), []byte(spec), []byte(`{}`))
@@ -53,7 +53,7 @@ func assertStoredObjectConverts(t *testing.T, object string) {
 	t.Helper()
 	raw, err := ConvertJSON([]byte(object), spokeVersion)
 	if err != nil {
-		return // it is no CronJob: members may have closed the braces around them
+		return // not a CronJob: its members may have closed the braces around them
 	}
 	requireAccepted(t, []byte(object), raw)
 	requireNoObjectTurnsIntoASchedule(t, object, raw)
@@ -68,7 +68,7 @@ func assertStoredObjectConverts(t *testing.T, object string) {
 	}
 	typed := toSpoke(t, hub)
 	typed.TypeMeta = spoke.TypeMeta
-	if hasEmptyStatus(t, object) { // which the Go types can't tell from none
+	if hasEmptyStatus(t, object) { // the Go types can't distinguish it from none
 		typed.Status.Schedule = ""
 	}
 	if !apiequality.Semantic.DeepEqual(typed, spoke) {
@@ -86,14 +86,15 @@ func hasEmptyStatus(t *testing.T, object string) bool {
 	return status != nil && len(members) == 0
 }
 
-// requireNoObjectTurnsIntoASchedule holds C4: what is no text in v1 is no object in v2.
+// requireNoObjectTurnsIntoASchedule checks C4: a schedule that is not a text in v1 is no object in
+// v2.
 func requireNoObjectTurnsIntoASchedule(t *testing.T, object string, converted []byte) {
 	t.Helper()
 	schedule := func(object []byte) any {
 		parts, err := takeApart(object)
 		require.NoError(t, err)
 		var value any
-		_ = json.Unmarshal(parts.spec["schedule"], &value) // there is none, or a number that is too large
+		_ = json.Unmarshal(parts.spec["schedule"], &value) // fails if there is none, or a number is too large
 		return value
 	}
 	if _, isObject := schedule([]byte(object)).(map[string]any); isObject {

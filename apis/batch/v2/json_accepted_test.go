@@ -14,8 +14,8 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 )
 
-// inReview decodes an object as the API server does: as a part of a ConversionReview, and then
-// alone. It reports whether that can be done.
+// inReview decodes an object as the API server does: as part of a ConversionReview, and then alone.
+// It reports whether both succeed.
 func inReview(object []byte) (map[string]any, bool) {
 	review := map[string]any{}
 	decoded := unstructured.Unstructured{}
@@ -25,8 +25,8 @@ func inReview(object []byte) (map[string]any, bool) {
 
 // requireAccepted makes the checks that the API server makes of a converted object:
 // validateConvertedObject and restoreObjectMeta of
-// k8s.io/apiextensions-apiserver/pkg/apiserver/conversion. Where no answer could pass, as the
-// object itself has no metadata of the right type, it makes none.
+// k8s.io/apiextensions-apiserver/pkg/apiserver/conversion. It skips them if no answer could pass,
+// because the object's metadata has a wrong type.
 func requireAccepted(t testing.TB, object, converted []byte) {
 	t.Helper()
 	in, ok := inReview(object)
@@ -55,7 +55,7 @@ func requireAccepted(t testing.TB, object, converted []byte) {
 	})
 }
 
-// requireAcceptedStrings makes those of the labels or the annotations.
+// requireAcceptedStrings makes the checks of the labels or the annotations.
 func requireAcceptedStrings(t testing.TB, before, after any, validate func(map[string]string) error) {
 	t.Helper()
 	if after == nil {
@@ -84,8 +84,8 @@ func wereStrings(before any) bool {
 	return ok || before == nil
 }
 
-// partialObjects are parts of a CronJob as server-side apply makes them, and objects with garbage
-// in their metadata. They lack the version.
+// partialObjects are partial CronJobs of server-side apply, and objects with garbage in their
+// metadata. They have no apiVersion.
 func partialObjects() map[string]string {
 	nested := func(depth int) string { return strings.Repeat(`{\"a\":`, depth) + "1" + strings.Repeat("}", depth) }
 	kept := func(value string) string {

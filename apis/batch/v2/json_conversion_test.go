@@ -105,7 +105,8 @@ func TestConvertJSONNamesWhatItCanNotConvert(t *testing.T) {
 	}
 }
 
-// TestConvertJSONSaysTheSameAsTheGoConversion converts random objects both ways by either means.
+// TestConvertJSONSaysTheSameAsTheGoConversion converts random objects in both directions by both
+// means.
 func TestConvertJSONSaysTheSameAsTheGoConversion(t *testing.T) {
 	encode := func(object any) string {
 		raw, err := json.Marshal(object)
@@ -151,13 +152,13 @@ func FuzzConvertJSON(f *testing.F) {
 		var meta metav1.TypeMeta
 		require.NoError(t, json.Unmarshal(converted, &meta))
 		require.Equal(t, to, meta.APIVersion)
-		if !bytes.Equal(object, converted) { // the API server does not ask for the version that it has
+		if !bytes.Equal(object, converted) { // the API server never asks for the same version
 			requireAccepted(t, object, converted)
 		}
 		if !mayKeepSchedules(object) {
 			return
 		}
-		// What has been there and back once carries no stale annotations, and stays as it is.
+		// After one round trip there are no stale annotations, and nothing changes any more.
 		from := hubVersion
 		if to == hubVersion {
 			from = spokeVersion
@@ -177,13 +178,13 @@ func mayKeepSchedules(object []byte) bool {
 	return err == nil && areAccepted(annotations)
 }
 
-// decoded is a JSON object as values, in which no annotations, or no metadata, is the same as none
-// written. It leaves out what v2 adds to show the schedule.
+// decoded is a JSON object as values. Empty annotations or metadata are the same as none, and
+// status.schedule is left out.
 func decoded(t testing.TB, object string) map[string]any {
 	t.Helper()
 	values := map[string]any{}
 	decoder := json.NewDecoder(strings.NewReader(object))
-	decoder.UseNumber() // 1e700 is more than Go's numbers hold
+	decoder.UseNumber() // 1e700 does not fit into a float64
 	require.NoError(t, decoder.Decode(&values))
 	status, _ := values["status"].(map[string]any)
 	if _, isShown := status["schedule"]; isShown && values["apiVersion"] == spokeVersion {

@@ -21,8 +21,8 @@ import (
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
-// askingAPIServer returns the API server's converter, which has the handler convert and checks what
-// comes back.
+// askingAPIServer returns the API server's own converter, which calls the handler and checks its
+// answer.
 func askingAPIServer(t *testing.T) runtime.ObjectConvertor {
 	t.Helper()
 	server := httptest.NewTLSServer(Handler{Convert: v2.ConvertJSON})

@@ -19,7 +19,7 @@ import (
 	"tutorial.kubebuilder.io/project/test/bounds"
 )
 
-// reviewOf asks for objects to be converted to v2.
+// reviewOf returns a ConversionReview that asks to convert objects to v2.
 func reviewOf(objects ...string) string {
 	return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"u1",` +
 		`"desiredAPIVersion":"batch.tutorial.kubebuilder.io/v2","objects":[` + strings.Join(objects, ",") + `]}}`
@@ -30,9 +30,8 @@ func cronJob(spec string) string {
 	return `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{"name":"c"},"spec":{` + spec + `}}`
 }
 
-// requireClearAnswer sends a body and checks what comes back, whatever was sent: either the body is
-// refused with the reason, or it is a review, and the answer bears its UID and has all objects or
-// says what is wrong.
+// requireClearAnswer sends any body and checks the answer: a refusal with a reason, or a review
+// with the UID of the request and either all objects or an error.
 func requireClearAnswer(t *testing.T, body string) apiextensionsv1.ConversionReview {
 	t.Helper()
 	recorder := serve(v2.ConvertJSON, body)
@@ -61,7 +60,7 @@ func requireClearAnswer(t *testing.T, body string) apiextensionsv1.ConversionRev
 	return got
 }
 
-// FuzzHandler sends anything.
+// FuzzHandler sends any body.
 func FuzzHandler(f *testing.F) {
 	for _, body := range []string{
 		"", "null", "[]", "{}", `{"request":null}`, `{"request":{}}`, `{"request":{"uid":5}}`, `{"request":{"uid":"\ud800"}}`,

@@ -16,7 +16,7 @@ import (
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
-// typical is a CronJob as people write them, as it is stored, of v1.
+// typical is a typical CronJob as it is stored in v1.
 const typical = `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob",
 "metadata":{"name":"report","namespace":"default","uid":"0c5bfc3a-6f6e-4f0e-9a53-8bd7cf6d3a10","resourceVersion":"4711","generation":1,
 "creationTimestamp":"2026-01-01T00:00:00Z","labels":{"app":"report"},
@@ -28,8 +28,7 @@ const typical = `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJo
 "env":[{"name":"TARGET","value":"archive"}],"resources":{"limits":{"cpu":"100m","memory":"64Mi"}}}]}}}}},
 "status":{"lastScheduleTime":"2026-01-02T09:00:00Z","nextScheduleTime":"2026-01-02T09:05:00Z","observedGeneration":1}}`
 
-// BenchmarkHandler converts as the API server asks for it: from the request's bytes to the
-// answer's.
+// BenchmarkHandler answers a ConversionReview of the API server, from bytes to bytes.
 func BenchmarkHandler(b *testing.B) {
 	const hub, spoke = "batch.tutorial.kubebuilder.io/v1", "batch.tutorial.kubebuilder.io/v2"
 	fields, err := v2.ConvertJSON([]byte(typical), spoke)

@@ -72,7 +72,7 @@ func TestAFailureNamesTheObject(t *testing.T) {
 	assert.Empty(t, got.Response.ConvertedObjects)
 }
 
-// panics returns how many panics of conversions the manager's metrics tell of.
+// panics returns how many panics of conversions the metrics count.
 func panics(t *testing.T) float64 {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
@@ -153,7 +153,7 @@ func TestR1LongValuesAreNeitherLoggedNorSentBack(t *testing.T) {
 	assert.Less(t, logged, 64<<10, "of 70 requests")
 }
 
-// brokenPipe is a client that is gone when the answer comes.
+// brokenPipe is a client that has disconnected before the answer.
 type brokenPipe struct{ http.ResponseWriter }
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }

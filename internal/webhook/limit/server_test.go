@@ -23,14 +23,14 @@ import (
 	"tutorial.kubebuilder.io/project/internal/webhook/limit"
 )
 
-// connect serves a handler at /hook, with no bounds but ours, and returns the client's end of a
-// connection.
+// connect serves a handler at /hook, with the limits of this package alone, and returns the
+// client's end of a connection.
 func connect(t *testing.T, handler http.HandlerFunc) net.Conn {
 	t.Helper()
 	return serve(t, handler)()
 }
 
-// serve serves a handler at /hook, with no bounds but ours, and returns what makes a connection.
+// serve does so too, and returns a function that makes connections.
 func serve(t *testing.T, handler http.HandlerFunc) (dial func() net.Conn) {
 	t.Helper()
 	server := limit.NewServer(webhook.Options{})
@@ -121,12 +121,12 @@ func TestABodyMayHaveSoManyBytesAndNotOneMore(t *testing.T) {
 	}
 }
 
-// zeros has no end.
+// zeros is a reader without end.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-// begin sends the beginning of a request, with a body of so many bytes of which half come.
+// begin sends a request with half of a body of size bytes.
 func begin(t *testing.T, connection net.Conn, size int) {
 	t.Helper()
 	_, err := fmt.Fprintf(connection, "POST /hook HTTP/1.1\r\nHost: webhook\r\nContent-Length: %d\r\n\r\n", size)

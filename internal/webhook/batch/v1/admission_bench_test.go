@@ -16,7 +16,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// typicalCronJob is one as people write them, as the API server sends it when it is created.
+// typicalCronJob is a typical CronJob, as the API server sends it when it is created.
 var typicalCronJob = cronJob(`"name":"report","namespace":"ns","uid":"0c5bfc3a-6f6e-4f0e-9a53-8bd7cf6d3a10","generation":1,`+
 	`"creationTimestamp":"2026-01-01T00:00:00Z","labels":{"app":"report"},`+
 	`"managedFields":[{"manager":"kubectl","operation":"Apply","apiVersion":"batch.tutorial.kubebuilder.io/v1","time":"2026-01-01T00:00:00Z",`+
@@ -26,8 +26,8 @@ var typicalCronJob = cronJob(`"name":"report","namespace":"ns","uid":"0c5bfc3a-6
 		`"command":["/bin/sh","-c","report --since=24h"],"env":[{"name":"TARGET","value":"archive"}],`+
 		`"resources":{"limits":{"cpu":"100m","memory":"64Mi"}}}]}}}}`)
 
-// BenchmarkAdmission answers as the API server asks: from the request's bytes to the answer's, with
-// a template that is known.
+// BenchmarkAdmission answers an AdmissionReview of the API server, from bytes to bytes, with a
+// cached template.
 func BenchmarkAdmission(b *testing.B) {
 	scheme := runtime.NewScheme()
 	if err := v1.AddToScheme(scheme); err != nil {

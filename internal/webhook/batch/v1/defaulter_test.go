@@ -57,8 +57,8 @@ func TestA3ThePatchIsWhatTheDefaultsMakeOfTheWholeObject(t *testing.T) {
 	}
 }
 
-// defaulted sets in an object what the defaults make of it as a whole, and leaves the rest as it is
-// written.
+// defaulted sets the defaults in an object, computed from the whole CronJob, and leaves the rest as
+// it is written.
 func defaulted(t *testing.T, object string) string {
 	t.Helper()
 	c := &v1.CronJob{}

@@ -24,8 +24,8 @@ import (
 	"tutorial.kubebuilder.io/project/test/bounds"
 )
 
-// webhooks are those of the manager, but for what they ask the API server. A panic is not recovered
-// from.
+// webhooks are those of the manager, without requests to the API server. They don't recover from
+// panics.
 func webhooks(t testing.TB) (mutating, validating http.Handler) {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -34,7 +34,7 @@ func webhooks(t testing.TB) (mutating, validating http.Handler) {
 	return &admission.Webhook{Handler: defaulter{}, RecoverPanic: new(false)}, validate
 }
 
-// reviewOf asks about an object, and what it was before.
+// reviewOf returns an AdmissionReview of an object, and of the object before.
 func reviewOf(operation admissionv1.Operation, object, before string) string {
 	return fmt.Sprintf(`{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u1","operation":%q,`+
 		`"kind":{"group":"batch.tutorial.kubebuilder.io","version":"v1","kind":"CronJob"},"object":%s,"oldObject":%s}}`, operation, object, before)
@@ -45,8 +45,8 @@ func cronJob(metadata, spec string) string {
 	return `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{` + metadata + `},"spec":{` + spec + `}}`
 }
 
-// ask sends a body to a webhook, and checks what comes back, whatever was sent: a review that says
-// yes, or no with the reason, and bears the UID of what was asked if that could be read.
+// ask sends any body to a webhook, and checks the answer: a review that allows the request, or
+// denies it with a reason, and has the UID of the request if that could be read.
 func ask(t *testing.T, webhook http.Handler, body string) *admissionv1.AdmissionResponse {
 	t.Helper()
 	recorder := httptest.NewRecorder()
@@ -87,7 +87,7 @@ var oddCronJobs = []string{
 	cronJob(`"creationTimestamp":"yesterday","deletionTimestamp":"2026-01-01T00:00:00Z"`, `"schedule":"\u0000\u202e"`),
 }
 
-// FuzzAdmissionReviews asks both webhooks anything.
+// FuzzAdmissionReviews sends any body to both webhooks.
 func FuzzAdmissionReviews(f *testing.F) {
 	for _, object := range oddCronJobs {
 		f.Add([]byte(reviewOf(admissionv1.Create, object, "null")))
@@ -135,7 +135,7 @@ func assertAdmittedOnce(t *testing.T, mutating, validating http.Handler, object 
 		patch, err := jsonpatch.DecodePatch(defaulted.Patch)
 		require.NoError(t, err)
 		if object, err = patch.Apply(object); err != nil {
-			return // the object is not in the form that the API server sends: it has null where it leaves out, or twice the same
+			return // not in the API server's form: it has nulls or duplicate members
 		}
 	}
 	c := &v1.CronJob{}

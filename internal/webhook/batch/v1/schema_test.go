@@ -51,7 +51,7 @@ func schemaPatterns(t testing.TB) map[string]*regexp.Regexp {
 	return patterns
 }
 
-// fieldsOf returns what v2 shows of a v1 schedule, by field.
+// fieldsOf returns the fields of a v1 schedule in v2.
 func fieldsOf(t testing.TB, text string) map[string]string {
 	t.Helper()
 	c := &v2.CronJob{}
@@ -114,7 +114,7 @@ func assertSameInBothVersions(t testing.TB, patterns map[string]*regexp.Regexp, 
 	}
 }
 
-// oddFields are fields that the parser takes, or almost.
+// oddFields are fields that the parser accepts or narrowly refuses.
 var oddFields = []string{
 	"*", "?", "0", "59", "60", "007", "+5", "-5", "*/5", "*/+5", "*/05", "*/0", "*/100", "?/3", "0/15", "5-10", "5-10/2", "10-5",
 	"*-foo", "*-foo/2", "1,2,3", ",1,", "1,,2", ",", ",,", "1-", "-1", "1/", "/1", "1/2/3", "1-2-3", "", "jan", "DEC", "Mar-Oct/2",

@@ -26,12 +26,12 @@ import (
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
-// apiServer stands in for the API server: it answers to the Jobs that it is to try.
+// apiServer is a fake API server that answers dry-run creations of Jobs.
 type apiServer struct {
 	client.Client
 	answer   func(ctx context.Context, job *batchv1.Job) error
 	tried    []*batchv1.Job
-	builtins map[client.ObjectKey]error // what reading one gives; not found by default
+	builtins map[client.ObjectKey]error // the result of reading one; not found by default
 	gets     int
 }
 
@@ -52,7 +52,7 @@ func (s *apiServer) Get(_ context.Context, key client.ObjectKey, _ client.Object
 	return apierrors.NewNotFound(schema.GroupResource{Group: "batch", Resource: "cronjobs"}, key.Name)
 }
 
-// validatorOf returns a validator that asks this API server, and the clock of what it remembers.
+// validatorOf returns a validator that uses this API server, and the clock of its cache.
 func validatorOf(server *apiServer, namespaces ...string) (validator, *testingclock.FakeClock) {
 	limiter := newRequestLimiter()
 	clock := testingclock.NewFakeClock(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
@@ -63,8 +63,8 @@ func validatorOf(server *apiServer, namespaces ...string) (validator, *testingcl
 	}, clock
 }
 
-// validation is the answer of the API server that finds mistakes in Jobs: in each field that the
-// Job's annotation names.
+// validation is the answer of an API server that finds an error in each field that the Job's
+// annotation names.
 func validation(_ context.Context, job *batchv1.Job) error {
 	var errs field.ErrorList
 	for wrong := range strings.FieldsSeq(job.Annotations["wrong"]) {
