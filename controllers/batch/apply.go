@@ -24,8 +24,8 @@ import (
 // apply deletes the Jobs to be replaced and creates that of the tick.
 func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p plan.Plan) plan.Outcome {
 	done := plan.Outcome{}
-	r.deleteJobs(ctx, seen, p.Replace, func(job *batchv1.Job, became deletion) {
-		switch became {
+	r.deleteJobs(ctx, seen, p.Replace, func(job *batchv1.Job, result deletion) {
+		switch result {
 		case deletedNow:
 			done.Deleted = append(done.Deleted, job)
 		case wasGone:
@@ -45,8 +45,8 @@ func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p plan.Pl
 // prune deletes the Jobs beyond the history limits. It comes after the status write, which must not
 // wait for it.
 func (r *CronJobReconciler) prune(ctx context.Context, seen *observed, p plan.Plan) {
-	r.deleteJobs(ctx, seen, p.Prune, func(job *batchv1.Job, became deletion) {
-		if became == deletedNow {
+	r.deleteJobs(ctx, seen, p.Prune, func(job *batchv1.Job, result deletion) {
+		if result == deletedNow {
 			ctrl.LoggerFrom(ctx).V(1).Info("Deleted an old Job", "job", klog.KObj(job))
 		}
 	})
@@ -62,9 +62,9 @@ const (
 	deletionTime = requestTimeout
 )
 
-// deleteJobs deletes Jobs within those two bounds, and calls tell with the result of each. The
+// deleteJobs deletes Jobs within those two bounds, and calls handle with the result of each. The
 // order is random, so that a few Jobs that can't be deleted don't block the others.
-func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs []*batchv1.Job, tell func(*batchv1.Job, deletion)) {
+func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs []*batchv1.Job, handle func(*batchv1.Job, deletion)) {
 	bounded, cancel := context.WithTimeout(ctx, deletionTime)
 	defer cancel()
 	failed := 0
@@ -73,12 +73,12 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs
 			seen.leftToDelete = true
 			return
 		}
-		became, err := r.delete(bounded, seen, jobs[i])
+		result, err := r.delete(bounded, seen, jobs[i])
 		if tried > 0 && err != nil && bounded.Err() != nil {
 			seen.leftToDelete = true // it had less time than requestTimeout
 			return
 		}
-		tell(jobs[i], became)
+		handle(jobs[i], result)
 		if err != nil {
 			r.failedToDelete(ctx, seen, jobs[i], err)
 			failed++

@@ -24,7 +24,7 @@ const (
 	// lanesPerNamespace is how many events of one namespace are written at once.
 	lanesPerNamespace = 4
 
-	// maxPending is how many events may wait. More are dropped, so that they take no more memory.
+	// maxPending is how many events may wait. More are dropped, to limit the memory that they take.
 	maxPending = 5000
 
 	// maxPendingPerLane is how many events may wait in one lane, so that one namespace can't use up

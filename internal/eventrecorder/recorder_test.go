@@ -33,7 +33,7 @@ import (
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 )
 
-// These tests write to a real API server. What they add is trouble on the way to it.
+// These tests write to a real API server, with injected faults.
 
 var cluster *localcluster.Cluster
 
@@ -61,7 +61,7 @@ func runTests(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// trouble stands on the way to the API server. It is told which request it is, from 1.
+// trouble injects faults into requests to the API server. Requests are numbered from 1.
 type trouble func(next http.RoundTripper, request *http.Request, number int) (*http.Response, error)
 
 func none(next http.RoundTripper, request *http.Request, _ int) (*http.Response, error) {

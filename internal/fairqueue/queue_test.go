@@ -41,7 +41,7 @@ func newQueue(t *testing.T) *Queue {
 	return newQueueFor(t, workers)
 }
 
-// newQueueFor starts one for so many workers.
+// newQueueFor starts a queue for a number of workers.
 func newQueueFor(t *testing.T, workers int) *Queue {
 	t.Helper()
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, time.Minute)
@@ -219,7 +219,7 @@ func TestWhatIsReadyIsHandedOutAfterShutDownAndNothingElse(t *testing.T) {
 		_, priority, shutdown := q.GetWithPriority()
 		assert.True(t, shutdown)
 		assert.Zero(t, priority)
-		q.ShutDown() // once more is no mistake
+		q.ShutDown() // a second call is allowed
 	})
 }
 
@@ -576,7 +576,7 @@ func simulate(
 	return slices.DeleteFunc(runs, func(r run) bool { return r.after >= span })
 }
 
-// named returns so many requests of a namespace.
+// named returns a number of requests of a namespace.
 func named(namespace, prefix string, count int) []reconcile.Request {
 	requests := make([]reconcile.Request, count)
 	for i := range requests {

@@ -41,7 +41,7 @@ func TestShortestGap(t *testing.T) {
 		{"0 4,5 * * *", "Europe/Paris", time.Hour},
 		{"*/20 * * * *", "Australia/Lord_Howe", 20 * time.Minute},
 		{"30 2,3 * * *", "Asia/Kathmandu", time.Hour},
-		{"30 2,3 * * *", "Europe/Moscow", time.Hour}, // where clocks shift no more
+		{"30 2,3 * * *", "Europe/Moscow", time.Hour}, // clocks no longer shift there
 	} {
 		t.Run(tc.text+" "+tc.zone, func(t *testing.T) {
 			assert.Equal(t, tc.want, mustParse(t, tc.text, tc.zone).ShortestGap())

@@ -84,7 +84,7 @@ func explainStep(i int, value string) string {
 // intervalInstead suggests an interval for a step of minutes or hours; "" if other fields restrict
 // the step, which an interval can't express.
 func intervalInstead(i int, words []string) string {
-	const most = 1000 // more than anybody writes
+	const most = 1000 // a longer step is surely not an interval
 	length, isStep := strings.CutPrefix(words[i], "*/")
 	count, err := strconv.Atoi(length)
 	minutes, _ := valuesOf(0, words[0])

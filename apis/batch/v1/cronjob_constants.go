@@ -35,7 +35,7 @@ const (
 	ReasonStoppedAfterFailures = "StoppedAfterFailures"
 
 	// ReasonInvalidSchedule is the reason of a false Ready condition: the schedule can't be parsed,
-	// or never fires, be it because of exclude, notBefore and notAfter.
+	// or never fires, possibly because of exclude, notBefore and notAfter.
 	ReasonInvalidSchedule = "InvalidSchedule"
 
 	// ReasonInvalidTimeZone is the reason of a false Ready condition: the time zone does not exist.

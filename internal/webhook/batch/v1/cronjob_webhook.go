@@ -53,7 +53,7 @@ type validator struct {
 	// templates checks templates; nil to send no requests.
 	templates *templateChecker
 
-	// builtinConflicts looks for built-in CronJobs; nil not to.
+	// builtinConflicts looks for built-in CronJobs; nil to skip that.
 	builtinConflicts *builtinConflicts
 
 	// namespaces are those in which the manager starts Jobs; all when empty. It may lack the right

@@ -87,7 +87,7 @@ func assertSameInBothVersions(t testing.TB, patterns map[string]*regexp.Regexp, 
 		if mistake := schedule.CheckField(name, field); mistake != nil && !patterns[name].MatchString(field) {
 			assert.NotContains(t, mistake.Reason, "ends before", "C4: %q is refused for the same reason in v1 and v2", field)
 		}
-		// Case is folded as Unicode has it, which takes ſ for an s; the validator does not.
+		// The pattern folds case by Unicode, so that ſ matches s; the validator does not.
 		if len(field) > 1024 || strings.Contains(field, "ſ") || !patterns[name].MatchString(field) {
 			continue
 		}
