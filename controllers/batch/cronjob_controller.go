@@ -41,17 +41,10 @@ type CronJobReconciler struct {
 	// Concurrency is how many CronJobs are reconciled at once, at least 1.
 	Concurrency int
 
-	// leads is whether this manager is the leader.
-	leads atomic.Bool
-
-	// leadingSince is when it became the leader.
-	leadingSince time.Time
-
-	// memory is the state that reconciles keep for later ones.
-	memory memory
-
-	// namespaces counts the namespaces with ticks, for the metrics.
-	namespaces tickingNamespaces
+	leads        atomic.Bool       // whether this manager is the leader
+	leadingSince time.Time         // when it became the leader
+	memory       memory            // the state that reconciles keep for later ones
+	namespaces   tickingNamespaces // for the metrics
 }
 
 // Recorder writes events in the background. Record reports whether this process writes the event
@@ -140,17 +133,10 @@ const (
 	// CronJob that was deleted and created again, or another kind of that name.
 	ownerIndex = "cronjob-uid"
 
-	// activeIndex finds the running Jobs that a CronJob controls.
-	activeIndex = "active"
-
-	// undecodableIndex finds the CronJobs that can't be decoded.
-	undecodableIndex = "undecodable"
-
-	// stoppedIndex finds the CronJobs that stopped after failures.
-	stoppedIndex = "stopped"
-
-	// isIndexed is the only key of the last three.
-	isIndexed = "true"
+	activeIndex      = "active"      // finds the running Jobs that a CronJob controls
+	undecodableIndex = "undecodable" // finds the CronJobs that can't be decoded
+	stoppedIndex     = "stopped"     // finds the CronJobs that stopped after failures
+	isIndexed        = "true"        // the only key of these three
 )
 
 func addIndexes(mgr ctrl.Manager) error {

@@ -31,10 +31,9 @@ type pending struct {
 	// cache has it, or a newer one.
 	written *v1.CronJob
 
-	// reported is the newest row of status.missed that this process has reported.
-	reported plan.Missed
-
-	// reportedOf is the UID of the CronJob that reported is about.
+	// reported is the newest row of status.missed that this process has reported, and reportedOf
+	// the UID of its CronJob.
+	reported   plan.Missed
 	reportedOf types.UID
 
 	// owner is the UID of the CronJob that the fields below are about. Another CronJob of its name
@@ -97,15 +96,12 @@ type pending struct {
 
 // unrecordedRun is a run that the stored status does not record yet.
 type unrecordedRun struct {
-	// job is the run's Job as it was last seen.
-	job *batchv1.Job
-
-	// isGone is whether the Job no longer exists.
-	isGone bool
+	job    *batchv1.Job // as it was last seen
+	isGone bool         // whether the Job no longer exists
 }
 
-// see updates the run when its Job has ended. It copies the Job, because a Job of the cache keeps
-// the whole list that it came in alive.
+// see updates the run when its Job has ended. It copies the Job: a pointer into the list of a cache
+// read would keep the whole list in memory.
 func (run *unrecordedRun) see(job *batchv1.Job) {
 	if plan.ResultOf(job) != plan.ResultOf(run.job) {
 		run.job = new(*job)

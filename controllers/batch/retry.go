@@ -21,11 +21,10 @@ import (
 // controller-runtime, whose backoff grows to a quarter of an hour and ignores ticks.
 
 const (
-	// firstRetry is the first backoff of a failed request. It doubles with each failure.
+	// firstRetry is the first backoff of a failed request. It doubles with each failure, up to
+	// lastRetry.
 	firstRetry = 250 * time.Millisecond
-
-	// lastRetry is the longest backoff.
-	lastRetry = time.Minute
+	lastRetry  = time.Minute
 
 	// conflictRetry is the first backoff after a conflict, which only means that the cache was
 	// stale.

@@ -18,11 +18,8 @@ import (
 )
 
 const (
-	// workers is how many events are written at once.
-	workers = 8
-
-	// lanesPerNamespace is how many events of one namespace are written at once.
-	lanesPerNamespace = 4
+	workers           = 8 // how many events are written at once
+	lanesPerNamespace = 4 // how many of them may be of one namespace
 
 	// maxPending is how many events may wait. More are dropped, to limit the memory that they take.
 	maxPending = 5000
@@ -42,11 +39,10 @@ const (
 	// maxRetries is how often an event is retried after a transient error: for about a minute.
 	maxRetries = 11
 
-	// logInterval is for how long the same failure is not logged again.
+	// logInterval is for how long the same failure is not logged again, and maxLogged how many
+	// failures are remembered for that.
 	logInterval = 10 * time.Minute
-
-	// maxLogged is how many failures are remembered for that.
-	maxLogged = 1024
+	maxLogged   = 1024
 )
 
 // lane is a queue of events of one namespace, which are written one after another. After a

@@ -31,11 +31,8 @@ const (
 	// may wait for each other.
 	checkTimeout = 3 * time.Second
 
-	// acceptedFor is how long an accepted template is not checked again.
-	acceptedFor = time.Minute
-
-	// maxAccepted is how many accepted templates are cached.
-	maxAccepted = 4096
+	acceptedFor = time.Minute // for how long an accepted template is not checked again
+	maxAccepted = 4096        // how many accepted templates are cached
 
 	// dryRunPrefix is the generateName of the Jobs of dry runs. It is not the CronJob's name, so
 	// that the API server's errors are about the template alone.
