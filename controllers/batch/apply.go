@@ -138,7 +138,7 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *pl
 	if !known.attempt.newest.Equal(start.Newest) {
 		known.attempt = attempt{newest: start.Newest}
 	}
-	// Round strips the monotonic reading, which does not tell that the clock was set.
+	// Round strips the monotonic reading, which ignores that the clock was set.
 	if age := r.Clock.Now().Round(0).Sub(seen.Now.Round(0)); age < 0 || age > maxPlanAge {
 		done.RetryAt = r.Clock.Now()
 		return
