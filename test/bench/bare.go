@@ -30,7 +30,7 @@ func runBareClient(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(bareClient, flag.ExitOnError)
 	kubeconfig := flags.String("kubeconfig", "", "`file` that says where the API server is")
 	tick := flags.Int64("tick", 0, "when to begin, in `seconds` since 1970")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
