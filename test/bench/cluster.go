@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
@@ -19,33 +18,40 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// workers is how many requests the bench has under way at once when it creates things.
-const workers = 32
+const (
+	// workers is how many requests at a time create things.
+	workers = 32
 
-// neighbour is a namespace in which there is something only in the stage tenants.
-const neighbour = "bench-neighbour"
+	// namespaceCount is the number of namespaces over which CronJobs are spread.
+	namespaceCount = 10
 
-// cluster is the one control plane of a run: etcd and the API server, with the operator's CRD and
+	// neighbour is a further namespace. Only the stage tenants has CronJobs there.
+	neighbour = "bench-neighbour"
+)
+
+// cluster is the control plane of a run: etcd and the API server, with the operator's CRD and
 // webhooks.
 type cluster struct {
 	*localcluster.Cluster
 
-	// namespaces are where the CronJobs are, spread evenly.
+	// namespaces are those over which CronJobs are spread.
 	namespaces []string
 
-	// program is the operator's, and memoryLimit how much memory, in bytes, it may take, as it is
-	// deployed.
+	// program is the operator's binary, and memoryLimit the memory, in bytes, of its deployment.
 	program     string
 	memoryLimit int64
 
-	// json sends and takes JSON, for CronJobs of either kind.
-	json    *rest.RESTClient
-	etcd    *clientv3.Client
-	metrics *plane.MetricsReader
+	// json sends and takes JSON, for CronJobs of any kind.
+	json *rest.RESTClient
+	etcd *clientv3.Client
+
+	// metrics reads the operator's metrics, which it serves at metricsAddress.
+	metrics        *plane.MetricsReader
+	metricsAddress string
 }
 
-// startCluster starts the control plane. Its flags are Kubernetes' own defaults, but for a faster
-// deletion of collections, which is not measured.
+// startCluster starts the control plane. Its flags are Kubernetes' defaults, except for a faster
+// deletion of collections, which is not measured. If it fails, what it returns must be stopped too.
 func startCluster(ctx context.Context, o *options) (*cluster, error) {
 	if _, err := os.Stat(o.manager); err != nil {
 		return nil, fmt.Errorf("the manager is not built, run \"make build\": %w", err)
@@ -63,16 +69,13 @@ func startCluster(ctx context.Context, o *options) (*cluster, error) {
 		return nil, err
 	}
 	c := &cluster{Cluster: started, program: o.manager, memoryLimit: limit}
-	for i := range namespaces {
-		c.namespaces = append(c.namespaces, fmt.Sprintf("bench-%d", i))
-	}
-	if err := c.prepare(ctx); err != nil {
-		return nil, errors.Join(err, started.Stop())
-	}
-	return c, nil
+	return c, c.prepare(ctx)
 }
 
 func (p *cluster) prepare(ctx context.Context) (err error) {
+	for i := range namespaceCount {
+		p.namespaces = append(p.namespaces, fmt.Sprintf("bench-%d", i))
+	}
 	if p.json, err = plane.RESTClient(p.Config); err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
@@ -85,12 +88,23 @@ func (p *cluster) prepare(ctx context.Context) (err error) {
 			return fmt.Errorf("creating a namespace: %w", err)
 		}
 	}
+	port, err := localcluster.FreePort()
+	if err != nil {
+		return err
+	}
+	p.metricsAddress = fmt.Sprintf("127.0.0.1:%d", port)
 	p.metrics, err = plane.NewMetricsReader(ctx, p.Client, p.namespaces[0])
 	return err
 }
 
-// clear deletes all CronJobs, Jobs and events, and has etcd forget that they were ever there: what
-// is measured next begins as the first did.
+// metric returns a metric of the operator, added up over all labels.
+func (p *cluster) metric(ctx context.Context, name string) (float64, error) {
+	families, err := p.metrics.Read(ctx, p.metricsAddress, name)
+	return plane.Sum(families[name]), err
+}
+
+// clear deletes all CronJobs, Jobs and events, also from etcd's history: every measurement begins
+// in the same state.
 func (p *cluster) clear(ctx context.Context) error {
 	for _, namespace := range append(p.namespaces, neighbour) {
 		for _, collection := range []string{
@@ -105,14 +119,13 @@ func (p *cluster) clear(ctx context.Context) error {
 	return p.compact(ctx)
 }
 
-// deleteAll deletes a collection. Nothing here collects garbage, so that the deletion is in the
-// background for good. The API server answers after a minute at the latest: then there is more to
-// do.
+// deleteAll deletes a collection, in the background, as no garbage collector runs here. The API
+// server answers after a minute at the latest, even if it is not done: then it is asked again.
 func (p *cluster) deleteAll(ctx context.Context, collection string) error {
 	for {
 		err := p.json.Delete().AbsPath(collection).Param("propagationPolicy", "Background").Do(ctx).Error()
 		switch {
-		case err == nil, apierrors.IsNotFound(err): // the plain CRD is there for a while only
+		case err == nil, apierrors.IsNotFound(err): // the plain CRD exists in one stage only
 			return nil
 		case !apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err):
 			return fmt.Errorf("deleting %s: %w", collection, err)
@@ -120,9 +133,8 @@ func (p *cluster) deleteAll(ctx context.Context, collection string) error {
 	}
 }
 
-// collectGarbage has the API server collect its garbage. With many objects that takes it a second
-// of both processors or more: who creates Jobs just then has to wait, and it should not be chance
-// who that is.
+// collectGarbage has the API server collect its garbage. With many objects that takes both
+// processors for a second or more. If it came at a tick, chance would decide which contender waits.
 func (p *cluster) collectGarbage(ctx context.Context) error {
 	if _, err := p.json.Get().AbsPath("/debug/pprof/heap").Param("gc", "1").DoRaw(ctx); err != nil {
 		return fmt.Errorf("having the API server collect its garbage: %w", err)
@@ -130,7 +142,7 @@ func (p *cluster) collectGarbage(ctx context.Context) error {
 	return nil
 }
 
-// compact drops etcd's history and gives back the space.
+// compact drops etcd's history and frees the space.
 func (p *cluster) compact(ctx context.Context) error {
 	revision, err := p.revision(ctx)
 	if err != nil {
@@ -145,7 +157,7 @@ func (p *cluster) compact(ctx context.Context) error {
 	return nil
 }
 
-// revision returns etcd's.
+// revision returns etcd's revision.
 func (p *cluster) revision(ctx context.Context) (int64, error) {
 	answer, err := p.etcd.Get(ctx, "-", clientv3.WithCountOnly())
 	if err != nil {

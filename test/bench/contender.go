@@ -8,44 +8,49 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/prometheus/procfs"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/bench/results"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// contender is a controller of CronJobs, or what stands in for one.
+// contender is a controller of CronJobs, or the bare client.
 type contender struct {
 	id string
 
 	// kind is that of the CronJobs it runs.
 	kind kind
 
-	// slow says that it takes minutes for what takes others seconds: it is measured once, and in
-	// the stages that are not about speed not at all.
-	slow bool
-
-	// command is how to start it with a kubeconfig. It has no leader to elect, as there is but one.
+	// command is how to start it with a kubeconfig, without leader election.
 	command func(p *cluster, kubeconfig string) (localcluster.Command, error)
 }
 
-// operator is this operator, which some stages measure alone.
+// operator is the only contender of some stages.
 var operator = contender{id: results.Operator, kind: operatorV1, command: operatorCommand}
 
-// contenders in the order in which they are measured. The bare client's limit is that of the
-// control plane in the state in which the operator finds it, with the same CronJobs stored, and as
-// long after they were created.
+// contenders in the order in which they are measured. The bare client finds the control plane in
+// the state in which the operator finds it: with the same CronJobs stored, as long after their
+// creation.
 var contenders = []contender{
 	{id: results.Bare, kind: operatorV1, command: bareCommand},
 	operator,
 	{id: results.Tuned, kind: builtin, command: builtinCommand(
 		"--kube-api-qps=2000", "--kube-api-burst=4000", "--concurrent-cron-job-syncs=20")},
-	{id: results.Shipped, kind: builtin, slow: true, command: builtinCommand()},
+	{id: results.Shipped, kind: builtin, command: builtinCommand()},
 }
 
-// builtinCommand runs the built-in controller, and no other, in kube-controller-manager.
+// controllers returns the chosen contenders for stages about more than the limits of speed: the
+// built-in as shipped would do there what the tuned one does.
+func (b *bench) controllers() []contender {
+	return slices.DeleteFunc(slices.Clone(b.contenders), func(c contender) bool { return c.id == results.Bare || c.id == results.Shipped })
+}
+
+// builtinCommand runs kube-controller-manager with the built-in CronJob controller alone.
 func builtinCommand(flags ...string) func(*cluster, string) (localcluster.Command, error) {
 	return func(p *cluster, kubeconfig string) (localcluster.Command, error) {
 		port, err := localcluster.FreePort()
@@ -60,23 +65,22 @@ func builtinCommand(flags ...string) func(*cluster, string) (localcluster.Comman
 	}
 }
 
-// operatorCommand runs the manager as `make build` made it. All that decides about its speed is as
-// it is deployed by default.
+// operatorCommand runs the manager that `make build` made, with the memory limit and the metrics of
+// its deployment.
 func operatorCommand(p *cluster, kubeconfig string) (localcluster.Command, error) {
 	command, err := p.Manager(p.program, kubeconfig)
-	command.Args = append(command.Args, fmt.Sprintf("--memory-limit=%d", p.memoryLimit))
+	command.Args = append(command.Args, fmt.Sprintf("--memory-limit=%d", p.memoryLimit), "--metrics-bind-address="+p.metricsAddress)
 	return command, err
 }
 
-// bareCommand runs this program again, as the bare client.
+// bareCommand runs this program as the bare client.
 func bareCommand(_ *cluster, kubeconfig string) (localcluster.Command, error) {
 	self, err := os.Executable()
 	return localcluster.Command{Name: bareClient, Path: self, Args: []string{bareClient, "--kubeconfig=" + kubeconfig}}, err
 }
 
-// start starts a contender, with flags of its own, and returns when it says that it is ready. All
-// contenders are administrators, whom the API server's priority and fairness lets through as fast
-// as they ask.
+// start starts a contender with further flags and returns when it is ready. All contenders are
+// administrators, whom priority and fairness does not limit.
 func (p *cluster) start(ctx context.Context, c contender, flags ...string) (*running, error) {
 	kubeconfig, err := p.AddAdmin("bench-" + c.id)
 	if err != nil {
@@ -87,19 +91,19 @@ func (p *cluster) start(ctx context.Context, c contender, flags ...string) (*run
 		return nil, err
 	}
 	command.Args = append(command.Args, flags...)
-	command.Env = append(command.Env, "TZ=UTC") // by which the built-in reads a schedule without a time zone
+	command.Env = append(command.Env, "TZ=UTC") // the built-in's zone for a schedule without one
 	process, err := p.Run(ctx, command)
 	if err != nil {
 		return nil, err
 	}
-	proc, err := procfs.NewProc(process.PID()) // Linux alone has what it reads
+	proc, err := procfs.NewProc(process.PID()) // on Linux only
 	if err != nil {
 		return nil, fmt.Errorf("looking for process %d: %w", process.PID(), err)
 	}
-	return &running{Process: process, proc: proc, end: func() error { return p.End(process) }}, nil
+	return &running{process, proc}, nil
 }
 
-// settled starts a contender and waits until it has read all there is and made up its mind.
+// settled starts a contender and waits until it has read all objects and is idle.
 func (p *cluster) settled(ctx context.Context, c contender, flags ...string) (*running, error) {
 	r, err := p.start(ctx, c, flags...)
 	if err != nil {
@@ -111,22 +115,111 @@ func (p *cluster) settled(ctx context.Context, c contender, flags ...string) (*r
 	return r, nil
 }
 
-// populate creates CronJobs for a contender. The operator's are left as they are when that has
-// taken note of them. It returns how long the creation took.
-func (p *cluster) populate(ctx context.Context, c contender, prefix string, count int, schedule string) (time.Duration, error) {
-	if !c.kind.isOperators() {
-		return p.create(ctx, p.namespaces, c.kind, prefix, count, schedule)
+// populate creates CronJobs, with the operator if they are its own. It has written their first
+// statuses then.
+func (p *cluster) populate(ctx context.Context, b batch, flags ...string) error {
+	if !b.kind.isOperators() {
+		_, err := p.create(ctx, b)
+		return err
 	}
-	r, err := p.start(ctx, operator)
+	r, err := p.start(ctx, operator, flags...)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	took, err := p.create(ctx, p.namespaces, c.kind, prefix, count, schedule)
+	took, err := p.create(ctx, b)
 	if err != nil {
-		return 0, errors.Join(err, r.Err())
+		return errors.Join(err, r.Err())
 	}
-	if err := r.awaitIdle(ctx); err != nil {
-		return 0, err
+	plane.Logf("%d CronJobs created in %.1fs", b.count, took.Seconds())
+	return errors.Join(r.awaitIdle(ctx), p.End(r.Process))
+}
+
+// ready returns a contender that is idle beside a batch of CronJobs and nothing else.
+func (p *cluster) ready(ctx context.Context, c contender, b batch) (*running, error) {
+	if err := p.clear(ctx); err != nil {
+		return nil, err
 	}
-	return took, r.end()
+	if err := p.populate(ctx, b); err != nil {
+		return nil, err
+	}
+	if err := p.compact(ctx); err != nil {
+		return nil, err
+	}
+	return p.settled(ctx, c)
+}
+
+// running is a contender that runs.
+type running struct {
+	*localcluster.Process
+	proc procfs.Proc
+}
+
+// measure adds to a result what a contender uses while something is done, and what anybody asks of
+// the API server: CPU, the memory before and its peak, requests.
+func (p *cluster) measure(ctx context.Context, r *running, result *results.Result, do func() error) error {
+	// 5 resets the peak, see proc_pid_clear_refs(5).
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", r.proc.PID), []byte("5"), 0); err != nil {
+		return err
+	}
+	before, err := p.requests(ctx)
+	memoryErr := r.addMemory(result)
+	resident := result.Values[results.Resident]
+	cpuBefore, cpuErr := r.cpu()
+	if err := errors.Join(err, memoryErr, cpuErr); err != nil {
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	cpu, cpuErr := r.cpu()
+	memoryErr = r.addMemory(result)
+	after, err := p.requests(ctx)
+	result.Values[results.CPU], result.Values[results.Resident] = (cpu - cpuBefore).Seconds(), resident
+	result.Requests = after.since(before)
+	return errors.Join(err, memoryErr, cpuErr)
+}
+
+// addMemory adds to a result the memory of the process and its peak.
+func (r *running) addMemory(result *results.Result) error {
+	status, err := r.proc.NewStatus()
+	if err != nil {
+		return fmt.Errorf("reading the memory of process %d: %w", r.proc.PID, err)
+	}
+	result.Values[results.Resident], result.Values[results.Peak] = float64(status.VmRSS), float64(status.VmHWM)
+	return nil
+}
+
+// cpu returns the CPU time that the process has used, with the kernel's on its behalf, in steps of
+// 10 ms.
+func (r *running) cpu() (time.Duration, error) {
+	stat, err := r.proc.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("reading the CPU time of process %d: %w", r.proc.PID, err)
+	}
+	return time.Duration(stat.CPUTime() * float64(time.Second)), nil
+}
+
+// A process is idle when it has used less than a 20th of a CPU for this long.
+const (
+	calm     = 5 * time.Second
+	calmPoll = 500 * time.Millisecond
+	calmCPU  = calmPoll / 20
+)
+
+// awaitIdle waits until the process is idle.
+func (r *running) awaitIdle(ctx context.Context) error {
+	before, idle := time.Duration(0), time.Duration(0)
+	err := wait.PollUntilContextCancel(ctx, calmPoll, true, func(context.Context) (bool, error) {
+		now, err := r.cpu()
+		idle += calmPoll
+		if now-before > calmCPU {
+			idle = 0
+		}
+		before = now
+		return idle >= calm, err
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for process %d to be idle: %w", r.proc.PID, err)
+	}
+	return nil
 }

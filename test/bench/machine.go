@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,75 +17,55 @@ import (
 
 	"github.com/prometheus/procfs"
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
 
 	"tutorial.kubebuilder.io/project/test/bench/results"
 )
 
-// namespaces is how many there are over which the CronJobs are spread.
-const namespaces = 10
-
-// environment describes the machine, but not which one it is, and what runs on it.
+// environment describes the machine, without naming it, and what runs on it.
 func environment(ctx context.Context, o *options) (results.Environment, error) {
 	e := results.Environment{
-		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Namespaces: namespaces,
+		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
 		Kubernetes: versionOf(ctx, filepath.Join(o.root, "bin", "k8s", "kube-apiserver")), Operator: versionOf(ctx, o.manager),
 	}
 	proc, err := procfs.NewDefaultFS()
-	if err != nil {
-		return e, fmt.Errorf("describing the machine: %w", err)
-	}
 	cpus, cpuErr := proc.CPUInfo()
 	memory, memoryErr := proc.Meminfo()
-	if err := errors.Join(cpuErr, memoryErr); err != nil {
+	if err := errors.Join(err, cpuErr, memoryErr); err != nil {
 		return e, fmt.Errorf("describing the machine: %w", err)
 	}
-	if len(cpus) > 0 {
-		e.CPU = cpus[0].ModelName
+	for _, cpu := range cpus {
+		e.CPU = cpu.ModelName
 	}
-	if memory.MemTotalBytes != nil {
-		e.Memory = *memory.MemTotalBytes
-	}
+	e.Memory = float64(ptr.Deref(memory.MemTotalBytes, 0))
 	return e, nil
 }
 
-// versionOf asks a program for its version; "" if it can't say. What needs the program will
-// complain.
+// versionOf returns the version that a program prints; "" if it can't be run: its start will fail.
 func versionOf(ctx context.Context, program string) string {
-	out, err := exec.CommandContext(ctx, program, "--version").Output()
+	out, _ := exec.CommandContext(ctx, program, "--version").Output()
 	fields := strings.Fields(string(out))
-	if err != nil || len(fields) == 0 {
-		return ""
-	}
-	return fields[len(fields)-1]
+	return strings.Join(fields[max(0, len(fields)-1):], "")
 }
 
-// memoryLimit returns how much memory, in bytes, the operator is deployed with.
-func memoryLimit(root string) (int64, error) {
-	path := filepath.Join(root, "config", "manager", "manager.yaml")
-	manifests, err := os.Open(path)
+// memoryLimit returns the memory limit, in bytes, of the operator's deployment.
+func memoryLimit(root string) (limit int64, err error) {
+	deployment := &appsv1.Deployment{}
+	content, err := os.ReadFile(filepath.Join(root, "config", "manager", "manager.yaml"))
+	if err == nil {
+		err = yaml.Unmarshal(content, deployment)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("reading the operator's deployment: %w", err)
 	}
-	defer func() { _ = manifests.Close() }()
-	for decoder := yaml.NewYAMLOrJSONDecoder(manifests, 4096); ; {
-		deployment := &appsv1.Deployment{}
-		err := decoder.Decode(deployment)
-		if errors.Is(err, io.EOF) {
-			return 0, fmt.Errorf("%s: no Deployment has a container with a memory limit", path)
-		}
-		if err != nil {
-			return 0, fmt.Errorf("reading %s: %w", path, err)
-		}
-		for _, container := range deployment.Spec.Template.Spec.Containers {
-			if limit := container.Resources.Limits.Memory(); !limit.IsZero() {
-				return limit.Value(), nil
-			}
-		}
+	for _, container := range deployment.Spec.Template.Spec.Containers {
+		limit += container.Resources.Limits.Memory().Value()
 	}
+	return limit, nil
 }
 
-// benchmarked are the packages whose Go benchmarks count.
+// benchmarked are the packages whose Go benchmarks are in the results.
 var benchmarked = []string{"internal/schedule", "internal/plan", "apis/batch/v2", "internal/webhook/conversion"}
 
 // micro runs the Go benchmarks.
@@ -107,18 +86,17 @@ func (b *bench) micro(ctx context.Context) error {
 			_, err := fmt.Sscanf(string(line), "Benchmark%s %f %f ns/op %f B/op %f allocs/op",
 				&benchmark, &iterations, &ns, &size, &allocations)
 			if err != nil {
-				continue // a line about something else
+				continue // not the line of a benchmark
 			}
-			benchmark = strings.TrimSuffix(benchmark, fmt.Sprintf("-%d", runtime.GOMAXPROCS(0)))
-			b.results.Add(results.Result{Stage: results.Micro, Of: name + " " + benchmark, Values: map[string]float64{
-				"ns": ns, "bytes": size, "allocations": allocations,
-			}})
+			result := results.New(results.Micro, name+" "+strings.TrimSuffix(benchmark, fmt.Sprintf("-%d", runtime.GOMAXPROCS(0))), 0)
+			result.Values["ns"], result.Values["bytes"], result.Values["allocations"] = ns, size, allocations
+			b.results.Add(*result)
 		}
 	}
 	return b.results.Save(b.file)
 }
 
-// report writes the page.
+// report writes the page, and the results that it shows.
 func (b *bench) report(context.Context) error {
 	page := &bytes.Buffer{}
 	if err := b.results.WritePage(page); err != nil {
@@ -128,9 +106,5 @@ func (b *bench) report(context.Context) error {
 	if err := b.results.Save(filepath.Join(docs, "performance", "results.json")); err != nil {
 		return err
 	}
-	//nolint:gosec // it is to be read by all
-	if err := os.WriteFile(filepath.Join(docs, "performance.md"), page.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("writing the page: %w", err)
-	}
-	return nil
+	return os.WriteFile(filepath.Join(docs, "performance.md"), page.Bytes(), 0o644) //nolint:gosec // it is to be read by all
 }

@@ -43,7 +43,7 @@ type bench struct {
 
 // options are what the command line says.
 type options struct {
-	stages     []string
+	stages     []stage
 	numbers    []int
 	contenders []contender
 	objects    int
@@ -54,62 +54,41 @@ type options struct {
 	root       string // the project's directory
 }
 
-// report is the stage that writes the page.
-const report = "report"
+// stage is a part of a run.
+type stage struct {
+	name         string
+	needsCluster bool
+	run          func(*bench, context.Context) error
+}
 
-// stages in the order in which they are run, and whether they need the control plane. Churn is run
-// only if it is named.
-var stages = []struct {
-	name    string
-	cluster bool
-	run     func(*bench, context.Context) error
-}{
+// stages in the order in which they are run. Without -stages, all but churn.
+var stages = []stage{
 	{results.Ticks, true, (*bench).ticks},
 	{results.Idle, true, (*bench).idle},
 	{results.Versions, true, (*bench).versions},
 	{results.Restart, true, (*bench).restart},
 	{results.Tenants, true, (*bench).tenants},
 	{results.Micro, false, (*bench).micro},
-	{report, false, (*bench).report},
+	{"report", false, (*bench).report},
 	{results.Churn, true, (*bench).churn},
 }
 
 // parseFlags reads the command line.
 func parseFlags(args []string) (*options, error) {
 	o := &options{}
-	var stageNames, contenderNames []string
-	for _, stage := range stages {
-		stageNames = append(stageNames, stage.name)
-	}
-	for _, c := range contenders {
-		contenderNames = append(contenderNames, c.id)
-	}
-	usual := slices.DeleteFunc(slices.Clone(stageNames), func(name string) bool { return name == results.Churn })
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	chosen := flags.String("stages", strings.Join(usual, ","), "`names` of the stages to run; the results of others stay as they are")
+	chosen := flags.String("stages", "ticks,idle,versions,restart,tenants,micro,report",
+		"`names` of the stages to run, of these and churn; the results of others stay as they are")
 	numbers := flags.String("n", "1000,5000,20000", "`numbers` of CronJobs that are due at once")
-	contending := flags.String("contenders", strings.Join(contenderNames, ","), "`names` of those to measure")
+	contending := flags.String("contenders", "bare,operator,tuned,shipped", "`names` of those to measure")
 	flags.IntVar(&o.objects, "objects", 20000, "`number` of CronJobs in the stages idle, versions and restart")
 	flags.DurationVar(&o.span, "idle", 10*time.Minute, "`duration` of the stage idle, for each contender")
-	flags.DurationVar(&o.churning, "churn", 30*time.Minute, "`duration` of the stage churn, which is run only if it is named")
+	flags.DurationVar(&o.churning, "churn", 30*time.Minute, "`duration` of the stage churn")
 	flags.StringVar(&o.manager, "manager", "bin/manager", "`file` of the manager to measure, to compare builds")
 	flags.StringVar(&o.file, "results", "bin/bench/results.json", "`file` with the results, in which those of this run replace older ones")
 	err := flags.Parse(args)
 	if err != nil {
 		return nil, err
-	}
-	if o.root, err = localcluster.FindRoot(); err != nil {
-		return nil, err
-	}
-	if o.stages, err = namesIn("stages", *chosen, stageNames); err != nil {
-		return nil, err
-	}
-	named, err := namesIn("contenders", *contending, contenderNames)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range named {
-		o.contenders = append(o.contenders, contenders[slices.Index(contenderNames, name)])
 	}
 	for text := range strings.SplitSeq(*numbers, ",") {
 		n, err := strconv.Atoi(text)
@@ -118,18 +97,29 @@ func parseFlags(args []string) (*options, error) {
 		}
 		o.numbers = append(o.numbers, n)
 	}
-	return o, nil
+	if o.stages, err = pick("stages", *chosen, stages, func(s stage) string { return s.name }); err != nil {
+		return nil, err
+	}
+	if o.contenders, err = pick("contenders", *contending, contenders, func(c contender) string { return c.id }); err != nil {
+		return nil, err
+	}
+	o.root, err = localcluster.FindRoot()
+	return o, err
 }
 
-// namesIn reads names with commas between.
-func namesIn(option, text string, known []string) ([]string, error) {
-	names := strings.Split(text, ",")
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("-%s: there is no %q: want some of %s", option, name, strings.Join(known, ","))
+// pick returns those of all whose names are in a list with commas between, in their own order.
+func pick[T any](option, list string, all []T, name func(T) string) (picked []T, err error) {
+	wanted, known := strings.Split(list, ","), []string(nil)
+	for _, item := range all {
+		known = append(known, name(item))
+		if slices.Contains(wanted, name(item)) {
+			picked = append(picked, item)
 		}
 	}
-	return names, nil
+	if len(picked) != len(wanted) {
+		return nil, fmt.Errorf("-%s=%s: want some of %s, each once", option, list, strings.Join(known, ","))
+	}
+	return picked, nil
 }
 
 // run does what the command line says.
@@ -147,11 +137,8 @@ func run(ctx context.Context, args []string) (err error) {
 			err = errors.Join(err, b.Stop())
 		}
 	}()
-	for _, stage := range stages {
-		if !slices.Contains(b.stages, stage.name) {
-			continue
-		}
-		if stage.cluster && b.cluster == nil {
+	for _, stage := range b.stages {
+		if stage.needsCluster && b.cluster == nil {
 			if b.results.Environment, err = environment(ctx, o); err != nil {
 				return err
 			}
@@ -169,19 +156,17 @@ func run(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// keep adds a result to the results, notes what failed, and saves them. It is a failure too if the
-// operator has taken more memory than it would have had where it is deployed. Here nobody keeps it
-// from that.
+// keep saves a result and notes what failed. It is a failure too if the operator has taken more
+// memory than its deployment has: here nothing keeps it from that.
 func (b *bench) keep(result results.Result) error {
 	line, err := json.Marshal(result)
 	if err != nil {
 		return err
 	}
 	plane.Logf("%s", line)
-	b.failures = append(b.failures, b.results.Add(result)...)
-	if peak := int64(result.Values[results.Peak]); result.IsOurs() && peak > b.memoryLimit {
-		b.failures = append(b.failures, fmt.Sprintf("%s N=%d: %d MiB of memory: deployed, it has %d",
-			result.Stage, result.N, peak>>20, b.memoryLimit>>20))
+	b.results.Add(result)
+	if result.IsOurs() {
+		b.failures = append(b.failures, result.Failures(b.memoryLimit)...)
 	}
 	return b.results.Save(b.file)
 }

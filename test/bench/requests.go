@@ -17,22 +17,21 @@ import (
 // requestsMetric is the API server's count of the requests that it has answered.
 const requestsMetric = "apiserver_request_total"
 
-// relevant are the resources that a controller of CronJobs has to do with. The API server asks
-// itself for others.
+// relevant are the resources of a controller of CronJobs. The API server asks itself for others.
 var relevant = []string{"cronjobs", "jobs", "events"}
 
 // requests counts requests by verb and resource, such as "create jobs" and "patch cronjobs/status".
-// Those that failed are under a key of their own, with the code: "create jobs (409)".
+// Those that failed are under a key of their own, with the code: "create jobs (409)". Watches are
+// left out: they count when they end, and the bench has its own.
 type requests map[string]float64
 
-// requests returns what the API server has answered so far, to anybody, about CronJobs, Jobs and
-// events. A watch counts when it ends.
+// requests returns what the API server has answered so far, to anybody.
 func (p *cluster) requests(ctx context.Context) (requests, error) {
 	families, err := plane.ReadMetrics(ctx, p.json, requestsMetric)
 	return requestsIn(families), err
 }
 
-// requestsIn counts them.
+// requestsIn counts the requests in the API server's metrics.
 func requestsIn(families map[string]*dto.MetricFamily) requests {
 	counts := requests{}
 	for _, metric := range families[requestsMetric].GetMetric() {
@@ -40,23 +39,19 @@ func requestsIn(families map[string]*dto.MetricFamily) requests {
 		for _, pair := range metric.GetLabel() {
 			labels[pair.GetName()] = pair.GetValue()
 		}
-		if slices.Contains(relevant, labels["resource"]) {
+		if slices.Contains(relevant, labels["resource"]) && labels["verb"] != "WATCH" {
 			counts[requestKey(labels)] += plane.Value(metric)
 		}
 	}
 	return counts
 }
 
+// rbacVerbs are RBAC's names for the verbs that are not the same in lower case.
+var rbacVerbs = strings.NewReplacer("post", "create", "put", "update")
+
 // requestKey names requests as RBAC does.
 func requestKey(labels map[string]string) string {
-	verb := strings.ToLower(labels["verb"])
-	switch verb {
-	case "post":
-		verb = "create"
-	case "put":
-		verb = "update"
-	}
-	key := verb + " " + labels["resource"]
+	key := rbacVerbs.Replace(strings.ToLower(labels["verb"])) + " " + labels["resource"]
 	if labels["subresource"] != "" {
 		key += "/" + labels["subresource"]
 	}
@@ -82,7 +77,7 @@ func (r requests) writes() float64 {
 	total := 0.0
 	for key, count := range r {
 		verb, _, _ := strings.Cut(key, " ")
-		if !slices.Contains([]string{"get", "list", "watch"}, verb) {
+		if verb != "get" && verb != "list" {
 			total += count
 		}
 	}

@@ -22,11 +22,12 @@ apiserver_request_total{code="200",group="other",resource="cronjobs",subresource
 apiserver_request_total{code="200",group="",resource="events",subresource="",verb="LIST",version="v1"} 6
 apiserver_request_total{code="200",group="",resource="pods",subresource="",verb="LIST",version="v1"} 7
 apiserver_request_totally_different{code="200"} 8
+apiserver_request_total{code="200",group="batch",resource="jobs",subresource="",verb="WATCH",version="v1"} 2
 go_goroutines 12
 go_goroutines_of_another_kind 13
 `
 
-func TestRequestsAreNamedByVerbAndResource(t *testing.T) {
+func TestRequestsButWatchesAreNamedByVerbAndResource(t *testing.T) {
 	families, err := plane.ParseMetrics(strings.NewReader(exposition), requestsMetric)
 	require.NoError(t, err)
 	got := requestsIn(families)

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -17,119 +18,95 @@ import (
 )
 
 const (
-	// jobsEach is how many finished Jobs each CronJob has: as many as the default history limit
-	// keeps.
+	// jobsEach is the number of finished Jobs of each CronJob: the default history limit.
 	jobsEach = 3
 
-	// due is how many CronJobs are due, each minute, among those that are not; and how they are
-	// called.
-	due       = 20
-	duePrefix = "due"
+	// dueEachMinute is the number of CronJobs that are due, among those that are not.
+	dueEachMinute = 20
 
 	// restarts is how often a contender is started; the median counts.
 	restarts = 3
 
-	// repose is how long after all is done its memory is looked at.
+	// repose is how long after all is done the memory is measured.
 	repose = 30 * time.Second
 )
 
-// restart sees how controllers come back to many CronJobs and Jobs.
+// restart measures how controllers come back to many CronJobs and Jobs.
 func (b *bench) restart(ctx context.Context) error {
-	return b.each(b.resting(), func(c contender) (*results.Result, error) { return b.comeBack(ctx, c) })
+	return b.each(b.controllers(), func(c contender) (*results.Result, error) { return b.comeBack(ctx, c) })
 }
 
-// comeBack restarts a contender several times.
+// comeBack restarts a contender several times. The memory is that of the last time.
 func (b *bench) comeBack(ctx context.Context, c contender) (*results.Result, error) {
 	if err := b.furnish(ctx, c); err != nil {
 		return nil, err
 	}
-	result := &results.Result{Stage: results.Restart, Of: c.id, N: b.objects + due, Values: map[string]float64{
-		"jobs": float64(b.objects * jobsEach),
-	}}
-	var first, last []time.Duration
+	result := results.New(results.Restart, c.id, b.objects+dueEachMinute)
+	var firsts, lasts []float64
 	for range restarts {
-		r, took, err := b.comeBackOnce(ctx, c)
+		first, last, err := b.comeBackOnce(ctx, c, result)
 		if err != nil {
 			return nil, err
 		}
-		first, last = append(first, took[0]), append(last, took[len(took)-1])
-		// Each start finds what one has left that had written all it had to.
-		if err := r.awaitIdle(ctx); err != nil {
-			return nil, err
-		}
-		if len(first) == restarts {
-			if err := plane.SleepUntil(ctx, time.Now().Add(repose)); err != nil {
-				return nil, err
-			}
-			used, err := b.used(ctx, r)
-			if err != nil {
-				return nil, err
-			}
-			result.Values[results.Resident], result.Values[results.Peak] = float64(used.resident), float64(used.peak)
-		}
-		if err := r.end(); err != nil {
-			return nil, err
-		}
+		firsts, lasts = append(firsts, first.Seconds()), append(lasts, last.Seconds())
 	}
-	result.Values["first"], result.Values["last"] = median(first).Seconds(), median(last).Seconds()
+	result.Values["jobs"], result.Values["first"], result.Values["last"] = float64(b.objects*jobsEach), median(firsts), median(lasts)
 	return result, nil
 }
 
-// furnish creates the CronJobs and Jobs, and lets the contender take note of them.
+// furnish creates the CronJobs and Jobs, and lets the contender write their statuses.
 func (b *bench) furnish(ctx context.Context, c contender) error {
 	if err := b.clear(ctx); err != nil {
 		return err
 	}
-	if _, err := b.populate(ctx, c, "bench", b.objects, notSoon(time.Now())); err != nil {
+	if err := b.populate(ctx, b.resting(c.kind)); err != nil {
 		return err
 	}
 	if err := b.createFinishedJobs(ctx, c.kind); err != nil {
 		return err
 	}
-	if _, err := b.populate(ctx, c, duePrefix, due, "* * * * *"); err != nil {
+	if err := b.populate(ctx, batch{kind: c.kind, prefix: "due", count: dueEachMinute, schedule: "* * * * *"}); err != nil {
 		return err
 	}
 	r, err := b.settled(ctx, c)
 	if err != nil {
 		return err
 	}
-	if err := r.end(); err != nil {
-		return err
-	}
-	return b.compact(ctx)
+	return errors.Join(b.End(r.Process), b.compact(ctx))
 }
 
-// comeBackOnce starts a contender a second after a tick, and returns when the Jobs of the tick were
-// there, counted from the start of the process.
-func (b *bench) comeBackOnce(ctx context.Context, c contender) (*running, []time.Duration, error) {
+// comeBackOnce starts a contender a second after a tick, and returns when the first and the last
+// Job of the tick came, from the start of the process. It adds the memory to the result.
+func (b *bench) comeBackOnce(ctx context.Context, c contender, result *results.Result) (first, last time.Duration, err error) {
 	tick := time.Now().Truncate(time.Minute).Add(time.Minute)
 	if err := plane.SleepUntil(ctx, tick.Add(time.Second)); err != nil {
-		return nil, nil, err
+		return 0, 0, err
 	}
 	watch, err := b.watchStarts(ctx)
 	if err != nil {
-		return nil, nil, err
+		return 0, 0, err
 	}
 	begin := time.Now()
 	r, err := b.start(ctx, c)
 	if err != nil {
-		return nil, nil, err
+		return 0, 0, err
 	}
-	all, err := b.awaitStarts(ctx, r, watch, due, tick)
+	all, err := watch.await(ctx, r, dueEachMinute, tick.Add(cut))
+	starts := watch.stop()
+	if err == nil && !all {
+		err = fmt.Errorf("only %d of %d CronJobs had a Job %v after the tick", len(starts), dueEachMinute, cut)
+	}
+	if err == nil {
+		err = r.awaitIdle(ctx) // the next start is to find all statuses written
+	}
 	if err != nil {
-		return nil, nil, err
+		return 0, 0, err
 	}
-	var took []time.Duration
-	for _, start := range watch.stop() {
-		took = append(took, start.seen.Sub(begin))
-	}
-	if !all {
-		return nil, nil, fmt.Errorf("%d of %d CronJobs that were due had no Job %v after the tick", due-len(took), due, cut)
-	}
-	return r, took, nil
+	err = errors.Join(plane.SleepUntil(ctx, time.Now().Add(repose)), r.addMemory(result), b.End(r.Process))
+	return starts[0].seen.Sub(begin), starts[len(starts)-1].seen.Sub(begin), err
 }
 
-// createFinishedJobs gives each CronJob that is not due its Jobs, which have completed.
+// createFinishedJobs gives each CronJob its Jobs, which have completed.
 func (p *cluster) createFinishedJobs(ctx context.Context, k kind) error {
 	cronJobs, err := p.cronJobs(ctx, k)
 	if err != nil {
@@ -137,8 +114,7 @@ func (p *cluster) createFinishedJobs(ctx context.Context, k kind) error {
 	}
 	latest := time.Now().Truncate(time.Hour)
 	return inParallel(ctx, len(cronJobs)*jobsEach, func(ctx context.Context, i int) error {
-		owner := &cronJobs[i/jobsEach]
-		job := finishedJob(k, owner, latest.Add(-time.Duration(i%jobsEach)*time.Hour))
+		job := finishedJob(k, cronJobs[i/jobsEach], latest.Add(-time.Duration(i%jobsEach)*time.Hour))
 		if err := p.Client.Create(ctx, job); err != nil {
 			return fmt.Errorf("creating Job %s: %w", job.Name, err)
 		}
@@ -150,9 +126,9 @@ func (p *cluster) createFinishedJobs(ctx context.Context, k kind) error {
 	})
 }
 
-// finishedJob makes a Job of a CronJob for a tick, as its controller would.
-func finishedJob(k kind, owner *cronJob, tick time.Time) *batchv1.Job {
-	template := jobTemplate()
+// finishedJob returns a Job of a CronJob for a tick as its controller would create it.
+func finishedJob(k kind, owner cronJob, tick time.Time) *batchv1.Job {
+	template := jobTemplate.DeepCopy()
 	annotation, suffix := batchv1.CronJobScheduledTimestampAnnotation, tick.Unix()/60
 	if k.isOperators() {
 		annotation, suffix = v1.ScheduledAtAnnotation, tick.Unix()
@@ -163,7 +139,7 @@ func finishedJob(k kind, owner *cronJob, tick time.Time) *batchv1.Job {
 			Labels:      template.Labels,
 			Annotations: map[string]string{annotation: tick.UTC().Format(time.RFC3339)},
 			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: k.apiVersion, Kind: "CronJob", Name: owner.Metadata.Name, UID: owner.Metadata.UID,
+				APIVersion: string(k), Kind: "CronJob", Name: owner.Metadata.Name, UID: owner.Metadata.UID,
 				Controller: new(true), BlockOwnerDeletion: new(true),
 			}},
 		},

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -27,39 +25,36 @@ import (
 // start is a Job that was started.
 type start struct {
 	// owner is the UID of the CronJob that controls it; empty if none does.
-	owner types.UID
-	// seen is when we heard of it.
+	owner     types.UID
+	namespace string
+	// seen is when the watch told of it.
 	seen time.Time
-	// created is when the API server says that it created it, in whole seconds, cut off.
+	// created is its creation timestamp, which the API server cuts off to whole seconds.
 	created time.Time
-	// scheduledAt is the tick that it says it is for; zero if it does not say.
+	// scheduledAt is the tick in its annotation; zero if there is none.
 	scheduledAt time.Time
 }
 
-// startWatch watches Jobs from the API server as they come, all of them.
+// startWatch watches the Jobs that are created.
 type startWatch struct {
 	mu     sync.Mutex
 	all    []start
-	err    error
 	owners map[types.UID]bool
 
 	cancel context.CancelFunc
 	ended  chan struct{}
 }
 
-// tickAnnotations are those by which Jobs tell their tick: the operator's and the built-in
-// controller's.
+// tickAnnotations are those of the operator and of the built-in controller.
 var tickAnnotations = []string{v1.ScheduledAtAnnotation, batchv1.CronJobScheduledTimestampAnnotation}
 
 // watchStarts watches from now until [startWatch.stop].
 func (p *cluster) watchStarts(ctx context.Context) (*startWatch, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	s := &startWatch{owners: map[types.UID]bool{}, cancel: cancel, ended: make(chan struct{})}
 	list := &batchv1.JobList{}
 	if err := p.Client.List(ctx, list, client.Limit(1)); err != nil {
-		cancel()
 		return nil, fmt.Errorf("listing the Jobs: %w", err)
 	}
+	ctx, cancel := context.WithCancel(ctx)
 	watcher, err := toolswatch.NewRetryWatcherWithContext(ctx, list.ResourceVersion, &cache.ListWatch{
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			return p.Client.Watch(ctx, list, &client.ListOptions{Raw: &options})
@@ -69,30 +64,20 @@ func (p *cluster) watchStarts(ctx context.Context) (*startWatch, error) {
 		cancel()
 		return nil, fmt.Errorf("watching the Jobs: %w", err)
 	}
+	s := &startWatch{owners: map[types.UID]bool{}, cancel: cancel, ended: make(chan struct{})}
 	go func() {
 		defer close(s.ended)
 		for event := range watcher.ResultChan() {
-			switch event.Type {
-			case watch.Added:
+			if event.Type == watch.Added {
 				s.add(event.Object.(*batchv1.Job))
-			case watch.Error:
-				s.fail(apierrors.FromObject(event.Object))
 			}
 		}
-		s.fail(errors.New("it has ended"))
 	}()
 	return s, nil
 }
 
-// fail notes why the watch ends.
-func (s *startWatch) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.err = cmp.Or(s.err, fmt.Errorf("watching the Jobs: %w", err))
-}
-
 func (s *startWatch) add(job *batchv1.Job) {
-	added := start{seen: time.Now(), created: job.CreationTimestamp.Time}
+	added := start{namespace: job.Namespace, seen: time.Now(), created: job.CreationTimestamp.Time}
 	if owner := metav1.GetControllerOfNoCopy(job); owner != nil {
 		added.owner = owner.UID
 	}
@@ -107,13 +92,20 @@ func (s *startWatch) add(job *batchv1.Job) {
 	s.owners[added.owner] = true
 }
 
-// awaitOwners waits until so many CronJobs have started a Job. It reports whether they have by the
-// end of ctx.
-func (s *startWatch) awaitOwners(ctx context.Context, count int) (bool, error) {
+// await waits until so many CronJobs have started a Job, and reports whether they have by the end.
+// It fails when the contender ends.
+func (s *startWatch) await(ctx context.Context, r *running, count int, end time.Time) (bool, error) {
+	ctx, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
+		select {
+		case <-s.ended:
+			return false, errors.New("the watch of the Jobs has ended")
+		default:
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return len(s.owners) >= count, s.err
+		return len(s.owners) >= count, r.Err()
 	})
 	if wait.Interrupted(err) {
 		return false, nil

@@ -33,36 +33,23 @@ func TestJudgeCountsWhatMustNotBe(t *testing.T) {
 		wantWrong map[string]int
 	}{
 		"each once":                  {starts: []start{job("a", 0), job("b", time.Second)}, wantSeen: 2, wantWrong: map[string]int{}},
-		"one twice":                  {starts: []start{job("a", 0), job("a", 1), job("b", 2)}, wantSeen: 2, wantWrong: map[string]int{results.Twice: 1}},
-		"one missing":                {starts: []start{job("a", 0)}, wantSeen: 1, wantWrong: map[string]int{results.NotRun: 1}},
+		"one twice":                  {starts: []start{job("a", 0), job("a", 1), job("b", 2)}, wantSeen: 2, wantWrong: map[string]int{"Jobs too many for a tick": 1}},
+		"one missing":                {starts: []start{job("a", 0)}, wantSeen: 1, wantWrong: map[string]int{"CronJobs without a Job": 1}},
 		"one missing, when cut off":  {starts: []start{job("a", 0)}, cut: true, wantSeen: 1, wantWrong: map[string]int{}},
-		"one seen early":             {starts: []start{job("a", 0), job("b", -1)}, wantSeen: 2, wantWrong: map[string]int{results.Early: 1}},
-		"one created early":          {starts: []start{job("a", 0), createdEarly}, wantSeen: 2, wantWrong: map[string]int{results.Early: 1}},
-		"a stranger's":               {starts: []start{job("a", 0), job("b", 0), job("c", 0)}, wantSeen: 2, wantWrong: map[string]int{results.Astray: 1}},
-		"one for another tick alone": {starts: []start{job("a", 0), other}, wantSeen: 1, wantWrong: map[string]int{results.NotRun: 1, results.Astray: 1}},
+		"one seen early":             {starts: []start{job("a", 0), job("b", -1)}, wantSeen: 2, wantWrong: map[string]int{"Jobs before they were due": 1}},
+		"one created early":          {starts: []start{job("a", 0), createdEarly}, wantSeen: 2, wantWrong: map[string]int{"Jobs before they were due": 1}},
+		"a stranger's":               {starts: []start{job("a", 0), job("b", 0), job("c", 0)}, wantSeen: 2, wantWrong: map[string]int{"Jobs of no CronJob, or for another tick": 1}},
+		"one for another tick alone": {starts: []start{job("a", 0), other}, wantSeen: 1, wantWrong: map[string]int{"CronJobs without a Job": 1, "Jobs of no CronJob, or for another tick": 1}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := results.Result{N: 2, Values: map[string]float64{}}
+			got := results.New(results.Ticks, results.Operator, 2)
 			if test.cut {
 				got.Values[results.CutAfter] = 60
 			}
-			judge(&got, test.starts, cronJobs, tick)
+			judge(got, test.starts, cronJobs, tick)
 			assert.InDelta(t, test.wantSeen, got.Values[results.Seen], 0)
 			assert.Equal(t, test.wantWrong, got.Wrong)
 		})
-	}
-}
-
-func TestPerRunLeavesOutWatches(t *testing.T) {
-	got := perRun(requests{"create jobs": 10, "patch cronjobs/status": 5, "watch jobs": 3}, 10)
-	assert.Equal(t, map[string]float64{"create jobs": 1, "patch cronjobs/status": 0.5}, got)
-}
-
-func TestNotSoonIsTwoMonthsAgo(t *testing.T) {
-	for month, want := range map[time.Month]string{
-		time.January: "0 0 1 11 *", time.February: "0 0 1 12 *", time.March: "0 0 1 1 *", time.December: "0 0 1 10 *",
-	} {
-		assert.Equal(t, want, notSoon(time.Date(2026, month, 15, 0, 0, 0, 0, time.UTC)), month)
 	}
 }

@@ -22,72 +22,27 @@ import (
 )
 
 const (
-	// mostCreates is how many CronJobs are created to see how fast that is.
+	// mostCreates is how many CronJobs are created to measure the rate.
 	mostCreates = 5000
 
-	// How often all are listed, and one is read: the median counts.
+	// listings and readings are how often all are listed, and one is read; the median counts.
 	listings = 5
 	readings = 200
 
-	// chunk is how many kubectl lists at once.
-	chunk = "500"
+	// chunk is how many kubectl lists at once, and everything how many are listed without a limit.
+	chunk      = "500"
+	everything = "0"
 )
 
-// versions sees what it costs to create and read CronJobs in each version, with the operator's
-// webhooks.
+// plainGroup is the API group of custom resources with the schema of v1 and nothing else: no
+// webhook, no other version, nobody who reconciles them.
+const plainGroup = "plain.bench.example"
+
+const plainCRD kind = plainGroup + "/v1"
+
+// versions measures what it costs to create and read CronJobs in each version. What a create costs
+// is told apart by leaving things out: all but the CRD, and all but the webhooks.
 func (b *bench) versions(ctx context.Context) error {
-	if err := b.clear(ctx); err != nil {
-		return err
-	}
-	if err := b.timeCreates(ctx, results.Builtin, builtin); err != nil {
-		return err
-	}
-	if err := b.timePlainCreates(ctx); err != nil {
-		return err
-	}
-	if err := b.timeAdmission(ctx); err != nil {
-		return err
-	}
-	r, err := b.settled(ctx, operator)
-	if err != nil {
-		return err
-	}
-	if err := b.timeCreates(ctx, results.V2, operatorV2); err != nil {
-		return err
-	}
-	if err := b.timeCreates(ctx, results.V1, operatorV1); err != nil {
-		return err
-	}
-	if _, err := b.create(ctx, b.namespaces, operatorV1, "bench", b.objects, notSoon(time.Now())); err != nil {
-		return err
-	}
-	if err := r.awaitIdle(ctx); err != nil {
-		return err
-	}
-	if err := b.timeReads(ctx); err != nil {
-		return err
-	}
-	return r.end()
-}
-
-// timeCreates creates CronJobs and deletes them again.
-func (b *bench) timeCreates(ctx context.Context, of string, k kind) error {
-	count := min(b.objects, mostCreates)
-	took, err := b.create(ctx, b.namespaces, k, "bench", count, notSoon(time.Now()))
-	if err != nil {
-		return err
-	}
-	rate := map[string]float64{results.Creates: float64(count) / took.Seconds()}
-	if err := b.keep(results.Result{Stage: results.Versions, Of: of, N: b.objects, Values: rate}); err != nil {
-		return err
-	}
-	return b.clear(ctx)
-}
-
-// timePlainCreates creates what has the schema of v1 and nothing besides: no webhook, no other
-// version, nobody who reconciles it. That is as fast as the API server takes custom resources of
-// this kind.
-func (b *bench) timePlainCreates(ctx context.Context) error {
 	options, err := plainCRDs(b.root)
 	if err != nil {
 		return err
@@ -95,45 +50,111 @@ func (b *bench) timePlainCreates(ctx context.Context) error {
 	if _, err := envtest.InstallCRDs(b.Config, options); err != nil {
 		return fmt.Errorf("installing a CRD: %w", err)
 	}
-	if err := b.timeCreates(ctx, results.CRD, plainCRD); err != nil {
+	if err := b.takeLease(ctx); err != nil {
 		return err
 	}
-	return envtest.UninstallCRDs(b.Config, options)
-}
-
-// timeAdmission creates CronJobs of v1 while the operator serves its webhooks and another leads:
-// nobody reconciles.
-func (b *bench) timeAdmission(ctx context.Context) error {
-	lease, err := b.takeLease(ctx)
+	for _, m := range []struct {
+		of    string
+		kind  kind
+		flags []string // the operator's, if it runs
+	}{
+		{"builtin", builtin, nil},
+		{"crd", plainCRD, nil},
+		{"admission", operatorV1, []string{"--leader-elect", "--leader-election-namespace=" + neighbour}},
+		{"v2", operatorV2, []string{}},
+		{"v1", operatorV1, []string{}},
+	} {
+		if err := b.timeCreates(ctx, m.of, m.kind, m.flags); err != nil {
+			return fmt.Errorf("%s: %w", m.of, err)
+		}
+	}
+	if err := envtest.UninstallCRDs(b.Config, options); err != nil {
+		return fmt.Errorf("deleting a CRD: %w", err)
+	}
+	r, err := b.ready(ctx, operator, b.resting(operatorV1))
 	if err != nil {
 		return err
 	}
-	r, err := b.settled(ctx, operator, "--leader-elect", "--leader-election-namespace="+lease.Namespace)
+	return errors.Join(b.timeReads(ctx), b.End(r.Process))
+}
+
+// takeLease takes the operator's Lease in the neighbour namespace, so that nobody who waits for it
+// reconciles.
+func (p *cluster) takeLease(ctx context.Context) error {
+	now := metav1.NowMicro()
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: neighbour, Name: "cronjob-controller.tutorial.kubebuilder.io"},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: new("bench"), LeaseDurationSeconds: new(int32(24 * time.Hour / time.Second)), RenewTime: &now,
+		},
+	}
+	if err := p.Client.Create(ctx, lease); err != nil {
+		return fmt.Errorf("taking the Lease: %w", err)
+	}
+	return nil
+}
+
+// plainCRDs returns the operator's CRD in another group, with v1 alone, and how long to wait for
+// it.
+func plainCRDs(root string) (envtest.CRDInstallOptions, error) {
+	options := envtest.CRDInstallOptions{Paths: []string{filepath.Join(root, "config", "crd", "bases")}, MaxTime: time.Minute}
+	if err := envtest.ReadCRDFiles(&options); err != nil {
+		return options, fmt.Errorf("reading the CRD: %w", err)
+	}
+	options.Paths = nil
+	crd := options.CRDs[0]
+	crd.Spec.Group, crd.Name, crd.Spec.Conversion = plainGroup, crd.Spec.Names.Plural+"."+plainGroup, nil
+	crd.Spec.Versions = slices.DeleteFunc(crd.Spec.Versions, func(version apiextensionsv1.CustomResourceDefinitionVersion) bool {
+		return version.Name != "v1"
+	})
+	return options, nil
+}
+
+// timeCreates measures how fast CronJobs are created, with the operator if it has flags.
+func (b *bench) timeCreates(ctx context.Context, of string, k kind, flags []string) error {
+	if err := b.clear(ctx); err != nil {
+		return err
+	}
+	var r *running
+	if flags != nil {
+		var err error
+		if r, err = b.settled(ctx, operator, flags...); err != nil {
+			return err
+		}
+	}
+	some := b.resting(k)
+	some.count = min(some.count, mostCreates)
+	took, err := b.create(ctx, some)
+	if r != nil {
+		err = errors.Join(err, b.End(r.Process))
+	}
 	if err != nil {
 		return err
 	}
-	if err := b.timeCreates(ctx, results.Admission, operatorV1); err != nil {
-		return err
-	}
-	return errors.Join(r.end(), b.Client.Delete(ctx, lease))
+	result := results.New(results.Versions, of, b.objects)
+	result.Values["creates"] = float64(some.count) / took.Seconds()
+	return b.keep(*result)
 }
 
-// timeReads lists and reads what there is, by turns in each version.
+// timeReads lists and reads all CronJobs, in each version in turn.
 func (b *bench) timeReads(ctx context.Context) error {
-	kinds := map[string]kind{results.V1: operatorV1, results.V2: operatorV2}
+	kinds := map[string]kind{"v1": operatorV1, "v2": operatorV2}
 	for name, measurement := range map[string]struct {
 		times int
-		read  func(ctx context.Context, k kind, i int) error
+		read  func(k kind, i int) error
 	}{
-		results.List: {listings, b.list},
-		"chunks":     {listings, b.listInChunks},
-		"get":        {readings, b.get},
+		"list":   {listings, func(k kind, _ int) error { return b.list(ctx, k, everything) }},
+		"chunks": {listings, func(k kind, _ int) error { return b.list(ctx, k, chunk) }},
+		"get": {readings, func(k kind, i int) error {
+			i %= b.objects
+			return b.json.Get().AbsPath(k.in(b.namespaceOf(i)), nameOf("bench", i)).Do(ctx).Error()
+		}},
 	} {
 		took := map[string][]time.Duration{}
 		for i := range measurement.times + 1 { // the first time does not count
 			for version, k := range kinds {
 				begin := time.Now()
-				if err := measurement.read(ctx, k, i); err != nil {
+				if err := measurement.read(k, i); err != nil {
 					return fmt.Errorf("reading %s: %w", version, err)
 				}
 				if i > 0 {
@@ -151,19 +172,13 @@ func (b *bench) timeReads(ctx context.Context) error {
 // median returns the median of some values; of an even number, the larger one.
 func median[T cmp.Ordered](values []T) T { return slices.Sorted(slices.Values(values))[len(values)/2] }
 
-// list reads all CronJobs in one answer.
-func (p *cluster) list(ctx context.Context, k kind, _ int) error {
-	_, err := p.json.Get().AbsPath(k.everywhere()).DoRaw(ctx)
-	return err
-}
-
 // continues finds where to go on in a list. No object here has such a field.
 var continues = regexp.MustCompile(`"continue":"([^"]+)"`)
 
-// listInChunks reads all CronJobs as kubectl does.
-func (p *cluster) listInChunks(ctx context.Context, k kind, _ int) error {
+// list reads all CronJobs, so many in each answer.
+func (p *cluster) list(ctx context.Context, k kind, limit string) error {
 	for token := ""; ; {
-		answer, err := p.json.Get().AbsPath(k.everywhere()).Param("limit", chunk).Param("continue", token).DoRaw(ctx)
+		answer, err := p.json.Get().AbsPath(k.everywhere()).Param("limit", limit).Param("continue", token).DoRaw(ctx)
 		if err != nil {
 			return err
 		}
@@ -173,53 +188,4 @@ func (p *cluster) listInChunks(ctx context.Context, k kind, _ int) error {
 		}
 		token = string(found[1])
 	}
-}
-
-// get reads one CronJob.
-func (p *cluster) get(ctx context.Context, k kind, i int) error {
-	_, err := p.json.Get().AbsPath(k.in(p.namespaceOf(i)), nameOf("bench", i)).DoRaw(ctx)
-	return err
-}
-
-// What a create costs is told apart by leaving things out: here, all but the CRD, and all but the
-// webhooks.
-const (
-	// plainGroup is the API group of custom resources with the schema of v1 and nothing besides.
-	plainGroup = "plain.bench.example"
-
-	// leaseName is the operator's Lease.
-	leaseName = "cronjob-controller.tutorial.kubebuilder.io"
-)
-
-var plainCRD = kind{apiVersion: plainGroup + "/v1"}
-
-// plainCRDs returns the operator's CRD as another, with v1 alone, and how long to wait for it.
-func plainCRDs(root string) (envtest.CRDInstallOptions, error) {
-	options := envtest.CRDInstallOptions{Paths: []string{filepath.Join(root, "config", "crd", "bases")}, MaxTime: time.Minute}
-	if err := envtest.ReadCRDFiles(&options); err != nil {
-		return options, fmt.Errorf("reading the CRD: %w", err)
-	}
-	options.Paths = nil
-	crd := options.CRDs[0]
-	crd.Spec.Group, crd.Name = plainGroup, crd.Spec.Names.Plural+"."+plainGroup
-	crd.Spec.Conversion = nil
-	crd.Spec.Versions = slices.DeleteFunc(crd.Spec.Versions, func(version apiextensionsv1.CustomResourceDefinitionVersion) bool {
-		return version.Name != "v1"
-	})
-	return options, nil
-}
-
-// takeLease takes the operator's Lease, so that none of its replicas becomes the leader.
-func (p *cluster) takeLease(ctx context.Context) (*coordinationv1.Lease, error) {
-	now := metav1.NowMicro()
-	lease := &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespaces[0], Name: leaseName},
-		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: new("bench"), LeaseDurationSeconds: new(int32(24 * time.Hour / time.Second)), AcquireTime: &now, RenewTime: &now,
-		},
-	}
-	if err := p.Client.Create(ctx, lease); err != nil {
-		return nil, fmt.Errorf("taking the Lease: %w", err)
-	}
-	return lease, nil
 }

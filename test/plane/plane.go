@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package plane is what the bench and the storms share, beside the local cluster: how such a
-// program begins and ends, waits and tries again, how it asks the API server for any path, and how
-// it reads metrics.
+// program begins and ends, waits and tries again, how it asks the API server for any path, and
+// etcd, and how it reads metrics.
 package plane
 
 import (
@@ -17,6 +17,10 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -87,4 +91,21 @@ func RESTClient(config *rest.Config) (*rest.RESTClient, error) {
 	config.APIPath, config.GroupVersion = "/", &corev1.SchemeGroupVersion // not used: paths are absolute
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
 	return rest.RESTClientFor(config)
+}
+
+// EtcdClient returns a client of an etcd that may be away for a while, and that is then asked again
+// soon.
+func EtcdClient(url string) (*clientv3.Client, error) {
+	const pause = 200 * time.Millisecond
+	reconnect := grpc.ConnectParams{
+		Backoff:           backoff.Config{BaseDelay: pause, Multiplier: 1, MaxDelay: pause},
+		MinConnectTimeout: tryTimeout,
+	}
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{url}, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{grpc.WithConnectParams(reconnect)},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("making a client of etcd: %w", err)
+	}
+	return client, nil
 }

@@ -9,59 +9,50 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"text/template"
-	"time"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	"golang.org/x/text/number"
 )
 
-// titles are what people call the contenders, in the order of the tables.
-var titles = []struct{ contender, title string }{
+// contenders are the titles of the contenders, in the order of the tables.
+var contenders = []struct{ id, title string }{
 	{Operator, "this operator"},
 	{Tuned, "built-in, tuned"},
 	{Shipped, "built-in, as shipped"},
 	{Bare, "bare client"},
 }
 
-// place returns the contender's place in the order of the tables; negative for anything else.
+// place returns the contender's place in the tables; negative for anything else.
 func (r *Result) place() int {
-	for i, t := range titles {
-		if t.contender == r.Of {
+	for i, c := range contenders {
+		if c.id == r.Of {
 			return i
 		}
 	}
 	return -1
 }
 
-// Title returns what people call the contender.
-func (r *Result) Title() string { return titles[r.place()].title }
+// Title returns the contender's title.
+func (r *Result) Title() string { return contenders[r.place()].title }
 
 //go:embed performance.md.tmpl
 var page string
 
+// functions are those of the page's template.
+var functions = template.FuncMap{
+	"count": count, "num": in("", 1), "s": in(" s", 1), "ms": in(" ms", 1e3), "us": in(" µs", 1e-3), "aMinute": in("", 60),
+	"mib": in(" MiB", 1.0/(1<<20)), "gib": in(" GiB", 1.0/(1<<30)),
+	"over": over, "figure": figure, "target": target, "asked": asked,
+	"words": func(name string) string { return strings.ReplaceAll(name, "_", " ") },
+	"join":  func(words []string) string { return strings.Join(words, ", ") },
+}
+
 // WritePage writes the results for people, in Markdown.
 func (r *Results) WritePage(to io.Writer) error {
-	functions := template.FuncMap{
-		"thousands": thousands,
-		"count":     func(n float64) string { return thousands(int(n)) },
-		"s":         func(value any) string { return orDash(value, 1, " s") },
-		"ms":        func(value any) string { return orDash(value, 1e3, " ms") },
-		"num":       func(value any) string { return orDash(value, 1, "") },
-		"mib": func(bytes any) string {
-			known, _ := bytes.(float64)
-			return fmt.Sprintf("%d MiB", int(known)>>20)
-		},
-		"gib": func(bytes uint64) string { return fmt.Sprintf("%.0f GiB", float64(bytes)/(1<<30)) },
-		"time": func(nanoseconds float64) string {
-			return time.Duration(nanoseconds).Round(10 * time.Nanosecond).String()
-		},
-		"ratio":   func(a, b float64) string { return significant(a / b) },
-		"aMinute": func(aSecond float64) string { return thousands(int(aSecond*60) / 100 * 100) },
-		"asked":   asked,
-		"words":   func(name string) string { return strings.ReplaceAll(name, "_", " ") },
-		"join":    strings.Join,
-	}
 	parsed, err := template.New("page").Funcs(functions).Parse(page)
 	if err != nil {
 		return fmt.Errorf("reading the page's template: %w", err)
@@ -72,38 +63,43 @@ func (r *Results) WritePage(to io.Writer) error {
 	return nil
 }
 
-// orDash writes a value, in a unit that is so much smaller; a dash if it is not known.
-func orDash(value any, factor float64, unit string) string {
-	switch value := value.(type) {
-	case float64:
-		return significant(value*factor) + unit
-	case *float64:
-		if value != nil {
-			return significant(*value*factor) + unit
-		}
-	}
-	return "–"
-}
+var english = message.NewPrinter(language.English)
 
-// significant writes a number with as many digits as mean something.
+// significant writes a number with three significant digits.
 func significant(value float64) string {
-	switch {
-	case value == math.Trunc(value), value >= 100:
-		return fmt.Sprintf("%.0f", value)
-	case value >= 10:
-		return fmt.Sprintf("%.1f", value)
-	case value >= 0.1:
-		return fmt.Sprintf("%.2f", value)
-	}
-	return fmt.Sprintf("%.2g", value)
+	return english.Sprint(number.Decimal(value, number.Precision(3), number.MaxFractionDigits(6)))
 }
 
-// thousands writes a number of things.
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
+// count writes a number of things, an int or a float64.
+func count(n any) string { return english.Sprint(number.Decimal(n)) }
+
+// known returns a float64 or what a *float64 points to, if it is there.
+func known(value any) (float64, bool) {
+	if pointer, ok := value.(*float64); ok && pointer != nil {
+		return *pointer, true
 	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+	found, ok := value.(float64)
+	return found, ok
+}
+
+// in returns what writes a value in a unit that is so many times smaller; a dash if it is not
+// known.
+func in(unit string, factor float64) func(value any) string {
+	return func(value any) string {
+		if value, ok := known(value); ok {
+			return significant(value*factor) + unit
+		}
+		return "–"
+	}
+}
+
+// over divides a value by another; nil if one is not known.
+func over(a, b any) any {
+	dividend, ok := known(a)
+	if divisor, also := known(b); ok && also {
+		return dividend / divisor
+	}
+	return nil
 }
 
 // asked lists requests and their number.
@@ -111,10 +107,75 @@ func asked(requests map[string]float64) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(requests)) {
 		if requests[key] >= 0.005 {
-			parts = append(parts, fmt.Sprintf("%s %s", key, significant(requests[key])))
+			parts = append(parts, key+" "+significant(requests[key]))
 		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), "none")
+}
+
+// Figure is what was measured of a target.
+type Figure struct {
+	Of    string // such as "N=1,000"
+	Value float64
+}
+
+// figure returns a figure; none if the value is not known.
+func figure(of string, value any) []Figure {
+	if value, ok := known(value); ok {
+		return []Figure{{of, value}}
+	}
+	return nil
+}
+
+// target writes what the operator has to reach, what was measured, and whether that is within the
+// limit.
+func target(sign string, limit float64, unit string, got ...[]Figure) string {
+	verdict, measured := "met", []string(nil)
+	for _, f := range slices.Concat(got...) {
+		measured = append(measured, strings.TrimSpace(f.Of+" "+significant(f.Value)+unit))
+		if sign == "≤" && f.Value > limit || sign == "≥" && f.Value < limit {
+			verdict = "**missed**"
+		}
+	}
+	if len(measured) == 0 {
+		verdict = "not measured"
+	}
+	return fmt.Sprintf("%s %v%s | %s | %s", sign, limit, unit, strings.Join(measured, "<br>"), verdict)
+}
+
+// Against divides a value of one in a stage by a value of another, for each number of CronJobs.
+func (r *Results) Against(stage, of, name, other, otherName string) (figures []Figure) {
+	for _, our := range r.Of(stage) {
+		if our.Of == of {
+			theirs := r.Get(stage, other, our.N).Value(otherName)
+			figures = append(figures, figure("N="+count(our.N), over(our.Value(name), theirs))...)
+		}
+	}
+	return figures
+}
+
+// Delays returns the 99th percentiles of the delay in a stage. One that is not known is infinite:
+// Jobs were missed.
+func (r *Results) Delays(stage string) (figures []Figure) {
+	for _, result := range r.Of(stage) {
+		of := "N=" + count(result.N)
+		if stage == Tenants {
+			of = "beside " + result.Of
+		}
+		figures = append(figures, Figure{of, result.p99()})
+	}
+	return figures
+}
+
+// Micro returns a value of each Go benchmark whose name begins so.
+func (r *Results) Micro(prefix, name string, factor float64) (figures []Figure) {
+	for _, m := range r.Of(Micro) {
+		_, benchmark, _ := strings.Cut(m.Of, " ")
+		if rest, ok := strings.CutPrefix(benchmark, prefix); ok {
+			figures = append(figures, Figure{strings.ReplaceAll(rest, "_", " "), m.Values[name] * factor})
+		}
+	}
+	return figures
 }
 
 // Of returns the results of a stage as its table has them: by number, then contender.
@@ -131,36 +192,18 @@ func (r *Results) Of(stage string) []*Result {
 
 // Builds returns the operator's builds that were measured.
 func (r *Results) Builds() []string {
-	builds := map[string]bool{}
+	var builds []string
 	for _, result := range r.Results {
-		builds[result.Build] = result.Build != ""
+		if result.Build != "" {
+			builds = append(builds, result.Build)
+		}
 	}
-	delete(builds, "")
-	return slices.Sorted(maps.Keys(builds))
-}
-
-// AgainstTuned is the 99th percentile of the delay, as a share of that of the built-in tuned.
-func (r *Results) AgainstTuned(t *Result) string {
-	if share := ratio("", t, P99, r.Get(Ticks, Tuned, t.N), P99); len(share) > 0 && t.Of != Tuned {
-		return significant(share[0].Value)
-	}
-	return ""
-}
-
-// WentWrong says what went wrong with a tick.
-func (r *Result) WentWrong() string {
-	var wrong []string
-	for _, what := range slices.Sorted(maps.Keys(r.Wrong)) {
-		wrong = append(wrong, fmt.Sprintf("%d %s", r.Wrong[what], what))
-	}
-	if cut := r.Value(CutAfter); cut != nil {
-		wrong = append(wrong, fmt.Sprintf("%s started when cut off after %s s", thousands(int(r.Values[Seen])), significant(*cut)))
-	}
-	return cmp.Or(strings.Join(wrong, ", "), "none")
+	slices.Sort(builds)
+	return slices.Compact(builds)
 }
 
 // Rate returns how many Jobs a second a contender starts, if what is named is the longest delay, or
-// how many runs it writes down, at the largest number of which it is known; 0 if of none.
+// how many runs it writes, at the largest number for which it is known; 0 if for none.
 func (r *Results) Rate(contender, name string) float64 {
 	for _, t := range slices.Backward(r.Of(Ticks)) {
 		if seconds := t.Value(name); t.Of == contender && seconds != nil {

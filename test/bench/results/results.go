@@ -1,8 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package results has what the bench has measured, says whether it is what the operator must reach,
-// and makes the page docs/performance.md of it.
+// Package results holds what the bench has measured, judges it, and writes docs/performance.md.
 package results
 
 import (
@@ -22,11 +21,11 @@ import (
 // The stages of the bench.
 const (
 	Ticks    = "ticks"    // N CronJobs are due at once
-	Idle     = "idle"     // there are CronJobs that are not due
+	Idle     = "idle"     // no CronJob is due
 	Versions = "versions" // CronJobs are created and read, in each version
 	Restart  = "restart"  // a controller that was down comes back
-	Tenants  = "tenants"  // CronJobs of some namespaces are due, beside what there is in another
-	Churn    = "churn"    // CronJobs come, run and go
+	Tenants  = "tenants"  // CronJobs of some namespaces are due, beside those of another
+	Churn    = "churn"    // CronJobs are created, run and are deleted
 	Micro    = "micro"    // Go benchmarks
 )
 
@@ -38,16 +37,7 @@ const (
 	Shipped  = "shipped"
 )
 
-// What is measured in the stage versions, beside CronJobs of v1 and v2 with the operator.
-const (
-	V1        = "v1"
-	V2        = "v2"
-	Builtin   = "builtin"
-	CRD       = "crd"       // what has v1's schema alone
-	Admission = "admission" // v1 with the webhooks and nobody who reconciles
-)
-
-// Results are those of a run, or of several whose stages were run one by one.
+// Results are those of one or more runs: each replaces the results of the stages that it runs.
 type Results struct {
 	Environment Environment `json:"environment"`
 	Results     []Result    `json:"results"`
@@ -55,25 +45,25 @@ type Results struct {
 
 // Environment is what the figures depend on.
 type Environment struct {
-	Kubernetes string `json:"kubernetes"`
-	Go         string `json:"go"`
-	Platform   string `json:"platform"`
-	CPUs       int    `json:"cpus"`
-	CPU        string `json:"cpu"`
-	Memory     uint64 `json:"memoryBytes"`
+	Kubernetes string  `json:"kubernetes"`
+	Go         string  `json:"go"`
+	Platform   string  `json:"platform"`
+	CPUs       int     `json:"cpus"`
+	CPU        string  `json:"cpu"`
+	Memory     float64 `json:"memoryBytes"`
 	// Operator is the operator's build that was measured last: each result has its own.
-	Operator   string `json:"operator"`
-	Namespaces int    `json:"namespaces"`
+	Operator string `json:"operator"`
 }
 
 // Result is what was measured in a stage.
 type Result struct {
 	Stage string `json:"stage"`
 
-	// Of is a contender, a version, what there was in the other namespace, or a Go benchmark.
+	// Of is a contender, what the stage versions measures, what is beside the tenants, or a Go
+	// benchmark.
 	Of string `json:"of"`
 
-	// N is how many CronJobs there were.
+	// N is the number of CronJobs.
 	N int `json:"n,omitempty"`
 
 	// Build is the operator's, if that was measured.
@@ -83,51 +73,40 @@ type Result struct {
 	// known is not there, such as a quantile that lies in the part that was cut off.
 	Values map[string]float64 `json:"values"`
 
-	// P99s are the 99th percentiles of the delay each time that it was measured, in order. The rest
-	// is of the time that was their median.
+	// P99s are the 99th percentiles of repeated measurements, in their order. The rest is that of
+	// the measurement with their median.
 	P99s []*float64 `json:"p99s,omitempty"`
 
-	// Requests has what was asked of the API server: in the stage ticks per run.
+	// Requests are those to the API server: in the stage ticks per run.
 	Requests map[string]float64 `json:"requests,omitempty"`
 
-	// Wrong counts what there must be none of.
+	// Wrong counts what must not happen, by what it is.
 	Wrong map[string]int `json:"wrong,omitempty"`
 }
 
 // The names of values that more than one place knows.
 const (
-	P99      = "p99" // of the delay from a tick until a watch saw the Job; P50, P90 and Max alike
-	Max      = "max"
-	Took     = "took"     // by the bare client's requests, from first to last
-	Written  = "written"  // from the tick until Jobs, statuses and events were written, known to two seconds
-	CutAfter = "cutAfter" // when the measuring was broken off, for it would have taken too long
-	CPU      = "cpu"      // of the process: of ticks per run
-	Resident = "resident" // memory of the process
-	Peak     = "peak"     // the most of it since shortly before the tick, or the start
-	Seen     = "seen"     // Jobs
-	Missed   = "missed"   // ticks without a Job
-	Creates  = "creates"  // in a second, by 32 workers
-	List     = "list"     // of all CronJobs, in one answer
-	Writes   = "writes"   // requests that change something
-
-	// Reconciles are those within the time; only the operator tells.
-	Reconciles = "reconciles"
+	P99        = "p99"        // of the delay from a tick until a watch sees the Job
+	Written    = "written"    // from the tick until Jobs, statuses and events were written, known to two seconds
+	CutAfter   = "cutAfter"   // when the measurement ended early: it would have taken too long
+	CPU        = "cpu"        // of the process: in the stage ticks per run
+	Resident   = "resident"   // memory of the process
+	Peak       = "peak"       // the most memory since the begin of the measurement, or of the process
+	Seen       = "seen"       // Jobs
+	Missed     = "missed"     // ticks without a Job
+	Writes     = "writes"     // requests that change something
+	Reconciles = "reconciles" // only the operator tells
 )
 
-// What Result.Wrong counts.
-const (
-	Twice     = "Jobs too many for a tick"
-	NotRun    = "CronJobs without a Job"
-	Early     = "Jobs before their tick"
-	Astray    = "Jobs of no CronJob, or for another tick"
-	Unwritten = "statuses that do not tell of the run"
-)
+// New returns a result without values.
+func New(stage, of string, n int) *Result {
+	return &Result{Stage: stage, Of: of, N: n, Values: map[string]float64{}}
+}
 
-// Quantiles adds the quantiles of all of count times, of which some may be unknown, and longer than
-// all known.
+// Quantiles adds the quantiles of count delays. Those that are not known are longer than all known.
 func (r *Result) Quantiles(known []time.Duration, count int) {
 	sorted := slices.Sorted(slices.Values(known))
-	for name, percent := range map[string]int{"p50": 50, "p90": 90, P99: 99, Max: 100} {
+	for name, percent := range map[string]int{"p50": 50, "p90": 90, P99: 99, "max": 100} {
 		if rank := (count*percent + 99) / 100; rank >= 1 && rank <= len(sorted) {
 			r.Values[name] = sorted[rank-1].Seconds()
 		}
@@ -136,27 +115,24 @@ func (r *Result) Quantiles(known []time.Duration, count int) {
 
 // Value returns a value; nil if it is not known.
 func (r *Result) Value(name string) *float64 {
-	if r == nil {
-		return nil
-	}
 	if value, isKnown := r.Values[name]; isKnown {
 		return &value
 	}
 	return nil
 }
 
-// orInf returns a value; one that was cut off is longer than all.
-func (r *Result) orInf(name string) float64 {
-	if value := r.Value(name); value != nil {
+// p99 returns the 99th percentile; infinite if it was cut off.
+func (r *Result) p99() float64 {
+	if value := r.Value(P99); value != nil {
 		return *value
 	}
 	return math.Inf(1)
 }
 
-// Median returns the one of several measurements whose 99th percentile of the delay is their
-// median; of an even number, the slower one.
+// Median returns the one of repeated measurements that has the median of the 99th percentiles; of
+// an even number, the slower one.
 func Median(measured []Result) Result {
-	sorted := slices.SortedFunc(slices.Values(measured), func(a, b Result) int { return cmp.Compare(a.orInf(P99), b.orInf(P99)) })
+	sorted := slices.SortedFunc(slices.Values(measured), func(a, b Result) int { return cmp.Compare(a.p99(), b.p99()) })
 	median := sorted[len(sorted)/2]
 	if len(measured) > 1 {
 		for _, t := range measured {
@@ -197,68 +173,65 @@ func (r *Results) Save(path string) error {
 	return nil
 }
 
-// Add keeps a result in the place of an older one of the same measurement, and returns what the
-// operator did in it that it must never do, and what it failed to do. How others fare is no failure
-// of ours, but in the table.
-func (r *Results) Add(result Result) []string {
+// Add keeps a result in the place of an older one of the same measurement.
+func (r *Results) Add(result Result) {
 	if result.IsOurs() {
 		result.Build = r.Environment.Operator
 	}
-	isOld := func(old Result) bool {
+	r.Results = slices.DeleteFunc(r.Results, func(old Result) bool {
 		return old.Stage == result.Stage && old.Of == result.Of && (old.N == result.N || result.Stage != Ticks)
-	}
-	if i := slices.IndexFunc(r.Results, isOld); i >= 0 {
-		r.Results[i] = result
-	} else {
-		r.Results = append(r.Results, result)
-	}
-	if !result.IsOurs() {
-		return nil
-	}
-	return result.failures()
+	})
+	r.Results = append(r.Results, result)
 }
 
 // IsOurs reports whether it is about the operator.
 func (r *Result) IsOurs() bool { return !slices.Contains([]string{Bare, Tuned, Shipped}, r.Of) }
 
-// Get returns a result; nil if there is none. Without a number it is the first of any.
+// Get returns a result; an empty one if there is none. Without a number it is the first of any.
 func (r *Results) Get(stage, of string, n int) *Result {
 	i := slices.IndexFunc(r.Results, func(r Result) bool { return r.Stage == stage && r.Of == of && (n == 0 || r.N == n) })
 	if i < 0 {
-		return nil
+		return &Result{}
 	}
 	return &r.Results[i]
 }
 
-// budget is what a run may ask of the API server when its Job does not end; and nothing else.
+// budget is what a run whose Job does not end may ask of the API server, and nothing else.
 var budget = map[string]float64{"create jobs": 1, "patch cronjobs/status": 1, "create events": 1}
 
-// failures returns what must not be.
-func (r *Result) failures() (failures []string) {
-	fail := func(format string, args ...any) { failures = append(failures, fmt.Sprintf(format, args...)) }
-	switch r.Stage {
-	case Ticks:
-		if cut := r.Value(CutAfter); cut != nil {
-			fail("N=%d: only %v CronJobs had run %v s after the tick", r.N, r.Values[Seen], *cut)
-		}
-		for _, what := range slices.Sorted(maps.Keys(r.Wrong)) {
-			fail("N=%d: %d %s", r.N, r.Wrong[what], what)
-		}
+// Failures returns what the operator must not do. Its deployment has so many bytes of memory.
+func (r *Result) Failures(memoryLimit int64) (failures []string) {
+	fail := func(format string, args ...any) {
+		failures = append(failures, fmt.Sprintf("%s %s N=%d: ", r.Stage, r.Of, r.N)+fmt.Sprintf(format, args...))
+	}
+	for _, what := range r.WentWrong() {
+		fail("%s", what)
+	}
+	if r.Stage == Ticks {
 		for _, key := range slices.Sorted(maps.Keys(r.Requests)) {
 			if most := budget[key]; r.Requests[key] > most {
-				fail("N=%d: %.3f × %q a run: want at most %v", r.N, r.Requests[key], key, most)
+				fail("%.3f × %q a run: want at most %v", r.Requests[key], key, most)
 			}
-		}
-	case Idle:
-		for _, what := range []string{Writes, Reconciles} {
-			if r.Values[what] != 0 {
-				fail("idle: %v %s: want none", r.Values[what], what)
-			}
-		}
-	case Tenants:
-		if r.Values[Missed] > 0 {
-			fail("beside %s: %v ticks of other namespaces were missed", r.Of, r.Values[Missed])
 		}
 	}
+	if peak := r.Values[Peak]; peak > float64(memoryLimit) {
+		fail("%.0f bytes of memory: deployed, it has %d", peak, memoryLimit)
+	}
 	return failures
+}
+
+// WentWrong describes what must not happen and has.
+func (r *Result) WentWrong() (wrong []string) {
+	for _, what := range slices.Sorted(maps.Keys(r.Wrong)) {
+		wrong = append(wrong, fmt.Sprintf("%d %s", r.Wrong[what], what))
+	}
+	if cut := r.Value(CutAfter); cut != nil {
+		wrong = append(wrong, fmt.Sprintf("%s started when cut off after %s s", count(r.Values[Seen]), significant(*cut)))
+	}
+	for _, what := range []string{Missed, Writes, Reconciles} {
+		if value := r.Values[what]; value > 0 {
+			wrong = append(wrong, fmt.Sprintf("%v %s: want none", value, what))
+		}
+	}
+	return wrong
 }

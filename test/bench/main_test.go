@@ -1,0 +1,34 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheCommandLineChoosesStagesAndContenders(t *testing.T) {
+	o, err := parseFlags([]string{"-stages=idle,ticks", "-contenders=operator", "-n=200,7"})
+	require.NoError(t, err)
+	require.Len(t, o.stages, 2)
+	assert.Equal(t, "ticks", o.stages[0].name, "in the order in which they are run")
+	require.Len(t, o.contenders, 1)
+	assert.Equal(t, []int{200, 7}, o.numbers)
+	o, err = parseFlags(nil)
+	require.NoError(t, err)
+	assert.Len(t, o.stages, len(stages)-1, "all but churn")
+	assert.Len(t, o.contenders, len(contenders))
+	for wrong, want := range map[string]string{
+		"-stages=ticks,idel":  "-stages=ticks,idel: want some of ticks,idle,",
+		"-contenders=":        "-contenders=: want some of bare,operator,",
+		"-n=5,0":              `-n: "0" is no number of CronJobs`,
+		"-n=many":             `-n: "many" is no number of CronJobs`,
+		"-stages=ticks,ticks": "each once",
+	} {
+		_, err := parseFlags([]string{wrong})
+		assert.ErrorContains(t, err, want)
+	}
+}
