@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -56,7 +57,8 @@ type batch struct {
 	prefix     string
 	count      int
 	schedule   any
-	namespaces []string // over which they are spread; all but the neighbour when empty
+	more       map[string]any // other fields of the spec
+	namespaces []string       // over which they are spread; all but the neighbour when empty
 }
 
 // resting returns a batch that is not due for ten months.
@@ -78,6 +80,7 @@ func (p *cluster) create(ctx context.Context, b batch) (time.Duration, error) {
 	begin := time.Now()
 	err := inParallel(ctx, b.count, func(ctx context.Context, i int) error {
 		spec := map[string]any{"schedule": b.schedule, "jobTemplate": jobTemplate}
+		maps.Copy(spec, b.more)
 		return p.createOne(ctx, b.kind, b.namespaces[i%len(b.namespaces)], nameOf(b.prefix, i), spec)
 	})
 	return time.Since(begin), err
@@ -118,7 +121,7 @@ type cronJob struct {
 		Namespace, Name string
 		UID             types.UID
 	}
-	Status struct{ LastScheduleTime time.Time }
+	Status struct{ LastScheduleTime, NextStartTime time.Time }
 }
 
 // cronJobs returns all CronJobs of a kind.

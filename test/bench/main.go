@@ -64,6 +64,7 @@ type stage struct {
 // stages in the order in which they are run. Without -stages, all but churn.
 var stages = []stage{
 	{results.Ticks, true, (*bench).ticks},
+	{results.Jitter, true, (*bench).jittered},
 	{results.Idle, true, (*bench).idle},
 	{results.Versions, true, (*bench).versions},
 	{results.Restart, true, (*bench).restart},
@@ -77,9 +78,10 @@ var stages = []stage{
 func parseFlags(args []string) (*options, error) {
 	o := &options{}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	chosen := flags.String("stages", "ticks,idle,versions,restart,tenants,micro,report",
+	chosen := flags.String("stages", "ticks,jitter,idle,versions,restart,tenants,micro,report",
 		"`names` of the stages to run, of these and churn; the results of others stay as they are")
-	numbers := flags.String("n", "1000,5000,20000", "`numbers` of CronJobs that are due at once")
+	numbers := flags.String("n", "1000,5000,20000",
+		"`numbers` of CronJobs that are due at once; in the stage jitter the largest, but at most 5000")
 	contending := flags.String("contenders", "bare,operator,tuned,shipped", "`names` of those to measure")
 	flags.IntVar(&o.objects, "objects", 20000, "`number` of CronJobs in the stages idle, versions and restart")
 	flags.DurationVar(&o.span, "idle", 10*time.Minute, "`duration` of the stage idle, for each contender")

@@ -11,7 +11,7 @@ import (
 )
 
 func TestTheCommandLineChoosesStagesAndContenders(t *testing.T) {
-	o, err := parseFlags([]string{"-stages=idle,ticks", "-contenders=operator", "-n=200,7"})
+	o, err := parseFlags([]string{"-stages=jitter,ticks", "-contenders=operator", "-n=200,7"})
 	require.NoError(t, err)
 	require.Len(t, o.stages, 2)
 	assert.Equal(t, "ticks", o.stages[0].name, "in the order in which they are run")
@@ -22,7 +22,7 @@ func TestTheCommandLineChoosesStagesAndContenders(t *testing.T) {
 	assert.Len(t, o.stages, len(stages)-1, "all but churn")
 	assert.Len(t, o.contenders, len(contenders))
 	for wrong, want := range map[string]string{
-		"-stages=ticks,idel":  "-stages=ticks,idel: want some of ticks,idle,",
+		"-stages=ticks,idel":  "-stages=ticks,idel: want some of ticks,jitter,",
 		"-contenders=":        "-contenders=: want some of bare,operator,",
 		"-n=5,0":              `-n: "0" is no number of CronJobs`,
 		"-n=many":             `-n: "many" is no number of CronJobs`,

@@ -24,7 +24,7 @@ const (
 	// 20,000 CronJobs, it has some gigabytes.
 	collecting = 5 * time.Second
 
-	// cut is how long after the tick a measurement ends in any case.
+	// cut is how long after the last start is due a measurement ends in any case.
 	cut = 3 * time.Minute
 
 	// quietPoll is how often we look for further writes. Two looks without any end a measurement.
@@ -32,12 +32,18 @@ const (
 
 	// tries is how often we try to be ready for a tick in time, each time with twice the lead.
 	tries = 3
+
+	// jitter and mostJittered are what the stage jitter measures.
+	jitter       = 5 * time.Minute
+	mostJittered = 5000
 )
 
-// load is a contender with n CronJobs that are due at one tick.
+// load is a contender with n CronJobs that are due at one tick, whose starts are delayed by less
+// than jitter.
 type load struct {
 	contender
-	n int
+	n      int
+	jitter time.Duration
 }
 
 // lead is how long before the tick we begin to create the CronJobs. On two processors each takes a
@@ -74,7 +80,7 @@ func (b *bench) ticks(ctx context.Context) error {
 		for round := range rounds(n) {
 			contenders := slices.DeleteFunc(slices.Clone(b.contenders), func(c contender) bool { return round > 0 && c.id == results.Shipped })
 			err := b.each(contenders, func(c contender) (*results.Result, error) {
-				result, err := b.tick(ctx, load{c, n})
+				result, err := b.tick(ctx, load{contender: c, n: n})
 				if err == nil {
 					measured[c.id] = append(measured[c.id], *result)
 				}
@@ -91,6 +97,13 @@ func (b *bench) ticks(ctx context.Context) error {
 	return b.results.Save(b.file)
 }
 
+// jittered has CronJobs due at one tick and start over five minutes.
+func (b *bench) jittered(ctx context.Context) error {
+	return b.each([]contender{operator}, func(c contender) (*results.Result, error) {
+		return b.tick(ctx, load{c, min(slices.Max(b.numbers), mostJittered), jitter})
+	})
+}
+
 // tick measures a load once.
 func (b *bench) tick(ctx context.Context, l load) (*results.Result, error) {
 	lead := l.lead()
@@ -98,6 +111,9 @@ func (b *bench) tick(ctx context.Context, l load) (*results.Result, error) {
 		tick := time.Now().Add(lead).Truncate(time.Minute).Add(time.Minute)
 		schedule := fmt.Sprintf("%d %d * * *", tick.UTC().Minute(), tick.UTC().Hour())
 		due := batch{kind: l.kind, prefix: "bench", count: l.n, schedule: schedule}
+		if l.jitter > 0 {
+			due.more = map[string]any{"jitterSeconds": l.jitter.Seconds()}
+		}
 		r, err := b.ready(ctx, l.contender, due)
 		if err != nil {
 			return nil, err
@@ -127,13 +143,16 @@ func (b *bench) watchTick(ctx context.Context, l load, r *running, tick time.Tim
 		return nil, err
 	}
 	result := results.New(results.Ticks, l.id, l.n)
+	if l.jitter > 0 {
+		result.Stage = results.Jitter
+	}
 	err = b.measure(ctx, r, result, func() error {
 		if time.Now().After(tick) {
 			return errors.New("the tick came before we were ready to watch: is the machine busy otherwise?")
 		}
-		all, err := watch.await(ctx, r, l.n, tick.Add(cut))
+		all, err := watch.await(ctx, r, l.n, tick.Add(l.jitter+cut))
 		if err != nil || !all {
-			result.Values[results.CutAfter] = cut.Seconds()
+			result.Values[results.CutAfter] = (l.jitter + cut).Seconds()
 			return err
 		}
 		written, err := b.awaitQuiet(ctx)
@@ -143,7 +162,7 @@ func (b *bench) watchTick(ctx context.Context, l load, r *running, tick time.Tim
 	if err != nil {
 		return nil, err
 	}
-	judge(result, watch.stop(), cronJobs, tick)
+	judge(result, watch.stop(), cronJobs, tick, l.jitter)
 	runs := max(result.Values[results.Seen], 1)
 	result.Values[results.CPU] /= runs
 	for key := range result.Requests {
@@ -191,16 +210,27 @@ func (b *bench) awaitQuiet(ctx context.Context) (written time.Time, err error) {
 	return written, nil
 }
 
-// judge counts what was started, and what should not have been.
-func judge(result *results.Result, starts []start, cronJobs []cronJob, tick time.Time) {
+// judge counts what was started, and what should not have been. Each delay counts from the instant
+// at which the CronJob was to start: the tick or, with a jitter, the one that its status told.
+func judge(result *results.Result, starts []start, cronJobs []cronJob, tick time.Time, jitter time.Duration) {
 	result.Wrong = map[string]int{}
-	due, runs := map[types.UID]bool{}, map[types.UID]int{}
+	due, runs := map[types.UID]time.Time{}, map[types.UID]int{}
+	var dueAt, startedAt []time.Time
 	for _, c := range cronJobs {
-		due[c.Metadata.UID] = true
+		at := tick
+		if jitter > 0 {
+			at = c.Status.NextStartTime
+			if at.Before(tick) || !at.Before(tick.Add(jitter)) {
+				result.Wrong["next starts that are not within the jitter"]++
+			}
+		}
+		due[c.Metadata.UID] = at
+		dueAt = append(dueAt, at)
 	}
 	var delays []time.Duration
 	for _, start := range starts {
-		if !due[start.owner] || !start.scheduledAt.Equal(tick) {
+		at, ours := due[start.owner]
+		if !ours || !start.scheduledAt.Equal(tick) {
 			result.Wrong["Jobs of no CronJob, or for another tick"]++
 			continue
 		}
@@ -208,9 +238,10 @@ func judge(result *results.Result, starts []start, cronJobs []cronJob, tick time
 		if runs[start.owner] > 1 {
 			result.Wrong["Jobs too many for a tick"]++
 		} else {
-			delays = append(delays, start.seen.Sub(tick))
+			delays = append(delays, start.seen.Sub(at))
+			startedAt = append(startedAt, start.seen)
 		}
-		if start.seen.Before(tick) || start.created.Before(tick) {
+		if start.seen.Before(at) || start.created.Before(at) {
 			result.Wrong["Jobs before they were due"]++
 		}
 	}
@@ -218,7 +249,18 @@ func judge(result *results.Result, starts []start, cronJobs []cronJob, tick time
 	if result.Value(results.CutAfter) == nil && result.N > len(delays) {
 		result.Wrong["CronJobs without a Job"] = result.N - len(delays)
 	}
+	result.Values["duePeak"], result.Values["startPeak"] = peakPerSecond(dueAt), peakPerSecond(startedAt)
 	result.Quantiles(delays, result.N)
+}
+
+// peakPerSecond returns how many instants lie within the same second of the clock, at most.
+func peakPerSecond(instants []time.Time) (peak float64) {
+	counts := map[int64]float64{}
+	for _, at := range instants {
+		counts[at.Unix()]++
+		peak = max(peak, counts[at.Unix()])
+	}
+	return peak
 }
 
 // checkStatuses counts the CronJobs whose status does not tell of the run.

@@ -47,9 +47,32 @@ func TestJudgeCountsWhatMustNotBe(t *testing.T) {
 			if test.cut {
 				got.Values[results.CutAfter] = 60
 			}
-			judge(got, test.starts, cronJobs, tick)
+			judge(got, test.starts, cronJobs, tick, 0)
 			assert.InDelta(t, test.wantSeen, got.Values[results.Seen], 0)
 			assert.Equal(t, test.wantWrong, got.Wrong)
 		})
 	}
+}
+
+func TestWithAJitterDelaysCountFromTheStartThatEachStatusTold(t *testing.T) {
+	tick := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	cronJobs, starts := make([]cronJob, 4), make([]start, 4)
+	for i, offset := range []time.Duration{0, 7 * time.Second, 7 * time.Second, 299 * time.Second} {
+		uid, at := types.UID(nameOf("c", i)), tick.Add(offset)
+		cronJobs[i].Metadata.UID, cronJobs[i].Status.NextStartTime = uid, at
+		starts[i] = start{owner: uid, seen: at.Add(time.Duration(i) * 100 * time.Millisecond), created: at, scheduledAt: tick}
+	}
+	got := results.New(results.Jitter, results.Operator, 4)
+	judge(got, starts, cronJobs, tick, 5*time.Minute)
+	assert.Empty(t, got.Wrong)
+	assert.InDelta(t, 0.1, got.Values["p50"], 1e-9)
+	assert.InDelta(t, 0.3, got.Values[results.P99], 1e-9)
+	assert.InDelta(t, 2, got.Values["duePeak"], 0)
+	assert.InDelta(t, 2, got.Values["startPeak"], 0)
+
+	starts[1].seen = tick.Add(6 * time.Second)
+	cronJobs[2].Status.NextStartTime = time.Time{}
+	cronJobs[3].Status.NextStartTime = tick.Add(5 * time.Minute)
+	judge(got, starts, cronJobs, tick, 5*time.Minute)
+	assert.Equal(t, map[string]int{"Jobs before they were due": 2, "next starts that are not within the jitter": 2}, got.Wrong, "also a start before what the status told")
 }

@@ -21,6 +21,7 @@ import (
 // The stages of the bench.
 const (
 	Ticks    = "ticks"    // N CronJobs are due at once
+	Jitter   = "jitter"   // N CronJobs are due at once, and jitter delays their starts
 	Idle     = "idle"     // no CronJob is due
 	Versions = "versions" // CronJobs are created and read, in each version
 	Restart  = "restart"  // a controller that was down comes back
@@ -77,7 +78,7 @@ type Result struct {
 	// the measurement with their median.
 	P99s []*float64 `json:"p99s,omitempty"`
 
-	// Requests are those to the API server: in the stage ticks per run.
+	// Requests are those to the API server: in the stages ticks and jitter per run.
 	Requests map[string]float64 `json:"requests,omitempty"`
 
 	// Wrong counts what must not happen, by what it is.
@@ -86,10 +87,10 @@ type Result struct {
 
 // The names of values that more than one place knows.
 const (
-	P99        = "p99"        // of the delay from a tick until a watch sees the Job
+	P99        = "p99"        // of the delay from when a start is due until a watch sees the Job
 	Written    = "written"    // from the tick until Jobs, statuses and events were written, known to two seconds
 	CutAfter   = "cutAfter"   // when the measurement ended early: it would have taken too long
-	CPU        = "cpu"        // of the process: in the stage ticks per run
+	CPU        = "cpu"        // of the process: in the stages ticks and jitter per run
 	Resident   = "resident"   // memory of the process
 	Peak       = "peak"       // the most memory since the begin of the measurement, or of the process
 	Seen       = "seen"       // Jobs
@@ -207,7 +208,7 @@ func (r *Result) Failures(memoryLimit int64) (failures []string) {
 	for _, what := range r.WentWrong() {
 		fail("%s", what)
 	}
-	if r.Stage == Ticks {
+	if r.Stage == Ticks || r.Stage == Jitter {
 		for _, key := range slices.Sorted(maps.Keys(r.Requests)) {
 			if most := budget[key]; r.Requests[key] > most {
 				fail("%.3f × %q a run: want at most %v", r.Requests[key], key, most)

@@ -154,6 +154,7 @@ func TestAPageCanBeMadeOfAnyPart(t *testing.T) {
 	full := &Results{Results: []Result{
 		tick(Operator, 1000, map[string]float64{"p50": 1, P99: 1, Seen: 1000}),
 		tick(Shipped, 1000, nil),
+		{Stage: Jitter, Of: Operator, N: 1000, Values: map[string]float64{P99: 0.05, "duePeak": 9, "startPeak": 12}},
 		{Stage: Idle, Of: Operator, Values: map[string]float64{Reconciles: 0}},
 		{Stage: Idle, Of: Tuned},
 		{Stage: Restart, Of: Operator, N: 20020, Values: map[string]float64{"jobs": 60000, "first": 1.5}},
@@ -180,6 +181,8 @@ func TestAPageCanBeMadeOfAnyPart(t *testing.T) {
 	require.NoError(t, full.WritePage(page))
 	assert.Contains(t, page.String(), "| 1,000 | this operator | 1 s |")
 	assert.Contains(t, page.String(), "| 1 s (0.5 s, –) |")
+	assert.Contains(t, page.String(), "| 1,000 | with jitter | 9 | 12 | – | – | 0.05 s | – | – | none |")
+	assert.Contains(t, page.String(), "| 1,000 | without | 1,000 | – | 1 s | – | 1 s | – | – | none |")
 	assert.Contains(t, page.String(), "| LIST of 20,000, one answer | 1 s | 2 s | 2 | |")
 	assert.Contains(t, page.String(), "| this operator | 20,020 | 60,000 | 1.5 s |")
 	assert.Contains(t, page.String(), "| nothing | 3 minutes | – | – | 1.5 s | – | 0 | 12.3 | – |")
