@@ -62,7 +62,7 @@ func (b *bench) churn(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, r.Err())
 	}
-	result := results.New(results.Churn, results.Operator, int(c.lived.Load()))
+	result := results.New(results.Churn, results.Operator, int(c.completed.Load()))
 	result.Values["span"], result.Values["jobs"] = b.churning.Seconds(), float64(c.jobs.Load())
 	b.failures = append(b.failures, judgeChurn(result, samples, b.churning)...)
 	return errors.Join(b.keep(*result), b.End(r.Process))
@@ -89,8 +89,8 @@ func judgeChurn(result *results.Result, samples map[string][]float64, span time.
 type churner struct {
 	*cluster
 
-	lived, jobs atomic.Int64
-	pruned      sync.Map // channels by the name of a CronJob, closed when the operator has deleted a Job of it
+	completed, jobs atomic.Int64
+	pruned          sync.Map // channels by the name of a CronJob, closed when the operator has deleted a Job of it
 }
 
 // run creates and deletes CronJobs for a while, and returns the samples of the gauges. Here Jobs
@@ -105,12 +105,12 @@ func (c *churner) run(ctx context.Context, span time.Duration) (map[string][]flo
 	watching, endWatch := context.WithCancel(ctx)
 	defer endWatch()
 	log := history.NewLog(io.Discard)
-	log.Listen(c.hear)
+	log.Listen(c.observe)
 	storm.NewJobs(watching, c.Client, log, func(string) (time.Duration, bool) { return 0, true })
 	group.Go(func() error { return history.Watch(watching, c.EtcdURL, revision+1, log) })
 	group.Go(func() error {
 		defer endWatch()
-		return c.liveAll(ctx, begin.Add(span))
+		return c.runAll(ctx, begin.Add(span))
 	})
 	group.Go(func() error {
 		for i := range churnSamples {
@@ -130,8 +130,8 @@ func (c *churner) run(ctx context.Context, span time.Duration) (map[string][]flo
 	return samples, group.Wait()
 }
 
-// hear notes the Jobs that are deleted: <name of the CronJob>-<seconds of the tick>.
-func (c *churner) hear(record history.Record) {
+// observe notes the Jobs that are deleted: <name of the CronJob>-<seconds of the tick>.
+func (c *churner) observe(record history.Record) {
 	if record.Job == nil || !record.Job.Deleted {
 		return
 	}
@@ -142,22 +142,22 @@ func (c *churner) hear(record history.Record) {
 	}
 }
 
-// liveAll has CronJobs live until the end, and returns when all are deleted.
-func (c *churner) liveAll(ctx context.Context, end time.Time) error {
+// runAll creates CronJobs until the end, and returns when all are deleted.
+func (c *churner) runAll(ctx context.Context, end time.Time) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(churnAtOnce)
 	ticker := time.NewTicker(time.Second / churnRate)
 	defer ticker.Stop()
 	for i := 0; time.Now().Before(end) && ctx.Err() == nil; i++ {
 		<-ticker.C
-		group.TryGo(func() error { return c.live(ctx, c.namespaceOf(i), nameOf("churn", i)) })
+		group.TryGo(func() error { return c.runOne(ctx, c.namespaceOf(i), nameOf("churn", i)) })
 	}
 	return group.Wait()
 }
 
-// live creates a CronJob that keeps no ended Jobs, waits until the operator has deleted one, and
+// runOne creates a CronJob that keeps no ended Jobs, waits until the operator has deleted one, and
 // deletes the CronJob. Its template is its own: whoever caches templates has to forget it.
-func (c *churner) live(ctx context.Context, namespace, name string) error {
+func (c *churner) runOne(ctx context.Context, namespace, name string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, churnPatience,
 		fmt.Errorf("CronJob %s had no Job that ran, ended and was deleted in %v", name, churnPatience))
 	defer cancel()
@@ -179,6 +179,6 @@ func (c *churner) live(ctx context.Context, namespace, name string) error {
 	if err := c.json.Delete().AbsPath(operatorV1.in(namespace), name).Do(ctx).Error(); err != nil {
 		return fmt.Errorf("deleting CronJob %s: %w", name, err)
 	}
-	c.lived.Add(1)
+	c.completed.Add(1)
 	return nil
 }

@@ -201,22 +201,22 @@ func (r *running) cpu() (time.Duration, error) {
 
 // A process is idle when it has used less than a 20th of a CPU for this long.
 const (
-	calm     = 5 * time.Second
-	calmPoll = 500 * time.Millisecond
-	calmCPU  = calmPoll / 20
+	idleFor  = 5 * time.Second
+	idlePoll = 500 * time.Millisecond
+	idleCPU  = idlePoll / 20
 )
 
 // awaitIdle waits until the process is idle.
 func (r *running) awaitIdle(ctx context.Context) error {
 	before, idle := time.Duration(0), time.Duration(0)
-	err := wait.PollUntilContextCancel(ctx, calmPoll, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextCancel(ctx, idlePoll, true, func(context.Context) (bool, error) {
 		now, err := r.cpu()
-		idle += calmPoll
-		if now-before > calmCPU {
+		idle += idlePoll
+		if now-before > idleCPU {
 			idle = 0
 		}
 		before = now
-		return idle >= calm, err
+		return idle >= idleFor, err
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for process %d to be idle: %w", r.proc.PID, err)

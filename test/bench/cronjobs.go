@@ -61,8 +61,8 @@ type batch struct {
 	namespaces []string       // over which they are spread; all but the neighbour when empty
 }
 
-// resting returns a batch that is not due for ten months.
-func (o *options) resting(k kind) batch {
+// notDue returns a batch that is not due for ten months.
+func (o *options) notDue(k kind) batch {
 	b := batch{kind: k, prefix: "bench", count: o.objects}
 	month := fmt.Sprint((int(time.Now().UTC().Month())+9)%12 + 1)
 	b.schedule = "0 0 1 " + month + " *"

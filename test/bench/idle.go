@@ -14,12 +14,12 @@ import (
 
 // idle measures what CronJobs cost that are not due.
 func (b *bench) idle(ctx context.Context) error {
-	return b.each(b.controllers(), func(c contender) (*results.Result, error) { return b.rest(ctx, c) })
+	return b.each(ctx, b.controllers(), b.measureIdle)
 }
 
-// rest measures a contender that has nothing to do.
-func (b *bench) rest(ctx context.Context, c contender) (*results.Result, error) {
-	r, err := b.ready(ctx, c, b.resting(c.kind))
+// measureIdle measures a contender that has nothing to do.
+func (b *bench) measureIdle(ctx context.Context, c contender) (*results.Result, error) {
+	r, err := b.ready(ctx, c, b.notDue(c.kind))
 	if err != nil {
 		return nil, err
 	}

@@ -174,9 +174,9 @@ func (b *bench) keep(result results.Result) error {
 }
 
 // each measures contenders in a stage, one after another.
-func (b *bench) each(contenders []contender, measure func(contender) (*results.Result, error)) error {
+func (b *bench) each(ctx context.Context, contenders []contender, measure func(context.Context, contender) (*results.Result, error)) error {
 	for _, c := range contenders {
-		result, err := measure(c)
+		result, err := measure(ctx, c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.id, err)
 		}

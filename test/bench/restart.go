@@ -27,24 +27,24 @@ const (
 	// restarts is how often a contender is started; the median counts.
 	restarts = 3
 
-	// repose is how long after all is done the memory is measured.
-	repose = 30 * time.Second
+	// memoryDelay is how long after all is done the memory is measured.
+	memoryDelay = 30 * time.Second
 )
 
 // restart measures how controllers come back to many CronJobs and Jobs.
 func (b *bench) restart(ctx context.Context) error {
-	return b.each(b.controllers(), func(c contender) (*results.Result, error) { return b.comeBack(ctx, c) })
+	return b.each(ctx, b.controllers(), b.measureRestarts)
 }
 
-// comeBack restarts a contender several times. The memory is that of the last time.
-func (b *bench) comeBack(ctx context.Context, c contender) (*results.Result, error) {
-	if err := b.furnish(ctx, c); err != nil {
+// measureRestarts restarts a contender several times. The memory is that of the last time.
+func (b *bench) measureRestarts(ctx context.Context, c contender) (*results.Result, error) {
+	if err := b.prepareRestart(ctx, c); err != nil {
 		return nil, err
 	}
 	result := results.New(results.Restart, c.id, b.objects+dueEachMinute)
 	var firsts, lasts []float64
 	for range restarts {
-		first, last, err := b.comeBackOnce(ctx, c, result)
+		first, last, err := b.restartOnce(ctx, c, result)
 		if err != nil {
 			return nil, err
 		}
@@ -54,12 +54,12 @@ func (b *bench) comeBack(ctx context.Context, c contender) (*results.Result, err
 	return result, nil
 }
 
-// furnish creates the CronJobs and Jobs, and lets the contender write their statuses.
-func (b *bench) furnish(ctx context.Context, c contender) error {
+// prepareRestart creates the CronJobs and Jobs, and lets the contender write their statuses.
+func (b *bench) prepareRestart(ctx context.Context, c contender) error {
 	if err := b.clear(ctx); err != nil {
 		return err
 	}
-	if err := b.populate(ctx, b.resting(c.kind)); err != nil {
+	if err := b.populate(ctx, b.notDue(c.kind)); err != nil {
 		return err
 	}
 	if err := b.createFinishedJobs(ctx, c.kind); err != nil {
@@ -75,9 +75,9 @@ func (b *bench) furnish(ctx context.Context, c contender) error {
 	return errors.Join(b.End(r.Process), b.compact(ctx))
 }
 
-// comeBackOnce starts a contender a second after a tick, and returns when the first and the last
+// restartOnce starts a contender a second after a tick, and returns when the first and the last
 // Job of the tick came, from the start of the process. It adds the memory to the result.
-func (b *bench) comeBackOnce(ctx context.Context, c contender, result *results.Result) (first, last time.Duration, err error) {
+func (b *bench) restartOnce(ctx context.Context, c contender, result *results.Result) (first, last time.Duration, err error) {
 	tick := time.Now().Truncate(time.Minute).Add(time.Minute)
 	if err := plane.SleepUntil(ctx, tick.Add(time.Second)); err != nil {
 		return 0, 0, err
@@ -91,10 +91,10 @@ func (b *bench) comeBackOnce(ctx context.Context, c contender, result *results.R
 	if err != nil {
 		return 0, 0, err
 	}
-	all, err := watch.await(ctx, r, dueEachMinute, tick.Add(cut))
+	all, err := watch.await(ctx, r, dueEachMinute, tick.Add(timeLimit))
 	starts := watch.stop()
 	if err == nil && !all {
-		err = fmt.Errorf("only %d of %d CronJobs had a Job %v after the tick", len(starts), dueEachMinute, cut)
+		err = fmt.Errorf("only %d of %d CronJobs had a Job %v after the tick", len(starts), dueEachMinute, timeLimit)
 	}
 	if err == nil {
 		err = r.awaitIdle(ctx) // the next start is to find all statuses written
@@ -102,7 +102,7 @@ func (b *bench) comeBackOnce(ctx context.Context, c contender, result *results.R
 	if err != nil {
 		return 0, 0, err
 	}
-	err = errors.Join(plane.SleepUntil(ctx, time.Now().Add(repose)), r.addMemory(result), b.End(r.Process))
+	err = errors.Join(plane.SleepUntil(ctx, time.Now().Add(memoryDelay)), r.addMemory(result), b.End(r.Process))
 	return starts[0].seen.Sub(begin), starts[len(starts)-1].seen.Sub(begin), err
 }
 

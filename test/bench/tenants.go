@@ -44,7 +44,7 @@ func (b *bench) tenants(ctx context.Context) error {
 		{what: fmt.Sprintf("%d CronJobs on `@every 1s`", busyCronJobs), count: busyCronJobs},
 		{what: "a CronJob whose Jobs a quota refuses", count: 1, quota: true}, // the last, as the quota stays
 	} {
-		if err := b.moveIn(ctx, neighbours.count, neighbours.quota); err != nil {
+		if err := b.createTenants(ctx, neighbours.count, neighbours.quota); err != nil {
 			return err
 		}
 		plane.Logf("tenants: %d CronJobs beside %s", tenantCronJobs, neighbours.what)
@@ -59,8 +59,9 @@ func (b *bench) tenants(ctx context.Context) error {
 	return nil
 }
 
-// moveIn creates the CronJobs of the tenants and of the neighbours, whose Jobs nobody starts yet.
-func (b *bench) moveIn(ctx context.Context, neighbours int, quota bool) error {
+// createTenants creates the CronJobs of the tenants and of the neighbours, whose Jobs nobody starts
+// yet.
+func (b *bench) createTenants(ctx context.Context, neighbours int, quota bool) error {
 	if err := b.clear(ctx); err != nil {
 		return err
 	}

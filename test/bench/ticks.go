@@ -24,8 +24,8 @@ const (
 	// 20,000 CronJobs, it has some gigabytes.
 	collecting = 5 * time.Second
 
-	// cut is how long after the last start is due a measurement ends in any case.
-	cut = 3 * time.Minute
+	// timeLimit is how long after the last start is due a measurement ends in any case.
+	timeLimit = 3 * time.Minute
 
 	// quietPoll is how often we look for further writes. Two looks without any end a measurement.
 	quietPoll = 2 * time.Second
@@ -79,7 +79,7 @@ func (b *bench) ticks(ctx context.Context) error {
 		measured := map[string][]results.Result{}
 		for round := range rounds(n) {
 			contenders := slices.DeleteFunc(slices.Clone(b.contenders), func(c contender) bool { return round > 0 && c.id == results.Shipped })
-			err := b.each(contenders, func(c contender) (*results.Result, error) {
+			err := b.each(ctx, contenders, func(ctx context.Context, c contender) (*results.Result, error) {
 				result, err := b.tick(ctx, load{contender: c, n: n})
 				if err == nil {
 					measured[c.id] = append(measured[c.id], *result)
@@ -99,7 +99,7 @@ func (b *bench) ticks(ctx context.Context) error {
 
 // jittered has CronJobs due at one tick and start over five minutes.
 func (b *bench) jittered(ctx context.Context) error {
-	return b.each([]contender{operator}, func(c contender) (*results.Result, error) {
+	return b.each(ctx, []contender{operator}, func(ctx context.Context, c contender) (*results.Result, error) {
 		return b.tick(ctx, load{c, min(slices.Max(b.numbers), mostJittered), jitter})
 	})
 }
@@ -150,9 +150,9 @@ func (b *bench) watchTick(ctx context.Context, l load, r *running, tick time.Tim
 		if time.Now().After(tick) {
 			return errors.New("the tick came before we were ready to watch: is the machine busy otherwise?")
 		}
-		all, err := watch.await(ctx, r, l.n, tick.Add(l.jitter+cut))
+		all, err := watch.await(ctx, r, l.n, tick.Add(l.jitter+timeLimit))
 		if err != nil || !all {
-			result.Values[results.CutAfter] = (l.jitter + cut).Seconds()
+			result.Values[results.CutAfter] = (l.jitter + timeLimit).Seconds()
 			return err
 		}
 		written, err := b.awaitQuiet(ctx)
@@ -192,7 +192,7 @@ func (b *bench) awaitTick(ctx context.Context, k kind, tick time.Time) ([]cronJo
 
 // awaitQuiet waits until nobody writes any more, and returns when it first saw the last write.
 func (b *bench) awaitQuiet(ctx context.Context) (written time.Time, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, cut, errors.New("there are still writes, though all Jobs are there"))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeLimit, errors.New("there are still writes, though all Jobs are there"))
 	defer cancel()
 	writes := -1.0
 	for quiet := 0; quiet <= 2; quiet++ {

@@ -71,7 +71,7 @@ func (b *bench) versions(ctx context.Context) error {
 	if err := envtest.UninstallCRDs(b.Config, options); err != nil {
 		return fmt.Errorf("deleting a CRD: %w", err)
 	}
-	r, err := b.ready(ctx, operator, b.resting(operatorV1))
+	r, err := b.ready(ctx, operator, b.notDue(operatorV1))
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (b *bench) timeCreates(ctx context.Context, of string, k kind, flags []stri
 			return err
 		}
 	}
-	some := b.resting(k)
+	some := b.notDue(k)
 	some.count = min(some.count, mostCreates)
 	took, err := b.create(ctx, some)
 	if r != nil {
