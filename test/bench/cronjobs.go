@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"sigs.k8s.io/yaml"
 
@@ -117,10 +116,8 @@ func inParallel(ctx context.Context, count int, do func(ctx context.Context, i i
 
 // cronJob is what the bench reads of a CronJob of any kind.
 type cronJob struct {
-	Metadata struct {
-		Namespace, Name string
-		UID             types.UID
-	}
+	metav1.ObjectMeta `json:"metadata"`
+
 	Status struct{ LastScheduleTime, NextStartTime time.Time }
 }
 

@@ -7,12 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/test/bench/results"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
@@ -126,23 +127,19 @@ func (p *cluster) createFinishedJobs(ctx context.Context, k kind) error {
 	})
 }
 
-// finishedJob returns a Job of a CronJob for a tick as its controller would create it.
+// finishedJob returns a Job of a CronJob for a tick, of which its controller knows by the
+// annotation.
 func finishedJob(k kind, owner cronJob, tick time.Time) *batchv1.Job {
-	template := jobTemplate.DeepCopy()
-	annotation, suffix := batchv1.CronJobScheduledTimestampAnnotation, tick.Unix()/60
-	if k.isOperators() {
-		annotation, suffix = v1.ScheduledAtAnnotation, tick.Unix()
+	kind, annotations := schema.FromAPIVersionAndKind(string(k), "CronJob"), map[string]string{}
+	for _, annotation := range tickAnnotations {
+		annotations[annotation] = tick.UTC().Format(time.RFC3339)
 	}
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: owner.Metadata.Namespace, Name: fmt.Sprintf("%s-%d", owner.Metadata.Name, suffix),
-			Labels:      template.Labels,
-			Annotations: map[string]string{annotation: tick.UTC().Format(time.RFC3339)},
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: string(k), Kind: "CronJob", Name: owner.Metadata.Name, UID: owner.Metadata.UID,
-				Controller: new(true), BlockOwnerDeletion: new(true),
-			}},
+			Namespace: owner.Namespace, Name: fmt.Sprintf("%s-%d", owner.Name, tick.Unix()),
+			Labels: maps.Clone(jobTemplate.Labels), Annotations: annotations,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(&owner, kind)},
 		},
-		Spec: template.Spec,
+		Spec: *jobTemplate.Spec.DeepCopy(),
 	}
 }

@@ -224,7 +224,7 @@ func judge(result *results.Result, starts []start, cronJobs []cronJob, tick time
 				result.Wrong["next starts that are not within the jitter"]++
 			}
 		}
-		due[c.Metadata.UID] = at
+		due[c.UID] = at
 		dueAt = append(dueAt, at)
 	}
 	var delays []time.Duration

@@ -21,7 +21,7 @@ func TestJudgeCountsWhatMustNotBe(t *testing.T) {
 		}
 	}
 	cronJobs := make([]cronJob, 2)
-	cronJobs[0].Metadata.UID, cronJobs[1].Metadata.UID = "a", "b"
+	cronJobs[0].UID, cronJobs[1].UID = "a", "b"
 	other := job("b", time.Second)
 	other.scheduledAt = tick.Add(-time.Minute)
 	createdEarly := job("b", time.Second)
@@ -59,7 +59,7 @@ func TestWithAJitterDelaysCountFromTheStartThatEachStatusTold(t *testing.T) {
 	cronJobs, starts := make([]cronJob, 4), make([]start, 4)
 	for i, offset := range []time.Duration{0, 7 * time.Second, 7 * time.Second, 299 * time.Second} {
 		uid, at := types.UID(nameOf("c", i)), tick.Add(offset)
-		cronJobs[i].Metadata.UID, cronJobs[i].Status.NextStartTime = uid, at
+		cronJobs[i].UID, cronJobs[i].Status.NextStartTime = uid, at
 		starts[i] = start{owner: uid, seen: at.Add(time.Duration(i) * 100 * time.Millisecond), created: at, scheduledAt: tick}
 	}
 	got := results.New(results.Jitter, results.Operator, 4)
