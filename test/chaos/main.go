@@ -132,7 +132,7 @@ func (o *options) printPlan() {
 	}
 	for _, c := range storm.Plan(o.seed, o.duration, o.cronJobs) {
 		for _, act := range c.Acts {
-			fmt.Printf("%7.1fs %s %s/%s %+v\n", act.At.Seconds(), act.Verb, c.Namespace, c.Name, act.Spec)
+			fmt.Printf("%7.1fs %s %s/%s %v\n", act.At.Seconds(), act.Verb, c.Namespace, c.Name, act.Spec)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func newTale() *tale {
 	t := &tale{generation: 1, jobs: map[int]*history.Job{}, metrics: map[string]float64{}}
 	t.cronJob = history.CronJob{
 		Namespace: "ns", Name: "c", UID: "uid", Generation: 1, Created: noon, Edited: noon,
-		Schedule: "@every 10s", Policy: "Allow", SucceededLimit: 3, FailedLimit: 1,
+		Spec: history.Spec{Ticks: history.Ticks{Schedule: "@every 10s"}, Policy: "Allow", SucceededLimit: 3, FailedLimit: 1},
 	}
 	t.process("a-1", history.Started, 0)
 	t.store(0)
@@ -135,7 +135,7 @@ func (t *tale) runs(second float64, tick, next int) {
 // ends has a Job end.
 func (t *tale) ends(second float64, tick int, result string) {
 	job := *t.jobs[tick]
-	job.Result = result
+	job.Result, job.Ended = result, at(second).Truncate(time.Second)
 	t.jobs[tick] = &job
 	t.stored(second, history.Record{Job: &job})
 	t.cronJob.Active = nil
@@ -217,6 +217,24 @@ func (t *tale) runsTwice() {
 	t.runs(20.1, 20, 30)
 	t.ends(22, 20, history.Succeeded)
 }
+
+// failsTwice has the CronJob stop after two failures, which are those of the ticks of 10 s and of 20 s.
+func (t *tale) failsTwice() {
+	t.edit(1, func(c *history.CronJob) { c.StopAfter = 2 })
+	t.runs(10.1, 10, 20)
+	t.ends(12, 10, history.Failed)
+	t.runs(20.1, 20, 30)
+	t.ends(22, 20, history.Failed)
+}
+
+// stops has the status say that the CronJob has stopped after failures.
+func (t *tale) stops(second float64) {
+	t.cronJob.Stopped = true
+	t.status(second, int(t.cronJob.LastSchedule.Sub(noon).Seconds()), -1)
+}
+
+// delay is by how much a jitter of nine seconds delays the starts of the CronJob.
+const delay = 7
 
 func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 	tests := map[string]struct {
@@ -559,6 +577,107 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.edit(25, func(c *history.CronJob) { c.Suspend = false })
 			t.runs(25.1, 20, 30)
 		}},
+		"A8: nothing runs on an excluded day": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Exclude = []string{"--11-21"} })
+			t.status(60, -1, 86400)
+		}},
+		"A8: it runs on an excluded day": {want: []Law{Excluded}, tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Exclude = []string{"2026-11-20/2026-11-21"} })
+			t.runs(10.1, 10, 20)
+		}},
+		"A8: it runs in its window": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.NotBefore, c.NotAfter = at(20), at(30) })
+			t.runs(20.1, 20, 30)
+			t.runs(30.1, 30, -1)
+			t.add(200, history.Record{Act: &history.Act{Kind: "end"}})
+		}},
+		"A8: it runs before its window and after it, and not in it": {want: []Law{Excluded, Lost, Excluded}, tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.NotBefore, c.NotAfter = at(15), at(35) })
+			t.runs(10.1, 10, 20)
+			t.runs(30.1, 30, 40)
+			t.runs(40.1, 40, 50)
+		}},
+		"S20: as many run as may": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.MaxConcurrency = 2 })
+			t.runs(10.1, 10, 20)
+			t.runs(20.1, 20, 30)
+			t.ends(32, 10, history.Succeeded)
+			t.runs(32.1, 30, 40)
+		}},
+		"S20: one more runs": {want: []Law{TooMany}, tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.MaxConcurrency = 2 })
+			t.runs(10.1, 10, 20)
+			t.runs(20.1, 20, 30)
+			t.runs(30.1, 30, 40)
+		}},
+		"S21: after two failures nothing runs until an edit": {tell: func(t *tale) {
+			t.failsTwice()
+			t.stops(22.1)
+			t.edit(65, func(c *history.CronJob) { c.SucceededLimit = 1 })
+			t.cronJob.Stopped = false
+			t.status(65.1, 20, 70)
+			t.runs(70.1, 70, 80)
+		}},
+		"S21: after two failures nothing runs, as long as the status can't tell": {tell: func(t *tale) {
+			t.failsTwice()
+			t.refuses(22, history.Statuses)
+			t.edit(95, func(c *history.CronJob) { c.SucceededLimit = 1 })
+			t.startsJobs(100)
+			t.allows(105, history.Statuses)
+			t.status(105.1, 100, 110)
+		}},
+		"S21: it runs after two failures": {want: []Law{AfterFailures, AfterFailures}, tell: func(t *tale) {
+			t.failsTwice()
+			t.startsJobs(40, 50)
+			t.status(50.2, 50, 60)
+		}},
+		"S21: after a failure, a success and a failure it goes on": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.StopAfter = 2 })
+			t.runs(10.1, 10, 20)
+			t.ends(12, 10, history.Failed)
+			t.runs(20.1, 20, 30)
+			t.ends(22, 20, history.Succeeded)
+			t.runs(30.1, 30, 40)
+			t.ends(32, 30, history.Failed)
+			t.runs(40.1, 40, 50)
+			t.runs(50.1, 50, 60)
+		}},
+		"S21: it stops after one failure of two": {want: []Law{AfterFailures}, tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.StopAfter = 2 })
+			t.runs(10.1, 10, 20)
+			t.ends(12, 10, history.Failed)
+			t.stops(12.1)
+		}},
+		"S21: after an edit it does not go on": {want: []Law{Lost}, tell: func(t *tale) {
+			t.failsTwice()
+			t.stops(22.1)
+			t.edit(25, func(c *history.CronJob) { c.SucceededLimit = 1 })
+			t.cronJob.Stopped = false
+			t.status(25.1, 20, 30)
+			t.runs(40.1, 40, 50)
+		}},
+		"S22: a start is delayed by the jitter": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Jitter, c.Deadline = 9, new(int64(1)) })
+			t.cronJob.NextStart = at(20 + delay)
+			t.runs(10.1+delay, 10, 20)
+		}},
+		"S22: a start is not delayed, and the status does not say when the next is": {want: []Law{Early, WrongStatus}, tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.Jitter = 9 })
+			t.cronJob.NextStart = at(20)
+			t.runs(10.1, 10, 20)
+		}},
+		"S23: of three ticks the newest two run": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.CatchUp = 2 })
+			t.runs(32, 20, 30)
+			t.runs(32.1, 30, 40)
+			t.reports(32.2, oneMissed(10))
+		}},
+		"S23: three ticks run where two may": {want: []Law{BeyondLimit}, tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.CatchUp = 2 })
+			t.runs(33, 10, 20)
+			t.runs(33.1, 20, 30)
+			t.runs(33.2, 30, 40)
+		}},
 		"S8: too many are left": {want: []Law{HistoryTooLong}, tell: func(t *tale) {
 			t.edit(1, func(c *history.CronJob) { c.SucceededLimit = 1 })
 			t.runsTwice()
@@ -721,16 +840,23 @@ func (t *tale) last() float64 { return t.records[len(t.records)-1].At.Sub(noon).
 
 func TestTheCheckersSchedulesTick(t *testing.T) {
 	tests := map[string]struct {
-		text string
-		want []int // seconds since noon
+		asked history.Ticks
+		want  []int // seconds since noon
 	}{
-		"an interval":         {"@every 40s", []int{43, 83, 123, 163}},
-		"each minute":         {"* * * * *", []int{60, 120, 180}},
-		"every second minute": {"*/2 * * * *", []int{120}},
+		"an interval":         {history.Ticks{Schedule: "@every 40s"}, []int{43, 83, 123, 163}},
+		"each minute":         {history.Ticks{Schedule: "* * * * *"}, []int{60, 120, 180}},
+		"every second minute": {history.Ticks{Schedule: "*/2 * * * *"}, []int{120}},
+		"several": {
+			history.Ticks{Schedule: "*/2 * * * *", Additional: []string{"*/3 * * * *", "*/4 * * * *"}}, []int{120, 180},
+		},
+		"a window": {history.Ticks{Schedule: "@every 40s", NotBefore: at(83), NotAfter: at(123)}, []int{83, 123}},
+		"a day in another zone": {
+			history.Ticks{Schedule: "@every 40s", TimeZone: "Pacific/Kiritimati", Exclude: []string{"2026-11-21"}}, []int{43, 83, 123, 163},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s, err := parse(test.text)
+			s, err := parse(test.asked)
 			require.NoError(t, err)
 			var got []int
 			for _, tick := range s.ticks(noon.Add(10*time.Second), noon.Add(3*time.Minute), at(3)) {
@@ -741,7 +867,7 @@ func TestTheCheckersSchedulesTick(t *testing.T) {
 		})
 	}
 	for _, text := range []string{"", "@hourly", "@every 1.5s", "@every 0s", "1 2 3 4 5", "*/0 * * * *", "5 * * * *"} {
-		_, err := parse(text)
+		_, err := parse(history.Ticks{Schedule: text})
 		assert.Error(t, err, text)
 	}
 }

@@ -13,8 +13,17 @@ import (
 // statuses judges what the statuses of a CronJob said, one after another.
 func (c *check) statuses(s *timeline) {
 	for i := 1; i < len(s.versions); i++ {
-		if before, now := s.versions[i-1], s.versions[i]; now.LastSchedule.Before(before.LastSchedule) {
+		before, now := s.versions[i-1], s.versions[i]
+		if now.LastSchedule.Before(before.LastSchedule) {
 			c.violate(WentBack, s, now.LastSchedule, "lastScheduleTime was %s before revision %d", stamp(before.LastSchedule), now.revision)
+		}
+		if now.Stopped && !before.Stopped {
+			c.stopped(s, now)
+		}
+		start := now.NextSchedule.Add(delayOf(now.CronJob))
+		if !now.NextStart.IsZero() && !now.NextStart.Equal(start) && now.ObservedGeneration == now.Generation {
+			c.violate(WrongStatus, s, now.NextSchedule, "nextStartTime is %s at revision %d: want %s",
+				stamp(now.NextStart), now.revision, stamp(start))
 		}
 	}
 }

@@ -99,10 +99,10 @@ func (c *check) refusedTick(s *timeline, span span, tick time.Time) {
 	if !c.isRefused(s, tick.Add(-aftermath), tick, anything...) || c.isSkewed(span, tick) || !c.isSteady(s, span, tick) {
 		return
 	}
-	tries := c.tries[s.name]
-	by := tick.Add(c.slow(onTime))
+	tries, start := c.tries[s.name], tick.Add(span.delay)
+	by := start.Add(c.slow(onTime))
 	first := slices.IndexFunc(tries, func(t try) bool {
-		return !t.tick.Before(tick) && t.Asked.After(tick.Add(-time.Second)) && !t.Asked.After(by)
+		return !t.tick.Before(tick.Add(-span.backlog)) && t.Asked.After(start.Add(-time.Second)) && !t.Asked.After(by)
 	})
 	switch {
 	case first >= 0 && tries[first].tick.Equal(tick):
@@ -110,7 +110,7 @@ func (c *check) refusedTick(s *timeline, span span, tick time.Time) {
 		c.triedAgain(s, span, tries[first:])
 	case first >= 0:
 		c.Tried++
-	case !c.mayWait(s, tick, by):
+	case !c.mayWait(s, start, by):
 		c.violate(NotTried, s, tick, "no Job was asked for by %s, while others' were on time", stamp(by))
 	}
 }
@@ -119,7 +119,7 @@ func (c *check) refusedTick(s *timeline, span span, tick time.Time) {
 // enough after it; and whether meanwhile the ticks of those to whom nothing is refused had their
 // Jobs on time, nothing else went wrong with this one's, and no manager ended or was frozen.
 func (c *check) isSteady(s *timeline, span span, tick time.Time) bool {
-	settled, by := tick.Add(-2*onTime), tick.Add(c.slow(onTime))
+	settled, by := tick.Add(-2*onTime), tick.Add(span.delay+c.slow(onTime))
 	before, now := s.versionAt(settled), s.versionAt(by)
 	if before == nil || now.Generation != before.Generation || by.After(span.until) || !tick.After(span.since) {
 		return false
@@ -132,6 +132,9 @@ func (c *check) isSteady(s *timeline, span span, tick time.Time) bool {
 		if unanswered && t.Asked.After(settled) && t.Asked.Before(by) {
 			return false
 		}
+	}
+	if delayOf(now.CronJob) != span.delay || s.mayStop(tick, by.Add(c.slow(againBy))) {
+		return false
 	}
 	struck := func(at time.Time) bool { return at.After(settled) && at.Before(by) }
 	return !slices.ContainsFunc(c.struck[s.name], struck) && !slices.ContainsFunc(c.ends, struck) && c.othersRun(tick, by, span.revision)
@@ -183,10 +186,18 @@ func (t try) onTime(late time.Duration) bool {
 	return t.Code == http.StatusCreated && !t.answered.After(t.tick.Add(late))
 }
 
-// witness finds the first request for the Job of each tick, of those CronJobs to which nothing is
-// refused then.
+// witness finds the first request for the Job of each tick, of those CronJobs that start Jobs at
+// their ticks and to which nothing is refused then.
 func (c *check) witness() {
+	delayed := map[string]bool{}
+	for _, s := range c.timelines {
+		isDelayed := func(spec spec) bool { return spec.delay+spec.backlog > 0 }
+		delayed[s.name] = delayed[s.name] || slices.ContainsFunc(s.specs, isDelayed)
+	}
 	for name, tries := range c.tries {
+		if delayed[name] {
+			continue
+		}
 		s := &timeline{name: name}
 		seen := map[int64]bool{}
 		for _, t := range tries {
@@ -200,24 +211,27 @@ func (c *check) witness() {
 	slices.SortFunc(c.witnesses, func(a, b try) int { return a.answered.Compare(b.answered) })
 }
 
-// mayWait reports whether a tick may wait: under Forbid for a Job that runs, under Replace for one
-// that can't be deleted, and under both, while reads are refused, for one that may exist.
-func (c *check) mayWait(s *timeline, tick, by time.Time) bool {
-	policy := s.versionAt(by).Policy
-	recently := tick.Add(-c.slow(lagInStorm))
-	isJobThere := slices.ContainsFunc(slices.Concat(s.runs, s.backfills), func(run *run) bool {
-		return !run.createdAt.After(by) && (run.ended == 0 || run.endedAt.After(recently)) &&
-			(run.deleted == 0 || run.deletedAt.After(recently))
-	})
-	switch {
-	case policy != "Forbid" && policy != "Replace":
-		return false
-	case c.isRefused(s, tick.Add(-patienceInStorm), by, history.Reads):
-		return true
-	case policy == "Replace":
-		return isJobThere && c.isRefused(s, recently, by, history.Deletes)
+// mayWait reports whether a tick may wait from its start on: where so many Jobs may run at once for
+// one that runs, under Replace for one that can't be deleted, and under both, while reads are
+// refused, for one that may exist.
+func (c *check) mayWait(s *timeline, start, by time.Time) bool {
+	now := s.versionAt(by)
+	_, limit := concurrency(now.CronJob)
+	recently := start.Add(-c.slow(lagInStorm))
+	there := 0
+	for _, run := range slices.Concat(s.runs, s.backfills) {
+		if !run.createdAt.After(by) && (run.ended == 0 || run.endedAt.After(recently)) &&
+			(run.deleted == 0 || run.deletedAt.After(recently)) {
+			there++
+		}
 	}
-	return isJobThere
+	switch {
+	case limit == 0 || c.isRefused(s, start.Add(-patienceInStorm), by, history.Reads):
+		return limit > 0
+	case now.Policy == "Replace" && !c.isRefused(s, recently, by, history.Deletes):
+		return false
+	}
+	return there >= limit
 }
 
 // triedAgain judges how the first requests of a tick follow one another. What is refused is tried
@@ -234,7 +248,8 @@ func (c *check) triedAgain(s *timeline, span span, tries []try) {
 	}
 	switch first.Code {
 	case http.StatusUnprocessableEntity:
-		again := next >= 0 && tries[next].Manager == first.Manager && tries[next].Code == first.Code
+		again := next >= 0 && tries[next].Manager == first.Manager && tries[next].Code == first.Code &&
+			tries[next].Asked.Before(c.triesEnd(s, span, first.tick)) // at the next tick, it may be among those that are due
 		if again && !s.editedBetween(first.Asked, tries[next].Asked) {
 			c.violate(RetriedInvalid, s, first.tick, "%s tried again at %s", first.Manager, stamp(tries[next].Asked))
 		}
@@ -249,10 +264,10 @@ func (c *check) triedAgain(s *timeline, span span, tries []try) {
 
 // triesEnd returns until when a tick that is refused is to be tried again.
 func (c *check) triesEnd(s *timeline, span span, tick time.Time) time.Time {
-	end := span.next(tick, tick)
+	end := span.next(tick, tick).Add(span.delay)
 	now := s.versionAt(tick)
 	if deadline := deadlineOf(now.CronJob); deadline >= 0 {
-		if at := tick.Add(time.Duration(deadline) * time.Second); at.Before(end) {
+		if at := tick.Add(span.delay + time.Duration(deadline)*time.Second); at.Before(end) {
 			end = at
 		}
 	}

@@ -6,30 +6,44 @@ package checker
 import (
 	"cmp"
 	"fmt"
+	"hash/fnv"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+	_ "time/tzdata" // the machine may have no time zones
+
+	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
 // schedule is the checker's own idea of the few schedules that storms are made of: it must not be
 // the operator's.
 type schedule struct {
-	every time.Duration
-	fixed bool // it counts from the full hour, and not from the creation or a run
+	every []time.Duration // of each of several
+	fixed bool            // they count from the full hour, and not from the creation or a run
+	asked history.Ticks
+	zone  *time.Location
 }
 
 // everyMinutes is a schedule of each minute, or of each that a number divides.
 var everyMinutes = regexp.MustCompile(`^\*(?:/(\d+))? \* \* \* \*$`)
 
-// parse reads a schedule as v1 writes it.
-func parse(text string) (s schedule, err error) {
-	interval, isKnown := strings.CutPrefix(text, "@every ")
-	if match := everyMinutes.FindStringSubmatch(text); match != nil {
-		interval, isKnown, s.fixed = cmp.Or(match[1], "1")+"m", true, true
+// parse reads schedules as v1 writes them.
+func parse(asked history.Ticks) (s schedule, err error) {
+	s.asked = asked
+	if s.zone, err = time.LoadLocation(asked.TimeZone); err != nil {
+		return schedule{}, err
 	}
-	s.every, err = time.ParseDuration(interval)
-	if !isKnown || err != nil || s.every < time.Second || s.every%time.Second != 0 {
-		return schedule{}, fmt.Errorf("%q is no schedule that the checker knows", text)
+	for _, text := range append([]string{asked.Schedule}, asked.Additional...) {
+		interval, isKnown := strings.CutPrefix(text, "@every ")
+		if match := everyMinutes.FindStringSubmatch(text); match != nil {
+			interval, isKnown, s.fixed = cmp.Or(match[1], "1")+"m", true, true
+		}
+		every, err := time.ParseDuration(interval)
+		if !isKnown || err != nil || every < time.Second || every%time.Second != 0 {
+			return schedule{}, fmt.Errorf("%q is no schedule that the checker knows", text)
+		}
+		s.every = append(s.every, every)
 	}
 	return s, nil
 }
@@ -42,19 +56,50 @@ func (s schedule) anchoredAt(anchor time.Time) time.Time {
 	return anchor
 }
 
-// has reports whether an instant is a tick. An interval counts from its anchor.
+// has reports whether an instant is a tick, if it is not excluded. An interval counts from its
+// anchor.
 func (s schedule) has(tick, anchor time.Time) bool {
-	return tick.Sub(s.anchoredAt(anchor))%s.every == 0
+	since := tick.Sub(s.anchoredAt(anchor))
+	return slices.ContainsFunc(s.every, func(every time.Duration) bool { return since%every == 0 })
 }
 
-// next returns the first tick after an instant.
+// isExcluded reports whether a tick does not exist: it lies on an excluded day or outside of the
+// window.
+func (s schedule) isExcluded(tick time.Time) bool {
+	date := tick.In(s.zone).Format(time.DateOnly)
+	return tick.Before(s.asked.NotBefore) || !s.asked.NotAfter.IsZero() && tick.After(s.asked.NotAfter) ||
+		slices.ContainsFunc(s.asked.Exclude, func(days string) bool {
+			first, last, isRange := strings.Cut(days, "/")
+			if !isRange {
+				last = first
+			}
+			return first <= date && date <= last || "--"+date[len("2026-"):] == days
+		})
+}
+
+// horizon is for how long a tick is looked for: longer than any storm.
+const horizon = 24 * time.Hour
+
+// next returns the first tick after an instant; something beyond the horizon if there is none up to
+// there.
 func (s schedule) next(after, anchor time.Time) time.Time {
 	anchor = s.anchoredAt(anchor)
-	tick := anchor.Add((after.Sub(anchor)/s.every - 1) * s.every)
-	for !tick.After(after) {
-		tick = tick.Add(s.every)
+	for end := after.Add(horizon); ; {
+		first := time.Time{}
+		for _, every := range s.every {
+			tick := anchor.Add((after.Sub(anchor)/every - 1) * every)
+			for !tick.After(after) {
+				tick = tick.Add(every)
+			}
+			if first.IsZero() || tick.Before(first) {
+				first = tick
+			}
+		}
+		if first.After(end) || !s.isExcluded(first) {
+			return first
+		}
+		after = first
 	}
-	return tick
 }
 
 // ticks returns the ticks after one instant and not after another.
@@ -64,4 +109,14 @@ func (s schedule) ticks(after, until, anchor time.Time) []time.Time {
 		all = append(all, tick)
 	}
 	return all
+}
+
+// delayOf returns by how much the jitter delays each start of a CronJob.
+func delayOf(c *history.CronJob) time.Duration {
+	if c.Jitter == 0 {
+		return 0
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(c.UID))
+	return time.Duration(hash.Sum64()%uint64(c.Jitter)) * time.Second //nolint:gosec // small
 }

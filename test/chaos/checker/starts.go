@@ -100,7 +100,7 @@ func (c *check) start(s *timeline, run *run, before []*run) {
 		for i, spec := range slices.Backward(specs) {
 			p := c.judge(s, spec, run, before, create)
 			if p == nil {
-				c.started(run, create, i < len(specs)-1 || s.gone > 0 && s.gone < run.created)
+				c.started(run, create, spec.delay, i < len(specs)-1 || s.gone > 0 && s.gone < run.created)
 				return
 			}
 			first = cmp.Or(first, p)
@@ -119,11 +119,11 @@ type problem struct {
 func (c *check) judge(s *timeline, spec spec, run *run, before []*run, create *create) *problem {
 	slack := c.slow(slack)
 	earliest, latest := c.stepsIn(create)
-	decided := create.Decided.Add(earliest)
+	decided, start := create.Decided.Add(earliest), run.Tick.Add(spec.delay)
 	switch {
-	case run.Tick.After(create.Asked.Add(latest)):
-		return &problem{Early, fmt.Sprintf("asked for %v before its tick", run.Tick.Sub(create.Asked.Add(latest)))}
-	case latest == 0 && earliest == 0 && run.Created.Before(run.Tick):
+	case start.After(create.Asked.Add(latest)):
+		return &problem{Early, fmt.Sprintf("asked for %v before its start", start.Sub(create.Asked.Add(latest)))}
+	case latest == 0 && earliest == 0 && run.Created.Before(start):
 		return &problem{Early, "created at " + stamp(run.Created)}
 	case spec.Suspend:
 		return &problem{AfterSuspend, fmt.Sprintf("suspended since %s, which %s knew: revision %d of %d",
@@ -131,25 +131,51 @@ func (c *check) judge(s *timeline, spec spec, run *run, before []*run, create *c
 	case !run.Tick.After(c.floor(spec)):
 		return &problem{AfterEdit, fmt.Sprintf("the schedule counts since %s, which %s knew: revision %d of %d",
 			stamp(spec.since), create.Manager, spec.revision, create.Knew)}
+	case spec.isExcluded(run.Tick):
+		return &problem{Excluded, fmt.Sprintf("excluded are %v, all before %s and all after %s",
+			spec.Exclude, stamp(spec.NotBefore), stamp(spec.NotAfter))}
 	case !spec.isTick(run.Tick, s, before):
 		return &problem{NoTick, fmt.Sprintf("it is no tick of %q", spec.Schedule)}
-	case deadlineOf(spec.CronJob) >= 0 && decided.After(run.Tick.Add(time.Duration(deadlineOf(spec.CronJob))*time.Second+slack)):
+	case deadlineOf(spec.CronJob) >= 0 && decided.After(start.Add(time.Duration(deadlineOf(spec.CronJob))*time.Second+slack)):
 		return &problem{PastDeadline,
-			fmt.Sprintf("decided %v after its tick, with a deadline of %ds", decided.Sub(run.Tick), deadlineOf(spec.CronJob))}
-	case decided.After(spec.next(run.Tick, run.Tick).Add(slack)):
-		return &problem{NotNewest, fmt.Sprintf("decided %v after its tick, when newer ones were due", decided.Sub(run.Tick))}
+			fmt.Sprintf("decided %v after its start, with a deadline of %ds", decided.Sub(start), deadlineOf(spec.CronJob))}
+	case c.hasStopped(s, spec, run, create):
+		return &problem{AfterFailures, fmt.Sprintf("stopped after %d failures, the last restart being at %s",
+			spec.StopAfter, stamp(s.restartedAt(run.createdAt)))}
 	}
-	law, isAlone := overlaps[spec.Policy]
-	for _, other := range before {
-		if isAlone && other.runsAt(run.created) {
-			return &problem{law, fmt.Sprintf("Job %s still ran", other.Name)}
+	newer := run.Tick
+	for range max(1, spec.CatchUp) {
+		newer = spec.next(newer, run.Tick)
+	}
+	if decided.After(newer.Add(spec.delay + slack)) {
+		law := NotNewest
+		if spec.CatchUp > 1 {
+			law = BeyondLimit
 		}
+		return &problem{law, fmt.Sprintf("decided %v after its start, when newer ones were due", decided.Sub(start))}
+	}
+	running := 0
+	for _, other := range before {
+		if other.runsAt(run.created) {
+			running++
+		}
+	}
+	if law, limit := concurrency(spec.CronJob); limit > 0 && running >= limit {
+		return &problem{law, fmt.Sprintf("%d others still ran", running)}
 	}
 	return nil
 }
 
-// overlaps are the laws of the policies under which one Job runs at a time.
-var overlaps = map[string]Law{"Forbid": ForbidOverlaps, "Replace": ReplaceLeavesOne}
+// concurrency returns how many Jobs may run at once, and the law that says so; 0 for any number.
+func concurrency(c *history.CronJob) (Law, int) {
+	switch c.Policy {
+	case "Forbid":
+		return ForbidOverlaps, 1
+	case "Replace":
+		return ReplaceLeavesOne, 1
+	}
+	return TooMany, c.MaxConcurrency
+}
 
 // floor returns the instant up to which ticks don't count. A manager for whose clock the edit lies
 // in the future takes it to be of the moment, by its clock, at which it sees it.
@@ -196,15 +222,16 @@ func (s spec) isTick(tick time.Time, of *timeline, before []*run) bool {
 }
 
 // started counts a Job that was to be created.
-func (c *check) started(run *run, create *create, raced bool) {
+func (c *check) started(run *run, create *create, delay time.Duration, raced bool) {
 	c.Run++
 	if raced {
 		c.Raced++
 	}
 	if least, most := c.stepsIn(create); least == 0 && most == 0 {
-		c.late = append(c.late, create.Asked.Sub(run.Tick))
+		late := create.Asked.Sub(run.Tick) - delay
+		c.late = append(c.late, late)
 		if c.isCalm(run.Tick) {
-			c.lateInCalm = append(c.lateInCalm, create.Asked.Sub(run.Tick))
+			c.lateInCalm = append(c.lateInCalm, late)
 		}
 	}
 }

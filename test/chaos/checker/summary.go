@@ -32,7 +32,7 @@ func (v *Verdict) rows() []row {
 		row{1, "**doubled**", v.Count(Doubled)},
 		row{1, "backfilled by users, beside these", v.Backfilled},
 		row{1, "**early**", v.Count(Early)},
-		row{1, "**overlapping, under Forbid or Replace**", v.Count(ForbidOverlaps, ReplaceLeavesOne)},
+		row{1, "**overlapping, more than may**", v.Count(ForbidOverlaps, ReplaceLeavesOne, TooMany)},
 		row{0, "Late in the storm: p50, p99, max", lateness(v.late)},
 		row{0, "Late in the calm after it: p50, p99, max", lateness(v.lateInCalm)},
 		row{0, "CronJobs that lived", v.CronJobs},

@@ -22,10 +22,14 @@ type span struct {
 func (s *timeline) spans(end time.Time) []span {
 	var spans []span
 	for i, spec := range s.specs {
+		n := len(spans)
 		if i > 0 && !rescheduled(s.specs[i-1].CronJob, spec.CronJob) {
-			continue // it goes on
+			if !spec.Suspend { // it goes on
+				spans[n-1].delay, spans[n-1].backlog = max(spans[n-1].delay, spec.delay), max(spans[n-1].backlog, spec.backlog)
+			}
+			continue
 		}
-		if n := len(spans); n > 0 && spans[n-1].to == 0 {
+		if n > 0 && spans[n-1].to == 0 {
 			spans[n-1].to, spans[n-1].until, spans[n-1].finished = spec.revision, spec.edited, true
 		}
 		if !spec.Suspend {
@@ -127,9 +131,11 @@ func (c *check) unaccounted(s *timeline, span span, tick time.Time) {
 		c.untold(s, tick, row.at, until)
 	case passed && s.isBackfilled(tick, s.versions[at].revision):
 		c.DueAndRun++
-	case !passed && span.finished && c.statusBy(s, tick).After(span.until):
+	case s.mayStop(tick, tick):
+		c.Excused[StoppedThen]++
+	case !passed && span.finished && c.statusBy(s, span, tick).After(span.until):
 		c.Excused[EndedBefore]++
-	case !passed && !span.finished && c.statusBy(s, tick).After(c.end):
+	case !passed && !span.finished && c.statusBy(s, span, tick).After(c.end):
 		c.Excused[EndedBefore]++
 	case !passed:
 		c.violate(Stuck, s, tick, "nothing had become of it after %v", span.until.Sub(tick).Round(time.Second))
@@ -151,8 +157,9 @@ func (s *timeline) isBackfilled(tick time.Time, revision int64) bool {
 // statusBy returns by when the status has to have gone past a tick: later while it can't be
 // written, while reads are refused, as it may not be known what to write, or while its Job can't be
 // created and no newer tick is due. Time in which nobody led does not count.
-func (c *check) statusBy(s *timeline, tick time.Time) time.Time {
-	by := tick.Add(c.patience(tick))
+func (c *check) statusBy(s *timeline, span span, tick time.Time) time.Time {
+	patience := c.patience(tick) + span.delay + span.backlog
+	by := tick.Add(patience)
 	for _, pause := range c.leaderless {
 		from := pause.from
 		if tick.After(from) {
@@ -163,8 +170,8 @@ func (c *check) statusBy(s *timeline, tick time.Time) time.Time {
 		}
 	}
 	for _, r := range c.refusals {
-		if r.isOf(s, tick, by, history.Statuses, history.Reads, history.Creates) && r.to.Add(c.patience(tick)).After(by) {
-			by = r.to.Add(c.patience(tick))
+		if r.isOf(s, tick, by, history.Statuses, history.Reads, history.Creates) && r.to.Add(patience).After(by) {
+			by = r.to.Add(patience)
 		}
 	}
 	return by
@@ -254,12 +261,13 @@ const longestInterval = 16 * time.Second
 // isSkewed reports whether a tick came up while the clocks were stepped, or was passed by when they
 // were: of those it is not asked that they run or are reported.
 func (c *check) isSkewed(span span, tick time.Time) bool {
+	start := tick.Add(span.delay + span.backlog)
 	for _, w := range c.clocks {
 		after := w.step + longestInterval
 		if w.step < 0 { // a timer that was set meanwhile ends late
-			after = max(longestInterval, span.every)
+			after = max(longestInterval, slices.Max(span.every), span.NotBefore.Sub(w.to)-w.step)
 		}
-		if tick.After(w.from.Add(min(w.step, 0)-longestInterval)) && tick.Before(w.to.Add(after)) {
+		if start.After(w.from.Add(min(w.step, 0)-longestInterval)) && tick.Before(w.to.Add(after)) {
 			return true
 		}
 	}

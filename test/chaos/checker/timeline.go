@@ -6,6 +6,7 @@ package checker
 import (
 	"cmp"
 	"net/http"
+	"reflect"
 	"slices"
 	"time"
 
@@ -21,7 +22,9 @@ type timeline struct {
 	runs      []*run    // in the order of their creation
 	backfills []*run    // by users, in the same order
 	missed    []*missed
-	gone      int64 // the revision of its deletion; 0 if it is there
+	restarts  []restart // in the order of their times
+	stops     []window  // in which it may have stopped after failures
+	gone      int64     // the revision of its deletion; 0 if it is there
 	goneAt    time.Time
 }
 
@@ -46,6 +49,10 @@ type spec struct {
 	// since is when the schedule, as it is here, began to count: the creation, the edit, or the
 	// resume.
 	since time.Time
+
+	// delay is by how much the jitter delays starts, and backlog for how long ticks may be due while
+	// older ones run.
+	delay, backlog time.Duration
 }
 
 // run is a Job that was created for a tick.
@@ -55,6 +62,7 @@ type run struct {
 	createdAt time.Time
 	ended     int64 // the revision at which it had its result; 0 if it never had
 	endedAt   time.Time
+	over      time.Time // when it ended, as it says itself, in whole seconds
 	result    string
 	deleted   int64
 	deletedAt time.Time
@@ -91,7 +99,7 @@ type index struct {
 	end        time.Time
 }
 
-// window is a time in which the clocks were stepped.
+// window is a time in which something was so: in which the clocks were stepped by so much.
 type window struct {
 	from, to time.Time
 	step     time.Duration
@@ -208,7 +216,7 @@ func (r *index) job(rec *history.Record) {
 		}
 	}
 	if rec.Job.Result != "" && known.ended == 0 {
-		known.ended, known.endedAt, known.result = rec.Revision, rec.At, rec.Job.Result
+		known.ended, known.endedAt, known.over, known.result = rec.Revision, rec.At, rec.Job.Ended, rec.Job.Result
 	}
 	if rec.Job.Deleted {
 		known.deleted, known.deletedAt = rec.Revision, rec.At
@@ -274,11 +282,12 @@ func (s *timeline) arrange() {
 	}
 	s.date()
 	for _, v := range s.versions {
-		next := spec{version: v, since: v.Created}
-		next.schedule, _ = parse(v.Schedule)
+		next := spec{version: v, since: v.Created, delay: delayOf(v.CronJob)}
+		next.schedule, _ = parse(v.Ticks)
+		next.backlog = time.Duration(max(0, v.CatchUp-1)) * slices.Min(next.every)
 		if n := len(s.specs); n > 0 {
 			last := s.specs[n-1]
-			if !changed(last.CronJob, v.CronJob) {
+			if reflect.DeepEqual(last.Spec, v.Spec) {
 				continue
 			}
 			next.since = last.since
@@ -288,6 +297,7 @@ func (s *timeline) arrange() {
 		}
 		s.specs = append(s.specs, next)
 	}
+	s.findRestarts()
 }
 
 // date finds when each version was last edited. The API server's managed fields have the time of an
@@ -307,16 +317,8 @@ func (s *timeline) date() {
 	}
 }
 
-// changed reports whether one asks for something else than the other.
-func changed(a, b *history.CronJob) bool {
-	return rescheduled(a, b) || a.Policy != b.Policy || a.SucceededLimit != b.SucceededLimit || a.FailedLimit != b.FailedLimit ||
-		deadlineOf(a) != deadlineOf(b)
-}
-
 // rescheduled reports whether ticks from before the one don't count for the other.
-func rescheduled(a, b *history.CronJob) bool {
-	return a.Schedule != b.Schedule || a.TimeZone != b.TimeZone || a.Suspend != b.Suspend
-}
+func rescheduled(a, b *history.CronJob) bool { return !reflect.DeepEqual(a.Ticks, b.Ticks) }
 
 // deadlineOf returns the deadline; negative for none.
 func deadlineOf(c *history.CronJob) int64 {

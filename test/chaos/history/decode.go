@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
@@ -42,15 +43,13 @@ func decodeCronJob(value []byte) (*Record, error) {
 	}
 	state := &CronJob{
 		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID),
-		Generation: c.Generation, Created: c.CreationTimestamp.Time, Edited: editedAt(c),
-		Schedule: c.Spec.Schedule, TimeZone: ptr.Deref(c.Spec.TimeZone, ""), Suspend: ptr.Deref(c.Spec.Suspend, false),
-		Policy: string(c.Spec.ConcurrencyPolicy), Deadline: c.Spec.StartingDeadlineSeconds,
-		SucceededLimit: int(ptr.Deref(c.Spec.SuccessfulJobsHistoryLimit, 3)),
-		FailedLimit:    int(ptr.Deref(c.Spec.FailedJobsHistoryLimit, 1)),
-		LastSchedule:   ptr.Deref(c.Status.LastScheduleTime, metav1.Time{}).Time,
-		NextSchedule:   ptr.Deref(c.Status.NextScheduleTime, metav1.Time{}).Time,
-
+		Generation: c.Generation, Created: c.CreationTimestamp.Time, Edited: editedAt(c), Spec: specOf(&c.Spec),
+		LastSchedule: timeOf(c.Status.LastScheduleTime), NextSchedule: timeOf(c.Status.NextScheduleTime),
+		NextStart:          timeOf(c.Status.NextStartTime),
 		ObservedGeneration: max(0, c.Status.ObservedGeneration), // -1 before the first status
+	}
+	if ready := meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady); ready != nil {
+		state.Stopped = ready.Reason == v1.ReasonStoppedAfterFailures
 	}
 	for _, ref := range c.Status.Active {
 		state.Active = append(state.Active, string(ref.UID))
@@ -60,6 +59,31 @@ func decodeCronJob(value []byte) (*Record, error) {
 	}
 	return &Record{CronJob: state}, nil
 }
+
+// specOf returns what a spec asks for.
+func specOf(c *v1.CronJobSpec) Spec {
+	spec := Spec{
+		Ticks: Ticks{
+			Schedule: c.Schedule, Additional: c.AdditionalSchedules, TimeZone: ptr.Deref(c.TimeZone, ""),
+			NotBefore: timeOf(c.NotBefore), NotAfter: timeOf(c.NotAfter), Suspend: ptr.Deref(c.Suspend, false),
+		},
+		Jitter: int64(ptr.Deref(c.JitterSeconds, 0)), Policy: string(c.ConcurrencyPolicy),
+		MaxConcurrency: int(ptr.Deref(c.MaxConcurrency, 0)), StopAfter: int(ptr.Deref(c.StopAfterFailures, 0)),
+		Deadline:       c.StartingDeadlineSeconds,
+		SucceededLimit: int(ptr.Deref(c.SuccessfulJobsHistoryLimit, 3)),
+		FailedLimit:    int(ptr.Deref(c.FailedJobsHistoryLimit, 1)),
+	}
+	for _, days := range c.Exclude {
+		spec.Exclude = append(spec.Exclude, string(days))
+	}
+	if c.CatchUpPolicy == v1.CatchUpAll {
+		spec.CatchUp = int(ptr.Deref(c.CatchUpLimit, 10))
+	}
+	return spec
+}
+
+// timeOf returns an optional time; zero for none.
+func timeOf(t *metav1.Time) time.Time { return ptr.Deref(t, metav1.Time{}).Time }
 
 // editedAt returns when something other than the status was last written.
 func editedAt(c *v1.CronJob) time.Time {
@@ -84,8 +108,9 @@ func decodeJob(value []byte) (*Record, error) {
 	state := &Job{
 		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID), Created: job.CreationTimestamp.Time,
 		Backfill: job.Annotations[v1.TriggerAnnotation] == string(v1.TriggerBackfill),
-		Result:   resultOf(job), Tick: tickIn(job.Annotations), PodTick: tickIn(job.Spec.Template.Annotations),
+		Tick:     tickIn(job.Annotations), PodTick: tickIn(job.Spec.Template.Annotations),
 	}
+	state.Result, state.Ended = endOf(job)
 	if owner := metav1.GetControllerOf(job); owner != nil && strings.HasPrefix(owner.APIVersion, v1.GroupVersion.Group+"/") {
 		state.Owner = string(owner.UID)
 	}
@@ -101,17 +126,18 @@ func tickIn(annotations map[string]string) time.Time {
 	return tick
 }
 
-func resultOf(job *batchv1.Job) string {
+// endOf returns how and when a Job ended.
+func endOf(job *batchv1.Job) (string, time.Time) {
 	for _, condition := range job.Status.Conditions {
 		switch {
 		case condition.Status != corev1.ConditionTrue:
 		case condition.Type == batchv1.JobComplete:
-			return Succeeded
+			return Succeeded, condition.LastTransitionTime.Time
 		case condition.Type == batchv1.JobFailed:
-			return Failed
+			return Failed, condition.LastTransitionTime.Time
 		}
 	}
-	return ""
+	return "", time.Time{}
 }
 
 // decodeEvent reads a stored event, which is one of the core group whatever it was written as.

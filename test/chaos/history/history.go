@@ -56,20 +56,40 @@ type CronJob struct {
 	// server's clock.
 	Edited time.Time `json:"edited,omitzero"`
 
-	Schedule       string `json:"schedule,omitempty"`
-	TimeZone       string `json:"timeZone,omitempty"`
-	Suspend        bool   `json:"suspend,omitempty"`
-	Policy         string `json:"policy,omitempty"`
-	Deadline       *int64 `json:"deadline,omitempty"` // in seconds
-	SucceededLimit int    `json:"succeededLimit"`
-	FailedLimit    int    `json:"failedLimit"`
+	Spec
 
 	// What the status says.
 	LastSchedule       time.Time `json:"lastSchedule,omitzero"`
 	NextSchedule       time.Time `json:"nextSchedule,omitzero"`
+	NextStart          time.Time `json:"nextStart,omitzero"`
+	Stopped            bool      `json:"stopped,omitempty"` // after failures
 	ObservedGeneration int64     `json:"observedGeneration,omitempty"`
 	Active             []string  `json:"active,omitempty"` // the UIDs of Jobs
 	Missed             []Missed  `json:"missed,omitempty"`
+}
+
+// Spec is what a CronJob asks for.
+type Spec struct {
+	Ticks
+	Jitter         int64  `json:"jitter,omitempty"` // in seconds
+	Policy         string `json:"policy,omitempty"`
+	MaxConcurrency int    `json:"maxConcurrency,omitempty"` // 0 for none
+	CatchUp        int    `json:"catchUp,omitempty"`        // how many ticks may be due, if more than one may
+	StopAfter      int    `json:"stopAfter,omitempty"`      // failures; 0 for never
+	Deadline       *int64 `json:"deadline,omitempty"`       // in seconds
+	SucceededLimit int    `json:"succeededLimit"`
+	FailedLimit    int    `json:"failedLimit"`
+}
+
+// Ticks are what a CronJob asks for of which no tick from before an edit runs after it.
+type Ticks struct {
+	Schedule   string    `json:"schedule,omitempty"`
+	Additional []string  `json:"additional,omitempty"`
+	TimeZone   string    `json:"timeZone,omitempty"`
+	Exclude    []string  `json:"exclude,omitempty"`
+	NotBefore  time.Time `json:"notBefore,omitzero"`
+	NotAfter   time.Time `json:"notAfter,omitzero"`
+	Suspend    bool      `json:"suspend,omitempty"`
 }
 
 // Missed is a row of missed ticks that a status tells of.
@@ -100,8 +120,10 @@ type Job struct {
 	// Backfill says that a user backfilled the tick.
 	Backfill bool `json:"backfill,omitempty"`
 
-	// Result is how it ended: Succeeded, Failed, or "" while it runs.
-	Result string `json:"result,omitempty"`
+	// Result is how it ended: Succeeded, Failed, or "" while it runs. Ended says when, in whole
+	// seconds.
+	Result string    `json:"result,omitempty"`
+	Ended  time.Time `json:"ended,omitzero"`
 }
 
 // The results of a Job.

@@ -197,6 +197,27 @@ var All = []Mutation{
 		read: replaces(`"concurrencyPolicy":"Replace"`, `"concurrencyPolicy":"Allow"`),
 	},
 	{
+		Name: "one Job is allowed to run beside the only one that may", Law: checker.TooMany,
+		read: replaces(`"maxConcurrency":1`, `"maxConcurrency":2`),
+	},
+	{
+		Name: "no failures stop anything", Law: checker.AfterFailures,
+		read: replaces(`"stopAfterFailures":(\d)`, `"stopAfterFailures":1$1`),
+	},
+	{
+		Name: "the jitter is taken for none", Law: checker.Early,
+		read: replaces(`"jitterSeconds":\d+`, `"jitterSeconds":0`),
+	},
+	{
+		Name: "ten more ticks catch up than may", Law: checker.BeyondLimit,
+		Flags: []string{"-faults=creates-denied,quota-full", "-duration=60s"},
+		read:  replaces(`"catchUpLimit":(\d)`, `"catchUpLimit":1$1`),
+	},
+	{
+		Name: "excluded days are taken for others", Law: checker.Excluded,
+		read: replaces(`"exclude":\[[^]]*\]`, `"exclude":[]`),
+	},
+	{
 		Name: "suspend is ignored", Law: checker.AfterSuspend,
 		read: replaces(`"suspend":true`, `"suspend":false`),
 	},

@@ -8,6 +8,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/validate"
 )
 
 func TestThePlanIsMadeFromTheSeedAlone(t *testing.T) {
@@ -15,6 +20,26 @@ func TestThePlanIsMadeFromTheSeedAlone(t *testing.T) {
 	assert.Len(t, plan, 50)
 	assert.Equal(t, plan, Plan(7, 10*time.Minute, 50))
 	assert.NotEqual(t, plan, Plan(8, 10*time.Minute, 50))
+}
+
+func TestUsersAskForNothingThatIsRefused(t *testing.T) {
+	rare := map[string]int{}
+	for _, c := range Plan(7, 10*time.Minute, 200) {
+		for _, act := range c.Acts {
+			object := Act{Verb: Create, Spec: act.Spec}.object(c.Namespace, c.Name, time.Now())
+			cronJob := &v1.CronJob{}
+			require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, cronJob))
+			assert.Empty(t, validate.Spec(&cronJob.Spec, false), "%+v", act.Spec)
+			for field := range act.Spec.fields(act.V2, time.Now()) {
+				rare[field]++
+			}
+		}
+	}
+	for _, verb := range []Verb{Reschedule, Edit} {
+		for _, field := range verb.fields() {
+			assert.Greater(t, rare[field], 100, field)
+		}
+	}
 }
 
 func TestUsersDoOnlyWhatCanBeDone(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os/exec"
 	"sync"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
@@ -30,6 +30,8 @@ type Users struct {
 	Client client.Client
 	Log    *history.Log
 	Jobs   *Jobs
+
+	begin time.Time // of the storm
 
 	// Plugin is the file of the kubectl plugin, and Kubeconfig what it is to use.
 	Plugin, Kubeconfig string
@@ -47,6 +49,7 @@ func (u *Users) MakeNamespaces(ctx context.Context) error {
 
 // Run carries out a plan, and returns when it is done.
 func (u *Users) Run(ctx context.Context, begin time.Time, plan []CronJob) error {
+	u.begin = begin
 	var wait sync.WaitGroup
 	for i := range plan {
 		wait.Go(func() {
@@ -92,7 +95,7 @@ func (u *Users) insist(ctx context.Context, c *CronJob, act Act) {
 
 // try tries once. That it was done before, by a try whose answer was lost, is fine.
 func (u *Users) try(ctx context.Context, c *CronJob, act Act) error {
-	object := act.object(c.Namespace, c.Name)
+	object := act.object(c.Namespace, c.Name, u.begin)
 	switch act.Verb {
 	case DeleteJob:
 		u.Jobs.DeleteOne(c.Namespace, c.Name)
@@ -135,8 +138,8 @@ func (u *Users) backfill(ctx context.Context, c *CronJob) {
 }
 
 // object returns what a user sends: all of the CronJob to create it, and of an edit the fields that
-// it sets or removes.
-func (a Act) object(namespace, name string) *unstructured.Unstructured {
+// it sets or removes. Times of the spec count from the begin of the storm.
+func (a Act) object(namespace, name string, begin time.Time) *unstructured.Unstructured {
 	version := "v1"
 	if a.V2 {
 		version = "v2"
@@ -145,57 +148,90 @@ func (a Act) object(namespace, name string) *unstructured.Unstructured {
 	object.SetGroupVersionKind(schema.GroupVersionKind{Group: "batch.tutorial.kubebuilder.io", Version: version, Kind: "CronJob"})
 	object.SetNamespace(namespace)
 	object.SetName(name)
-	spec := a.Spec.fields(a.V2)
-	switch a.Verb {
-	case Create:
-		removeNulls(spec)
+	spec := a.Spec.fields(a.V2, begin)
+	if a.Verb == Create {
 		spec["jobTemplate"] = map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
 			"restartPolicy": "Never",
 			"containers":    []any{map[string]any{"name": "main", "image": "registry.example/chaos:v1"}},
 		}}}}
-	default:
-		maps.DeleteFunc(spec, func(field string, _ any) bool { return !a.Verb.sets(field) })
+	} else {
+		all := spec
+		spec = map[string]any{}
+		for _, field := range a.Verb.fields() {
+			spec[field] = all[field] // null removes it
+		}
+		if schedule, isV2 := spec["schedule"].(map[string]any); isV2 {
+			for _, field := range []string{"minute", "every"} {
+				if _, isSet := schedule[field]; !isSet {
+					schedule[field] = nil
+				}
+			}
+		}
 	}
 	object.Object["spec"] = spec
 	if a.Verb == Create || a.Verb == Label {
 		object.SetLabels(map[string]string{"chaos": a.Spec.Label})
+		object.SetAnnotations(map[string]string{v1.ResumedAtAnnotation: time.Now().UTC().Format(time.RFC3339)})
 	}
 	return object
 }
 
-// fields returns the fields of a spec that vary. Those that it has not are null.
-func (s Spec) fields(v2 bool) map[string]any {
+// fields returns the fields of a spec that vary, without those that it has not.
+func (s Spec) fields(v2 bool, begin time.Time) map[string]any {
 	fields := map[string]any{
-		"schedule": s.Schedule.Text, "timeZone": nil, "suspend": s.Suspend,
-		"concurrencyPolicy": s.Policy, "startingDeadlineSeconds": nil,
+		"schedule": s.Schedule.field(v2), "suspend": s.Suspend, "concurrencyPolicy": s.Policy,
 		"successfulJobsHistoryLimit": int64(s.Succeeded), "failedJobsHistoryLimit": int64(s.Failed),
+	}
+	for name, value := range map[string]int64{
+		"startingDeadlineSeconds": s.Deadline, "jitterSeconds": s.Jitter,
+		"maxConcurrency": s.MaxConcurrency, "stopAfterFailures": s.StopAfter,
+	} {
+		if value > 0 {
+			fields[name] = value
+		}
+	}
+	for name, since := range map[string]time.Duration{"notBefore": s.NotBefore, "notAfter": s.NotAfter} {
+		if since > 0 {
+			fields[name] = begin.Add(since).UTC().Format(time.RFC3339)
+		}
 	}
 	if s.TimeZone != "" {
 		fields["timeZone"] = s.TimeZone
 	}
-	if s.Deadline > 0 {
-		fields["startingDeadlineSeconds"] = s.Deadline
+	if s.Exclude > 0 {
+		fields["exclude"] = []any{s.Exclude.days(time.Now().UTC())}
 	}
-	if v2 {
-		schedule := map[string]any{"minute": nil, "hour": nil, "dayOfMonth": nil, "month": nil, "dayOfWeek": nil, "every": nil}
-		for name, value := range s.Schedule.Fields {
-			schedule[name] = value
+	if s.CatchUp > 0 {
+		fields["catchUpPolicy"] = "All"
+		if s.CatchUp != defaultCatchUp {
+			fields["catchUpLimit"] = s.CatchUp
 		}
-		fields["schedule"] = schedule
+	}
+	var additional []any
+	for _, other := range s.Additional {
+		additional = append(additional, other.field(v2))
+	}
+	if additional != nil {
+		fields["additionalSchedules"] = additional
 	}
 	return fields
 }
 
-// removeNulls removes what is null, at any depth.
-func removeNulls(fields map[string]any) {
-	for name, value := range fields {
-		if nested, isMap := value.(map[string]any); isMap {
-			removeNulls(nested)
-		}
-		if value == nil {
-			delete(fields, name)
-		}
+// String returns the fields in v1, with times since the year 1.
+func (s Spec) String() string { return fmt.Sprint(s.fields(false, time.Time{})) }
+
+// field returns the field of a schedule in a version.
+func (s Schedule) field(v2 bool) any {
+	every := fmt.Sprintf("%ds", s.Every)
+	switch {
+	case v2 && s.Minute != "":
+		return map[string]any{"minute": s.Minute}
+	case v2:
+		return map[string]any{"every": every}
+	case s.Minute != "":
+		return s.Minute + " * * * *"
 	}
+	return "@every " + every
 }
 
 // Await waits until a CronJob of each version can be created, without creating one: then the
@@ -203,10 +239,10 @@ func removeNulls(fields map[string]any) {
 func (u *Users) Await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()
-	spec := Spec{Policy: "Allow", Schedule: Schedule{"* * * * *", map[string]string{"minute": "*"}}}
+	spec := Spec{Ticks: Ticks{Schedule: Schedule{Minute: "*"}}, Policies: Policies{Policy: "Allow"}}
 	for _, v2 := range []bool{false, true} {
 		err := plane.Insist(ctx, func(ctx context.Context) error {
-			probe := Act{Verb: Create, V2: v2, Spec: spec}.object(Namespace(0), "probe")
+			probe := Act{Verb: Create, V2: v2, Spec: spec}.object(Namespace(0), "probe", time.Now())
 			return u.Client.Create(ctx, probe, client.DryRunAll)
 		})
 		if err != nil {

@@ -1,0 +1,115 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package checker
+
+import (
+	"slices"
+	"time"
+
+	"tutorial.kubebuilder.io/project/test/chaos/history"
+)
+
+// restart is what has a CronJob go on that has stopped after failures: an edit, or a run that
+// succeeds.
+type restart struct {
+	at   time.Time // in whole seconds
+	told time.Time // when etcd had it
+}
+
+// findRestarts finds the restarts, and the times in which the CronJob may have stopped.
+func (s *timeline) findRestarts() {
+	for i, v := range s.versions {
+		if i == 0 || v.Generation > s.versions[i-1].Generation || v.edited.After(s.versions[i-1].edited) {
+			s.restarts = append(s.restarts, restart{v.edited, v.at})
+		}
+	}
+	for _, run := range slices.Concat(s.runs, s.backfills) {
+		if run.result == history.Succeeded {
+			s.restarts = append(s.restarts, restart{run.over, run.endedAt})
+		}
+	}
+	slices.SortFunc(s.restarts, func(a, b restart) int { return a.at.Compare(b.at) })
+	for _, run := range slices.Concat(s.runs, s.backfills) {
+		v := s.versionAt(run.endedAt)
+		if run.result == history.Failed && v != nil && v.StopAfter > 0 &&
+			s.failures(s.restartedAt(run.endedAt).Add(-time.Second), run.endedAt, nil) >= v.StopAfter {
+			s.stops = append(s.stops, window{from: run.over.Add(-time.Second), to: s.goesOn(run.over)})
+		}
+	}
+	for i, v := range s.versions {
+		if v.Stopped { // be it for a moment, before another end was heard of
+			to := never
+			if i+1 < len(s.versions) {
+				to = s.versions[i+1].at
+			}
+			s.stops = append(s.stops, window{from: v.at.Add(-lagInStorm), to: to})
+		}
+	}
+}
+
+// never is later than anything in a history.
+var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// restartedAt returns when the last restart was that etcd told of by an instant.
+func (s *timeline) restartedAt(toldBy time.Time) (at time.Time) {
+	for _, r := range s.restarts {
+		if !r.told.After(toldBy) {
+			at = r.at
+		}
+	}
+	return at
+}
+
+// failures counts the runs that failed after one instant and that etcd told of by another, but for
+// some.
+func (s *timeline) failures(after, toldBy time.Time, but map[string]bool) int {
+	count := 0
+	for _, run := range slices.Concat(s.runs, s.backfills) {
+		if run.result == history.Failed && run.over.After(after) && !run.endedAt.After(toldBy) && !but[run.UID] {
+			count++
+		}
+	}
+	return count
+}
+
+// goesOn returns when a status first told of the first restart after a stop.
+func (s *timeline) goesOn(stopped time.Time) time.Time {
+	for _, r := range s.restarts {
+		if !r.at.After(stopped) {
+			continue
+		}
+		generation := s.versionAt(r.told).Generation
+		for _, v := range s.versions {
+			if v.at.After(r.told) && !v.Stopped && v.ObservedGeneration >= generation {
+				return v.at
+			}
+		}
+		break
+	}
+	return never
+}
+
+// mayStop reports whether a CronJob may have stopped after failures at any time from one instant to
+// another: then its ticks pass.
+func (s *timeline) mayStop(from, to time.Time) bool {
+	return slices.ContainsFunc(s.stops, func(w window) bool { return !to.Before(w.from) && !from.After(w.to) })
+}
+
+// hasStopped reports whether a CronJob had stopped when a request for a Job was decided, as a manager
+// could know by then. Of Jobs that were deleted it need not know how they ended, and of an edit that
+// only removes fields not when it was.
+func (c *check) hasStopped(s *timeline, spec spec, run *run, create *create) bool {
+	since := s.restartedAt(run.createdAt).Add(c.slow(unsure))
+	known := s.failures(since, create.Decided.Add(-c.slow(lagInStorm)), c.acts)
+	return spec.StopAfter > 0 && known >= spec.StopAfter && !s.versionAt(run.createdAt).undated
+}
+
+// stopped judges a status that is the first to tell that the CronJob has stopped after failures.
+func (c *check) stopped(s *timeline, v version) {
+	known := s.failures(s.restartedAt(v.at.Add(-c.slow(lagInStorm))).Add(-time.Second), v.at, nil)
+	if v.ObservedGeneration == v.Generation && known < v.StopAfter {
+		c.violate(AfterFailures, s, time.Time{}, "it had stopped at %s (revision %d), when %d runs had failed in a row",
+			stamp(v.at), v.revision, known)
+	}
+}
