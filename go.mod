@@ -36,7 +36,7 @@ require (
 	k8s.io/api v0.37.2 // everything
 	k8s.io/apiextensions-apiserver v0.37.2 // manager, plugin, hack/crdschema, tests: the CRD
 	k8s.io/apimachinery v0.37.2 // everything
-	k8s.io/apiserver v0.37.2 // plugin: the limits of lint's rules, and generated names
+	k8s.io/apiserver v0.37.2 // plugin: the limits of lint's rules, and generated names; test/chaos: what requests are about
 	k8s.io/cli-runtime v0.37.2 // plugin: kubectl's flags and printers
 	k8s.io/client-go v0.37.2 // everything
 	k8s.io/component-base v0.37.2 // manager: TLS flags

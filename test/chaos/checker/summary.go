@@ -97,10 +97,5 @@ func (v *Verdict) Markdown() string {
 
 // Text returns the table for a terminal.
 func (v *Verdict) Text() string {
-	var text strings.Builder
-	for _, r := range v.rows() {
-		name := strings.Repeat("  ", r.depth) + strings.ReplaceAll(r.name, "**", "")
-		fmt.Fprintf(&text, "%-68s %v\n", name, r.value)
-	}
-	return text.String()
+	return strings.NewReplacer("&emsp;", "  ", "*", "").Replace(v.Markdown())
 }

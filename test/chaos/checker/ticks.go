@@ -141,8 +141,6 @@ func (c *check) unaccounted(s *timeline, span span, tick time.Time) {
 		c.violate(Stuck, s, tick, "nothing had become of it after %v", span.until.Sub(tick).Round(time.Second))
 	case s.unseen(at, span, tick):
 		c.Excused[EditedUnseen]++
-	case !c.keeps && c.died(s.versions[at].at):
-		c.Excused[ReporterDied]++
 	default:
 		c.violate(Lost, s, tick, "no Job and no report, but at %s (revision %d) the status had gone past it",
 			stamp(s.versions[at].at), s.versions[at].revision)

@@ -81,7 +81,6 @@ type index struct {
 	runs       map[string]*run      // by UID
 	creates    map[string][]*create
 	stored     map[string]bool // the names of the events about missed ticks that etcd has
-	keeps      bool            // whether statuses tell of missed ticks
 	ends       []time.Time     // when processes ended or froze
 	asked      []time.Time     // when managers asked for something, in any order
 	leaderless []window        // times in which no manager asked for anything
@@ -196,7 +195,6 @@ func (r *index) cronJob(rec *history.Record) {
 		s.gone, s.goneAt = rec.Revision, rec.At
 		return
 	}
-	r.keeps = r.keeps || len(rec.CronJob.Missed) > 0
 	s.versions = append(s.versions, version{CronJob: rec.CronJob, at: rec.At, revision: rec.Revision})
 }
 

@@ -56,7 +56,7 @@ func (s *Site) prepareRefusals(ctx context.Context) error {
 
 // GrantReads lets the managers read single objects in the storm's namespaces.
 func (s *Site) GrantReads(ctx context.Context) error {
-	for _, namespace := range storm.Namespaces() {
+	for _, namespace := range storm.Namespaces {
 		if err := s.enforce(ctx, Step{Kind: DenyReads, Namespace: namespace}, false); err != nil {
 			return err
 		}

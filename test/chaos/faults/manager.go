@@ -74,7 +74,7 @@ func (s *Site) startManager(name, userKubeconfig string) (*manager, error) {
 		"--leader-elect", "--leader-election-namespace="+localcluster.ManagerNamespace,
 		fmt.Sprintf("--webhook-port=%d", m.webhookPort), "--webhook-cert-path="+s.certDir,
 		fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", m.metricsPort), "--health-probe-bind-address=0")
-	m.command.Env = []string{"CHAOS_CLOCK=" + s.clock.path, "TZ=Asia/Kolkata"}
+	m.command.Env = []string{"CHAOS_CLOCK=" + s.clock, "TZ=Asia/Kolkata"}
 	var ctx context.Context
 	ctx, m.stopping = context.WithCancel(context.Background())
 	go m.supervise(ctx)

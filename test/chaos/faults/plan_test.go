@@ -58,14 +58,14 @@ func TestARefusalLastsAndIsOverBeforeTheStormIs(t *testing.T) {
 		if refusals[step.Kind].target == "" {
 			continue
 		}
-		assert.Contains(t, storm.Namespaces(), step.Namespace, "%s", step)
+		assert.Contains(t, storm.Namespaces, step.Namespace, "%s", step)
 		assert.GreaterOrEqual(t, step.At, namespaces[step.Namespace], "one at a time in a namespace: %s", step)
 		namespaces[step.Namespace] = step.At + step.Hold
 		assert.GreaterOrEqual(t, step.Hold, shortestRefusal, "%s", step)
 		assert.LessOrEqual(t, step.At+step.Hold, duration-overBefore, "%s", step)
 		longest = max(longest, step.Hold)
 	}
-	assert.Len(t, namespaces, len(storm.Namespaces()), "each namespace has its turn")
+	assert.Len(t, namespaces, len(storm.Namespaces), "each namespace has its turn")
 	assert.Greater(t, longest, 2*time.Minute, "some outlast several ticks of a minute")
 	assert.NotEmpty(t, Plan(7, 40*time.Second, []Kind{DenyStatuses}), "there is one in a short storm too")
 }

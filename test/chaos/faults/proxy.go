@@ -131,7 +131,7 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 		code = response.StatusCode
 	}
 	process.end(q.cronJob, q.target, code)
-	p.live.note(q.namespace, q.target, code)
+	p.live.note(q.what.Namespace, q.target, code)
 	switch {
 	case q.job != "":
 		p.log.Add(history.Record{Create: &history.Create{
@@ -150,14 +150,14 @@ func (p *proxy) answer(q *asked, process *progress) (*http.Response, error) {
 		p.log.Strike(string(kind), fmt.Sprintf("%s: %s %s", process.name, q.Method, q.URL.Path))
 	}
 	switch {
-	case q.watch && p.rejecting.Load():
+	case q.isWatch() && p.rejecting.Load():
 		return plane.Refuse(q.Request, answers[Fail])
 	case answers[kind] != nil:
 		return plane.Refuse(q.Request, answers[kind])
 	case kind == Timeout:
 		plane.Sleep(q.Context(), noAnswerFor)
 		return nil, errLost
-	case q.watch:
+	case q.isWatch():
 		return p.watch(q, process)
 	}
 	response, err := p.forward(q)
@@ -171,7 +171,7 @@ func (p *proxy) answer(q *asked, process *progress) (*http.Response, error) {
 		return nil, errLost
 	case q.target == Leases && response.StatusCode < http.StatusMultipleChoices:
 		p.renewed.Store(time.Now().UnixNano())
-	case q.ofCronJobs && response.StatusCode == http.StatusOK:
+	case q.isOfCronJobs() && response.StatusCode == http.StatusOK:
 		process.learn(revisionIn(q.answer))
 	}
 	return response, nil
@@ -179,7 +179,7 @@ func (p *proxy) answer(q *asked, process *progress) (*http.Response, error) {
 
 // forward asks the API server. What a webhook refuses is not asked for.
 func (p *proxy) forward(q *asked) (*http.Response, error) {
-	if refused := p.live.refused(q.namespace, q.target); refused != nil {
+	if refused := p.live.refused(q.what.Namespace, q.target); refused != nil {
 		return plane.Refuse(q.Request, refused)
 	}
 	r := q.Request
@@ -218,8 +218,8 @@ func (p *proxy) watch(q *asked, process *progress) (*http.Response, error) {
 		return response, err
 	}
 	sent := func([]byte) {}
-	if q.ofCronJobs {
-		sent = (&listener{progress: process, initial: q.initial}).hear
+	if q.isOfCronJobs() {
+		sent = (&listener{progress: process, initial: q.URL.Query().Get("sendInitialEvents") == "true"}).hear
 	}
 	response.Body = p.late(ctx, response.Body, sent)
 	return response, nil

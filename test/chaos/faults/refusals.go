@@ -92,7 +92,7 @@ func planRefusals(seed uint64, duration time.Duration, of []Kind) (steps []Step)
 			}
 			step := Step{
 				At: at, Kind: kind, Hold: min(left, between(random, hold)),
-				Namespace: storm.Namespace(lane + lanes*random.IntN(len(storm.Namespaces())/lanes)),
+				Namespace: storm.Namespaces[lane+lanes*random.IntN(len(storm.Namespaces)/lanes)],
 			}
 			steps = append(steps, step)
 			at += step.Hold

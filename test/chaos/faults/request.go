@@ -7,10 +7,11 @@ import (
 	"bytes"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"tutorial.kubebuilder.io/project/test/chaos/history"
@@ -21,58 +22,45 @@ type asked struct {
 	*http.Request
 	body []byte
 
-	target    Target // "" for what is never struck
-	namespace string // "" if it is about none, or about several
-	watch     bool
+	what    *request.RequestInfo
+	target  Target         // "" for what is never struck
+	cronJob string         // the namespace/name of the CronJob whose Job or status it is about
+	job     string         // the namespace/name of the Job that it is to create
+	event   *history.Event // that it is to write
 
-	// cronJob is the namespace/name of the CronJob whose Job or status it is about, if it is about
-	// one.
-	cronJob string
-	// job is the namespace/name of the Job that it is to create.
-	job string
-	// event is the event that it is to write.
-	event *history.Event
-	// ofCronJobs says that it lists or watches CronJobs.
-	ofCronJobs bool
-	// initial says that a watch begins with all there is.
-	initial bool
-
-	// forwarded says that the API server got it, and answer is the body of its answer.
-	forwarded bool
-	answer    []byte
+	forwarded bool   // the API server got it
+	answer    []byte // the body of the API server's
 }
 
-// path finds in a path what a request is about: the resource, and where there are any the
-// namespace, the name and the subresource.
-var path = regexp.MustCompile(`^/apis/([^/]+)/v1(?:/namespaces/([^/]+))?/([^/]+)(?:/([^/]+))?(?:/([^/]+))?$`)
+// resolver finds in a path what a request is about.
+var resolver = request.RequestInfoFactory{APIPrefixes: map[string]sets.Empty{"apis": {}}}
 
 // read reads a request and finds out what it asks for.
-func read(r *http.Request) (*asked, error) {
-	q := &asked{Request: r.Clone(r.Context())}
+func read(r *http.Request) (q *asked, err error) {
+	q = &asked{Request: r.Clone(r.Context())}
 	if r.Body != nil {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
+		if q.body, err = io.ReadAll(r.Body); err != nil {
 			return nil, err
 		}
-		q.body = body
-		q.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		q.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(q.body)), nil }
 		q.Body, _ = q.GetBody()
 	}
-	query := r.URL.Query()
-	q.watch = query.Get("watch") == "true" || query.Get("watch") == "1"
-	q.initial = query.Get("sendInitialEvents") == "true"
-	parts := path.FindStringSubmatch(r.URL.Path)
-	if parts == nil {
-		return q, nil
+	if q.what, err = resolver.NewRequestInfo(r); err != nil {
+		return nil, err
 	}
-	name := parts[4]
-	switch q.namespace = parts[2]; parts[1] + "/" + parts[3] {
+	switch q.what.APIGroup + "/" + q.what.Resource {
 	case "batch/jobs":
-		q.aboutJobs(name)
+		q.aboutJobs()
 	case "batch.tutorial.kubebuilder.io/cronjobs":
-		q.aboutCronJobs(name)
+		q.target = Reads
+		if r.Method == http.MethodPatch {
+			q.target, q.cronJob = Statuses, q.what.Namespace+"/"+q.what.Name
+		}
 	case "events.k8s.io/events":
-		q.aboutEvents(name)
+		q.target, q.event = Events, &history.Event{Name: q.what.Name}
+		if r.Method == http.MethodPost {
+			q.event = history.EventOf(decode(q.body))
+		}
 	case "coordination.k8s.io/leases":
 		if r.Method != http.MethodGet {
 			q.target = Leases
@@ -81,7 +69,8 @@ func read(r *http.Request) (*asked, error) {
 	return q, nil
 }
 
-func (q *asked) aboutJobs(name string) {
+func (q *asked) aboutJobs() {
+	name := q.what.Name
 	switch {
 	case q.URL.Query().Has("dryRun"):
 		q.target = Trials
@@ -90,7 +79,7 @@ func (q *asked) aboutJobs(name string) {
 		q.target = Creates
 		if job, ok := decode(q.body).(*batchv1.Job); ok {
 			name = job.Name
-			q.job = q.namespace + "/" + name
+			q.job = q.what.Namespace + "/" + name
 		}
 	case q.Method == http.MethodDelete:
 		q.target = Deletes
@@ -98,23 +87,16 @@ func (q *asked) aboutJobs(name string) {
 		q.target = Reads
 	}
 	if at := strings.LastIndexByte(name, '-'); at > 0 {
-		q.cronJob = q.namespace + "/" + name[:at]
+		q.cronJob = q.what.Namespace + "/" + name[:at]
 	}
 }
 
-func (q *asked) aboutCronJobs(name string) {
-	if q.Method == http.MethodPatch {
-		q.target, q.cronJob = Statuses, q.namespace+"/"+name
-		return
-	}
-	q.target, q.ofCronJobs = Reads, name == ""
-}
+// isWatch reports whether it is a watch.
+func (q *asked) isWatch() bool { return q.what.Verb == "watch" }
 
-func (q *asked) aboutEvents(name string) {
-	q.target, q.event = Events, &history.Event{Name: name}
-	if q.Method == http.MethodPost {
-		q.event = history.EventOf(decode(q.body))
-	}
+// isOfCronJobs reports whether it lists or watches CronJobs.
+func (q *asked) isOfCronJobs() bool {
+	return q.what.Resource == "cronjobs" && (q.isWatch() || q.what.Verb == "list")
 }
 
 // decode decodes an object of a type that Kubernetes has itself, as JSON or protobuf; nil if it is

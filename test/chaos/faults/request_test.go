@@ -64,8 +64,8 @@ func TestARequestIsKnownForWhatItAsks(t *testing.T) {
 			assert.Equal(t, test.wantTarget, got.target)
 			assert.Equal(t, test.wantCronJob, got.cronJob)
 			assert.Equal(t, test.wantJob, got.job)
-			assert.Equal(t, test.wantWatch, got.watch)
-			assert.Equal(t, test.wantOfCronJobs, got.ofCronJobs)
+			assert.Equal(t, test.wantWatch, got.isWatch())
+			assert.Equal(t, test.wantOfCronJobs, got.isOfCronJobs())
 		})
 	}
 }

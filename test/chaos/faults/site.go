@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/google/renameio/v2"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 
@@ -51,7 +52,7 @@ type Site struct {
 	starting  sync.Mutex // held while a process is started
 	rest      *rest.RESTClient
 	metrics   *plane.MetricsReader
-	clock     *clock
+	clock     string // the file in which the managers read by how much their clocks are stepped
 	certDir   string // of the webhooks' certificate
 	rotations int
 	live      live
@@ -86,8 +87,8 @@ func (s *Site) prepare(ctx context.Context) (err error) {
 	if err := s.prepareRefusals(ctx); err != nil {
 		return fmt.Errorf("preparing refusals: %w", err)
 	}
-	s.clock = &clock{path: filepath.Join(s.Dir, "clock"), hidden: s.options.ClockStep, log: s.log}
-	if err := s.clock.set(0); err != nil {
+	s.clock = filepath.Join(s.Dir, "clock")
+	if err := s.stepClock(0); err != nil {
 		return err
 	}
 	if err := s.rotateCerts(ctx); err != nil {
@@ -165,11 +166,11 @@ func (s *Site) strike(ctx context.Context, step Step) error {
 	case PauseEtcd:
 		return s.pause(ctx, localcluster.Etcd, step.Hold)
 	case StepClock:
-		if err := s.clock.set(step.Clock); err != nil {
+		if err := s.stepClock(step.Clock); err != nil {
 			return err
 		}
 		plane.Sleep(ctx, step.Hold)
-		return s.clock.set(0)
+		return s.stepClock(0)
 	case RotateCerts:
 		return s.rotateCerts(ctx)
 	case DownWebhooks:
@@ -180,6 +181,12 @@ func (s *Site) strike(ctx context.Context, step Step) error {
 		s.disconnect(ctx, step)
 	}
 	return nil
+}
+
+// stepClock steps the managers' clocks against the machine's. The history has it before any manager.
+func (s *Site) stepClock(step time.Duration) error {
+	s.log.Add(history.Record{Clock: &history.Clock{Step: step}})
+	return renameio.WriteFile(s.clock, []byte((step + s.options.ClockStep).String()), 0o600)
 }
 
 // disconnect has a fault of the connections happen, to both managers.

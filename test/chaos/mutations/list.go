@@ -188,51 +188,18 @@ var All = []Mutation{
 			return nil, e.Context().Err()
 		},
 	},
-	{
-		Name: "Forbid is taken for Allow", Law: checker.ForbidOverlaps,
-		read: replaces(`"concurrencyPolicy":"Forbid"`, `"concurrencyPolicy":"Allow"`),
-	},
-	{
-		Name: "Replace is taken for Allow", Law: checker.ReplaceLeavesOne,
-		read: replaces(`"concurrencyPolicy":"Replace"`, `"concurrencyPolicy":"Allow"`),
-	},
-	{
-		Name: "one Job is allowed to run beside the only one that may", Law: checker.TooMany,
-		read: replaces(`"maxConcurrency":1`, `"maxConcurrency":2`),
-	},
-	{
-		Name: "no failures stop anything", Law: checker.AfterFailures,
-		read: replaces(`"stopAfterFailures":(\d)`, `"stopAfterFailures":1$1`),
-	},
-	{
-		Name: "the jitter is taken for none", Law: checker.Early,
-		read: replaces(`"jitterSeconds":\d+`, `"jitterSeconds":0`),
-	},
-	{
-		Name: "ten more ticks catch up than may", Law: checker.BeyondLimit,
-		Flags: []string{"-faults=creates-denied,quota-full", "-duration=60s"},
-		read:  replaces(`"catchUpLimit":(\d)`, `"catchUpLimit":1$1`),
-	},
-	{
-		Name: "excluded days are taken for others", Law: checker.Excluded,
-		read: replaces(`"exclude":\[[^]]*\]`, `"exclude":[]`),
-	},
-	{
-		Name: "suspend is ignored", Law: checker.AfterSuspend,
-		read: replaces(`"suspend":true`, `"suspend":false`),
-	},
-	{
-		Name: "an interval is taken for a longer one", Law: checker.NoTick,
-		read: replaces(`"@every (\d)s"`, `"@every 1${1}s"`),
-	},
-	{
-		Name: "a history limit is ten more", Law: checker.HistoryTooLong,
-		read: replaces(`JobsHistoryLimit":(\d)`, `JobsHistoryLimit":1$1`),
-	},
-	{
-		Name: "a history limit is taken for zero", Law: checker.PrunedTooMuch,
-		read: replaces(`JobsHistoryLimit":\d+`, `JobsHistoryLimit":0`),
-	},
+	reading("Forbid is taken for Allow", checker.ForbidOverlaps, `"concurrencyPolicy":"Forbid"`, `"concurrencyPolicy":"Allow"`),
+	reading("Replace is taken for Allow", checker.ReplaceLeavesOne, `"concurrencyPolicy":"Replace"`, `"concurrencyPolicy":"Allow"`),
+	reading("one Job is allowed to run beside the only one that may", checker.TooMany, `"maxConcurrency":1`, `"maxConcurrency":2`),
+	reading("no failures stop anything", checker.AfterFailures, `"stopAfterFailures":(\d)`, `"stopAfterFailures":1$1`),
+	reading("the jitter is taken for none", checker.Early, `"jitterSeconds":\d+`, `"jitterSeconds":0`),
+	reading("ten more ticks catch up than may", checker.BeyondLimit,
+		`"catchUpLimit":(\d)`, `"catchUpLimit":1$1`, "-faults=creates-denied,quota-full", "-duration=60s"),
+	reading("excluded days are taken for others", checker.Excluded, `"exclude":\[[^]]*\]`, `"exclude":[]`),
+	reading("suspend is ignored", checker.AfterSuspend, `"suspend":true`, `"suspend":false`),
+	reading("an interval is taken for a longer one", checker.NoTick, `"@every (\d)s"`, `"@every 1${1}s"`),
+	reading("a history limit is ten more", checker.HistoryTooLong, `JobsHistoryLimit":(\d)`, `JobsHistoryLimit":1$1`),
+	reading("a history limit is taken for zero", checker.PrunedTooMuch, `JobsHistoryLimit":\d+`, `JobsHistoryLimit":0`),
 	{
 		Name: "the deletion of a CronJob is not noticed", Law: checker.AfterDelete,
 		read: func(line []byte) []byte {
@@ -256,10 +223,11 @@ var refused sync.Map
 // tickOfJob finds the end of a Job's name, which is its tick.
 var tickOfJob = regexp.MustCompile(`-(\d{10})\b`)
 
-// replaces returns what replaces all matches of a pattern.
-func replaces(pattern, by string) func([]byte) []byte {
+// reading returns a mutation of what is read of CronJobs, in which it replaces a pattern.
+func reading(name string, law checker.Law, pattern, by string, flags ...string) Mutation {
 	compiled := regexp.MustCompile(pattern)
-	return func(line []byte) []byte { return compiled.ReplaceAll(line, []byte(by)) }
+	read := func(line []byte) []byte { return compiled.ReplaceAll(line, []byte(by)) }
+	return Mutation{Name: name, Law: law, Flags: flags, read: read}
 }
 
 // Named returns the mutation of a name; nil if there is none.

@@ -139,20 +139,8 @@ type CronJob struct {
 	Acts            []Act
 }
 
-// namespaces over which the CronJobs are spread.
-const namespaces = 4
-
-// Namespace returns the name of one of the namespaces.
-func Namespace(i int) string { return fmt.Sprintf("chaos-%d", i%namespaces) }
-
-// Namespaces returns the names of all.
-func Namespaces() []string {
-	names := make([]string, namespaces)
-	for i := range names {
-		names[i] = Namespace(i)
-	}
-	return names
-}
+// Namespaces are those over which the CronJobs are spread.
+var Namespaces = []string{"chaos-0", "chaos-1", "chaos-2", "chaos-3"}
 
 // How long users take to create all CronJobs at first, and on average between two acts on one
 // CronJob.
@@ -167,7 +155,7 @@ func Plan(seed uint64, duration time.Duration, count int) []CronJob {
 	r := randoms{source(0x5702), source(0xfea7)}
 	lives := make([]CronJob, count)
 	for i := range lives {
-		lives[i] = CronJob{Namespace: Namespace(i), Name: fmt.Sprintf("c%03d", i), Acts: r.life(duration)}
+		lives[i] = CronJob{Namespace: Namespaces[i%len(Namespaces)], Name: fmt.Sprintf("c%03d", i), Acts: r.life(duration)}
 	}
 	return lives
 }

@@ -39,7 +39,7 @@ type Users struct {
 
 // MakeNamespaces makes the namespaces.
 func (u *Users) MakeNamespaces(ctx context.Context) error {
-	for _, name := range Namespaces() {
+	for _, name := range Namespaces {
 		if err := u.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 			return err
 		}
@@ -242,7 +242,7 @@ func (u *Users) Await(ctx context.Context) error {
 	spec := Spec{Ticks: Ticks{Schedule: Schedule{Minute: "*"}}, Policies: Policies{Policy: "Allow"}}
 	for _, v2 := range []bool{false, true} {
 		err := plane.Insist(ctx, func(ctx context.Context) error {
-			probe := Act{Verb: Create, V2: v2, Spec: spec}.object(Namespace(0), "probe", time.Now())
+			probe := Act{Verb: Create, V2: v2, Spec: spec}.object(Namespaces[0], "probe", time.Now())
 			return u.Client.Create(ctx, probe, client.DryRunAll)
 		})
 		if err != nil {
