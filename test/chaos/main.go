@@ -62,7 +62,6 @@ func parseFlags(args []string) (*options, error) {
 	flags.IntVar(&o.cronJobs, "cronjobs", 200, "`number` of CronJobs")
 	kinds := flags.String("faults", all, "`names` of the faults, with commas between: all, none, or some of "+fmt.Sprint(faults.Kinds()))
 	flags.StringVar(&o.manager, "manager", "", "`file` of a manager that was built from test/chaos/manager, in place of a build")
-	mutated := flags.String("mutation", "", "`name` of a mutation of test/chaos/mutations, which breaks a law; none if empty")
 	flags.StringVar(&o.mutations, "mutations", "", "`text` in the names of the mutations to try, each in a short storm, or all; "+
 		"it fails if the checker does not catch one")
 	flags.StringVar(&o.out, "out", filepath.Join("bin", "chaos"), "`directory` for the history, the managers' logs and the verdict")
@@ -79,10 +78,7 @@ func parseFlags(args []string) (*options, error) {
 	if o.faults, err = faults.ParseKinds(*kinds); err != nil {
 		return nil, fmt.Errorf("-faults: %w", err)
 	}
-	o.mutation = mutations.Named(*mutated)
 	switch {
-	case *mutated != "" && o.mutation == nil:
-		return nil, fmt.Errorf("-mutation: there is no %q: see test/chaos/mutations/list.go", *mutated)
 	case o.mutations != "" && o.mutations != all && o.docs != "":
 		return nil, errors.New("-docs wants all mutations to be tried: say -mutations=all")
 	case o.cronJobs < 1:
@@ -140,32 +136,26 @@ func (o *options) printPlan() {
 // build makes the directory for what is written, and builds the kubectl plugin and, unless there is
 // one, the manager with a clock that can be stepped.
 func (o *options) build(ctx context.Context) error {
-	if err := os.MkdirAll(o.out, 0o750); err != nil {
-		return err
-	}
-	var err error
-	if o.plugin, err = o.buildOne(ctx, "kubectl-cronjob", "./cmd/kubectl-cronjob"); err != nil || o.manager != "" {
-		return err
-	}
-	o.manager, err = o.buildOne(ctx, "manager", "./test/chaos/manager")
-	return err
-}
-
-// buildOne builds a command, and returns its file.
-func (o *options) buildOne(ctx context.Context, name, command string) (string, error) {
 	root, err := localcluster.FindRoot()
 	if err != nil {
-		return "", err
+		return err
 	}
-	output, err := filepath.Abs(filepath.Join(o.out, name))
+	out, err := filepath.Abs(o.out)
 	if err != nil {
-		return "", err
+		return err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-o", output, command)
-	build.Dir = root
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building %s: %w: %s", command, err, out)
+	if err := os.MkdirAll(out, 0o750); err != nil {
+		return err
 	}
-	return output, nil
+	args := []string{"build", "-o", out + "/", "./cmd/kubectl-cronjob"}
+	o.plugin = filepath.Join(out, "kubectl-cronjob")
+	if o.manager == "" {
+		o.manager, args = filepath.Join(out, "manager"), append(args, "./test/chaos/manager")
+	}
+	build := exec.CommandContext(ctx, "go", args...)
+	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("building the manager and the plugin: %w: %s", err, output)
+	}
+	return nil
 }

@@ -8,11 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
@@ -71,28 +69,26 @@ func (o *options) tryMutations(ctx context.Context) error {
 
 // tryMutation runs a storm on a mutation, and counts how often the checker finds its law broken.
 func (o *options) tryMutation(ctx context.Context, m *mutations.Mutation, out string) (int, error) {
-	self, err := os.Executable()
+	short, err := parseFlags(append([]string{
+		"-seed=1", "-duration=40s", "-calm=0", "-patience=30s", "-cronjobs=80", "-faults=none", "-out=" + out,
+	}, m.Flags...))
 	if err != nil {
 		return 0, err
 	}
-	args := append([]string{
-		"-seed=1", "-duration=40s", "-calm=0", "-patience=30s", "-cronjobs=80", "-faults=none",
-		"-manager=" + o.manager, "-out=" + out, "-mutation=" + m.Name,
-	}, m.Flags...)
-	storm := exec.CommandContext(ctx, self, args...)
-	storm.Cancel = func() error { return storm.Process.Signal(syscall.SIGTERM) }
-	said, err := storm.CombinedOutput()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		return 0, fmt.Errorf("mutation %q: %w: %s", m.Name, err, said)
+	if err := os.MkdirAll(out, 0o750); err != nil {
+		return 0, err
 	}
-	records, err := history.Read(filepath.Join(out, "history-1.jsonl"))
+	short.manager, short.plugin, short.mutation = o.manager, o.plugin, m
+	file := filepath.Join(out, "history.jsonl")
+	failure := short.storm(ctx, file) // it may well not settle
+	if ctx.Err() != nil {
+		return 0, failure
+	}
+	records, err := history.Read(file)
 	if err != nil {
-		return 0, fmt.Errorf("mutation %q: %w: %s", m.Name, err, said)
+		return 0, errors.Join(failure, err)
 	}
 	found := checker.Check(records, 1).Count(m.Law)
-	plane.Logf("%-65s %4d violations", m.Name, found)
-	if found == 0 {
-		plane.Logf("%s", said)
-	}
+	plane.Logf("%s: %d violations; the storm: %v", m.Name, found, failure)
 	return found, nil
 }

@@ -13,27 +13,29 @@ import (
 // restart is what has a CronJob go on that has stopped after failures: an edit, or a run that
 // succeeds.
 type restart struct {
-	at   time.Time // in whole seconds
-	told time.Time // when etcd had it
+	at     time.Time // in whole seconds
+	told   time.Time // when etcd had it
+	unsure bool      // whether any manager has seen it: somebody deleted the Job
 }
 
-// findRestarts finds the restarts, and the times in which the CronJob may have stopped.
-func (s *timeline) findRestarts() {
+// findRestarts finds the restarts, and the times in which the CronJob may have stopped, given the
+// Jobs that others than managers have deleted.
+func (s *timeline) findRestarts(acts map[string]bool) {
 	for i, v := range s.versions {
 		if i == 0 || v.Generation > s.versions[i-1].Generation || v.edited.After(s.versions[i-1].edited) {
-			s.restarts = append(s.restarts, restart{v.edited, v.at})
+			s.restarts = append(s.restarts, restart{at: v.edited, told: v.at})
 		}
 	}
 	for _, run := range slices.Concat(s.runs, s.backfills) {
 		if run.result == history.Succeeded {
-			s.restarts = append(s.restarts, restart{run.over, run.endedAt})
+			s.restarts = append(s.restarts, restart{run.over, run.endedAt, acts[run.UID]})
 		}
 	}
 	slices.SortFunc(s.restarts, func(a, b restart) int { return a.at.Compare(b.at) })
 	for _, run := range slices.Concat(s.runs, s.backfills) {
 		v := s.versionAt(run.endedAt)
 		if run.result == history.Failed && v != nil && v.StopAfter > 0 &&
-			s.failures(s.restartedAt(run.endedAt).Add(-time.Second), run.endedAt, nil) >= v.StopAfter {
+			s.failures(s.restartedAt(run.endedAt, false).Add(-time.Second), run.endedAt, nil) >= v.StopAfter {
 			s.stops = append(s.stops, window{from: run.over.Add(-time.Second), to: s.goesOn(run.over)})
 		}
 	}
@@ -52,9 +54,9 @@ func (s *timeline) findRestarts() {
 var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // restartedAt returns when the last restart was that etcd told of by an instant.
-func (s *timeline) restartedAt(toldBy time.Time) (at time.Time) {
+func (s *timeline) restartedAt(toldBy time.Time, orUnsure bool) (at time.Time) {
 	for _, r := range s.restarts {
-		if !r.told.After(toldBy) {
+		if !r.told.After(toldBy) && (orUnsure || !r.unsure) {
 			at = r.at
 		}
 	}
@@ -76,7 +78,7 @@ func (s *timeline) failures(after, toldBy time.Time, but map[string]bool) int {
 // goesOn returns when a status first told of the first restart after a stop.
 func (s *timeline) goesOn(stopped time.Time) time.Time {
 	for _, r := range s.restarts {
-		if !r.at.After(stopped) {
+		if r.unsure || !r.at.After(stopped) {
 			continue
 		}
 		generation := s.versionAt(r.told).Generation
@@ -100,14 +102,14 @@ func (s *timeline) mayStop(from, to time.Time) bool {
 // could know by then. Of Jobs that were deleted it need not know how they ended, and of an edit that
 // only removes fields not when it was.
 func (c *check) hasStopped(s *timeline, spec spec, run *run, create *create) bool {
-	since := s.restartedAt(run.createdAt).Add(c.slow(unsure))
+	since := s.restartedAt(run.createdAt, true).Add(c.slow(unsure))
 	known := s.failures(since, create.Decided.Add(-c.slow(lagInStorm)), c.acts)
 	return spec.StopAfter > 0 && known >= spec.StopAfter && !s.versionAt(run.createdAt).undated
 }
 
 // stopped judges a status that is the first to tell that the CronJob has stopped after failures.
 func (c *check) stopped(s *timeline, v version) {
-	known := s.failures(s.restartedAt(v.at.Add(-c.slow(lagInStorm))).Add(-time.Second), v.at, nil)
+	known := s.failures(s.restartedAt(v.at.Add(-c.slow(lagInStorm)), false).Add(-time.Second), v.at, nil)
 	if v.ObservedGeneration == v.Generation && known < v.StopAfter {
 		c.violate(AfterFailures, s, time.Time{}, "it had stopped at %s (revision %d), when %d runs had failed in a row",
 			stamp(v.at), v.revision, known)

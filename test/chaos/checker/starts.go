@@ -141,7 +141,7 @@ func (c *check) judge(s *timeline, spec spec, run *run, before []*run, create *c
 			fmt.Sprintf("decided %v after its start, with a deadline of %ds", decided.Sub(start), deadlineOf(spec.CronJob))}
 	case c.hasStopped(s, spec, run, create):
 		return &problem{AfterFailures, fmt.Sprintf("stopped after %d failures, the last restart being at %s",
-			spec.StopAfter, stamp(s.restartedAt(run.createdAt)))}
+			spec.StopAfter, stamp(s.restartedAt(run.createdAt, true)))}
 	}
 	newer := run.Tick
 	for range max(1, spec.CatchUp) {
@@ -149,7 +149,7 @@ func (c *check) judge(s *timeline, spec spec, run *run, before []*run, create *c
 	}
 	if decided.After(newer.Add(spec.delay + slack)) {
 		law := NotNewest
-		if spec.CatchUp > 1 {
+		if spec.CatchUp > 0 {
 			law = BeyondLimit
 		}
 		return &problem{law, fmt.Sprintf("decided %v after its start, when newer ones were due", decided.Sub(start))}

@@ -158,7 +158,7 @@ func gather(records []history.Record) *index {
 		slices.SortStableFunc(tries, func(a, b try) int { return a.Asked.Compare(b.Asked) })
 	}
 	for _, s := range r.timelines {
-		s.arrange()
+		s.arrange(r.acts)
 	}
 	r.findLeaderless()
 	return r
@@ -273,8 +273,9 @@ func (r *index) other(rec *history.Record) {
 	}
 }
 
-// arrange finds the versions that changed what a CronJob asks for.
-func (s *timeline) arrange() {
+// arrange finds the versions that changed what a CronJob asks for, given the Jobs that others than
+// managers have deleted.
+func (s *timeline) arrange(acts map[string]bool) {
 	for _, runs := range [][]*run{s.runs, s.backfills} {
 		slices.SortStableFunc(runs, func(a, b *run) int { return cmp.Compare(a.created, b.created) })
 	}
@@ -295,7 +296,7 @@ func (s *timeline) arrange() {
 		}
 		s.specs = append(s.specs, next)
 	}
-	s.findRestarts()
+	s.findRestarts(acts)
 }
 
 // date finds when each version was last edited. The API server's managed fields have the time of an

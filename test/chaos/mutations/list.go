@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -181,7 +180,7 @@ var All = []Mutation{
 		Name: "a Job is not asked for after half a minute", Law: checker.Stuck,
 		Flags: []string{"-calm=25s"},
 		createJob: func(e *exchange, _ *batchv1.Job) (*http.Response, error) {
-			if time.Since(start) < 30*time.Second {
+			if time.Since(e.started) < 30*time.Second {
 				return e.send()
 			}
 			<-e.Context().Done()
@@ -211,9 +210,6 @@ var All = []Mutation{
 	},
 }
 
-// start is when the storm started.
-var start = time.Now()
-
 // missed is the reason of the events about missed ticks.
 const missed = "MissSchedule"
 
@@ -228,12 +224,4 @@ func reading(name string, law checker.Law, pattern, by string, flags ...string) 
 	compiled := regexp.MustCompile(pattern)
 	read := func(line []byte) []byte { return compiled.ReplaceAll(line, []byte(by)) }
 	return Mutation{Name: name, Law: law, Flags: flags, read: read}
-}
-
-// Named returns the mutation of a name; nil if there is none.
-func Named(name string) *Mutation {
-	if i := slices.IndexFunc(All, func(m Mutation) bool { return m.Name == name }); i >= 0 {
-		return &All[i]
-	}
-	return nil
 }

@@ -46,22 +46,23 @@ type Mutation struct {
 
 // Mutate returns what carries out requests as the mutation has it.
 func (m *Mutation) Mutate(upstream http.RoundTripper) http.RoundTripper {
-	return &transport{m, upstream}
+	return &transport{m, upstream, time.Now()}
 }
 
 // transport carries out requests.
 type transport struct {
 	*Mutation
 	upstream http.RoundTripper
+	started  time.Time
 }
 
 // RoundTrip carries out a request, or what the mutation makes of it.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case t.createJob != nil && isOf(r, http.MethodPost, "/jobs"):
-		return carryOut(t.upstream, r, t.createJob)
+		return carryOut(t, r, t.createJob)
 	case t.createEvent != nil && isOf(r, http.MethodPost, "/events"):
-		return carryOut(t.upstream, r, t.createEvent)
+		return carryOut(t, r, t.createEvent)
 	case t.patchStatus != nil && isOf(r, http.MethodPatch, "/status"):
 		return t.patch(r)
 	}
@@ -92,7 +93,7 @@ func (t *transport) patch(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &exchange{r, t.upstream, body}
+	e := &exchange{r, t, body}
 	return e.send()
 }
 
@@ -118,12 +119,12 @@ func changed(body io.ReadCloser, change func([]byte) []byte) io.ReadCloser {
 // exchange is a request that a mutation carries out.
 type exchange struct {
 	*http.Request
-	upstream http.RoundTripper
-	body     []byte
+	*transport
+	body []byte
 }
 
 // carryOut decodes the object of a request for a mutation.
-func carryOut[T any](upstream http.RoundTripper, r *http.Request, do func(*exchange, T) (*http.Response, error)) (*http.Response, error) {
+func carryOut[T any](t *transport, r *http.Request, do func(*exchange, T) (*http.Response, error)) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
@@ -136,7 +137,7 @@ func carryOut[T any](upstream http.RoundTripper, r *http.Request, do func(*excha
 	if !ok {
 		return nil, fmt.Errorf("the body of %s is a %T", r.URL.Path, decoded)
 	}
-	return do(&exchange{r, upstream, body}, object)
+	return do(&exchange{r, t, body}, object)
 }
 
 // send sends the request as it is.
@@ -152,7 +153,7 @@ func (e *exchange) sendObject(object any) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	other := &exchange{e.Clone(e.Context()), e.upstream, body}
+	other := &exchange{e.Clone(e.Context()), e.transport, body}
 	other.Header.Set("Content-Type", "application/json")
 	return other.send()
 }
