@@ -33,10 +33,8 @@ func (s *timeline) findRestarts(acts map[string]bool) {
 	}
 	slices.SortFunc(s.restarts, func(a, b restart) int { return a.at.Compare(b.at) })
 	for _, run := range slices.Concat(s.runs, s.backfills) {
-		v := s.versionAt(run.endedAt)
-		if run.result == history.Failed && v != nil && v.StopAfter > 0 &&
-			s.failures(s.restartedAt(run.endedAt, false).Add(-time.Second), run.endedAt, nil) >= v.StopAfter {
-			s.stops = append(s.stops, window{from: run.over.Add(-time.Second), to: s.goesOn(run.over)})
+		if run.result == history.Failed {
+			s.findStop(run)
 		}
 	}
 	for i, v := range s.versions {
@@ -46,6 +44,18 @@ func (s *timeline) findRestarts(acts map[string]bool) {
 				to = s.versions[i+1].at
 			}
 			s.stops = append(s.stops, window{from: v.at.Add(-lagInStorm), to: to})
+		}
+	}
+}
+
+// findStop finds the time in which the CronJob may have stopped since a run failed. A manager that
+// looks late goes by what is asked for then.
+func (s *timeline) findStop(run *run) {
+	known := s.failures(s.restartedAt(run.endedAt, false).Add(-time.Second), run.endedAt, nil)
+	for i, spec := range s.specs {
+		isOver := i+1 < len(s.specs) && !s.specs[i+1].at.After(run.endedAt)
+		if spec.StopAfter > 0 && spec.StopAfter <= known && !isOver && spec.at.Before(run.endedAt.Add(patienceInStorm)) {
+			s.stops = append(s.stops, window{from: run.over.Add(-time.Second), to: s.goesOn(run.over)})
 		}
 	}
 }

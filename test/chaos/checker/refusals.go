@@ -238,24 +238,18 @@ func (c *check) mayWait(s *timeline, start, by time.Time) bool {
 // again soon, however often those of the ticks before were refused; what is invalid is tried once a
 // tick.
 func (c *check) triedAgain(s *timeline, span span, tries []try) {
-	first := tries[0]
-	next := -1
-	for i, t := range tries[1:] {
-		if t.tick.Equal(first.tick) {
-			next = i + 1
-			break
-		}
-	}
+	first, end := tries[0], c.triesEnd(s, span, tries[0].tick)
+	tries = slices.DeleteFunc(slices.Clone(tries[1:]), func(t try) bool { return !t.tick.Equal(first.tick) })
+	isAgain := len(tries) > 0
 	switch first.Code {
-	case http.StatusUnprocessableEntity:
-		again := next >= 0 && tries[next].Manager == first.Manager && tries[next].Code == first.Code &&
-			tries[next].Asked.Before(c.triesEnd(s, span, first.tick)) // at the next tick, it may be among those that are due
-		if again && !s.editedBetween(first.Asked, tries[next].Asked) {
-			c.violate(RetriedInvalid, s, first.tick, "%s tried again at %s", first.Manager, stamp(tries[next].Asked))
+	case http.StatusUnprocessableEntity: // at the next tick, it may be among those that are due
+		again := isAgain && tries[0].Manager == first.Manager && tries[0].Code == first.Code && tries[0].Asked.Before(end)
+		if again && !s.editedBetween(first.Asked, tries[0].Asked) {
+			c.violate(RetriedInvalid, s, first.tick, "%s tried again at %s", first.Manager, stamp(tries[0].Asked))
 		}
 	case http.StatusForbidden, http.StatusNotFound:
 		by := first.answered.Add(c.slow(againBy))
-		if next >= 0 && !tries[next].Asked.After(by) || by.After(c.triesEnd(s, span, first.tick)) {
+		if isAgain && !tries[0].Asked.After(by) || by.After(end) {
 			return
 		}
 		c.violate(RetriedLate, s, first.tick, "refused at %s, and not tried again by %s", stamp(first.answered), stamp(by))

@@ -4,6 +4,7 @@
 package checker
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -117,40 +118,25 @@ func countOf(event *history.Event) int {
 	return max(1, count)
 }
 
-// The two forms of a report.
-var (
-	missedOne  = regexp.MustCompile(`^Missed scheduled time (\S+): (.*)$`)
-	missedMany = regexp.MustCompile(`^Missed (\d+)(?: or more)? scheduled times from (\S+) to (\S+): (.*)$`)
-)
+// missedTicks is a report of one tick or of several.
+var missedTicks = regexp.MustCompile(`^Missed (?:scheduled time|(\d+)(?: or more)? scheduled times from) (\S+)(?: to (\S+))?: (.*)$`)
 
 // parseMissed reads an event, which has one report or several with semicolons between; none if it
 // is about something else.
-func parseMissed(note string) []*missed {
-	var all []*missed
+func parseMissed(note string) (all []*missed) {
 	for part := range strings.SplitSeq(note, "; ") {
-		if m := parseOneMissed(part); m != nil {
+		match := missedTicks.FindStringSubmatch(part)
+		if match == nil {
+			continue
+		}
+		m := &missed{why: match[4]}
+		var errs [3]error
+		m.count, errs[0] = strconv.Atoi(cmp.Or(match[1], "1"))
+		m.first, errs[1] = time.Parse(time.RFC3339, match[2])
+		m.last, errs[2] = time.Parse(time.RFC3339, cmp.Or(match[3], match[2]))
+		if errs == [3]error{} {
 			all = append(all, m)
 		}
 	}
 	return all
-}
-
-func parseOneMissed(note string) *missed {
-	text := []string{"1"}
-	var m *missed
-	if match := missedOne.FindStringSubmatch(note); match != nil {
-		text, m = append(text, match[1], match[1]), &missed{why: match[2]}
-	} else if match := missedMany.FindStringSubmatch(note); match != nil {
-		text, m = match[1:4], &missed{why: match[4]}
-	} else {
-		return nil
-	}
-	var errs [3]error
-	m.count, errs[0] = strconv.Atoi(text[0])
-	m.first, errs[1] = time.Parse(time.RFC3339, text[1])
-	m.last, errs[2] = time.Parse(time.RFC3339, text[2])
-	if errs != [3]error{} {
-		return nil
-	}
-	return m
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -35,7 +36,7 @@ type manager struct {
 
 	mu       sync.Mutex
 	running  *localcluster.Process
-	frozenAt time.Time
+	frozenAt atomic.Int64 // since when it does nothing, in nanoseconds since 1970; 0 if it does not
 }
 
 // startManager starts a manager that talks to the API server through a proxy.
@@ -123,7 +124,7 @@ func (m *manager) note(state string) {
 func (m *manager) runs() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.frozenAt.IsZero() && m.running != nil && m.running.Err() == nil
+	return m.frozenAt.Load() == 0 && m.running != nil && m.running.Err() == nil
 }
 
 // signal sends a signal to the process, if it runs.
@@ -138,27 +139,19 @@ func (m *manager) signal(signal syscall.Signal) {
 // freeze stops the process as it is.
 func (m *manager) freeze() {
 	m.signal(syscall.SIGSTOP)
-	m.setFrozen(time.Now())
+	m.frozenAt.Store(time.Now().UnixNano())
 	m.note(history.Frozen)
 }
 
 // thaw lets it go on.
 func (m *manager) thaw() {
-	from := m.setFrozen(time.Time{})
-	if from.IsZero() {
+	from := m.frozenAt.Swap(0)
+	if from == 0 {
 		return
 	}
-	m.process.Load().froze(from)
+	m.process.Load().froze(time.Unix(0, from))
 	m.note(history.Thawed)
 	m.signal(syscall.SIGCONT)
-}
-
-// setFrozen notes since when the process is frozen, and returns since when it was.
-func (m *manager) setFrozen(at time.Time) (before time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	before, m.frozenAt = m.frozenAt, at
-	return before
 }
 
 // stop ends the manager for good.
