@@ -64,22 +64,14 @@ const (
 
 // Step is a fault of a plan.
 type Step struct {
-	At   time.Duration // since the begin of the storm
-	Kind Kind
-
-	// Hold is how long it lasts, where that is not in its nature.
-	Hold time.Duration
-
-	// Target and Count are which requests, and how many, a burst strikes.
-	Target Target
-	Count  int
-
-	// Namespace is where a refusal is.
-	Namespace string
-
-	// Clock is by how much the clock is stepped, Lag how late watches are.
-	Clock time.Duration
-	Lag   time.Duration
+	At        time.Duration // since the begin of the storm
+	Kind      Kind
+	Hold      time.Duration // how long it lasts, where that is not in its nature
+	Target    Target        // which requests a burst strikes
+	Count     int           // and how many
+	Namespace string        // where a refusal is
+	Clock     time.Duration // by how much the clock is stepped
+	Lag       time.Duration // how late watches are
 }
 
 // String tells the step in a line of a plan.

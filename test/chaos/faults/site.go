@@ -29,17 +29,14 @@ const metricsPrefix = "cronjob_controller_"
 
 // Options say what to run.
 type Options struct {
-	// Manager is the program, built from test/chaos/manager.
-	Manager string
+	Manager  string  // the program, built from test/chaos/manager
+	Slowness float64 // by what factor this machine may be slower than one that keeps up
 
 	// Mutate, if set, returns what carries out the managers' requests before faults strike, by way
 	// of what it is given. ClockStep is by how much the managers' clocks are wrong, without the
 	// history telling of it.
 	Mutate    func(http.RoundTripper) http.RoundTripper
 	ClockStep time.Duration
-
-	// Slowness is by what factor this machine may be slower than one that keeps up.
-	Slowness float64
 }
 
 // Site is where the storm takes place: a control plane, two managers, and all that stands between

@@ -19,12 +19,8 @@ import (
 
 // Record is one thing that happened. Exactly one of its pointers is set.
 type Record struct {
-	// At is when the harness learned of it, by the clock of the machine.
-	At time.Time `json:"at"`
-
-	// Revision is etcd's, which is the resourceVersion of the API server; 0 for what is not stored
-	// there.
-	Revision int64 `json:"rv,omitempty"`
+	At       time.Time `json:"at"`           // when the harness learned of it, by the clock of the machine
+	Revision int64     `json:"rv,omitempty"` // etcd's, which is the resourceVersion; 0 for what is not stored there
 
 	CronJob *CronJob `json:"cronJob,omitempty"`
 	Job     *Job     `json:"job,omitempty"`
@@ -45,17 +41,11 @@ type CronJob struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
-
-	// Deleted says that it is gone; the rest is as it was last.
-	Deleted bool `json:"deleted,omitempty"`
+	Deleted   bool   `json:"deleted,omitempty"` // it is gone; the rest is as it was last
 
 	Generation int64     `json:"generation,omitempty"`
 	Created    time.Time `json:"created,omitzero"`
-
-	// Edited is when something other than the status was last written, in whole seconds, by the API
-	// server's clock.
-	Edited time.Time `json:"edited,omitzero"`
-
+	Edited     time.Time `json:"edited,omitzero"` // when all but the status was, in whole seconds, by the API server's clock
 	Spec
 
 	// What the status says.
@@ -102,28 +92,17 @@ type Missed struct {
 
 // Job is a Job as it is stored from this revision on.
 type Job struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	UID       string `json:"uid"`
-
-	// Deleted says that it is gone; the rest is as it was last.
-	Deleted bool `json:"deleted,omitempty"`
-
-	// Owner is the UID of the CronJob of ours that controls it.
-	Owner   string    `json:"owner,omitempty"`
-	Created time.Time `json:"created,omitzero"`
-
-	// Tick is what its annotation says it was started for, and PodTick what its Pods' says.
-	Tick    time.Time `json:"tick,omitzero"`
-	PodTick time.Time `json:"podTick,omitzero"`
-
-	// Backfill says that a user backfilled the tick.
-	Backfill bool `json:"backfill,omitempty"`
-
-	// Result is how it ended: Succeeded, Failed, or "" while it runs. Ended says when, in whole
-	// seconds.
-	Result string    `json:"result,omitempty"`
-	Ended  time.Time `json:"ended,omitzero"`
+	Namespace string    `json:"namespace"`
+	Name      string    `json:"name"`
+	UID       string    `json:"uid"`
+	Deleted   bool      `json:"deleted,omitempty"` // it is gone; the rest is as it was last
+	Owner     string    `json:"owner,omitempty"`   // the UID of the CronJob of ours that controls it
+	Created   time.Time `json:"created,omitzero"`
+	Tick      time.Time `json:"tick,omitzero"`      // as its annotation says
+	PodTick   time.Time `json:"podTick,omitzero"`   // as that of its Pods says
+	Backfill  bool      `json:"backfill,omitempty"` // a user backfilled the tick
+	Result    string    `json:"result,omitempty"`   // Succeeded, Failed, or "" while it runs
+	Ended     time.Time `json:"ended,omitzero"`     // as its condition says, in whole seconds
 }
 
 // The results of a Job.
@@ -134,33 +113,27 @@ const (
 
 // Event is an event about a CronJob of ours, as it is stored.
 type Event struct {
-	Name string `json:"name"`
-	UID  string `json:"uid"` // of the CronJob that it is about
-
+	Name   string `json:"name"`
+	UID    string `json:"uid"` // of the CronJob that it is about
 	Reason string `json:"reason"`
 	Note   string `json:"note"`
 }
 
-// Create is a manager's request to create a Job, as the proxy saw it.
+// Create is a manager's request to create a Job, as the proxy saw it. The record's time is that of
+// the answer.
 type Create struct {
 	Manager string `json:"manager"` // the process, such as a-3
 	Job     string `json:"job"`     // namespace/name
 
 	// Decided is when the manager began the unbroken row of requests for this CronJob that this one
-	// is the last of: what it knew then is what it has decided by.
+	// is the last of: what it knew then is what it has decided by. Knew is the newest revision of
+	// CronJobs that it had been told for a while by then.
 	Decided time.Time `json:"decided"`
+	Knew    int64     `json:"knew"`
 
-	// Knew is the newest revision of CronJobs that the manager had been told for a while when it
-	// decided.
-	Knew int64 `json:"knew"`
-
-	// Asked is when the request came. The record's time is that of the answer.
-	Asked time.Time `json:"asked"`
-
-	// Code is the HTTP status that the manager was given; 0 for none. Forwarded says that the API
-	// server got it.
-	Code      int  `json:"code,omitempty"`
-	Forwarded bool `json:"forwarded,omitempty"`
+	Asked     time.Time `json:"asked"`               // when the request came
+	Code      int       `json:"code,omitempty"`      // the HTTP status that the manager was given; 0 for none
+	Forwarded bool      `json:"forwarded,omitempty"` // the API server got it
 }
 
 // Report is an event that a manager has tried to write, whatever became of the request.
@@ -189,13 +162,11 @@ type Clock struct {
 	Step time.Duration `json:"step"`
 }
 
-// Metrics are counts of a manager.
+// Metrics are counts of a manager. The record's time is that of the answer.
 type Metrics struct {
-	Manager string `json:"manager"`
-
-	// Asked is when they were asked for. The record's time is that of the answer.
-	Asked  time.Time          `json:"asked"`
-	Values map[string]float64 `json:"values"`
+	Manager string             `json:"manager"`
+	Asked   time.Time          `json:"asked"`
+	Values  map[string]float64 `json:"values"`
 }
 
 // Fault is something that went wrong on purpose, once for each time that it struck.
@@ -210,10 +181,8 @@ type Refusal struct {
 	Kind      string `json:"kind"`
 	Of        string `json:"of"`
 	Namespace string `json:"namespace"`
-
-	// Ended says that it is over, and Refused how many requests it has refused.
-	Ended   bool `json:"ended,omitempty"`
-	Refused int  `json:"refused,omitempty"`
+	Ended     bool   `json:"ended,omitempty"`   // it is over
+	Refused   int    `json:"refused,omitempty"` // how many requests it has refused by then
 }
 
 // What a refusal is of.

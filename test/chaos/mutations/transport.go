@@ -25,16 +25,10 @@ import (
 
 // Mutation is one way to break a law.
 type Mutation struct {
-	Name string
-
-	// Law is the one that the checker has to find broken.
-	Law checker.Law
-
-	// Flags are those of the storm that shows it, beside those that all have.
-	Flags []string
-
-	// ClockStep is by how much the managers' clocks are wrong, without the history knowing it.
-	ClockStep time.Duration
+	Name      string
+	Law       checker.Law   // that the checker has to find broken
+	Flags     []string      // of the storm that shows it, beside those that all have
+	ClockStep time.Duration // by how much the managers' clocks are wrong, without the history knowing it
 
 	// One of these is set, unless the clock is wrong. They carry out the creation of a Job or of an
 	// event; change the patch of a status; change a line of what is read of CronJobs, or drop it.

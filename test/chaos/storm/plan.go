@@ -66,12 +66,8 @@ func (v Verb) fields() []string {
 type Act struct {
 	At   time.Duration // since the begin of the storm
 	Verb Verb
-
-	// V2 says that it is done in version v2.
-	V2 bool
-
-	// Spec is what the CronJob is to be like afterwards.
-	Spec Spec
+	V2   bool // in version v2
+	Spec Spec // what the CronJob is to be like afterwards
 }
 
 // Spec is what of a CronJob varies.
