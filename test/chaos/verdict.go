@@ -4,10 +4,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"tutorial.kubebuilder.io/project/test/chaos/checker"
@@ -29,8 +27,9 @@ func (o *options) judge(file string) error {
 	}
 	verdict := checker.Check(records, o.slowness)
 	fmt.Print(verdict.Text())
-	if o.check == "" {
-		if err := o.save(verdict); err != nil {
+	if o.check == "" && o.docs != "" {
+		title := fmt.Sprintf("%v of storm with %d CronJobs at a time, `-seed=%d`:\n\n", o.duration, o.cronJobs, o.seed)
+		if err := page.Replace(o.docs, figures, title+verdict.Markdown()); err != nil {
 			return err
 		}
 	}
@@ -53,23 +52,4 @@ func (o *options) judge(file string) error {
 		return err
 	}
 	return fmt.Errorf("laws were broken %d times: %s has what happened around each", len(verdict.Violations), path)
-}
-
-// save writes the figures.
-func (o *options) save(verdict *checker.Verdict) error {
-	content, err := json.MarshalIndent(struct {
-		Seed     uint64 `json:"seed"`
-		Duration string `json:"duration"`
-		CronJobs int    `json:"cronJobs"` // how many at a time
-		*checker.Verdict
-	}{o.seed, o.duration.String(), o.cronJobs, verdict}, "", "  ")
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(o.out, fmt.Sprintf("summary-%d.json", o.seed))
-	if err := os.WriteFile(file, append(content, '\n'), 0o600); err != nil || o.docs == "" {
-		return err
-	}
-	title := fmt.Sprintf("%v of storm with %d CronJobs at a time, `-seed=%d`:\n\n", o.duration, o.cronJobs, o.seed)
-	return page.Replace(o.docs, figures, title+verdict.Markdown())
 }
