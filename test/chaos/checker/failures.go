@@ -113,7 +113,7 @@ func (s *timeline) mayStop(from, to time.Time) bool {
 // only removes fields not when it was.
 func (c *check) hasStopped(s *timeline, spec spec, run *run, create *create) bool {
 	since := s.restartedAt(run.createdAt, true).Add(c.slow(unsure))
-	known := s.failures(since, create.Decided.Add(-c.slow(lagInStorm)), c.acts)
+	known := s.failures(since, create.Decided.Add(-2*c.lag(run.Tick)), c.acts)
 	return spec.StopAfter > 0 && known >= spec.StopAfter && !s.versionAt(run.createdAt).undated
 }
 

@@ -295,21 +295,25 @@ func (s *timeline) inForce(from time.Time, to int64) []spec {
 	return specs
 }
 
-// How long a manager may take a Job to be there that is gone, in the storm, where watches lag and
-// requests wait, and without faults.
+// How long a manager may not know what became of a Job, in the storm, where watches lag and requests
+// wait, and without faults.
 const (
 	lagInStorm = 10 * time.Second
 	lagInCalm  = 2 * time.Second
 )
 
+// lag returns how long that may be for a tick.
+func (c *check) lag(tick time.Time) time.Duration {
+	if c.isCalm(tick) || len(c.faults) == 0 {
+		return c.slow(lagInCalm)
+	}
+	return c.slow(lagInStorm)
+}
+
 // pruned judges whether there was no room for a Job in the history: only if so many newer ones were
 // there.
 func (c *check) pruned(s *timeline, run *run, specs []spec) {
-	lag := c.slow(lagInStorm)
-	if c.isCalm(run.Tick) {
-		lag = c.slow(lagInCalm)
-	}
-	newer := 0
+	lag, newer := c.lag(run.Tick), 0
 	for _, other := range s.runs {
 		isThere := other.deleted == 0 || other.deletedAt.After(run.deletedAt.Add(-lag))
 		if isThere && other.result == run.result && other.Tick.After(run.Tick) && other.ended < run.deleted {

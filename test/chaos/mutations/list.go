@@ -190,7 +190,7 @@ var All = []Mutation{
 	reading("Forbid is taken for Allow", checker.ForbidOverlaps, `"concurrencyPolicy":"Forbid"`, `"concurrencyPolicy":"Allow"`),
 	reading("Replace is taken for Allow", checker.ReplaceLeavesOne, `"concurrencyPolicy":"Replace"`, `"concurrencyPolicy":"Allow"`),
 	reading("one Job is allowed to run beside the only one that may", checker.TooMany, `"maxConcurrency":1`, `"maxConcurrency":2`),
-	reading("no failures stop anything", checker.AfterFailures, `"stopAfterFailures":(\d)`, `"stopAfterFailures":1$1`),
+	reading("no failures stop anything", checker.AfterFailures, `"stopAfterFailures":(\d)`, `"stopAfterFailures":1$1`, "-duration=90s"),
 	reading("the jitter is taken for none", checker.Early, `"jitterSeconds":\d+`, `"jitterSeconds":0`),
 	reading("ten more ticks catch up than may", checker.BeyondLimit,
 		`"catchUpLimit":(\d)`, `"catchUpLimit":1$1`, "-faults=creates-denied,quota-full", "-duration=60s"),
