@@ -259,8 +259,8 @@ func (random randoms) addRare(spec *Spec, at time.Duration) {
 			spec.NotBefore = max(time.Second, seconds(-10, 30))
 		}
 	}
-	if has() && spec.Policy == "Allow" {
-		spec.MaxConcurrency = 1 + random.rare.Int64N(3)
+	if spec.Policy == "Allow" && random.rare.IntN(3) == 0 {
+		spec.MaxConcurrency = 1 + random.rare.Int64N(2)
 	}
 	if has() {
 		spec.CatchUp = []int64{1, 2, 3, 5, defaultCatchUp}[random.rare.IntN(5)]
