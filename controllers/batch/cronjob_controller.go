@@ -91,7 +91,7 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 	if !written {
 		known.addSeen(result.Unrecorded)
 	}
-	if p.RecordFirst && !written && !shouldRetryConflict(seen) {
+	if p.RecordFirst && !written && !shouldRetryStatus(seen) {
 		// A tick waits for that status. It can't be written, so plan again without waiting.
 		seen.Unrecordable = true
 		p, result = r.act(ctx, seen)

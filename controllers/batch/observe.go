@@ -50,8 +50,9 @@ type observed struct {
 	// failed has the kinds of the requests that failed.
 	failed []string
 
-	// conflicted is whether the status write failed because the CronJob was edited meanwhile.
-	conflicted bool
+	// conflicted is whether the status write failed because the CronJob was edited meanwhile, and
+	// statusAnswered whether the API server answered it with any error.
+	conflicted, statusAnswered bool
 
 	// leftToDelete is whether there was no time to delete all Jobs that are to be deleted.
 	leftToDelete bool

@@ -263,7 +263,10 @@ func TestS14UnderReplaceARefusedStatusCostsNoTick(t *testing.T) {
 
 // Otherwise a process that reads only the status would report the tick as missed.
 func TestS2AStatusTellsOfARunBeforeItsJobIsReplaced(t *testing.T) {
-	for name, first := range map[string]error{"at once": nil, "though somebody's edit came first": passedOn(http.StatusConflict, metav1.StatusReasonConflict)} {
+	for name, first := range map[string]error{
+		"at once": nil, "though somebody's edit came first": passedOn(http.StatusConflict, metav1.StatusReasonConflict),
+		"though the API server fails again": passedOn(http.StatusInternalServerError, metav1.StatusReasonInternalError),
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, every().Policy(v1.ReplaceConcurrent))
 			s.interfere(statusFails(errTrouble))

@@ -109,13 +109,13 @@ func (r *CronJobReconciler) requeue(seen *observed, result plan.Result, isWritte
 	return r.sleepUntil(wake)
 }
 
-// maxConflicts is how many conflicts in a row a tick waits for its status write.
-const maxConflicts = 3
+// maxStatusTries is how many failures in a row a tick waits for its status write.
+const maxStatusTries = 3
 
-// shouldRetryConflict reports whether the next reconcile should compute the status again, from the
-// edited CronJob, before anything else is done.
-func shouldRetryConflict(seen *observed) bool {
-	return seen.conflicted && seen.pending.failures[requestStatus] < maxConflicts
+// shouldRetryStatus reports whether the status write should be tried again before anything else is
+// done: the API server answered it, which takes milliseconds, and has not refused it often.
+func shouldRetryStatus(seen *observed) bool {
+	return seen.statusAnswered && seen.pending.failures[requestStatus] < maxStatusTries
 }
 
 // isOutcomeUnknown reports whether a failed request may have been carried out: it got no answer, or

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -32,7 +33,8 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, sta
 	answer, err := r.patchStatus(ctx, seen, status)
 	if err != nil {
 		seen.pending.isStale, seen.pending.statusFailed = true, true
-		seen.conflicted = apierrors.IsConflict(err)
+		refusal := apierrors.APIStatus(nil)
+		seen.conflicted, seen.statusAnswered = apierrors.IsConflict(err), errors.As(err, &refusal)
 		r.failed(ctx, seen, requestStatus, fmt.Errorf("writing the status: %w", err))
 		return false
 	}
