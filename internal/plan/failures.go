@@ -25,12 +25,12 @@ type Stop struct {
 
 // countFailures sets failuresTowardsStop: the runs that failed in a row since the last success,
 // edit or resume. It returns a Stop if they are as many as the spec allows. If the CronJob was
-// stopped before, it also returns the instant up to which ticks passed meanwhile.
-func (p *Plan) countFailures(in Input) (stop *Stop, stoppedUntil time.Time) {
+// stopped before, it also returns from when, zero if the stored status records it, until when.
+func (p *Plan) countFailures(in Input) (stop *Stop, stoppedFrom, stoppedUntil time.Time) {
 	p.Status.FailuresTowardsStop = 0
 	limit, isStopped := in.CronJob.Spec.StopAfterFailures, IsStopped(in.CronJob)
 	if limit == nil && !isStopped {
-		return nil, time.Time{}
+		return nil, time.Time{}, time.Time{}
 	}
 	stop = &Stop{Failures: math.MaxInt32}
 	if limit != nil {
@@ -48,6 +48,7 @@ func (p *Plan) countFailures(in Input) (stop *Stop, stoppedUntil time.Time) {
 				isStopped, stop.At = true, turn.at
 			}
 		case isStopped:
+			stoppedFrom, stop.At = latest(stoppedFrom, stop.At), time.Time{}
 			stoppedUntil = in.Now // if the time is unknown: a missed tick is better than an unexpected run
 			if turn.at.After(failed) && turn.at.Before(in.Now) {
 				stoppedUntil = turn.at
@@ -62,11 +63,11 @@ func (p *Plan) countFailures(in Input) (stop *Stop, stoppedUntil time.Time) {
 	}
 	switch {
 	case count >= stop.Failures:
-		return stop, stoppedUntil
+		return stop, stoppedFrom, stoppedUntil
 	case isStopped: // it is unknown when it was restarted
-		return nil, in.Now
+		return nil, stoppedFrom, in.Now
 	}
-	return nil, stoppedUntil
+	return nil, stoppedFrom, stoppedUntil
 }
 
 // turn is a failure, or an event that resets the count of failures.

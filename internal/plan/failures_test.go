@@ -167,6 +167,16 @@ func TestS21AStopThatNoStatusTellsOfHolds(t *testing.T) {
 	assert.Nil(t, written.Stopped)
 }
 
+// Nobody looked after 10:00 until 10:33. The Job failed at 10:17, and the CronJob was resumed at 10:31.
+func TestS2TicksThatWaitedAtAStopOfWhichNoStatusTellsAreTold(t *testing.T) {
+	c := settle(t, cron().History(0, 0).Policy(v1.ForbidConcurrent).StopAfterFailures(1).Obj(), at("09:59:00"))
+	c.Annotations = map[string]string{v1.ResumedAtAnnotation: "2026-01-01T10:31:00Z"}
+	p := Decide(inputOf(c, at("10:33:00"), builders.MakeJob(c, at("10:00:00")).Failed(at("10:17:00")).Obj()))
+	assert.Nil(t, p.Start)
+	assert.Equal(t, []Missed{{MissedStopped, at("10:05:00"), at("10:15:00"), 3}}, p.Missed)
+	assert.True(t, p.Status.NextScheduleTime.Time.Equal(at("10:35:00")))
+}
+
 func TestS21ARestartThatNoStatusTellsOfCostsNoTick(t *testing.T) {
 	c := stoppedUnwritten(t, at("10:10:31")).CronJob
 	success := builders.MakeJob(c, at("10:32:00")).Manual().Named("by-hand").Succeeded(at("10:33:00")).Obj()

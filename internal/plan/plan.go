@@ -90,8 +90,9 @@ type Input struct {
 	EditSeenAt time.Time
 
 	// stoppedUntil is the instant up to which ticks passed while the CronJob was stopped after
-	// failures; zero if it was not. Decide sets it.
-	stoppedUntil time.Time
+	// failures; zero if it was not. stoppedFrom is when it stopped; zero if the stored status
+	// records that. Decide sets both.
+	stoppedFrom, stoppedUntil time.Time
 
 	// Schedule has the ticks of the CronJob, unless ScheduleErr says why there are none.
 	Schedule    schedule.Ticks
@@ -215,8 +216,8 @@ func Decide(in Input) Plan {
 	}
 	jobs := sortJobs(in)
 	p.observe(in, jobs)
-	stop, stoppedUntil := p.countFailures(in)
-	in.stoppedUntil = stoppedUntil
+	stop, stoppedFrom, stoppedUntil := p.countFailures(in)
+	in.stoppedFrom, in.stoppedUntil = stoppedFrom, stoppedUntil
 	p.missOvertaken(in)
 	switch {
 	case in.ScheduleErr != nil:
@@ -256,6 +257,11 @@ func (p *Plan) follow(in Input, active []jobState) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
 	last := timeOf(p.Status.LastScheduleTime)
 	from := handledUntil(in, last)
+	if !in.stoppedFrom.IsZero() {
+		running := in
+		running.stoppedUntil = time.Time{}
+		p.missUpTo(in, MissedStopped, ticks, handledUntil(running, last), in.stoppedFrom)
+	}
 	if isWaitOver(in) {
 		p.missWaiting(in, last)
 	}
