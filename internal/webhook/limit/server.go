@@ -7,9 +7,13 @@
 package limit
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -20,7 +24,7 @@ import (
 const (
 	// MaxBody limits the body of a request, in bytes. A conversion request has one object, even for
 	// a list, and an admission request has the object before and after; each object has at most 3
-	// MiB. Handling a body takes four times its size in memory.
+	// MiB. Handling a body takes five times its size in memory.
 	MaxBody = 8 << 20
 
 	// SmallBody limits a small request, in bytes. Nearly all CronJobs are smaller. Small requests
@@ -71,9 +75,9 @@ func NewServer(options webhook.Options) *Server {
 	}
 }
 
-// Register serves a handler at a path. For the handler, a body that is too large ends with a
-// [http.MaxBytesError], and one that is too slow with [os.ErrDeadlineExceeded]. The connection then
-// closes.
+// Register serves a handler at a path. The handler gets a request when its body is read. A body that
+// can't be read is answered here: to an error of reading, the handlers of controller-runtime answer
+// without the request's UID, and the API server blames the webhook.
 func (s *Server) Register(path string, handler http.Handler) {
 	s.Server.Register(path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength > MaxBody {
@@ -82,7 +86,6 @@ func (s *Server) Register(path string, handler http.Handler) {
 		}
 		release, ok := s.acquire(r)
 		if !ok {
-			w.Header().Set("Retry-After", "1") // makes the API server retry
 			refuse(w, http.StatusServiceUnavailable, "too many requests of this size at the same time")
 			return
 		}
@@ -113,6 +116,9 @@ func refuse(w http.ResponseWriter, code int, why string) {
 	_ = connection.SetReadDeadline(now) // otherwise the server waits for a small body before it closes
 	_ = connection.SetWriteDeadline(now.Add(AnswerTime))
 	w.Header().Set("Connection", "close")
+	if code == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1") // makes the API server retry
+	}
 	http.Error(w, why, code)
 }
 
@@ -123,6 +129,24 @@ func serve(w http.ResponseWriter, r *http.Request, handler http.Handler) {
 		refuse(w, http.StatusInternalServerError, fmt.Sprintf("bounding the time of the request: %v", err))
 		return
 	}
-	r.Body = &body{ReadCloser: http.MaxBytesReader(w, r.Body, MaxBody), connection: connection, end: now.Add(BodyTime)}
+	text, err := io.ReadAll(&body{Reader: http.MaxBytesReader(w, r.Body, MaxBody), connection: connection, end: now.Add(BodyTime)})
+	if err != nil {
+		refuseBody(w, err)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(text))
 	handler.ServeHTTP(&answer{ResponseWriter: w, connection: connection}, r)
+}
+
+// refuseBody answers a request whose body could not be read.
+func refuseBody(w http.ResponseWriter, err error) {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", tooLarge.Limit))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		refuse(w, http.StatusServiceUnavailable, "the body came too slowly")
+	default:
+		refuse(w, http.StatusBadRequest, fmt.Sprintf("reading the body: %v", err))
+	}
 }

@@ -101,7 +101,7 @@ func TestABodyMayHaveSoManyBytesAndNotOneMore(t *testing.T) {
 		},
 		"too large, length not told": {
 			size: 8 * limit.MaxBody, chunked: true,
-			wantStatus: http.StatusBadRequest, wantBody: "http: request body too large", wantClosing: true,
+			wantStatus: http.StatusRequestEntityTooLarge, wantBody: "the body has more than 8388608 bytes", wantClosing: true,
 		},
 	}
 	for name, test := range tests {
@@ -134,13 +134,28 @@ func begin(t *testing.T, connection net.Conn, size int) {
 	go func() { _, _ = io.CopyN(connection, zeros{}, int64(size/2)) }() // fails when the server gives up
 }
 
+// requireRetry reads an answer that asks to try again, until the server closes the connection. The
+// API server takes any other answer for a fault of the object.
+func requireRetry(t *testing.T, connection net.Conn) {
+	t.Helper()
+	reader := bufio.NewReader(connection)
+	response, err := http.ReadResponse(reader, nil)
+	require.NoError(t, err)
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+	assert.Equal(t, "1", response.Header.Get("Retry-After"))
+	assert.Equal(t, "the body came too slowly", strings.TrimSpace(string(text)))
+	_, err = reader.ReadByte()
+	require.ErrorIs(t, err, io.EOF, "the server closes the connection")
+}
+
 func TestABodyThatDoesNotComeIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		connection := connect(t, readAll)
 		started := time.Now()
 		begin(t, connection, 100)
-		_, err := io.ReadAll(connection)
-		require.NoError(t, err, "the server closes the connection")
+		requireRetry(t, connection)
 		assert.Equal(t, limit.StallTime, time.Since(started))
 	})
 }
@@ -156,8 +171,7 @@ func TestABodyThatComesInDropsIsGivenUp(t *testing.T) {
 				_, err = io.WriteString(connection, "x")
 			}
 		})
-		_, err := io.ReadAll(connection)
-		require.NoError(t, err, "the server closes the connection")
+		requireRetry(t, connection)
 		assert.Equal(t, limit.BodyTime, time.Since(started))
 		dripping.Wait()
 	})

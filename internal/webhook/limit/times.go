@@ -12,7 +12,7 @@ import (
 
 // body is the body of a request, with time limits.
 type body struct {
-	io.ReadCloser
+	io.Reader
 
 	connection *http.ResponseController
 	end        time.Time
@@ -27,7 +27,7 @@ func (b *body) Read(into []byte) (int, error) {
 	if err := b.connection.SetReadDeadline(deadline); err != nil {
 		return 0, err
 	}
-	n, err := b.ReadCloser.Read(into)
+	n, err := b.Reader.Read(into)
 	if errors.Is(err, io.EOF) {
 		// The server reads on while the request is handled, to notice when the client disconnects.
 		_ = b.connection.SetReadDeadline(time.Time{})
