@@ -42,10 +42,7 @@ type Spec struct {
 // Ticks returns the ticks of the spec. Errors are those of Parse or With, or wrap ErrExclude,
 // ErrAllExcluded or ErrEmptyWindow.
 func (s Spec) Ticks() (Ticks, error) {
-	parsed, err := Parse(s.Schedule, s.TimeZone)
-	if err == nil {
-		parsed, err = parsed.With(s.Additional)
-	}
+	parsed, err := ParseAll(s.Schedule, s.Additional, s.TimeZone)
 	if err != nil {
 		return Ticks{}, err
 	}

@@ -44,6 +44,16 @@ func ParseCombined(text, zone string) (Schedule, error) {
 	}
 }
 
+// ParseAll parses a schedule and additional ones in the same time zone. Errors are those of Parse or
+// With.
+func ParseAll(text string, additional []string, zone string) (Schedule, error) {
+	parsed, err := Parse(text, zone)
+	if err != nil {
+		return Schedule{}, err
+	}
+	return parsed.With(additional)
+}
+
 // With returns the union of this schedule and additional ones in the same time zone. A tick that
 // several share is one tick. An error is an AdditionalError, or ErrCombined if this schedule is an
 // interval.

@@ -54,10 +54,7 @@ func validateJitter(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 	if jitter == 0 {
 		return nil
 	}
-	ticks, err := schedule.Parse(spec.Schedule, ptr.Deref(spec.TimeZone, ""))
-	if err == nil {
-		ticks, err = ticks.With(spec.AdditionalSchedules)
-	}
+	ticks, err := schedule.ParseAll(spec.Schedule, spec.AdditionalSchedules, ptr.Deref(spec.TimeZone, ""))
 	if err != nil {
 		return nil
 	}

@@ -29,10 +29,7 @@ func Warnings(spec *v1.CronJobSpec, inFields bool) []string {
 	}
 	// The warnings below need no time zone. A gap that is short only where clocks shift is not
 	// worth one.
-	ticks, err := schedule.Parse(spec.Schedule, "")
-	if err == nil {
-		ticks, err = ticks.With(spec.AdditionalSchedules)
-	}
+	ticks, err := schedule.ParseAll(spec.Schedule, spec.AdditionalSchedules, "")
 	if err != nil {
 		return found
 	}

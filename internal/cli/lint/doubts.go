@@ -139,10 +139,7 @@ func waiting(c *v1.CronJob) []problem {
 			"not set: as %s, Jobs that hang stop the schedule until somebody deletes them; "+
 				"set the seconds after which a Job has failed", plan.ConcurrencyRule(c))})
 	}
-	ticks, err := schedule.Parse(c.Spec.Schedule, "")
-	if err == nil {
-		ticks, err = ticks.With(c.Spec.AdditionalSchedules)
-	}
+	ticks, err := schedule.ParseAll(c.Spec.Schedule, c.Spec.AdditionalSchedules, "")
 	if err != nil || c.Spec.StartingDeadlineSeconds == nil {
 		return problems
 	}
