@@ -32,5 +32,5 @@ func (p *Plan) isBackfilled(in Input, due time.Time) bool {
 // mayBeDue reports whether the tick of a backfilled Job may be due now or later. Until it is
 // handled, only the Job's name prevents a second run.
 func mayBeDue(in Input, job jobState) bool {
-	return !isSuspended(in.CronJob, in.Now) && job.age.After(handledUntil(in, timeOf(in.CronJob.Status.LastScheduleTime)))
+	return !IsSuspended(in.CronJob, in.Now) && job.age.After(handledUntil(in, timeOf(in.CronJob.Status.LastScheduleTime)))
 }

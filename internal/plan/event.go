@@ -110,7 +110,7 @@ func (p *Plan) decisionEvents(c *v1.CronJob) []Event {
 		tick := p.Status.NextScheduleTime.UTC().Format(time.RFC3339)
 		reason := fmt.Sprintf("the concurrency policy is %s", v1.ForbidConcurrent)
 		if c.Spec.ConcurrencyPolicy == v1.AllowConcurrent {
-			reason = fmt.Sprintf("maxConcurrency is %d", MaxConcurrency(c))
+			reason = ConcurrencyRule(c)
 		}
 		events = append(events, normal(EventJobAlreadyActive, actionSchedule, p.HeldBy, tick,
 			fmt.Sprintf("Not starting a job because %s is running and %s", p.HeldBy.Name, reason)))

@@ -222,7 +222,7 @@ func Decide(in Input) Plan {
 	switch {
 	case in.ScheduleErr != nil:
 		p.reject(in)
-	case isSuspended(in.CronJob, in.Now):
+	case IsSuspended(in.CronJob, in.Now):
 		p.suspend(in)
 	case stop != nil:
 		p.stop(in, stop)

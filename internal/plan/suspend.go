@@ -12,9 +12,9 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// isSuspended reports whether a CronJob, with its defaults set, is suspended at an instant.
-func isSuspended(c *v1.CronJob, now time.Time) bool {
-	return *c.Spec.Suspend || now.Before(timeOf(c.Spec.SuspendUntil))
+// IsSuspended reports whether a CronJob is suspended at an instant.
+func IsSuspended(c *v1.CronJob, now time.Time) bool {
+	return c.Spec.Suspend != nil && *c.Spec.Suspend || now.Before(timeOf(c.Spec.SuspendUntil))
 }
 
 // suspendedUntil returns the last instant before a past spec.suspendUntil; zero if there is none.

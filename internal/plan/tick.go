@@ -251,7 +251,7 @@ func (p *Plan) missUpTo(in Input, reason MissedReason, ticks schedule.Ticks, fro
 // the CronJob was edited more than once, or if a newer tick has run since.
 func (p *Plan) missWaiting(in Input, last time.Time) {
 	c, edited := in.CronJob, editedAt(in)
-	if !isReschedule(c) && !isSuspended(c, in.Now) {
+	if !isReschedule(c) && !IsSuspended(c, in.Now) {
 		edited = earliest(edited, suspendedUntil(in)) // what has waited since then runs
 	}
 	waiting := c.Status.NextScheduleTime

@@ -93,31 +93,22 @@ type Entry struct {
 	at time.Time
 }
 
-// delay and duration are what the entry says in seconds; 0 if it does not.
-func (e Entry) delay() time.Duration {
+// Delay is DelaySeconds; 0 if it is not known.
+func (e Entry) Delay() time.Duration {
 	return time.Duration(ptr.Deref(e.DelaySeconds, 0)) * time.Second
 }
 
-func (e Entry) duration() time.Duration {
+// Duration is DurationSeconds; 0 if it is not known.
+func (e Entry) Duration() time.Duration {
 	return time.Duration(ptr.Deref(e.DurationSeconds, 0)) * time.Second
 }
 
 // At is the tick, or when a run that has none has started.
 func (e Entry) At() time.Time { return e.at }
 
-// Known returns what is known of the runs of a CronJob at an instant, given the Jobs that it still
-// has.
-func Known(c *v1.CronJob, jobs []*batchv1.Job, now time.Time) History {
-	return makeHistory(c, jobs, now, 0)
-}
-
-// WithComing returns what Known does, and so many ticks to come.
-func WithComing(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) History {
-	return makeHistory(c, jobs, now, coming)
-}
-
-// makeHistory puts together what is known of a CronJob at an instant, and so many ticks to come.
-func makeHistory(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) History {
+// New returns what is known of the runs of a CronJob at an instant, given the Jobs that it still has,
+// and so many ticks to come.
+func New(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) History {
 	zone := cronjobs.Zone(c)
 	h := History{
 		Namespace: c.Namespace, Name: c.Name, Schedule: c.Spec.Schedule, TimeZone: zone.String(),

@@ -108,7 +108,7 @@ func (c *command) run(ctx context.Context, args []string) error {
 	now := c.Clock.Now()
 	histories := make([]History, len(found))
 	for i, cronJob := range found {
-		histories[i] = makeHistory(cronJob, jobs[cronJob.UID], now, c.coming)
+		histories[i] = New(cronJob, jobs[cronJob.UID], now, c.coming)
 		histories[i].title = c.selection.NameOf(cronJob.Namespace, cronJob.Name)
 	}
 	if err := c.print(c.Out, histories); err != nil {
@@ -171,10 +171,10 @@ func (c *command) printRow(w io.Writer, title string, cells []string) {
 func (e Entry) row() []string {
 	cells := []string{e.Tick, e.Job, string(e.State), e.Start, "", "", e.Message}
 	if e.DelaySeconds != nil {
-		cells[4] = e.delay().String()
+		cells[4] = e.Delay().String()
 	}
 	if e.DurationSeconds != nil {
-		cells[5] = e.duration().String()
+		cells[5] = e.Duration().String()
 	}
 	for i, cell := range cells {
 		if cells[i] = strings.Join(strings.Fields(strings.Map(printable, cell)), " "); cells[i] == "" {

@@ -56,7 +56,7 @@ func aDay() (c *v1.CronJob, jobs []*batchv1.Job) {
 
 func TestTheTimelineShowsWhatWasIsAndComes(t *testing.T) {
 	c, jobs := aDay()
-	h := makeHistory(c, jobs, at("05:05:00"), 2)
+	h := New(c, jobs, at("05:05:00"), 2)
 	assert.Equal(t, strings.TrimPrefix(`
 CronJob c: Every hour (Asia/Tokyo)
 ✔ 2027-03-28 10:00  c-1806195600  Succeeded  1s       9m59s  ██████████████████
@@ -74,13 +74,13 @@ CronJob c: Every hour (Asia/Tokyo)
 func TestNoTickComesBeforeTheEndOfASuspension(t *testing.T) {
 	c, jobs := aDay()
 	c.Spec.SuspendUntil = new(metav1.NewTime(at("07:00:00")))
-	h := makeHistory(c, jobs, at("05:05:00"), 1)
+	h := New(c, jobs, at("05:05:00"), 1)
 	assert.True(t, h.Entries[len(h.Entries)-1].at.Equal(at("07:00:00")))
 }
 
 func TestTheTimelineFitsTheTerminal(t *testing.T) {
 	c, jobs := aDay()
-	h := makeHistory(c, jobs, at("05:05:00"), 2)
+	h := New(c, jobs, at("05:05:00"), 2)
 	for _, width := range []int{1, 20, 40, 80, 200} {
 		for row := range strings.Lines(screen{width: width}.timeline(h)) {
 			assert.LessOrEqual(t, len([]rune(row)), width+1, "width %d: %q", width, row)
@@ -91,7 +91,7 @@ func TestTheTimelineFitsTheTerminal(t *testing.T) {
 
 func TestColoursAreOnlyForTerminalsThatShowThem(t *testing.T) {
 	c, jobs := aDay()
-	h := makeHistory(c, jobs, at("05:05:00"), 1)
+	h := New(c, jobs, at("05:05:00"), 1)
 	assert.NotContains(t, screen{width: 80}.timeline(h), "\x1b")
 	colored := screen{width: 80, colored: true}.timeline(h)
 	assert.Contains(t, colored, "\x1b[32m✔", "green")
@@ -140,7 +140,7 @@ func TestWhatIsNoTerminalGetsATableAlignedAsKubectls(t *testing.T) {
 	assert.False(t, ok, "no file")
 
 	c, jobs := aDay()
-	h := makeHistory(c, jobs, at("05:05:00"), 1)
+	h := New(c, jobs, at("05:05:00"), 1)
 	assert.Equal(t, strings.TrimPrefix(`
 TICK                        JOB            RESULT      START                       DELAY   DURATION   MESSAGE
 2027-03-28T10:00:00+09:00   c-1806195600   Succeeded   2027-03-28T10:00:01+09:00   1s      9m59s      -
@@ -155,7 +155,7 @@ TICK                        JOB            RESULT      START                    
 
 func TestATableOfSeveralSaysOfWhichCronJobEachRunIs(t *testing.T) {
 	c, jobs := aDay()
-	shop, bank := makeHistory(c, jobs[:1], at("05:05:00"), 0), makeHistory(c, nil, at("05:05:00"), 1)
+	shop, bank := New(c, jobs[:1], at("05:05:00"), 0), New(c, nil, at("05:05:00"), 1)
 	shop.title, bank.title = "shop/c", "bank/c"
 	out := &strings.Builder{}
 	require.NoError(t, (&command{}).printTable(out, []History{shop, bank}))
@@ -189,7 +189,7 @@ func TestRunsWhoseJobsAreGoneAreShownAsTheStatusRemembersThem(t *testing.T) {
 		failed,
 		run("01:00:00", "", v1.RunDeleted, v1.TriggerSchedule),
 	}
-	h := makeHistory(c, []*batchv1.Job{there}, at("05:05:00"), 0)
+	h := New(c, []*batchv1.Job{there}, at("05:05:00"), 0)
 	assert.Equal(t, strings.TrimPrefix(`
 CronJob c: Every hour (UTC)
 It is suspended: nothing starts until it is resumed.
@@ -231,7 +231,7 @@ func TestTheHistorySaysWhyNothingComes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := makeHistory(tc.cronJob, nil, at("05:05:00"), 1)
+			h := New(tc.cronJob, nil, at("05:05:00"), 1)
 			assert.Equal(t, tc.want, screen{width: 200}.timeline(h))
 		})
 	}
@@ -241,7 +241,7 @@ func TestATickThatHasItsJobDoesNotWait(t *testing.T) {
 	c := builders.MakeCronJob("c").Schedule("0 * * * *").Obj()
 	c.Status.NextScheduleTime = &metav1.Time{Time: at("05:00:00")} // the status is not written yet
 	job := started(builders.MakeJob(c, at("05:00:00")).Obj(), at("05:00:00"))
-	h := makeHistory(c, []*batchv1.Job{job}, at("05:00:00"), 0)
+	h := New(c, []*batchv1.Job{job}, at("05:00:00"), 0)
 	require.Len(t, h.Entries, 1)
 	assert.Equal(t, Running, h.Entries[0].State)
 }
@@ -253,7 +253,7 @@ func TestWhatIsOddIsShownAllTheSame(t *testing.T) {
 	deleting := builders.MakeJob(c, at("03:00:00")).Deleting(at("03:00:01")).Obj()
 	half := metav1.NewTime(at("02:30:00"))
 	c.Status.Missed = []v1.MissedTicks{{Reason: "New", First: half, Last: half, Count: 1}}
-	h := makeHistory(c, []*batchv1.Job{never, before, deleting}, at("05:05:00"), 3)
+	h := New(c, []*batchv1.Job{never, before, deleting}, at("05:05:00"), 3)
 	var states []State
 	for _, e := range h.Entries {
 		states = append(states, e.State)

@@ -80,7 +80,7 @@ func (s screen) timeline(h History) string {
 	s.head(text, h)
 	widths, scale := make([]int, 4), time.Duration(0)
 	for _, e := range h.Entries {
-		scale = max(scale, e.delay()+e.duration())
+		scale = max(scale, e.Delay()+e.Duration())
 		for i, cell := range e.cells() {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
@@ -115,11 +115,11 @@ func (e Entry) cells() []string {
 	case e.Job == "":
 		return nil
 	case e.Backfilled:
-		return []string{e.Job, string(e.State), "backfill", human(e.duration())}
+		return []string{e.Job, string(e.State), "backfill", human(e.Duration())}
 	case e.DelaySeconds == nil:
-		return []string{e.Job, string(e.State), "by hand", human(e.duration())}
+		return []string{e.Job, string(e.State), "by hand", human(e.Duration())}
 	}
-	return []string{e.Job, string(e.State), human(e.delay()), human(e.duration())}
+	return []string{e.Job, string(e.State), human(e.Delay()), human(e.Duration())}
 }
 
 // head writes what comes before the entries.
@@ -210,7 +210,7 @@ func bar(e Entry, width int, scale time.Duration) string {
 	if e.State == Running {
 		block = "▒"
 	}
-	start, end := columns(e.delay()), columns(e.delay()+e.duration())
+	start, end := columns(e.Delay()), columns(e.Delay()+e.Duration())
 	if end <= start {
 		start, end = max(0, end-1), max(1, end) // not nothing
 	}

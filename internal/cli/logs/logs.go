@@ -116,7 +116,7 @@ func (c *command) run(ctx context.Context, args []string) error {
 	c.options.Prefix = len(found) > 1
 	now := c.Clock.Now()
 	for _, cronJob := range found {
-		err := c.print(ctx, history.Known(cronJob, jobs[cronJob.UID], now), jobs[cronJob.UID])
+		err := c.print(ctx, history.New(cronJob, jobs[cronJob.UID], now, 0), jobs[cronJob.UID])
 		switch {
 		case ctx.Err() != nil:
 			return err

@@ -32,7 +32,7 @@ func TestTheRunIsTheNewestThatIsAskedFor(t *testing.T) {
 		builders.MakeJob(c, hour(1)).Failed(hour(1)).Obj(),
 		builders.MakeJob(c, hour(3)).Succeeded(hour(3)).Obj(),
 	}
-	h := history.Known(c, jobs, hour(5))
+	h := history.New(c, jobs, hour(5), 0)
 	for name, tc := range map[string]struct {
 		command command
 		want    string
@@ -65,12 +65,12 @@ func TestOfARunThatIsGoneIsSaidWhatIsKnown(t *testing.T) {
 		JobName: "c-1", Trigger: v1.TriggerSchedule, Result: v1.RunFailed, Reason: "DeadlineExceeded",
 	}}
 	cmd := &command{Env: env.New(genericiooptions.NewTestIOStreamsDiscard())}
-	assert.EqualError(t, cmd.print(t.Context(), history.Known(c, nil, hour(5)), nil), "job.batch/c-1 is gone, and its log with it: "+
+	assert.EqualError(t, cmd.print(t.Context(), history.New(c, nil, hour(5), 0), nil), "job.batch/c-1 is gone, and its log with it: "+
 		"Failed (DeadlineExceeded), tick 2027-01-15T02:00:00Z, started 2027-01-15T02:00:00Z, ended 2027-01-15T03:00:00Z")
 
 	c.Status.Missed = []v1.MissedTicks{{Reason: "Deadline", First: metav1.NewTime(hour(4)), Last: metav1.NewTime(hour(4)), Count: 1}}
 	cmd.tick = hour(4)
-	assert.ErrorContains(t, cmd.print(t.Context(), history.Known(c, nil, hour(5)), nil),
+	assert.ErrorContains(t, cmd.print(t.Context(), history.New(c, nil, hour(5), 0), nil),
 		"CronJob c: no Job was started, and so there is no log: Missed (Missed scheduled time 2027-01-15T04:00:00Z: ")
 }
 

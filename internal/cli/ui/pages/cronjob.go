@@ -57,22 +57,6 @@ type entry struct {
 // IsPast reports whether it is of a tick that has come.
 func (e entry) IsPast() bool { return e.State != history.Coming && e.State != history.Waiting }
 
-// Took is how long it ran.
-func (e entry) Took() time.Duration {
-	if e.DurationSeconds == nil {
-		return 0
-	}
-	return time.Duration(*e.DurationSeconds) * time.Second
-}
-
-// Late is how long after its tick it started.
-func (e entry) Late() time.Duration {
-	if e.DelaySeconds == nil {
-		return 0
-	}
-	return time.Duration(*e.DelaySeconds) * time.Second
-}
-
 // missed is a row of missed ticks.
 type missed struct {
 	First, Last *moment
@@ -107,7 +91,7 @@ func (s *Site) cronJob(r *http.Request) (view, error) {
 	jobs, zone := snapshot.JobsOf(c), cronjobs.Zone(c)
 	d := detail{row: rowOf(c, drawn.Now), chart: drawn, NoJobs: snapshot.JobsProblem, MayRead: s.Rights.Have(ctx, acts.ReadLogs, c.Namespace)}
 	d.Rows = []timeline.Row{timeline.NewRow(c, jobs, drawn.Window)}
-	suspended := isSuspended(c, drawn.Now)
+	suspended := plan.IsSuspended(c, drawn.Now)
 	for _, act := range acts.All {
 		isPointless := act.Name == "resume" && !suspended && !plan.IsStopped(c) || act.Name == "suspend" && suspended
 		if !isPointless && s.Rights.Have(ctx, act.Right, c.Namespace) {
@@ -115,7 +99,7 @@ func (s *Site) cronJob(r *http.Request) (view, error) {
 			d.MayRun = d.MayRun || act.Name == "tick"
 		}
 	}
-	for _, e := range slices.Backward(history.WithComing(c, jobs, drawn.Now, comingTicks).Entries) {
+	for _, e := range slices.Backward(history.New(c, jobs, drawn.Now, comingTicks).Entries) {
 		d.History = append(d.History, entry{e, momentOf(e.At(), drawn.Now)})
 	}
 	d.plot()
@@ -136,17 +120,17 @@ func (d *detail) plot() {
 	var runs []entry
 	for _, e := range slices.Backward(d.History) {
 		if e.Job != "" {
-			runs, d.Longest = append(runs, e), max(d.Longest, e.Took())
+			runs, d.Longest = append(runs, e), max(d.Longest, e.Duration())
 		}
 	}
 	width := 100 / float64(max(len(runs), 10))
 	for i, e := range runs {
 		height := 1.0 // of a run that took no time
 		if d.Longest > 0 {
-			height = max(height, 100*float64(e.Took())/float64(d.Longest))
+			height = max(height, 100*float64(e.Duration())/float64(d.Longest))
 		}
 		d.Plot = append(d.Plot, bar{
-			Kind: strings.ToLower(string(e.State)), Title: fmt.Sprintf("%s: %s, %s", e.At.Full(), e.State, e.Took()),
+			Kind: strings.ToLower(string(e.State)), Title: fmt.Sprintf("%s: %s, %s", e.At.Full(), e.State, e.Duration()),
 			At: width * float64(i), Width: 0.8 * width, Top: 100 - height, Height: height,
 		})
 	}

@@ -58,11 +58,6 @@ func is(c *v1.CronJob, state string, now time.Time) bool {
 	return found == state
 }
 
-// isSuspended reports whether a CronJob starts nothing at an instant.
-func isSuspended(c *v1.CronJob, now time.Time) bool {
-	return ptr.Deref(c.Spec.Suspend, false) || c.Spec.SuspendUntil != nil && now.Before(c.Spec.SuspendUntil.Time)
-}
-
 // orders are by what CronJobs can be sorted; by their names if they are equal.
 var orders = map[string]func(a, b *v1.CronJob) int{
 	"next": compareNext,

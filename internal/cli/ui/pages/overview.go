@@ -128,7 +128,7 @@ func stateOf(c *v1.CronJob, now time.Time) (state, detail string) {
 		return "terminating", "It is being deleted, and starts nothing any more."
 	case broken != "":
 		return "broken", broken
-	case isSuspended(c, now):
+	case plan.IsSuspended(c, now):
 		return "suspended", suspension(c)
 	case plan.IsStopped(c):
 		return "stopped", ready.Message

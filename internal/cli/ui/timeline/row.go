@@ -40,7 +40,7 @@ func NewRow(c *v1.CronJob, jobs []*batchv1.Job, w Window) Row {
 		row.Marks = append(row.Marks, w.mark("missed", missed.First.Time, missed.Last.Time, "%s", plan.MissedRow(missed).Event().Note))
 		counts.add("missed", int(missed.Count))
 	}
-	for _, entry := range history.Known(c, jobs, w.Now).Entries {
+	for _, entry := range history.New(c, jobs, w.Now, 0).Entries {
 		if mark, ok := w.entry(entry); ok {
 			row.Marks = append(row.Marks, mark)
 			counts.add(mark.Kind, 1)
