@@ -50,6 +50,21 @@ func TestS21NothingStartsAfterAsManyFailuresInARow(t *testing.T) {
 	assert.Equal(t, w.c.Status, Decide(inputOf(w.c, w.now, w.jobs...)).Status, "W3")
 }
 
+func TestS21AFailureCountsOnceThoughTheCacheShowsAfterwardsThatItsJobRuns(t *testing.T) {
+	w := failing(t, asItIs)
+	w.play(at("10:05:00")) // a leader has read the failed Job from the API server
+	before := w.c.Status
+	assert.EqualValues(t, 1, before.FailuresTowardsStop)
+
+	running := builders.MakeJob(w.c, at("10:00:00")).Obj()
+	require.Equal(t, w.jobs[0].Name, running.Name)
+	running.UID = w.jobs[0].UID
+	w.c.Status = Decide(inputOf(w.c, w.now, running)).Status
+	assert.Equal(t, before, w.c.Status, "it does not run again")
+	w.c.Status = Decide(inputOf(w.c, w.now, w.jobs...)).Status
+	assert.Equal(t, before, w.c.Status, "it does not fail again")
+}
+
 func TestS21ASuccessInBetweenIsNoFailureInARow(t *testing.T) {
 	w := failing(t, asItIs)
 	w.takes = func(tick time.Time) (time.Duration, bool) {

@@ -84,11 +84,14 @@ type sortedJobs struct {
 	ended []jobState
 }
 
-// sortJobs sorts the Jobs by result.
+// sortJobs sorts the Jobs by result. It leaves out Jobs that the stored status records as ended but
+// that seem to run: their end was read from the API server before the cache had it.
 func sortJobs(in Input) sortedJobs {
-	sorted := make([]jobState, len(in.Jobs))
-	for i, job := range in.Jobs {
-		sorted[i] = stateOf(in, job)
+	sorted := make([]jobState, 0, len(in.Jobs))
+	for _, job := range in.Jobs {
+		if state := stateOf(in, job); state.result != "" || !isEndRecorded(in.CronJob.Status, job) {
+			sorted = append(sorted, state)
+		}
 	}
 	slices.SortFunc(sorted, func(a, b jobState) int {
 		if a.result != b.result {
@@ -109,6 +112,12 @@ func sortJobs(in Input) sortedJobs {
 		succeeded: sorted[succeeded:],
 		ended:     sorted[failed:],
 	}
+}
+
+// isEndRecorded reports whether a status records that a Job has succeeded or failed.
+func isEndRecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
+	i := indexOf(status.RecentRuns, RunOf(job))
+	return i >= 0 && (status.RecentRuns[i].Result == v1.RunSucceeded || status.RecentRuns[i].Result == v1.RunFailed)
 }
 
 // ResultOf returns how a Job ended, or "" while it runs.
