@@ -163,7 +163,8 @@ func (s *Site) write(w http.ResponseWriter, page layout, name string) {
 	_, _ = w.Write(text) //nolint:gosec // html/template has escaped it
 }
 
-// stream sends the part of a page that changes whenever it has, until the browser or the server ends.
+// stream sends the part of a page that changes whenever it has, until the browser or the server
+// ends.
 func (s *Site) stream(w http.ResponseWriter, r *http.Request, build func(*http.Request) (view, error)) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	control, last := http.NewResponseController(w), []byte(nil)
@@ -198,8 +199,9 @@ func send(w http.ResponseWriter, control *http.ResponseController, text []byte) 
 	if err := control.SetWriteDeadline(time.Now().Add(sendTimeout)); err != nil {
 		return err
 	}
+	text = bytes.ReplaceAll(text, []byte("\r"), []byte("&#13;")) // a browser would end the line there
 	for line := range bytes.Lines(text) {
-		if _, err := fmt.Fprintf(w, "data: %s\n", bytes.TrimRight(line, "\r\n")); err != nil {
+		if _, err := fmt.Fprintf(w, "data: %s\n", bytes.TrimSuffix(line, []byte("\n"))); err != nil {
 			return err
 		}
 	}

@@ -271,6 +271,11 @@ func TestAnEventSourceGetsWhatHasChanged(t *testing.T) {
 	event := readEvent(t, lines)
 	assert.Equal(t, []string{"second"}, namesIn(event))
 	assert.NotContains(t, event, "<html")
+
+	snapshot := feed.NewSnapshot(nil)
+	snapshot.Problem = "one\rtwo"
+	site.Feed.Set(snapshot)
+	assert.Contains(t, readEvent(t, lines), "one&#13;two", "a carriage return does not end a line of the event")
 }
 
 // readEvent returns the data of the next event.
