@@ -1,9 +1,10 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pictures draws the pictures of the docs into a directory, as SVG. What they show comes from
-// the code that the manager runs: internal/plan decides about each tick, internal/schedule finds the
-// ticks, and apis/batch/v2 converts. Their times are fixed, so the same code draws the same bytes.
+// Command pictures draws the pictures of the docs into a directory, as SVG. What they show comes
+// from the code that the manager runs: internal/plan decides about each tick, internal/schedule
+// finds the ticks, and apis/batch/v2 converts. Their times are fixed, so the same code draws the
+// same bytes.
 //
 //	simulate.go  what becomes of the ticks of a CronJob
 //	timeline.go  rows of runs and ticks along an axis of time

@@ -40,8 +40,8 @@ type span struct {
 	Reason     string
 }
 
-// run lets the CronJob run from its creation until the end, and returns what its status says of each
-// tick, oldest first.
+// run lets the CronJob run from its creation until the end, and returns what its status says of
+// each tick, oldest first.
 func (s *simulation) run(end time.Time) []span {
 	s.removed = map[string]time.Time{}
 	for now := s.cronJob.CreationTimestamp.Time; now.Before(end); {

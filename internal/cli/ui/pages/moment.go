@@ -11,15 +11,14 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/history"
+	"tutorial.kubebuilder.io/project/internal/cli/ui/timeline"
 )
 
 // functions are what templates call.
 var functions = template.FuncMap{
 	"symbol": func(result v1.RunResult) string { return history.State(result).Symbol() },
 	"human":  duration.HumanDuration,
-	"kinds": func() []string {
-		return []string{"succeeded", "failed", "running", "deleted", "missed", "waiting", "coming"}
-	},
+	"kinds":  func() []string { return timeline.Kinds },
 }
 
 // zoneOf names the zone of an instant for a reader.

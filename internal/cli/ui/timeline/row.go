@@ -108,6 +108,9 @@ func (w Window) coming(c *v1.CronJob) ([]Mark, int) {
 	return marks, len(marks)
 }
 
+// Kinds are the kinds of marks, in the order of a legend: the states of ticks.
+var Kinds = []string{"succeeded", "failed", "running", "deleted", "missed", "waiting", "coming"}
+
 // counter counts marks of each kind.
 type counter map[string]int
 
@@ -116,7 +119,7 @@ func (c counter) add(kind string, count int) { c[kind] += count }
 // String says how many there are of each.
 func (c counter) String() string {
 	var parts []string
-	for _, kind := range []string{"succeeded", "failed", "running", "deleted", "missed", "waiting", "coming"} {
+	for _, kind := range Kinds {
 		switch count := c[kind]; {
 		case kind == "coming" && count >= maxTicks:
 			parts = append(parts, fmt.Sprintf("%d or more %s", count, kind))
