@@ -23,14 +23,25 @@ type Stop struct {
 	At       time.Time
 }
 
+// interval is a time in which a CronJob was stopped after failures.
+type interval struct {
+	from  time.Time // zero if the stored status records the stop
+	until time.Time
+}
+
+// wasStoppedAt reports whether a tick passed while the CronJob was stopped after failures.
+func (in *Input) wasStoppedAt(tick time.Time) bool {
+	return slices.ContainsFunc(in.stops, func(stop interval) bool { return tick.After(stop.from) && !tick.After(stop.until) })
+}
+
 // countFailures sets failuresTowardsStop: the runs that failed in a row since the last success,
-// edit or resume. It returns a Stop if they are as many as the spec allows. If the CronJob was
-// stopped before, it also returns from when, zero if the stored status records it, until when.
-func (p *Plan) countFailures(in Input) (stop *Stop, stoppedFrom, stoppedUntil time.Time) {
+// edit or resume. It returns a Stop if they are as many as the spec allows, and when the CronJob was
+// stopped before.
+func (p *Plan) countFailures(in Input) (stop *Stop, before []interval) {
 	p.Status.FailuresTowardsStop = 0
 	limit, isStopped := in.CronJob.Spec.StopAfterFailures, IsStopped(in.CronJob)
 	if limit == nil && !isStopped {
-		return nil, time.Time{}, time.Time{}
+		return nil, nil
 	}
 	stop = &Stop{Failures: math.MaxInt32}
 	if limit != nil {
@@ -48,11 +59,12 @@ func (p *Plan) countFailures(in Input) (stop *Stop, stoppedFrom, stoppedUntil ti
 				isStopped, stop.At = true, turn.at
 			}
 		case isStopped:
-			stoppedFrom, stop.At = latest(stoppedFrom, stop.At), time.Time{}
-			stoppedUntil = in.Now // if the time is unknown: a missed tick is better than an unexpected run
+			until := in.Now // if the time is unknown: a missed tick is better than an unexpected run
 			if turn.at.After(failed) && turn.at.Before(in.Now) {
-				stoppedUntil = turn.at
+				until = turn.at
 			}
+			before = append(before, interval{stop.At, until})
+			stop.At = time.Time{}
 			fallthrough
 		default:
 			count, isStopped = 0, false
@@ -63,11 +75,11 @@ func (p *Plan) countFailures(in Input) (stop *Stop, stoppedFrom, stoppedUntil ti
 	}
 	switch {
 	case count >= stop.Failures:
-		return stop, stoppedFrom, stoppedUntil
+		return stop, before
 	case isStopped: // it is unknown when it was restarted
-		return nil, stoppedFrom, in.Now
+		return nil, append(before, interval{stop.At, in.Now})
 	}
-	return nil, stoppedFrom, stoppedUntil
+	return nil, before
 }
 
 // turn is a failure, or an event that resets the count of failures.

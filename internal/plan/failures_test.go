@@ -192,6 +192,26 @@ func TestS2TicksThatWaitedAtAStopOfWhichNoStatusTellsAreTold(t *testing.T) {
 	assert.True(t, p.Status.NextScheduleTime.Time.Equal(at("10:35:00")))
 }
 
+// No Job of 10:00 to 10:10 started, and no status could be written. The Job of 10:15 failed, and the
+// CronJob was resumed at 10:21.
+func TestS2TicksFromBeforeAStopOfWhichNoStatusTellsAreToldThoughNewerOnesRanSince(t *testing.T) {
+	c := settle(t, cron().StopAfterFailures(1).Obj(), at("09:59:00"))
+	c.Annotations = map[string]string{v1.ResumedAtAnnotation: "2026-01-01T10:21:00Z"}
+	job := func(tick string) *builders.Job { return builders.MakeJob(c, at(tick)) }
+	failed := job("10:15:00").Failed(at("10:16:00")).Obj()
+	for name, in := range map[string]Input{
+		"another one runs": inputOf(c, at("10:27:00"), failed, job("10:25:00").Obj()),
+		"it stopped again, until a manual run succeeded": inputOf(c, at("10:44:00"), failed,
+			job("10:25:00").Failed(at("10:26:00")).Obj(),
+			job("10:36:00").Manual().Named("by-hand").Succeeded(at("10:36:00")).Obj(), job("10:40:00").Obj()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, []Missed{{MissedSuperseded, at("10:00:00"), at("10:10:00"), 3}}, Decide(in).Missed,
+				"neither ticks that ran nor those that passed while it was stopped")
+		})
+	}
+}
+
 func TestS21ARestartThatNoStatusTellsOfCostsNoTick(t *testing.T) {
 	c := stoppedUnwritten(t, at("10:10:31")).CronJob
 	success := builders.MakeJob(c, at("10:32:00")).Manual().Named("by-hand").Succeeded(at("10:33:00")).Obj()

@@ -89,10 +89,9 @@ type Input struct {
 	// the stored status has not observed either; else zero.
 	EditSeenAt time.Time
 
-	// stoppedUntil is the instant up to which ticks passed while the CronJob was stopped after
-	// failures; zero if it was not. stoppedFrom is when it stopped; zero if the stored status
-	// records that. Decide sets both.
-	stoppedFrom, stoppedUntil time.Time
+	// stops are the times in which the CronJob was stopped after failures, oldest first. Decide sets
+	// them.
+	stops []interval
 
 	// Schedule has the ticks of the CronJob, unless ScheduleErr says why there are none.
 	Schedule    schedule.Ticks
@@ -216,8 +215,8 @@ func Decide(in Input) Plan {
 	}
 	jobs := sortJobs(in)
 	p.observe(in, jobs)
-	stop, stoppedFrom, stoppedUntil := p.countFailures(in)
-	in.stoppedFrom, in.stoppedUntil = stoppedFrom, stoppedUntil
+	stop, stops := p.countFailures(in)
+	in.stops = stops
 	p.missOvertaken(in)
 	switch {
 	case in.ScheduleErr != nil:
@@ -226,7 +225,7 @@ func Decide(in Input) Plan {
 		p.suspend(in)
 	case stop != nil:
 		p.stop(in, stop)
-		in.stoppedUntil = in.Now // no tick up to now comes due any more
+		in.stops = append(in.stops, interval{stop.At, in.Now}) // no tick up to now comes due any more
 	default:
 		p.follow(in, jobs.active)
 	}
@@ -257,10 +256,10 @@ func (p *Plan) follow(in Input, active []jobState) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
 	last := timeOf(p.Status.LastScheduleTime)
 	from := handledUntil(in, last)
-	if !in.stoppedFrom.IsZero() {
-		running := in
-		running.stoppedUntil = time.Time{}
-		p.missUpTo(in, MissedStopped, ticks, handledUntil(running, last), in.stoppedFrom)
+	if n := len(in.stops); n > 0 && !in.stops[n-1].from.IsZero() {
+		before := in
+		before.stops = in.stops[:n-1]
+		p.missUpTo(in, MissedStopped, ticks, handledUntil(before, last), in.stops[n-1].from)
 	}
 	if isWaitOver(in) {
 		p.missWaiting(in, last)

@@ -114,13 +114,15 @@ func (p *Plan) missOvertaken(in Input) {
 	if unedited && isWaitOver(in) && !ran.has(timeOf(c.Status.NextScheduleTime)) {
 		p.missWaiting(in, last)
 	}
-	first, next := passedBy(in, last, unedited)
+	recorded := in
+	recorded.stops = slices.DeleteFunc(slices.Clone(in.stops), func(stop interval) bool { return !stop.from.IsZero() })
+	first, next := passedBy(recorded, last, unedited)
 	if !first.IsZero() && !first.After(in.ForgottenUntil) {
 		first, _ = next(in.ForgottenUntil)
 	}
 	lost := Missed{Reason: reasonForOlder(c)}
 	for tick, ok := first, !first.IsZero(); ok && tick.Before(newest) && lost.Count < MaxMissedCount; tick, ok = next(tick) {
-		if ran.has(tick) {
+		if ran.has(tick) || in.wasStoppedAt(tick) {
 			continue
 		}
 		if lost.Count == 0 {
@@ -177,7 +179,7 @@ func lastWithoutJob(in Input, ran tickSet, from, newest time.Time) time.Time {
 		if !ok {
 			return from
 		}
-		if !ran.has(tick) {
+		if !ran.has(tick) && !in.wasStoppedAt(tick) {
 			return tick
 		}
 		newest = tick
@@ -282,7 +284,10 @@ func isWaitOver(in Input) bool {
 // an edit of the template.
 func handledUntil(in Input, last time.Time) time.Time {
 	c := in.CronJob
-	until := latest(c.CreationTimestamp.Time, last, suspendedUntil(in), in.stoppedUntil)
+	until := latest(c.CreationTimestamp.Time, last, suspendedUntil(in))
+	for _, stop := range in.stops {
+		until = latest(until, stop.until)
+	}
 	waiting := c.Status.NextScheduleTime
 	switch {
 	case c.Status.ObservedGeneration <= 0: // never reconciled
