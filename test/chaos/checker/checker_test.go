@@ -751,6 +751,18 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.runsTwice()
 			t.backfills(22, 10)
 		}},
+		"S4: a tick is backfilled whose Job a user deleted before a status told of it": {tell: func(t *tale) {
+			t.asks(10.1, 10)
+			t.job(10.1, 10)
+			t.removes(12, 10)
+			t.backfills(15, 10)
+			t.status(16, 10, 20)
+		}},
+		"S4: a tick is backfilled whose Job a user deleted after a status told of it": {want: []Law{Doubled}, tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.removes(12, 10)
+			t.backfills(15, 10)
+		}},
 		"S12: a Job does not say of which tick it is": {want: []Law{Unlabelled}, tell: func(t *tale) {
 			t.asks(10.1, 10)
 			t.job(10.1, 10)

@@ -41,7 +41,7 @@ func (c *check) starts(s *timeline) {
 func (c *check) backfills(s *timeline, ticks map[int64]*run) {
 	for _, run := range s.backfills {
 		other := ticks[run.Tick.Unix()]
-		if other != nil && !c.isForgotten(s, other, run.createdAt) {
+		if other != nil && !c.isUntold(s, other, run.created) && !c.isForgotten(s, other, run.createdAt) {
 			c.violate(Doubled, s, run.Tick, "Job %s was backfilled, and created at revision %d", run.Name, other.created)
 		}
 		ticks[run.Tick.Unix()] = run
@@ -50,12 +50,19 @@ func (c *check) backfills(s *timeline, ticks map[int64]*run) {
 	}
 }
 
+// isUntold reports whether nothing stored at a revision told of a run: its Job was deleted, by
+// somebody else or by a manager that was refused to write the status, and no status told of it. Only
+// a write before each creation could prevent that.
+func (c *check) isUntold(s *timeline, run *run, revision int64) bool {
+	booked := func(v version) bool { return !v.LastSchedule.Before(run.Tick) && v.revision < revision }
+	deleted := c.acts[run.UID] || c.isRefused(s, run.createdAt, run.deletedAt, history.Statuses)
+	return run.deleted > 0 && run.deleted <= revision && deleted && !slices.ContainsFunc(s.versions, booked)
+}
+
 // isForgotten reports whether nobody could know of a run any more at an instant, at which its tick
-// ran again or was reported as missed: its Job was deleted before a status told of it, by somebody
-// else or by a manager that was refused to write the status, and the process that had asked for it
-// had ended or was frozen, or had got no answer. Only a write before each creation could keep that.
+// ran again or was reported as missed: when its Job was deleted it was untold, and the process that
+// had asked for it had ended or was frozen, or had got no answer.
 func (c *check) isForgotten(s *timeline, run *run, by time.Time) bool {
-	booked := func(v version) bool { return !v.LastSchedule.Before(run.Tick) && v.revision < run.deleted }
 	asked := run.createdAt
 	for _, create := range run.creates {
 		if create.Asked.Before(asked) {
@@ -63,10 +70,9 @@ func (c *check) isForgotten(s *timeline, run *run, by time.Time) bool {
 		}
 	}
 	ended := func(end time.Time) bool { return end.After(asked) && end.Before(by) }
-	deleted := c.acts[run.UID] || c.isRefused(s, run.createdAt, run.deletedAt, history.Statuses)
 	answered := func(create *create) bool { return create.Code == http.StatusCreated }
 	isUnknown := slices.ContainsFunc(c.ends, ended) || !slices.ContainsFunc(run.creates, answered)
-	return run.deleted > 0 && deleted && !slices.ContainsFunc(s.versions, booked) && isUnknown
+	return c.isUntold(s, run, run.deleted) && isUnknown
 }
 
 // label judges what a Job says about itself.
