@@ -741,6 +741,13 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.status(22, 20, 30)
 			t.runs(30.1, 30, 40)
 		}},
+		"S2: an interval counts from a tick that is backfilled before a manager looks": {tell: func(t *tale) {
+			t.backfills(11, 10)
+			t.status(12, 10, 20)
+			t.edit(13, func(c *history.CronJob) { c.Schedule = "@every 7s" })
+			t.runs(17.1, 17, 24)
+			t.runs(24.1, 24, 31)
+		}},
 		"S2: a tick is backfilled after a manager lost it": {want: []Law{Lost}, tell: func(t *tale) {
 			t.runs(10.1, 10, 20)
 			t.status(21, 20, 30)

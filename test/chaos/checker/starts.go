@@ -140,7 +140,7 @@ func (c *check) judge(s *timeline, spec spec, run *run, before []*run, create *c
 	case spec.isExcluded(run.Tick):
 		return &problem{Excluded, fmt.Sprintf("excluded are %v, all before %s and all after %s",
 			spec.Exclude, stamp(spec.NotBefore), stamp(spec.NotAfter))}
-	case !spec.isTick(run.Tick, s, before):
+	case !spec.isTick(s, run):
 		return &problem{NoTick, fmt.Sprintf("it is no tick of %q", spec.Schedule)}
 	case deadlineOf(spec.CronJob) >= 0 && decided.After(start.Add(time.Duration(deadlineOf(spec.CronJob))*time.Second+slack)):
 		return &problem{PastDeadline,
@@ -209,22 +209,23 @@ func (c *check) floor(spec spec) time.Time {
 // unsure is how much times are off that are rounded to seconds and taken by several.
 const unsure = 3 * time.Second
 
-// anchors is how many of the last runs may be what an interval counts from, for whoever does not
+// lastAnchors is how many of the last runs may be what an interval counts from, for whoever does not
 // know of all yet.
-const anchors = 3
+const lastAnchors = 3
 
-// isTick reports whether an instant is a tick, for one who knows of these runs, or of all but the
-// last few.
-func (s spec) isTick(tick time.Time, of *timeline, before []*run) bool {
-	if len(before) < anchors && s.has(tick, of.versions[0].Created) {
+// isTick reports whether a run is of a tick, for one who knows of the runs before it, or of all but
+// the last few.
+func (s spec) isTick(of *timeline, run *run) bool {
+	before := of.anchors(run.created)
+	if len(before) < lastAnchors && s.has(run.Tick, of.versions[0].Created) {
 		return true
 	}
-	for _, run := range before[max(0, len(before)-anchors):] {
-		if s.has(tick, run.Tick) {
+	for _, other := range before[max(0, len(before)-lastAnchors):] {
+		if s.has(run.Tick, other.Tick) {
 			return true
 		}
 	}
-	return s.fixed && s.has(tick, tick)
+	return s.fixed && s.has(run.Tick, run.Tick)
 }
 
 // started counts a Job that was to be created.

@@ -4,6 +4,8 @@
 package checker
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -65,7 +67,7 @@ func (c *check) ticks(s *timeline) {
 // later, as that was under way when the schedule was edited, from that.
 func (c *check) due(s *timeline, span span) []time.Time {
 	anchor, from, observed := span.Created, span.since, s.observed(span, c.end)
-	for _, run := range s.runs {
+	for _, run := range s.anchors(math.MaxInt64) {
 		switch {
 		case !s.told(run) && c.isForgotten(s, run, observed):
 		case run.created < span.revision:
@@ -79,6 +81,16 @@ func (c *check) due(s *timeline, span span) []time.Time {
 		}
 	}
 	return span.ticks(from, span.until, anchor)
+}
+
+// anchors returns the runs before a revision that an interval may count from: those of the schedule,
+// and those that users backfilled and a status tells of as the last one.
+func (s *timeline) anchors(revision int64) []*run {
+	untold := func(run *run) bool { return !s.told(run) }
+	runs := slices.Concat(s.runs, slices.DeleteFunc(slices.Clone(s.backfills), untold))
+	runs = slices.DeleteFunc(runs, func(run *run) bool { return run.created >= revision })
+	slices.SortFunc(runs, func(a, b *run) int { return cmp.Compare(a.created, b.created) })
+	return runs
 }
 
 // told reports whether a status told of a run as the last one, be it after its Job was deleted.
