@@ -73,6 +73,10 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 	seen := &observed{key: key, pending: known}
 	r.settle(ctx, seen)
 	err := r.observe(ctx, seen)
+	if err == nil && r.mayHaveRun(seen) {
+		r.readStored(ctx, seen)
+		err = r.observe(ctx, seen)
+	}
 	switch {
 	case err != nil || seen.stored == nil:
 		return ctrl.Result{}, err

@@ -403,6 +403,34 @@ func TestS2ANewLeaderLooksForWhatTheOneBeforeRanBeforeItTakesItForMissed(t *test
 	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(first))
 }
 
+func TestS4ANewLeaderWithAStaleCacheRepeatsNoTickWhoseJobIsGone(t *testing.T) {
+	for name, then := range map[string]func(*stage){
+		"the Job was pruned": func(*stage) {},
+		"and the CronJob was deleted": func(s *stage) {
+			require.NoError(s, mgr.GetClient().Delete(s.Context(), s.stored()))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every().History(0, 0))
+			before := s.stored()
+			s.toNextTick()
+			s.reconcile()
+			s.failJobs()
+			s.reconcile()
+			s.awaitCached()
+			s.reconcile()
+			require.Empty(t, s.jobs())
+			then(s)
+
+			s.clock.SetTime(s.clock.Now().Add(time.Second))
+			s.reconciler = &CronJobReconciler{APIReader: s.reconciler.APIReader, Recorder: s.recorder, Clock: s.clock, leadingSince: s.clock.Now()}
+			s.interfere(interceptor.Funcs{Get: onlyCronJob(before)})
+			s.reconcile()
+			assert.Empty(t, s.jobs())
+		})
+	}
+}
+
 func TestS8NoJobIsPrunedWhileTheCacheIsOlderThanWhatEndedSince(t *testing.T) {
 	s := newStage(t, every().History(2, 0))
 	for range 2 {

@@ -70,6 +70,7 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	case err != nil:
 		return fmt.Errorf("reading the CronJob: %w", err)
 	case seen.isGone && cached.UID == seen.pending.owner:
+		seen.stored = nil
 		return nil // the cache is stale
 	}
 	known, now := seen.pending, r.Clock.Now()

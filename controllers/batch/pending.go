@@ -64,6 +64,9 @@ type pending struct {
 	// reconcile reads the CronJob from the API server.
 	isStale bool
 
+	// isRead is whether this process has tried to read the CronJob from the API server.
+	isRead bool
+
 	// statusFailed is whether the last status write failed.
 	statusFailed bool
 
@@ -169,7 +172,7 @@ func (p *pending) addSeen(jobs []*batchv1.Job) {
 // begin drops the state of an earlier CronJob of the same name.
 func (p *pending) begin(owner types.UID) {
 	if p.owner != owner {
-		p.owner, p.isStale, p.statusFailed, p.runs, p.failures = owner, false, false, nil, nil
+		p.owner, p.isStale, p.isRead, p.statusFailed, p.runs, p.failures = owner, false, false, false, nil, nil
 		p.unconfirmed, p.nameTaken, p.absent, p.attempt = nil, nil, nil, attempt{}
 		p.generation, p.seenAt, p.labelledAt, p.forgottenUntil = 0, time.Time{}, time.Time{}, time.Time{}
 	}

@@ -25,7 +25,7 @@ import (
 func (r *CronJobReconciler) settle(ctx context.Context, seen *observed) {
 	known := seen.pending
 	if known.isStale {
-		r.settleStatus(ctx, seen)
+		r.readStored(ctx, seen)
 	}
 	for len(known.unconfirmed) > 0 && r.settleCreate(ctx, seen, known.unconfirmed[0]) {
 		known.unconfirmed = known.unconfirmed[1:]
@@ -37,9 +37,21 @@ func (r *CronJobReconciler) settle(ctx context.Context, seen *observed) {
 	}
 }
 
-// settleStatus reads the CronJob after a failed status write. If the read fails too, the reconcile
-// goes on with the cached CronJob: at worst its status write is a conflict.
-func (r *CronJobReconciler) settleStatus(ctx context.Context, seen *observed) {
+// mayHaveRun reports whether the CronJob is to be read from the API server before its due tick
+// starts: the previous leader may have run the tick, the cache may lack the status that tells so,
+// and the Job may be gone. Each CronJob is read once.
+func (r *CronJobReconciler) mayHaveRun(seen *observed) bool {
+	if seen.pending.isRead || seen.stored == nil || seen.undecodable != "" || r.Clock.Since(r.leadingSince) >= plan.MaxCacheLag {
+		return false
+	}
+	start := plan.Decide(seen.Input).Start
+	return start != nil && !start.At.After(r.leadingSince)
+}
+
+// readStored reads the CronJob from the API server. If that fails, the reconcile goes on with the
+// cached CronJob: at worst its status write is a conflict, or a tick whose Job is gone runs again.
+func (r *CronJobReconciler) readStored(ctx context.Context, seen *observed) {
+	seen.pending.isRead = true
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	stored := &v1.CronJob{}
@@ -48,7 +60,7 @@ func (r *CronJobReconciler) settleStatus(ctx context.Context, seen *observed) {
 	case apierrors.IsNotFound(err) || err == nil && stored.UID != seen.pending.owner:
 		seen.isGone = true
 	case err != nil:
-		r.failed(ctx, seen, requestRead, fmt.Errorf("reading the CronJob, whose status could not be written: %w", err))
+		r.failed(ctx, seen, requestRead, fmt.Errorf("reading the CronJob: %w", err))
 	default:
 		seen.pending.isStale = false
 		r.keepWritten(ctx, seen.key, stored)
