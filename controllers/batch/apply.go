@@ -54,7 +54,8 @@ func (r *CronJobReconciler) prune(ctx context.Context, seen *observed, p plan.Pl
 
 const (
 	// maxFailedDeletions is how many deletions may fail in one reconcile before it leaves the rest
-	// to the next one. If all deletions are refused, each tick adds Jobs to delete.
+	// to the next one. While all deletions are refused, each tick adds Jobs to delete, and to try
+	// all of them each time would take longer and longer.
 	maxFailedDeletions = 3
 
 	// deletionTime is how long one reconcile may spend on deletions. The next tick must not wait

@@ -4,7 +4,7 @@
 // Package batch reconciles CronJobs. It is written against the hub version alone; the other
 // versions reach it through conversion. The steps of a reconcile:
 //
-//  1. settle: ask the API server for the outcome of a request that got no answer.
+//  1. settle: after requests that failed or got no answer, ask the API server for what is stored.
 //  2. observe: read the CronJob and the Jobs it controls, from the cache, and the clock, once.
 //  3. decide: plan.Decide computes the plan from that, as a pure function. All policy is there. If
 //     the plan names Jobs to verify, read them from the API server and decide again.

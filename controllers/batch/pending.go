@@ -17,9 +17,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// pending is the state that the reconciles of one CronJob keep for the next one, until the stored
-// status records it. Another process can read the same from the API server, except for runs whose
-// Jobs were deleted meanwhile.
+// pending is the state that the reconciles of one CronJob keep for the next one. What is about runs
+// and missed ticks is kept until the stored status records it. After a crash, the next leader reads
+// the same from the API server, except for runs whose Jobs were deleted meanwhile.
 //
 // A CronJob is reconciled by one worker at a time. Only that worker uses owner and the fields below
 // it. The watch uses the fields above it too, under the lock of memory.

@@ -17,8 +17,9 @@ import (
 )
 
 // A failed request delays only its own retry: the reconcile continues without it, and is repeated
-// after a backoff, but never later than at the next tick. So no failure is returned to
-// controller-runtime, whose backoff grows to a quarter of an hour and ignores ticks.
+// after a backoff, but never later than at the next tick. So no failed request to the API server is
+// returned to controller-runtime, whose backoff grows to a quarter of an hour and ignores ticks.
+// Only an error of a cache read is.
 
 const (
 	// firstRetry is the first backoff of a failed request. It doubles with each failure, up to

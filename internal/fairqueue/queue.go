@@ -6,9 +6,8 @@
 // Namespaces with due requests take turns. Within a namespace, the request that was due first is
 // handed out first, so that none starves. A request is due when it becomes ready, or earlier or
 // later by its priority in seconds: a request of priority 30 has been due for 30 seconds; one of
-// priority
-// -10 is due in 10 seconds, and all due requests go first until then. If a request is added twice,
-// the earlier instant counts.
+// priority -10 is due in 10 seconds, and all due requests go first until then. If a request is
+// added twice, the earlier instant counts.
 //
 // With turns alone, a namespace with slow requests could hold all workers. So a namespace gets
 // another worker only while it has fewer than twice as many as are free, and the last free one only

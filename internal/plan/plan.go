@@ -16,7 +16,8 @@
 //	        ├─ completed.go    what happens when no tick is left
 //	        ├─ failures.go     whether the CronJob stops after failures
 //	        └─ conditions.go   what the Ready condition says
-//	Conclude ┬─ outcome.go     the status, the events and the next reconcile
+//	Conclude ┬─ outcome.go     the status and the next reconcile
+//	         ├─ event.go       the events
 //	         └─ runs.go        the newest runs in the status
 package plan
 
@@ -52,8 +53,8 @@ type Input struct {
 	// not record.
 	NameTaken []time.Time
 
-	// Outdated is whether Jobs comes from a stale cache. It lacks no Job that has ended, but may
-	// have some that were deleted.
+	// Outdated is whether Jobs comes from a stale cache. Jobs then has each Job that has ended, but
+	// may also have Jobs that were deleted.
 	Outdated bool
 
 	// Uncertain is whether a Job may exist that is not in Jobs: the request that created it, or the
@@ -76,8 +77,9 @@ type Input struct {
 	// rounded down; zero if unknown. An edit that only removes fields does not change it.
 	EditedAt time.Time
 
-	// LabelledAt is what EditedAt was before this generation, if a label edit had moved it since
-	// the status was written; else zero.
+	// LabelledAt is set if a label edit moved EditedAt after the last status write and before this
+	// generation: it is EditedAt as that edit left it. So an edit of the spec that leaves EditedAt
+	// there was not stamped by the API server. Else zero.
 	LabelledAt time.Time
 
 	// SeenAt is when this manager first saw this generation, or an earlier one with the same
@@ -225,7 +227,8 @@ func Decide(in Input) Plan {
 		p.suspend(in)
 	case stop != nil:
 		p.stop(in, stop)
-		in.stops = append(in.stops, interval{stop.At, in.Now}) // no tick up to now comes due any more
+		// For prune (mayBeDue): no tick up to now can become due any more.
+		in.stops = append(in.stops, interval{stop.At, in.Now})
 	default:
 		p.follow(in, jobs.active)
 	}
@@ -256,6 +259,8 @@ func (p *Plan) follow(in Input, active []jobState) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
 	last := timeOf(p.Status.LastScheduleTime)
 	from := handledUntil(in, last)
+	// The CronJob stopped after failures and was restarted, both since the last status write. Ticks
+	// that were due before the stop are missed because of it, as stop would have recorded.
 	if n := len(in.stops); n > 0 && !in.stops[n-1].from.IsZero() {
 		before := in
 		before.stops = in.stops[:n-1]

@@ -45,7 +45,7 @@ const (
 // MaxMissedCount is how many missed ticks are counted at most. More are reported as this many.
 const MaxMissedCount = 100
 
-// Missed is a row of ticks that will never run.
+// Missed is an entry of status.missed: ticks that will never run, and why.
 type Missed struct {
 	Reason      MissedReason
 	First, Last time.Time

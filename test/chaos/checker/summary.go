@@ -32,7 +32,7 @@ func (v *Verdict) rows() []row {
 		row{1, "**doubled**", v.Count(Doubled)},
 		row{1, "backfilled by users, beside these", v.Backfilled},
 		row{1, "**early**", v.Count(Early)},
-		row{1, "**overlapping, more than may**", v.Count(ForbidOverlaps, ReplaceLeavesOne, TooMany)},
+		row{1, "**more at once than allowed**", v.Count(ForbidOverlaps, ReplaceLeavesOne, TooMany)},
 		row{0, "Late in the storm: p50, p99, max", lateness(v.late)},
 		row{0, "Late in the calm after it: p50, p99, max", lateness(v.lateInCalm)},
 		row{0, "CronJobs that lived", v.CronJobs},
@@ -51,7 +51,7 @@ func (v *Verdict) rows() []row {
 	rows = append(rows,
 		row{0, "Requests refused, in refusals that last", v.Refused},
 		row{1, "ticks seen to be looked at on time all the same", v.Tried},
-		row{0, "**Laws broken, in all**", len(v.Violations)},
+		row{0, "**Violations of the contract, in all**", len(v.Violations)},
 	)
 	return append(rows, counts(1, broken)...)
 }
