@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -63,6 +64,34 @@ func TestS21AFailureCountsOnceThoughTheCacheShowsAfterwardsThatItsJobRuns(t *tes
 	assert.Equal(t, before, w.c.Status, "it does not run again")
 	w.c.Status = Decide(inputOf(w.c, w.now, w.jobs...)).Status
 	assert.Equal(t, before, w.c.Status, "it does not fail again")
+}
+
+// After a lost answer, runs are remembered that the status records.
+func TestS21AFailureCountsOnceThoughItsJobIsGoneWhenTheAnswerToItsStatusIsLost(t *testing.T) {
+	w := failing(t, asItIs)
+	w.play(at("10:01:00"))
+	running, failed := w.jobs[0], w.jobs[0].DeepCopy()
+	w.play(at("10:05:00"))
+	failed.Status = w.jobs[0].Status
+	for name, gone := range map[string]*batchv1.Job{"it failed": failed, "it was deleted": running} {
+		t.Run(name, func(t *testing.T) {
+			in := inputOf(w.c, w.now)
+			in.Gone = []*batchv1.Job{gone}
+			p := Decide(in)
+			assert.Equal(t, w.c.Status, Conclude(in, p, Outcome{}).Status, "W3")
+			assert.Zero(t, p.DeletedCount)
+		})
+	}
+	t.Run("the status says that it runs", func(t *testing.T) {
+		in := inputOf(w.c.DeepCopy(), w.now)
+		in.CronJob.Status.Active, in.CronJob.Status.ActiveCount = []corev1.ObjectReference{Reference(failed)}, 1
+		in.CronJob.Status.FailuresTowardsStop, in.CronJob.Status.ConsecutiveFailures = 0, 0
+		in.Gone = []*batchv1.Job{failed}
+		p := Decide(in)
+		assert.EqualValues(t, 1, p.Status.FailuresTowardsStop)
+		assert.Empty(t, p.Verify)
+		assert.Zero(t, p.DeletedCount, "O3: it is counted as failed")
+	})
 }
 
 func TestS21ASuccessInBetweenIsNoFailureInARow(t *testing.T) {

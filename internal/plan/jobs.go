@@ -246,14 +246,21 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 // Jobs that were not observed. It returns how many Jobs were deleted while they ran.
 func (p *Plan) observeGone(in Input, unseen sets.Set[types.UID]) int {
 	for _, job := range in.Gone {
-		p.unrecorded = append(p.unrecorded, job)
-		p.noteTick(stateOf(in, job))
-		switch ResultOf(job) {
+		state := stateOf(in, job)
+		switch {
+		case !state.accounted:
+			p.unrecorded = append(p.unrecorded, job)
+		case !unseen.Has(job.UID) && (state.trigger == v1.TriggerSchedule || !isEndUnrecorded(in, state)):
+			continue // the status was written, but the answer was lost
+		}
+		p.noteTick(state)
+		switch state.result {
 		case Succeeded:
 			p.noteSuccess(job)
-			p.newlyEnded = append(p.newlyEnded, job)
+			fallthrough
 		case Failed:
 			p.newlyEnded = append(p.newlyEnded, job)
+			unseen.Delete(job.UID)
 		default:
 			unseen = unseen.Union(sets.New(job.UID))
 		}
