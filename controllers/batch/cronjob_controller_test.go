@@ -317,6 +317,17 @@ func noJobs(context.Context, client.WithWatch, client.ObjectList, ...client.List
 	return nil
 }
 
+// cachedJobs is the cache as it is now: later it is stale.
+func (s *stage) cachedJobs() func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+	s.Helper()
+	stale := &batchv1.JobList{}
+	require.NoError(s, mgr.GetClient().List(s.Context(), stale, client.InNamespace(s.key.Namespace)))
+	return func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
+		stale.DeepCopyInto(list.(*batchv1.JobList))
+		return nil
+	}
+}
+
 // onlyCronJob is a cache that has a CronJob as it was, and no Job.
 func onlyCronJob(old *v1.CronJob) func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 	return func(_ context.Context, _ client.WithWatch, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
@@ -687,17 +698,58 @@ func TestS6AJobThatIsGoneAlreadyIsNotReplacedTwice(t *testing.T) {
 	s.awaitCached()
 	s.events()
 	gone := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: s.key.Namespace, Name: fmt.Sprintf("c-%d", first.Unix())}}
-	stale := &batchv1.JobList{}
-	require.NoError(t, mgr.GetClient().List(t.Context(), stale, client.InNamespace(s.key.Namespace)))
+	stale := s.cachedJobs()
 	require.NoError(t, mgr.GetClient().Delete(t.Context(), gone, client.PropagationPolicy(metav1.DeletePropagationBackground)))
-	s.interfere(interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) error {
-		stale.DeepCopyInto(list.(*batchv1.JobList)) // as if it ran still
-		return nil
-	}})
+	s.interfere(interceptor.Funcs{List: stale}) // as if it ran still
 	second := s.toNextTick()
 	s.reconcile()
 	assert.Equal(t, []string{fmt.Sprintf("c-%d", second.Unix())}, s.jobs())
 	assert.Equal(t, []string{fmt.Sprintf("Normal SuccessfulCreate Created job c-%d", second.Unix())}, s.events())
+}
+
+func TestS6AJobThatWasReplacedIsNeitherListedNorCountedAgainThoughTheCacheShowsIt(t *testing.T) {
+	s := newStage(t, every().Policy(v1.ReplaceConcurrent))
+	s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	stale := s.cachedJobs()
+	replaced, deleted := runs.WithLabelValues(resultReplaced), runs.WithLabelValues(resultDeleted)
+	wasReplaced, wasDeleted := valueOf(t, replaced), valueOf(t, deleted)
+	s.toNextTick()
+	s.reconcile()
+	before := s.stored()
+	s.interfere(interceptor.Funcs{List: stale})
+	s.reconcile()
+	assert.Equal(t, before.Status, s.stored().Status)
+	s.stopInterfering()
+	s.awaitCached()
+	s.reconcile()
+	assert.InDelta(t, wasReplaced+1, valueOf(t, replaced), 0)
+	assert.InDelta(t, wasDeleted, valueOf(t, deleted), 0)
+}
+
+func TestS21AFailureCountsOnceThoughTheCacheShowsLongAfterwardsThatItsJobRuns(t *testing.T) {
+	s := newStage(t, every().History(100, 100).StopAfterFailures(20))
+	s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	stale := s.cachedJobs()
+	for range plan.MaxRecentRuns + 1 { // so that the status forgets the run
+		s.failJobs()
+		s.reconcile()
+		s.toNextTick()
+		s.reconcile()
+	}
+	before := s.stored()
+	s.interfere(interceptor.Funcs{List: stale})
+	s.reconcile()
+	assert.Equal(t, before.Status, s.stored().Status)
+	s.reconciler.APIReader, s.reconciler.leadingSince = away{s.reconciler.APIReader}, s.clock.Now()
+	s.reconcile()
+	assert.Equal(t, before.Status, s.stored().Status)
+	s.clock.SetTime(s.clock.Now().Add(plan.MaxCacheLag))
+	s.reconcile()
+	assert.Len(t, s.stored().Status.Active, 3, "S14: without an answer for long, the cache is trusted")
 }
 
 func TestS10ACreationThatFailsIsRetriedWithBackoffAndSaidOnce(t *testing.T) {

@@ -98,8 +98,8 @@ func (r *CronJobReconciler) settleRun(ctx context.Context, seen *observed, run *
 	}
 }
 
-// verify reads Jobs from the API server that the plan would take for deleted or never started: the
-// cache may be stale. It adds those that exist to the observed Jobs. All requests together take
+// verify reads Jobs from the API server that the plan would take for running, deleted or never
+// started: the cache may be stale. It updates the observed Jobs. All requests together take
 // requestTimeout at most, because the due tick waits for them.
 func (r *CronJobReconciler) verify(ctx context.Context, seen *observed, names []string) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -110,6 +110,12 @@ func (r *CronJobReconciler) verify(ctx context.Context, seen *observed, names []
 		since = written
 	}
 	for _, name := range names {
+		if i := slices.IndexFunc(seen.Jobs, func(job *batchv1.Job) bool { return job.Name == name }); i >= 0 {
+			if !r.refresh(ctx, seen, i, since) {
+				return
+			}
+			continue
+		}
 		if slices.Contains(seen.pending.absent, name) {
 			continue
 		}
@@ -129,6 +135,26 @@ func (r *CronJobReconciler) verify(ctx context.Context, seen *observed, names []
 			seen.pending.addRun(job)
 		}
 	}
+}
+
+// refresh replaces an observed Job that seems to run by what the API server has, and reports
+// whether it could. If it could not, the cache is trusted from MaxCacheLag after since.
+func (r *CronJobReconciler) refresh(ctx context.Context, seen *observed, i int, since time.Time) bool {
+	cached := seen.Jobs[i]
+	job, err := r.lookUp(ctx, seen, cached.Name)
+	switch {
+	case err != nil:
+		r.failed(ctx, seen, requestRead, err)
+		seen.Uncertain = seen.Uncertain || r.Clock.Since(since) < plan.MaxCacheLag
+		return false
+	case job == nil || job.UID != cached.UID:
+		seen.Jobs = slices.Delete(seen.Jobs, i, i+1)
+		seen.Outdated = true
+	default:
+		seen.Jobs[i] = job
+		seen.Outdated = seen.Outdated || plan.ResultOf(job) != ""
+	}
+	return true
 }
 
 // find returns the CronJob's Job of a name; nil if there is none. It asks the API server if the

@@ -114,10 +114,25 @@ func sortJobs(in Input) sortedJobs {
 	}
 }
 
-// isEndRecorded reports whether a status records that a Job has succeeded or failed.
+// isEndRecorded reports whether a status records how a Job ended, or that it was replaced.
 func isEndRecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
 	i := indexOf(status.RecentRuns, RunOf(job))
-	return i >= 0 && (status.RecentRuns[i].Result == v1.RunSucceeded || status.RecentRuns[i].Result == v1.RunFailed)
+	if i < 0 {
+		return false
+	}
+	run := status.RecentRuns[i]
+	return run.Result == v1.RunSucceeded || run.Result == v1.RunFailed || run.Result == v1.RunDeleted && run.Reason == reasonReplaced
+}
+
+// isEndKnown reports whether a status that lists all running Jobs, but not this one, records that it
+// has ended or was deleted.
+func isEndKnown(in Input, job jobState) bool {
+	if job.trigger == v1.TriggerSchedule {
+		return job.accounted
+	}
+	runs := in.CronJob.Status.RecentRuns
+	i := indexOf(runs, RunOf(job.Job))
+	return i >= 0 && runs[i].Result != v1.RunRunning
 }
 
 // ResultOf returns how a Job ended, or "" while it runs.
@@ -204,6 +219,9 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 			listed.Delete(job.UID)
 		case job.accounted:
 			unlisted--
+			if !hidesSome && isEndKnown(in, job) {
+				p.doubtful = append(p.doubtful, job.Name)
+			}
 		default:
 			p.unrecorded = append(p.unrecorded, job.Job)
 		}
@@ -250,7 +268,7 @@ func (p *Plan) observeGone(in Input, unseen sets.Set[types.UID]) int {
 		switch {
 		case !state.accounted:
 			p.unrecorded = append(p.unrecorded, job)
-		case !unseen.Has(job.UID) && (state.trigger == v1.TriggerSchedule || !isEndUnrecorded(in, state)):
+		case !unseen.Has(job.UID) && isEndKnown(in, state):
 			continue // the status was written, but the answer was lost
 		}
 		p.noteTick(state)

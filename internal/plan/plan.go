@@ -57,8 +57,8 @@ type Input struct {
 	// may also have Jobs that were deleted.
 	Outdated bool
 
-	// Uncertain is whether a Job may exist that is not in Jobs: the request that created it, or the
-	// read of it, got no answer.
+	// Uncertain is whether a Job may exist that is not in Jobs, or may have ended: the request that
+	// created it, or the read of it, got no answer.
 	Uncertain bool
 
 	// Unrecordable is whether the status that Plan.RecordFirst asks for can't be written.
@@ -116,8 +116,8 @@ type Plan struct {
 	Status v1.CronJobStatus
 
 	// Verify names Jobs to look up before the decision is made again: Jobs that the status lists
-	// and that were not observed, and Jobs of ticks that would be missed unless the previous leader
-	// has run them.
+	// and that were not observed, Jobs of ticks that would be missed unless the previous leader has
+	// run them, and last the observed Jobs that seem to run although the status records their end.
 	Verify []string
 
 	// RecordFirst is whether a due tick waits for the status write, because the status records runs
@@ -171,6 +171,9 @@ type Plan struct {
 
 	// unobserved is how many Jobs probably run but were not observed.
 	unobserved int
+
+	// doubtful names the Jobs that seem to run although the stored status records their end.
+	doubtful []string
 
 	// jobs has the observed Jobs.
 	jobs sortedJobs

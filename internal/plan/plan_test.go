@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -279,6 +280,44 @@ func TestS5AJobThatTheStatusListsIsVerifiedBeforeItIsTakenForGone(t *testing.T) 
 	assert.Empty(t, Decide(in).Verify)
 	assert.Equal(t, 1, Decide(in).DeletedCount)
 	assert.Empty(t, Decide(inputOf(c, at("10:01:00"), job)).Verify)
+}
+
+func TestS21AJobThatSeemsToRunIsVerifiedIfTheStatusRecordsItsEnd(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	for minute := range 12 { // more runs than a status remembers
+		tick := at("10:00:00").Add(time.Duration(5*minute) * time.Minute)
+		c = ran(t, c, builders.MakeJob(c, tick).Failed(tick.Add(time.Minute)).Obj())
+	}
+	require.Equal(t, at("10:55:00"), c.Status.LastScheduleTime.UTC())
+	old := builders.MakeJob(c, at("10:00:00")).Obj()
+	manual := builders.MakeJob(c, at("10:56:00")).Manual().Named("by-hand").Obj()
+	deleted := RunOf(manual)
+	deleted.Result = v1.RunDeleted
+	for name, tc := range map[string]struct {
+		job  *batchv1.Job
+		edit func(*v1.CronJobStatus)
+		want []string
+	}{
+		"its tick is recorded, and it is not listed": {job: old, want: []string{old.Name}},
+		"a newer run says how it ended":              {job: builders.MakeJob(c, at("10:50:00")).Obj()},
+		"its tick is not recorded":                   {job: builders.MakeJob(c, at("11:00:00")).Obj()},
+		"it is listed":                               {job: old, edit: func(s *v1.CronJobStatus) { s.Active = []corev1.ObjectReference{Reference(old)} }},
+		"the status does not list all":               {job: old, edit: func(s *v1.CronJobStatus) { s.ActiveCount = 1 }},
+		"a new manual run":                           {job: manual},
+		"a manual run that was deleted": {
+			job: manual, edit: func(s *v1.CronJobStatus) { s.RecentRuns[0] = deleted }, want: []string{manual.Name},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := inputOf(c.DeepCopy(), at("11:00:01"), tc.job)
+			if tc.edit != nil {
+				tc.edit(&in.CronJob.Status)
+			}
+			assert.Equal(t, tc.want, Decide(in).Verify)
+			in.Verified = true
+			assert.Empty(t, Decide(in).Verify)
+		})
+	}
 }
 
 func TestS2ATickThatHasRunIsNotMissedByAnEdit(t *testing.T) {

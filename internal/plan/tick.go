@@ -206,7 +206,8 @@ func (s tickSet) has(tick time.Time) bool {
 }
 
 // verify names the Jobs of ticks that would be missed although the previous leader may have run
-// them: this manager knows that leader's last Jobs only from the cache, which may be stale.
+// them: this manager knows that leader's last Jobs only from the cache, which may be stale. It also
+// names the doubtful Jobs.
 func (p *Plan) verify(in Input) {
 	since := in.LeadingSince.Add(-MaxCacheLag - Jitter(in.CronJob))
 	if catchUpLimit(in.CronJob) > 1 && in.Now.Before(in.LeadingSince.Add(MaxCacheLag)) {
@@ -217,6 +218,7 @@ func (p *Plan) verify(in Input) {
 			p.Verify = append(p.Verify, JobName(in.CronJob, tick))
 		}
 	}
+	p.Verify = append(p.Verify, p.doubtful...)
 }
 
 // missedFrom returns the ticks of some rows from an instant on, at most MaxMissedCount.
