@@ -124,6 +124,22 @@ func isEndRecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
 	return run.Result == v1.RunSucceeded || run.Result == v1.RunFailed || run.Result == v1.RunDeleted && run.Reason == reasonReplaced
 }
 
+// doubtful names the Jobs that seem to run although the stored status records their end.
+func (p *Plan) doubtful(in Input) []string {
+	stored := in.CronJob.Status
+	if ActiveCount(stored) > len(stored.Active) {
+		return nil // it does not list all Jobs
+	}
+	var names []string
+	listed := listedUIDs(stored.Active)
+	for _, job := range p.running {
+		if job.accounted && !listed.Has(job.UID) && isEndKnown(in, job) {
+			names = append(names, job.Name)
+		}
+	}
+	return names
+}
+
 // isEndKnown reports whether a status that lists all running Jobs, but not this one, records that it
 // has ended or was deleted.
 func isEndKnown(in Input, job jobState) bool {
@@ -219,9 +235,6 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 			listed.Delete(job.UID)
 		case job.accounted:
 			unlisted--
-			if !hidesSome && isEndKnown(in, job) {
-				p.doubtful = append(p.doubtful, job.Name)
-			}
 		default:
 			p.unrecorded = append(p.unrecorded, job.Job)
 		}

@@ -172,9 +172,6 @@ type Plan struct {
 	// unobserved is how many Jobs probably run but were not observed.
 	unobserved int
 
-	// doubtful names the Jobs that seem to run although the stored status records their end.
-	doubtful []string
-
 	// jobs has the observed Jobs.
 	jobs sortedJobs
 

@@ -218,7 +218,7 @@ func (p *Plan) verify(in Input) {
 			p.Verify = append(p.Verify, JobName(in.CronJob, tick))
 		}
 	}
-	p.Verify = append(p.Verify, p.doubtful...)
+	p.Verify = append(p.Verify, p.doubtful(in)...)
 }
 
 // missedFrom returns the ticks of some rows from an instant on, at most MaxMissedCount.
