@@ -112,14 +112,19 @@ func (r *CronJobReconciler) act(ctx context.Context, seen *observed) (plan.Plan,
 }
 
 // decide makes the plan. If the plan names Jobs to verify, decide reads them from the API server
-// and makes it again.
+// and makes it again. It does the same with the running Jobs if the plan counts a failure that the
+// stale cache lacks: one that ended before may have succeeded.
 func (r *CronJobReconciler) decide(ctx context.Context, seen *observed) plan.Plan {
 	p := plan.Decide(seen.Input)
-	if len(p.Verify) == 0 {
-		return p
+	if len(p.Verify) > 0 {
+		r.verify(ctx, seen, p.Verify)
+		p = plan.Decide(seen.Input)
 	}
-	r.verify(ctx, seen, p.Verify)
-	return plan.Decide(seen.Input)
+	if seen.Outdated && p.Status.FailuresTowardsStop > seen.stored.Status.FailuresTowardsStop {
+		r.refreshRunning(ctx, seen)
+		p = plan.Decide(seen.Input)
+	}
+	return p
 }
 
 // sleepUntil requeues for an instant; zero for no requeue. It reads the clock again, because the

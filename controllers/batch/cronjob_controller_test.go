@@ -752,6 +752,26 @@ func TestS21AFailureCountsOnceThoughTheCacheShowsLongAfterwardsThatItsJobRuns(t 
 	assert.Len(t, s.stored().Status.Active, 3, "S14: without an answer for long, the cache is trusted")
 }
 
+func TestS21ASuccessBetweenTwoFailuresCountsThoughTheCacheDoesNotHaveItYet(t *testing.T) {
+	s := newStage(t, every().StopAfterFailures(2))
+	s.toNextTick()
+	s.reconcile()
+	s.failJobs()
+	s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	stale := s.cachedJobs()
+	s.clock.SetTime(s.clock.Now().Add(time.Second))
+	s.finishJobs()
+	s.interfere(interceptor.Funcs{List: stale})
+	s.toNextTick()
+	s.reconcile()
+	s.failJobs()
+	s.reconcile()
+	assert.EqualValues(t, 1, s.stored().Status.FailuresTowardsStop)
+	assert.False(t, plan.IsStopped(s.stored()))
+}
+
 func TestS10ACreationThatFailsIsRetriedWithBackoffAndSaidOnce(t *testing.T) {
 	s := newStage(t, every().Deadline(50))
 	tick := s.toNextTick()

@@ -105,13 +105,10 @@ func (r *CronJobReconciler) verify(ctx context.Context, seen *observed, names []
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	seen.Verified = true
-	since := seen.LeadingSince
-	if written := statusWrittenAt(seen.stored); written.After(since) {
-		since = written
-	}
+	since := seen.unknownSince()
 	for _, name := range names {
 		if i := slices.IndexFunc(seen.Jobs, func(job *batchv1.Job) bool { return job.Name == name }); i >= 0 {
-			if !r.refresh(ctx, seen, i, since) {
+			if !r.refresh(ctx, seen, i) {
 				return
 			}
 			continue
@@ -137,15 +134,35 @@ func (r *CronJobReconciler) verify(ctx context.Context, seen *observed, names []
 	}
 }
 
+// unknownSince returns the latest instant at which a Job may have been created that this process
+// does not know.
+func (seen *observed) unknownSince() time.Time {
+	if written := statusWrittenAt(seen.stored); written.After(seen.LeadingSince) {
+		return written
+	}
+	return seen.LeadingSince
+}
+
+// refreshRunning refreshes the Jobs that seem to run, within requestTimeout.
+func (r *CronJobReconciler) refreshRunning(ctx context.Context, seen *observed) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	for i, job := range slices.Backward(seen.Jobs) { // refresh may remove the Job
+		if plan.ResultOf(job) == "" && !r.refresh(ctx, seen, i) {
+			return
+		}
+	}
+}
+
 // refresh replaces an observed Job that seems to run by what the API server has, and reports
-// whether it could. If it could not, the cache is trusted from MaxCacheLag after since.
-func (r *CronJobReconciler) refresh(ctx context.Context, seen *observed, i int, since time.Time) bool {
+// whether it could. If it could not, the cache is trusted from MaxCacheLag after unknownSince.
+func (r *CronJobReconciler) refresh(ctx context.Context, seen *observed, i int) bool {
 	cached := seen.Jobs[i]
 	job, err := r.lookUp(ctx, seen, cached.Name)
 	switch {
 	case err != nil:
 		r.failed(ctx, seen, requestRead, err)
-		seen.Uncertain = seen.Uncertain || r.Clock.Since(since) < plan.MaxCacheLag
+		seen.Uncertain = seen.Uncertain || r.Clock.Since(seen.unknownSince()) < plan.MaxCacheLag
 		return false
 	case job == nil || job.UID != cached.UID:
 		seen.Jobs = slices.Delete(seen.Jobs, i, i+1)
