@@ -259,9 +259,7 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		p.noteTick(job)
 	}
 	deleted := p.observeGone(in, listed)
-	if unlisted > 0 && p.mayLackNewest(in, jobs) {
-		p.unobserved = 1
-	}
+	p.awaitNewest(in, jobs)
 	p.DeletedCount = deleted + max(0, unlisted-p.unobserved)
 	if in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent && len(p.unrecorded) > 0 {
 		p.ReplacedCount, p.DeletedCount = p.DeletedCount, 0 // an unrecorded run replaced them
@@ -304,17 +302,20 @@ func (p *Plan) observeGone(in Input, unseen sets.Set[types.UID]) int {
 	return len(unseen)
 }
 
-// mayLackNewest reports whether the newest Job may run although it was not observed, because the
-// cache may be stale.
-func (p *Plan) mayLackNewest(in Input, jobs sortedJobs) bool {
-	newest := timeOf(in.CronJob.Status.LastScheduleTime)
+// awaitNewest counts the newest Job, which the status does not list, as running although it was not
+// observed, as long as the cache may lack it.
+func (p *Plan) awaitNewest(in Input, jobs sortedJobs) {
+	stored, newest := in.CronJob.Status, timeOf(in.CronJob.Status.LastScheduleTime)
 	isNewest := func(job jobState) bool { return job.tick.Equal(newest) }
+	isListed := func(ref corev1.ObjectReference) bool { return ref.Name == JobName(in.CronJob, newest) }
 	visible := newest.Add(Jitter(in.CronJob) + MaxCacheLag)
-	if !in.Now.Before(visible) || slices.ContainsFunc(jobs.active, isNewest) || slices.ContainsFunc(jobs.ended, isNewest) {
-		return false
+	switch {
+	case ActiveCount(stored) == len(stored.Active) || slices.ContainsFunc(stored.Active, isListed):
+	case !in.Now.Before(visible) || slices.ContainsFunc(jobs.active, isNewest) || slices.ContainsFunc(jobs.ended, isNewest):
+	default:
+		p.unobserved = 1
+		p.wakeBy(visible)
 	}
-	p.wakeBy(visible)
-	return true
 }
 
 // setActive sets the running Jobs in the status. They are sorted, oldest first.

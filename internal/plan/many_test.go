@@ -310,6 +310,19 @@ func TestR2TheEndOfAJobThatTheStatusDoesNotListIsTold(t *testing.T) {
 	assert.Empty(t, Decide(restored(in, c)).Ended, "nor when the status lists all that run")
 }
 
+func TestR2TheNewestJobIsNotTakenForDeletedWhenTheEndOfAnotherIsToldAgain(t *testing.T) {
+	c, jobs := grown(t, v1.AllowConcurrent, 150)
+	tick, _ := TickOf(jobs[120])
+	jobs = but(jobs, 120, builders.MakeJob(c, tick).Failed(at("09:59:10")).Obj())
+	in := inputOf(c, at("09:59:10"), jobs...)
+	c.Status = Conclude(in, Decide(in), Outcome{}).Status
+	require.EqualValues(t, 149, c.Status.ActiveCount)
+	in = inputOf(c, at("09:59:20"), but(jobs[:149], 3)...) // the cache lacks the newest
+	status := Conclude(in, Decide(in), Outcome{}).Status
+	assert.EqualValues(t, 148, status.ActiveCount)
+	assert.Equal(t, v1.RunRunning, status.RecentRuns[0].Result)
+}
+
 func TestR2DeletedJobsThatTheStatusDoesNotListAreCounted(t *testing.T) {
 	for name, tc := range map[string]struct {
 		gone           []int
