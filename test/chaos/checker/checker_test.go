@@ -396,6 +396,20 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.runs(40.1, 40, 50)
 			t.reports(40.2, manyMissed(3, 10, 30))
 		}},
+		"S2: a row spans an edit that leaves no time behind, and a tick that ran before the edit": {tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.runs(20.1, 20, 30)
+			t.removesFields(25, func(c *history.CronJob) { c.Schedule = "@every 4s" })
+			t.runs(40.1, 40, 44)
+			t.reports(40.2, manyMissed(5, 18, 36))
+		}},
+		"S2: a row ends before an edit that leaves no time behind": {want: []Law{RunAndReported}, tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.runs(20.1, 20, 30)
+			t.reports(20.2, oneMissed(10))
+			t.removesFields(25, func(c *history.CronJob) { c.Schedule = "@every 4s" })
+			t.runs(28.1, 28, 32)
+		}},
 		"S2: a tick is reported twice": {want: []Law{ReportedTwice}, tell: func(t *tale) {
 			t.runs(20.1, 20, 30)
 			t.reports(20.2, oneMissed(10))

@@ -117,7 +117,7 @@ func (c *check) account(s *timeline, span span, tick time.Time, ran *run) {
 	case ran != nil && reports == 1 && c.isForgotten(s, ran, last.at):
 		c.Forgotten++
 		c.DueAndRun++
-	case ran != nil && reports == 1 && c.isBetween(s, span, last, tick):
+	case ran != nil && reports == 1 && (c.isBetween(s, span, last, tick) || s.spansUndatedEdit(last, tick)):
 		c.DueAndRun++
 	case ran != nil && reports > 0 && !c.isSkewed(span, tick):
 		c.violate(RunAndReported, s, tick, "it ran, and %d events say that it was missed: %s", reports, last.why)
