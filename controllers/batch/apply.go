@@ -155,7 +155,7 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *pl
 	case err == nil:
 		r.started(ctx, seen, start, done, job)
 	case apierrors.IsAlreadyExists(err):
-		r.adopt(ctx, seen, start, done)
+		r.findExisting(ctx, seen, start, done)
 	case isShutdownError(ctx, err):
 		known.addUnconfirmed(job.Name, seen.Now)
 		r.failed(ctx, seen, requestCreate, err)
@@ -164,7 +164,7 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *pl
 	case isOutcomeUnknown(err):
 		r.confirmCreate(ctx, seen, start, done, err)
 	default:
-		refuse(seen, done, err)
+		retryCreate(seen, done, err)
 	}
 }
 
@@ -178,9 +178,9 @@ func (r *CronJobReconciler) started(ctx context.Context, seen *observed, start *
 	seen.pending.attempt = attempt{}
 }
 
-// adopt handles AlreadyExists. If the CronJob controls the Job of that name, the tick was started
-// before, and the status or the cache was behind. If not, the tick is missed.
-func (r *CronJobReconciler) adopt(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome) {
+// findExisting handles AlreadyExists. If the CronJob controls the Job of that name, the tick was
+// started before, and the status or the cache was behind. If not, the tick is missed.
+func (r *CronJobReconciler) findExisting(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome) {
 	job, isCertain := r.find(ctx, seen, start.Job.Name, seen.Now)
 	switch {
 	case !isCertain:
@@ -189,7 +189,7 @@ func (r *CronJobReconciler) adopt(ctx context.Context, seen *observed, start *pl
 		done.NameTaken = true
 		seen.pending.addNameTaken(start.Tick)
 	default:
-		done.Job, done.Adopted = job, true
+		done.Job, done.Existed = job, true
 	}
 	seen.pending.attempt = attempt{}
 }
@@ -205,12 +205,13 @@ func (r *CronJobReconciler) confirmCreate(ctx context.Context, seen *observed, s
 	if err != nil {
 		seen.pending.addUnconfirmed(start.Job.Name, seen.Now)
 	}
-	refuse(seen, done, failure)
+	retryCreate(seen, done, failure)
 }
 
-// refuse has the creation retried with backoff until its tick is missed. A Job that the API server
-// calls invalid is not tried again until somebody edits the CronJob: it would be refused again.
-func refuse(seen *observed, done *plan.Outcome, err error) {
+// retryCreate plans the retry of a failed creation, with backoff, until its tick is missed. A Job
+// that the API server calls invalid is not tried again until somebody edits the CronJob: it would
+// be refused again.
+func retryCreate(seen *observed, done *plan.Outcome, err error) {
 	requestFailures.WithLabelValues(failedCreate(err)).Inc()
 	try := &seen.pending.attempt
 	try.failures++

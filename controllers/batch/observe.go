@@ -83,7 +83,7 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	}
 	seen.stored = r.memory.newest(seen.key, cached)
 	seen.Input = plan.NewInput(seen.stored, now, specEditedAt(seen.stored))
-	seen.SeenAt, seen.LeadingSince = known.see(seen.stored, now), r.leadingSince
+	seen.SeenAt, seen.LeadingSince = known.noteGeneration(seen.stored, now), r.leadingSince
 	seen.LabelledAt, seen.EditSeenAt = known.labelledAt, known.editSeenAt
 	seen.Uncertain, seen.ForgottenUntil, seen.NameTaken = len(known.unconfirmed) > 0, known.forgottenUntil, known.nameTaken
 	return r.observeJobs(ctx, seen)

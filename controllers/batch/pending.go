@@ -178,9 +178,9 @@ func (p *pending) begin(owner types.UID) {
 	}
 }
 
-// see returns when a CronJob's schedule was first seen. That is now if the status has observed its
-// generation; then see also updates labelledAt.
-func (p *pending) see(c *v1.CronJob, now time.Time) time.Time {
+// noteGeneration records that this process has seen the CronJob's generation, and returns when its
+// schedule was first seen: now, if the status has observed the generation.
+func (p *pending) noteGeneration(c *v1.CronJob, now time.Time) time.Time {
 	switch observed := c.Status.ObservedEditTime; {
 	case c.Status.ObservedGeneration == c.Generation:
 		p.generation, p.seenAt, p.editSeenAt, p.labelledAt = 0, time.Time{}, time.Time{}, time.Time{}

@@ -108,7 +108,7 @@ func TestS4ADueTickThatIsBackfilledHasRun(t *testing.T) {
 		in := inputOf(c, at("10:06:00")) // the cache does not have it yet
 		p := Decide(in)
 		require.NotNil(t, p.Start)
-		done := Conclude(in, p, Outcome{Job: builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:05:10")).Obj(), Adopted: true})
+		done := Conclude(in, p, Outcome{Job: builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:05:10")).Obj(), Existed: true})
 		assert.Empty(t, done.Events)
 		assert.Equal(t, at("10:05:00"), done.Status.LastScheduleTime.Time)
 		assert.Equal(t, []string{"10:05 Running by a backfill"}, runsOf(done.Status))

@@ -342,14 +342,14 @@ func TestS21ARemovalThatStartsItAgainIsNotTakenForTheEditOfALabelBeforeIt(t *tes
 }
 
 // A new leader, whose cache lags, finds that the one before has started the first of the ticks.
-func TestS21TicksThatWaitedWhenAnAdoptedJobHadFailedAreMissed(t *testing.T) {
+func TestS21TicksThatWaitedWhenAJobThatExistedHadFailedAreMissed(t *testing.T) {
 	c := settle(t, cron().CatchUp(5).StopAfterFailures(1).Obj(), at("09:58:31"))
 	in := inputOf(c, at("10:12:00"))
 	in.Verified = true
 	p := Decide(in)
 	require.NotNil(t, p.Start)
 	failed := builders.MakeJob(c, p.Start.Tick).Failed(at("10:11:59")).Obj()
-	c.Status = Conclude(in, p, Outcome{Job: failed, Adopted: true}).Status
+	c.Status = Conclude(in, p, Outcome{Job: failed, Existed: true}).Status
 	p = Decide(inputOf(c, at("10:12:00.1"), failed))
 	assert.Nil(t, p.Start)
 	assert.Equal(t, []Missed{{MissedStopped, at("10:05:00"), at("10:10:00"), 2}}, p.Missed)

@@ -22,9 +22,9 @@ type Outcome struct {
 	// Both count as replaced; only Deleted get an event.
 	Deleted, Gone []*batchv1.Job
 
-	// Job is the Job of the tick; nil if there is none. Adopted is whether it existed before.
+	// Job is the Job of the tick; nil if there is none. Existed is whether it was there before.
 	Job     *batchv1.Job
-	Adopted bool
+	Existed bool
 
 	// NameTaken is whether another object has the name of the tick's Job.
 	NameTaken bool
@@ -69,7 +69,7 @@ type Result struct {
 
 // Conclude computes what to write and report from a plan and what was done of it.
 func Conclude(in Input, p Plan, done Outcome) Result {
-	canDefer := done.Job != nil && !done.Adopted &&
+	canDefer := done.Job != nil && !done.Existed &&
 		len(p.Replace)+len(p.unrecorded)+len(p.Ended)+len(p.Missed)+p.ReplacedCount+p.DeletedCount == 0
 	p.replaced(in, done)
 	events := p.actionEvents(in, done)
@@ -110,8 +110,8 @@ func (p *Plan) replaced(in Input, done Outcome) {
 	}
 }
 
-// started updates the status after the Job of the tick was created or adopted. An adopted Job may
-// have ended.
+// started updates the status after the Job of the tick was created or found. A Job that was found
+// may have ended.
 func (p *Plan) started(in Input, job *batchv1.Job) {
 	running := slices.DeleteFunc(slices.Clone(p.running), func(other jobState) bool { return other.UID == job.UID })
 	if state := stateOf(in, job); state.result == "" {

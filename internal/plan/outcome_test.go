@@ -47,7 +47,7 @@ func TestConclude(t *testing.T) {
 			wantEvents: []string{"SuccessfulDelete Deleted job " + old.Name, "SuccessfulCreate Created job " + job.Name},
 		},
 		"it had started, and the other was gone": {
-			done: Outcome{Gone: p.Replace, Job: job, Adopted: true}, wantReason: v1.ReasonScheduled, wantRan: true,
+			done: Outcome{Gone: p.Replace, Job: job, Existed: true}, wantReason: v1.ReasonScheduled, wantRan: true,
 			wantActive: []string{job.Name}, wantReplaced: 1, wantWake: at("10:10:00"),
 			wantEvents: []string{"SuccessfulCreate Created job " + job.Name},
 		},
@@ -103,7 +103,7 @@ func TestOnlyAStatusThatTellsOfAStartAndOfNothingElseCanBeDeferred(t *testing.T)
 	job := builders.MakeJob(c, at("10:00:00")).Obj()
 	in := inputOf(c, at("10:00:00"))
 	assert.True(t, Conclude(in, Decide(in), Outcome{Job: job}).CanDefer)
-	assert.False(t, Conclude(in, Decide(in), Outcome{Job: job, Adopted: true}).CanDefer, "it was started before")
+	assert.False(t, Conclude(in, Decide(in), Outcome{Job: job, Existed: true}).CanDefer, "it was started before")
 	assert.False(t, Conclude(in, Decide(in), Outcome{Refused: errors.New("quota")}).CanDefer)
 	in.Now = at("10:05:00")
 	assert.False(t, Conclude(in, Decide(in), Outcome{Job: builders.MakeJob(c, in.Now).Obj()}).CanDefer, "a tick was missed")

@@ -219,7 +219,7 @@ func Decide(in Input) Plan {
 	p.observe(in, jobs)
 	stop, stops := p.countFailures(in)
 	in.stops = stops
-	p.missOvertaken(in)
+	p.missSkipped(in)
 	switch {
 	case in.ScheduleErr != nil:
 		p.reject(in)
@@ -230,7 +230,7 @@ func Decide(in Input) Plan {
 		// For prune (mayBeDue): no tick up to now can become due any more.
 		in.stops = append(in.stops, interval{stop.At, in.Now})
 	default:
-		p.follow(in, jobs.active)
+		p.decideDue(in, jobs.active)
 	}
 	p.prune(in, jobs)
 	p.observeEdit(in)
@@ -254,8 +254,8 @@ func (p *Plan) reject(in Input) {
 	}
 }
 
-// follow finds the due tick, if any, and decides what to do about it.
-func (p *Plan) follow(in Input, active []jobState) {
+// decideDue finds the due tick, if any, and decides what to do about it.
+func (p *Plan) decideDue(in Input, active []jobState) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
 	last := timeOf(p.Status.LastScheduleTime)
 	from := handledUntil(in, last)

@@ -915,7 +915,7 @@ func TestJobsThatEndAreReportedOnce(t *testing.T) {
 	assert.Zero(t, p.DeletedCount)
 }
 
-func TestTheEndOfAJobThatHadEndedWhenItWasAdoptedIsReportedOnce(t *testing.T) {
+func TestTheEndOfAJobThatHadEndedWhenItWasFoundIsReportedOnce(t *testing.T) {
 	for result, job := range map[JobResult]*batchv1.Job{
 		Succeeded: builders.MakeJob(cron().Obj(), at("10:00:00")).Succeeded(at("10:00:01")).Obj(),
 		Failed:    builders.MakeJob(cron().Obj(), at("10:00:00")).Failed(at("10:00:01")).Obj(),

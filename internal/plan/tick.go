@@ -101,9 +101,9 @@ func reasonForOlder(c *v1.CronJob) MissedReason {
 	return MissedSuperseded
 }
 
-// missOvertaken misses the ticks skipped by a run that the stored status does not record yet. The
+// missSkipped misses the ticks skipped by a run that the stored status does not record yet. The
 // plan that started the run missed them too, but its status could not be written.
-func (p *Plan) missOvertaken(in Input) {
+func (p *Plan) missSkipped(in Input) {
 	c := in.CronJob
 	last, newest := timeOf(c.Status.LastScheduleTime), timeOf(p.Status.LastScheduleTime)
 	if !newest.After(last) {
