@@ -21,8 +21,8 @@ import (
 // and missed ticks is kept until the stored status records it. After a crash, the next leader reads
 // the same from the API server, except for runs whose Jobs were deleted meanwhile.
 //
-// A CronJob is reconciled by one worker at a time. Only that worker uses owner and the fields below
-// it. The watch uses the fields above it too, under the lock of memory.
+// A CronJob is reconciled by one worker at a time. Only that worker uses progress. The watch uses the
+// other fields too, under the lock of memory.
 type pending struct {
 	// inUse is whether a reconcile holds the entry.
 	inUse bool
@@ -36,8 +36,12 @@ type pending struct {
 	reported   plan.Missed
 	reportedOf types.UID
 
-	// owner is the UID of the CronJob that the fields below are about. Another CronJob of its name
-	// may follow it.
+	progress
+}
+
+// progress is the part of pending that ends with its CronJob.
+type progress struct {
+	// owner is the UID of the CronJob. Another CronJob of its name may follow it.
 	owner types.UID
 
 	// generation is the newest one that this process has seen and that the stored status has not
@@ -172,9 +176,7 @@ func (p *pending) addSeen(jobs []*batchv1.Job) {
 // begin drops the state of an earlier CronJob of the same name.
 func (p *pending) begin(owner types.UID) {
 	if p.owner != owner {
-		p.owner, p.isStale, p.isRead, p.statusFailed, p.runs, p.failures = owner, false, false, false, nil, nil
-		p.unconfirmed, p.nameTaken, p.absent, p.attempt = nil, nil, nil, attempt{}
-		p.generation, p.seenAt, p.labelledAt, p.forgottenUntil = 0, time.Time{}, time.Time{}, time.Time{}
+		p.progress = progress{owner: owner}
 	}
 }
 
