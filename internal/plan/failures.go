@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
 // Stop is why a CronJob has stopped after failures.
@@ -117,13 +118,24 @@ func (p *Plan) turns(in Input) []turn {
 // stop starts nothing, as suspend does. It is recorded in the status alone: the spec belongs to the
 // user.
 func (p *Plan) stop(in Input, stop *Stop) {
-	last := timeOf(p.Status.LastScheduleTime)
-	p.missUpTo(in, MissedStopped, in.Schedule.Anchored(Anchor(in.CronJob, p.Status)), handledUntil(in, last), stop.At)
+	p.missStopped(in, in.Schedule.Anchored(Anchor(in.CronJob, p.Status)))
 	p.setNext(in, time.Time{})
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 	if p.setReady(in, metav1.ConditionFalse, v1.ReasonStoppedAfterFailures, stop.message()) {
 		// Stop.At is zero if the stored status records the stop with another message.
 		p.Stopped = &Stop{stop.Failures, latest(stop.At, timeOf(in.CronJob.Status.LastFailureTime))}
+	}
+}
+
+// missStopped misses the ticks that were due, but had not run, at each stop that the stored status
+// does not record.
+func (p *Plan) missStopped(in Input, ticks schedule.Ticks) {
+	for i, stop := range in.stops {
+		if !stop.from.IsZero() {
+			before := in
+			before.stops = in.stops[:i]
+			p.missUpTo(in, MissedStopped, ticks, handledUntil(before, timeOf(p.Status.LastScheduleTime)), stop.from)
+		}
 	}
 }
 

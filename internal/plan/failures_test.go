@@ -221,6 +221,24 @@ func TestS2TicksThatWaitedAtAStopOfWhichNoStatusTellsAreTold(t *testing.T) {
 	assert.True(t, p.Status.NextScheduleTime.Time.Equal(at("10:35:00")))
 }
 
+// No Job of 10:00 to 10:10 could be created. A manual run failed at 10:11, one succeeded at 10:12, and
+// another failed at 10:13.
+func TestS2TicksThatWaitedAtTheFirstOfTwoStopsOfWhichNoStatusTellsAreTold(t *testing.T) {
+	c := settle(t, cron().StopAfterFailures(1).Obj(), at("09:59:00"))
+	manual := func(name string) *builders.Job { return builders.MakeJob(c, at("10:11:00")).Manual().Named(name) }
+	jobs := []*batchv1.Job{
+		manual("a").Failed(at("10:11:00")).Obj(), manual("b").Succeeded(at("10:12:00")).Obj(), manual("c").Failed(at("10:13:00")).Obj(),
+	}
+	for name, in := range map[string]Input{
+		"it is still stopped": inputOf(c, at("10:21:00"), jobs...),
+		"another succeeds":    inputOf(c, at("10:21:00"), append(jobs, manual("d").Succeeded(at("10:18:00")).Obj())...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, Missed{MissedStopped, at("10:00:00"), at("10:10:00"), 3}, Decide(in).Missed[0])
+		})
+	}
+}
+
 // No Job of 10:00 to 10:10 started, and no status could be written. The Job of 10:15 failed, and the
 // CronJob was resumed at 10:21.
 func TestS2TicksFromBeforeAStopOfWhichNoStatusTellsAreToldThoughNewerOnesRanSince(t *testing.T) {

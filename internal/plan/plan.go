@@ -226,9 +226,8 @@ func Decide(in Input) Plan {
 	case IsSuspended(in.CronJob, in.Now):
 		p.suspend(in)
 	case stop != nil:
+		in.stops = append(in.stops, interval{stop.At, in.Now}) // no tick up to now can be due any more
 		p.stop(in, stop)
-		// For prune (mayBeDue): no tick up to now can become due any more.
-		in.stops = append(in.stops, interval{stop.At, in.Now})
 	default:
 		p.decideDue(in, jobs.active)
 	}
@@ -259,13 +258,7 @@ func (p *Plan) decideDue(in Input, active []jobState) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
 	last := timeOf(p.Status.LastScheduleTime)
 	from := handledUntil(in, last)
-	// The CronJob stopped after failures and was restarted, both since the last status write. Ticks
-	// that were due before the stop are missed because of it, as stop would have recorded.
-	if n := len(in.stops); n > 0 && !in.stops[n-1].from.IsZero() {
-		before := in
-		before.stops = in.stops[:n-1]
-		p.missUpTo(in, MissedStopped, ticks, handledUntil(before, last), in.stops[n-1].from)
-	}
+	p.missStopped(in, ticks)
 	if isWaitOver(in) {
 		p.missWaiting(in, last)
 	}
