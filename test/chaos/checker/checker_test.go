@@ -806,6 +806,13 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.ends(22, 20, history.Succeeded)
 			t.settles(25)
 		}},
+		"O: the newest tick was due when it was backfilled": {tell: func(t *tale) {
+			t.runs(10.1, 10, 20)
+			t.ends(12, 10, history.Succeeded)
+			t.backfills(20.1, 20)
+			t.status(21, 20, 30)
+			t.settles(25)
+		}},
 		"O: the status does not know the newest run, which nobody could know any more": {tell: func(t *tale) {
 			t.runs(10.1, 10, 20)
 			t.ends(12, 10, history.Succeeded)

@@ -50,6 +50,9 @@ func (c *check) settled(s *timeline) {
 		}
 	}
 	for _, run := range s.backfills {
+		if run.Tick.Equal(last.LastSchedule) && run.Tick.After(newest) {
+			newest = run.Tick // it was due then, so the manager takes it for run
+		}
 		if run.deleted == 0 {
 			backfilled[run.result]++
 		}
