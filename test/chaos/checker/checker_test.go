@@ -836,6 +836,15 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.ends(22, 20, history.Succeeded)
 			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 2})
 		}},
+		"O3: the metrics count a Job that the manager before may have created": {tell: func(t *tale) {
+			t.asks(10.1, 10, func(c *history.Create) { c.Manager, c.Code = "b-1", 0 })
+			t.asks(10.2, 10, func(c *history.Create) { c.Code = 0 })
+			t.job(10.2, 10)
+			t.ends(12, 10, history.Succeeded)
+			t.runs(20.1, 20, 30)
+			t.ends(22, 20, history.Succeeded)
+			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 2})
+		}},
 		"O3: the metrics count a Job too few": {want: []Law{WrongMetrics}, tell: func(t *tale) {
 			t.runsTwice()
 			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 1})

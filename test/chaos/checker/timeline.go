@@ -225,7 +225,7 @@ func (r *index) job(rec *history.Record) {
 func (r *index) create(rec *history.Record) {
 	c := &create{rec.Create, rec.At}
 	r.try(c)
-	lost := c.Code == 0 && c.Forwarded && len(r.creates[c.Job]) == 0
+	lost := c.Code == 0 && c.Forwarded && !slices.ContainsFunc(r.creates[c.Job], func(other *create) bool { return other.Manager == c.Manager })
 	if c.Code == http.StatusCreated || lost {
 		r.delivered = append(r.delivered, answered{process: c.Manager, at: rec.At, what: c.Job, count: 1, unsure: lost})
 	}
