@@ -3,16 +3,13 @@
 
 package schedule
 
-import "time"
-
-const (
-	// gapYears is how many years are searched: the calendar repeats after 28.
-	gapYears = 28
-
-	// maxGaps is how many gaps are searched where clocks don't shift: those of 13 years for daily
-	// ticks, and those of half a year for hourly ones, whose days hardly differ.
-	maxGaps = 5_000
+import (
+	"math/bits"
+	"time"
 )
+
+// gapYears is how many years are searched: the calendar repeats after 28.
+const gapYears = 28
 
 // ShortestGap returns the shortest time between two ticks. Ticks may be closer where clocks shift:
 // a fixed time in the spring gap moves towards the next one, and a wildcard fires again in the hour
@@ -25,37 +22,57 @@ func (s Schedule) ShortestGap() time.Duration {
 	// matter.
 	start := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	end := start.AddDate(gapYears, 0, 0)
-	unshifted := Schedule{expressions: s.expressions, zone: time.UTC} // faster without shifts
-	shortest := end.Sub(start)
-	schedules := len(s.expressions)
-	for _, e := range s.expressions {
-		// Take the ticks of each expression in turn: those of every minute would hide those of a
-		// leap day. Each tick is compared with those of all expressions, so dividing by the square
-		// of their number makes many as fast as one.
-		one := Schedule{expressions: []*expression{e}, zone: time.UTC}
-		shortest = min(shortest, unshifted.shortestGapAround(one, start, end, maxGaps/(schedules*schedules)))
-	}
+	shortest := s.shortestCivilGap(start, end)
 	for p := periodAt(start, s.zone); !p.end.IsZero() && p.end.Before(end); p = periodAt(p.end, s.zone) {
-		if last, ok := s.Last(start, p.end.Add(-time.Second)); ok {
-			shortest = min(shortest, s.shortestGapAround(s, last.Add(-time.Second), end, 2)) // before the shift, and after
+		before, ok := s.Last(start, p.end.Add(-time.Second))
+		for range 2 { // the gap around the shift, and the one after it
+			after, found := s.Next(before)
+			if ok = ok && found; ok {
+				shortest = min(shortest, after.Sub(before))
+			}
+			before = after
 		}
 	}
 	return shortest
 }
 
-// shortestGapAround returns the shortest gap before or after a tick of part. It looks at up to
-// count ticks between two instants, and stops at a gap of one minute: no two ticks are closer.
-func (s Schedule) shortestGapAround(part Schedule, from, until time.Time, count int) time.Duration {
-	shortest := until.Sub(from)
-	tick, ok := part.Next(from)
-	for ; ok && tick.Before(until) && count > 0 && shortest > time.Minute; count-- {
-		if before, ok := s.Last(from, tick.Add(-time.Second)); ok {
-			shortest = min(shortest, tick.Sub(before))
+// shortestCivilGap returns the shortest time between two ticks where clocks don't shift. It looks
+// at all days from the first of one month until the first of another: two schedules may come close
+// only on a leap day.
+func (s Schedule) shortestCivilGap(start, end time.Time) time.Duration {
+	shortest := int(end.Sub(start) / time.Minute)
+	last, midnight := -shortest, 0 // in minutes since start
+	days := make([]uint64, len(s.expressions))
+	for first := start; first.Before(end) && shortest > 1; first = first.AddDate(0, 1, 0) {
+		for i, e := range s.expressions {
+			days[i] = e.daysOf(first)
 		}
-		if after, ok := s.Next(tick); ok {
-			shortest = min(shortest, after.Sub(tick))
+		for day := 1; day <= monthOf(first).days; day++ {
+			for hour, minutes := range s.clockOf(days, day) {
+				for ; minutes != 0; minutes &= minutes - 1 {
+					tick := midnight + 60*hour + bits.TrailingZeros64(minutes)
+					shortest, last = min(shortest, tick-last), tick
+				}
+			}
+			midnight += 24 * 60
 		}
-		tick, ok = part.Next(tick)
 	}
-	return shortest
+	return time.Duration(shortest) * time.Minute
+}
+
+// clockOf returns the minutes of each hour at which a schedule fires on a day of a month, as bits.
+// It takes the days of that month on which each expression fires.
+func (s Schedule) clockOf(days []uint64, day int) [24]uint64 {
+	clock := [24]uint64{}
+	for i, e := range s.expressions {
+		if days[i]&(1<<day) == 0 {
+			continue
+		}
+		for hour := range clock {
+			if e.Hours&(1<<hour) != 0 {
+				clock[hour] |= e.Minutes
+			}
+		}
+	}
+	return clock
 }

@@ -4,6 +4,7 @@
 package schedule
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,7 @@ func TestShortestGap(t *testing.T) {
 }
 
 func TestShortestGapOfSeveralSchedules(t *testing.T) {
+	nineOfJuly := slices.Repeat([]string{"0 0 4 7 *"}, 9)
 	for _, tc := range []struct {
 		texts []string
 		zone  string
@@ -60,6 +62,8 @@ func TestShortestGapOfSeveralSchedules(t *testing.T) {
 		{[]string{"0 * * * *", "20 0 29 2 *"}, "", 20 * time.Minute},
 		{[]string{"0 * * * *", "40 0 29 2 *"}, "", 20 * time.Minute},
 		{[]string{"0 0 1 1 *", "0 0 L 12 *"}, "", 24 * time.Hour},
+		// The first 31sts are Saturdays.
+		{append(nineOfJuly, "*/10 8-18 * * 1-5", "5/10 8-18 31 * *"), "", 5 * time.Minute},
 		{[]string{"30 2 * * *", "15 3 * * *"}, "Europe/Paris", 15 * time.Minute}, // in the night in which 02:30 fires at 03:00
 	} {
 		t.Run(strings.Join(tc.texts, " and "), func(t *testing.T) {
