@@ -157,6 +157,23 @@ func TestAMemberOfAnotherTypeIsRefusedByItsName(t *testing.T) {
 	}
 }
 
+// TestA5MetadataOfAStoredCronJobWithoutDefaultsCanBeEditedThoughItsSpecIsInvalid stores one that
+// breaks a rule on several fields: the API server lets only a spec that stays the same break it.
+func TestA5MetadataOfAStoredCronJobWithoutDefaultsCanBeEditedThoughItsSpecIsInvalid(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	for version := range yearly {
+		c := cronJobsIn(version) + "/c"
+		s.storeRaw("c", `{"schedule":"0 0 1 1 *","catchUpLimit":5}`)
+		s.kubectl(t, "label", "-n", s.ns, c, "touched=yes")
+		s.kubectl(t, "annotate", "-n", s.ns, c, "touched=yes")
+		s.kubectl(t, "patch", "-n", s.ns, c, "--type=merge", "-p", `{"metadata":{"finalizers":["test.example/held"]}}`)
+		s.kubectl(t, "delete", "-n", s.ns, c, "--wait=false")
+		s.kubectl(t, "patch", "-n", s.ns, c, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+		assert.Empty(t, s.kubectl(t, "get", "-n", s.ns, c, "--ignore-not-found"))
+	}
+}
+
 // storeRaw stores a CronJob of a spec that the schema does not let in: past the API server, in
 // etcd.
 func (s *space) storeRaw(name, spec string) {

@@ -22,7 +22,7 @@ import (
 
 func TestA3Defaults(t *testing.T) {
 	c := builders.MakeCronJob("c").Obj()
-	setDefaults(c)
+	c.Default()
 	assert.Equal(t, v1.AllowConcurrent, c.Spec.ConcurrencyPolicy)
 	assert.Equal(t, new(false), c.Spec.Suspend)
 	assert.Equal(t, new(int32(3)), c.Spec.SuccessfulJobsHistoryLimit)
@@ -31,13 +31,13 @@ func TestA3Defaults(t *testing.T) {
 	t.Run("no limit that would be refused once catchUpPolicy is removed", func(t *testing.T) {
 		c := builders.MakeCronJob("c").Obj()
 		c.Spec.CatchUpPolicy = v1.CatchUpAll
-		setDefaults(c)
+		c.Default()
 		assert.Nil(t, c.Spec.CatchUpLimit)
 	})
 	t.Run("leave what is set", func(t *testing.T) {
 		c := builders.MakeCronJob("c").Policy(v1.ForbidConcurrent).Suspend(true).History(0, 0).Obj()
 		before := c.DeepCopy()
-		setDefaults(c)
+		c.Default()
 		assert.Equal(t, before, c)
 	})
 }
@@ -45,7 +45,7 @@ func TestA3Defaults(t *testing.T) {
 func TestC6AnEditDropsTheAnnotationOfTheOldSchedule(t *testing.T) {
 	c := builders.MakeCronJob("c").Schedule("0 9 * * *").Obj()
 	c.Annotations = map[string]string{v2.ScheduleV2Annotation: `{"minute":"0","hour":"*"}`, "mine": "stays"}
-	setDefaults(c)
+	v2.DropStaleSchedule(c)
 	assert.Equal(t, map[string]string{"mine": "stays"}, c.Annotations)
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -30,6 +31,9 @@ const defaulterPath = "/mutate-batch-tutorial-kubebuilder-io-v1-cronjob"
 // controller-runtime's defaulter would also patch fields that Go encodes differently: it adds
 // resources: {}, and writes "1" for "1000m". The stored CronJob would then differ from the one in
 // Git. It would also decode, encode and compare the template, which is most of a CronJob.
+//
+// An update that leaves the spec as it is gets no defaults. The API server refuses mistakes in a
+// stored spec only if the spec changes, so labels and finalizers of such a CronJob can be edited.
 type defaulter struct{}
 
 // Handle answers with a patch that sets the defaults. It allows fields of a wrong type: the API
@@ -38,15 +42,16 @@ func (defaulter) Handle(_ context.Context, req admission.Request) admission.Resp
 	if req.Operation == admissionv1.Delete {
 		return admission.Allowed("")
 	}
-	c := &partialCronJob{}
+	c, old := &partialCronJob{}, &partialCronJob{}
 	if err := kjson.Unmarshal(req.Object.Raw, c); err != nil {
 		return admission.Allowed("")
 	}
+	_ = kjson.Unmarshal(req.OldObject.Raw, old) // fails if there is none
 	before, err := json.Marshal(c)
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
-	c.setDefaults()
+	c.setDefaults(old)
 	after, err := json.Marshal(c)
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
@@ -78,18 +83,16 @@ type unread struct{}
 // UnmarshalJSON implements json.Unmarshaler.
 func (*unread) UnmarshalJSON([]byte) error { return nil }
 
-// setDefaults sets the defaults in the fields that it has.
-func (p *partialCronJob) setDefaults() {
+// setDefaults sets the defaults if the spec was edited, and drops the annotations of another
+// schedule.
+func (p *partialCronJob) setDefaults(old *partialCronJob) {
 	if p.Spec == nil {
 		p.Spec = &partialSpec{}
 	}
 	c := &v1.CronJob{ObjectMeta: metav1.ObjectMeta{Annotations: p.Metadata.Annotations}, Spec: p.Spec.CronJobSpec}
-	setDefaults(c)
-	p.Metadata.Annotations, p.Spec.CronJobSpec = c.Annotations, c.Spec
-}
-
-// setDefaults sets the defaults, and drops the annotations of another schedule.
-func setDefaults(c *v1.CronJob) {
-	c.Default()
+	if !equality.Semantic.DeepEqual(old.Spec, p.Spec) {
+		c.Default()
+	}
 	v2.DropStaleSchedule(c)
+	p.Metadata.Annotations, p.Spec.CronJobSpec = c.Annotations, c.Spec
 }

@@ -64,7 +64,8 @@ func defaulted(t *testing.T, object string) string {
 	c := &v1.CronJob{}
 	require.NoError(t, kjson.Unmarshal([]byte(object), c))
 	before := c.DeepCopy()
-	setDefaults(c)
+	c.Default()
+	v2.DropStaleSchedule(c)
 	want := map[string]any{}
 	require.NoError(t, json.Unmarshal([]byte(object), &want))
 	spec, ok := want["spec"].(map[string]any)
@@ -96,6 +97,19 @@ func TestOnlyTheDefaultsAreWritten(t *testing.T) {
 		{"add", "/spec/concurrencyPolicy"}, {"add", "/spec/suspend"},
 		{"add", "/spec/successfulJobsHistoryLimit"}, {"add", "/spec/failedJobsHistoryLimit"},
 	}, changes)
+}
+
+func TestAnUpdateWithoutAnEditOfTheSpecWritesNoDefaults(t *testing.T) {
+	mutating, _ := webhooks(t)
+	before := cronJob(`"name":"c","finalizers":["a/b"]`, `"schedule":"0 9 * * *","notBefore":"2027-01-01T00:00:00Z"`)
+	finalized := cronJob(`"name":"c"`, `"schedule":"0 9 * * *","notBefore":"2027-01-01T00:00:00Z"`)
+	assert.Empty(t, ask(t, mutating, reviewOf(admissionv1.Update, finalized, before)).Patch)
+	stale := cronJob(`"name":"c","annotations":{`+keptDaily+`}`, `"schedule":"0 10 * * *"`)
+	answer := ask(t, mutating, reviewOf(admissionv1.Update, stale, cronJob(``, `"schedule":"0 10 * * *"`)))
+	assert.JSONEq(t, cronJob(`"name":"c"`, `"schedule":"0 10 * * *"`), patched(t, stale, answer.Patch), "C6: but drops what is stale")
+	edited := cronJob(`"name":"c"`, `"schedule":"0 10 * * *"`)
+	answer = ask(t, mutating, reviewOf(admissionv1.Update, edited, before))
+	assert.JSONEq(t, defaulted(t, edited), patched(t, edited, answer.Patch), "A3: an edit writes them")
 }
 
 func TestWhatHasTheWrongTypeIsLeftToTheSchema(t *testing.T) {
