@@ -6,6 +6,7 @@ package schedule
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -79,7 +80,8 @@ func (s Spec) String() string {
 		text += " until " + s.NotAfter.UTC().Format(time.RFC3339)
 	}
 	if len(s.Exclude) > 0 {
-		hash := sha256.Sum256([]byte(strings.Join(s.Exclude, ",")))
+		sorted := slices.Sorted(slices.Values(s.Exclude)) // a set: server-side apply changes its order
+		hash := sha256.Sum256([]byte(strings.Join(sorted, ",")))
 		text += fmt.Sprintf(" except %x", hash[:8])
 	}
 	return text

@@ -197,12 +197,18 @@ func TestS7SpecsThatFireAtOtherTimesHaveOtherTexts(t *testing.T) {
 		"@daily from 2026-06-01T00:00:00Z":  {Schedule: "@daily", NotBefore: june},
 		"@daily until 2026-06-01T00:00:00Z": {Schedule: "@daily", NotAfter: june},
 		"@daily except cdb5fa473e748ce9":    {Schedule: "@daily", Exclude: []string{"2026-12-25"}},
-		"@daily (UTC) from 2026-06-01T00:00:00Z until 2026-07-01T00:00:00Z except 5a96ff2880c5b9fe": {
+		"@daily (UTC) from 2026-06-01T00:00:00Z until 2026-07-01T00:00:00Z except fcff63e6835154fe": {
 			Schedule: "@daily", TimeZone: "UTC", NotBefore: june, NotAfter: july, Exclude: []string{"2026-12-25", "--01-01"},
 		},
 	} {
 		assert.Equal(t, want, spec.String())
 	}
+}
+
+func TestS7AnotherOrderOfExcludedDaysIsNoEdit(t *testing.T) {
+	one, other := Spec{Exclude: []string{"2026-12-25", "--01-01"}}, Spec{Exclude: []string{"--01-01", "2026-12-25"}}
+	assert.Equal(t, one.String(), other.String())
+	assert.Equal(t, []string{"2026-12-25", "--01-01"}, one.Exclude, "the spec stays as it is")
 }
 
 func BenchmarkS3NextTickAfterAYearOfExcludedDays(b *testing.B) {
