@@ -169,6 +169,9 @@ func TestA6ExplainDocumentsEveryFieldOfOurs(t *testing.T) {
 		for _, name := range slices.Concat(fields["cronjobs.spec"], fields["cronjobs.status"]) {
 			assert.Regexp(t, `(?m)^    `+name+`\t<`, recursive)
 		}
+		for _, name := range []string{"suspendUntil", "notBefore", "notAfter"} { // explain calls them strings
+			assert.Regexp(t, `"2027-[^"]*T.*"`, shared.kubectl(t, "explain", "cronjobs.spec."+name, apiVersion), "an example of %s", name)
+		}
 	}
 }
 

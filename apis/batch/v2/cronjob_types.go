@@ -82,27 +82,27 @@ type CronJobSpec struct {
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// Scheduling is suspended until this time, as by suspend, and then continues by itself. Ticks
-	// before this time never run.
+	// Scheduling is suspended until this time, such as "2027-01-01T09:00:00+01:00", as by suspend,
+	// and then continues by itself. Ticks before this time never run.
 	// +optional
 	SuspendUntil *metav1.Time `json:"suspendUntil,omitempty"`
 
-	// Days on which nothing is scheduled, in the time zone of timeZone: a date such as
-	// "2026-12-25", a range of dates including both ends such as "2026-12-24/2027-01-02", or a day
-	// of each year such as "--12-25". A tick on such a day does not exist: it neither runs nor is
-	// missed.
+	// Days on which nothing is scheduled, in the time zone of timeZone: at most 366 entries, each a
+	// date such as "2026-12-25", a range of dates including both ends such as
+	// "2026-12-24/2027-01-02", or a day of each year such as "--12-25". A tick on such a day does
+	// not exist: it neither runs nor is missed.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=366
 	Exclude []v1.ExcludedDays `json:"exclude,omitempty"`
 
-	// The first instant of scheduling. Ticks before it do not exist: they neither run nor are
-	// missed.
+	// The first instant of scheduling, such as "2027-01-01T09:00:00+01:00". Ticks before it do not
+	// exist: they neither run nor are missed.
 	// +optional
 	NotBefore *metav1.Time `json:"notBefore,omitempty"`
 
-	// The last instant of scheduling. Ticks after it do not exist. When no tick is left, "Ready" has
-	// the reason Completed.
+	// The last instant of scheduling, such as "2027-12-31T23:59:59Z". Ticks after it do not exist.
+	// When no tick is left, "Ready" has the reason Completed.
 	// +optional
 	NotAfter *metav1.Time `json:"notAfter,omitempty"`
 
