@@ -6,8 +6,10 @@ package cronjobs
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -62,6 +64,26 @@ func TestSeveralErrorsAreALineEach(t *testing.T) {
 	assert.Equal(t, 1, env.ExitCode(err))
 	assert.Empty(t, err.Error(), "nothing is left to print")
 	assert.Equal(t, "error: one\nerror: two\n", errOut.String())
+}
+
+func TestALocalTimeIsThatOfTheTickWhereTheClocksShift(t *testing.T) {
+	for _, tc := range []struct{ zone, local, want string }{
+		{"Europe/Paris", "2026-10-25T02:30", "2026-10-25T02:30:00+02:00"},
+		{"America/New_York", "2026-11-01T01:30", "2026-11-01T01:30:00-04:00"},
+		{"Europe/Paris", "2026-03-29T02:30", "2026-03-29T03:00:00+02:00"},
+		{"America/New_York", "2026-03-08T02:30", "2026-03-08T03:00:00-04:00"},
+		{"America/Havana", "2026-03-08", "2026-03-08T01:00:00-04:00"},
+		{"Pacific/Apia", "2011-12-30T12:00", "2011-12-31T00:00:00+14:00"},
+		{"Europe/Paris", "2028-02-29T23:59:58", "2028-02-29T23:59:58+01:00"},
+		{"UTC", "2027-01-01", "2027-01-01T00:00:00Z"},
+		{"Europe/Paris", "2026-10-25T02:30:00+01:00", "2026-10-25T02:30:00+01:00"},
+	} {
+		zone, err := time.LoadLocation(tc.zone)
+		require.NoError(t, err)
+		at, err := ParseTime("tick", tc.local, zone)
+		require.NoError(t, err)
+		assert.Equal(t, tc.want, at.Format(time.RFC3339), "%s in %s", tc.local, tc.zone)
+	}
 }
 
 func TestAMissingCRDIsSaidToBeMissing(t *testing.T) {

@@ -12,15 +12,31 @@ import (
 )
 
 // ParseTime reads a time from the value of a flag: one of RFC 3339, or a local one in the zone. A
-// date is its midnight. Errors name the flag.
+// date is its midnight. Where the clocks shift, a local time is that of a schedule's tick: the first
+// of two, and the end of the gap for one that the clocks skip. Errors name the flag.
 func ParseTime(flag, text string, zone *time.Location) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly} {
-		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
-			return at, nil
+	if at, err := time.ParseInLocation(time.RFC3339, text, zone); err == nil {
+		return at, nil
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly} {
+		if local, err := time.Parse(layout, text); err == nil {
+			return tickAt(local, zone), nil
 		}
 	}
 	return time.Time{}, fmt.Errorf("--%s %q is neither a time as in RFC 3339, such as 2027-03-28T01:00:00+01:00, "+
 		"nor one in the zone of the schedule, such as 2027-03-28T01:00, or 2027-03-28 for its midnight", flag, text)
+}
+
+// tickAt returns the tick of a schedule that fires each year at a local time. time.Date takes the
+// first or the second of two times, and either side of a gap, depending on the zone.
+func tickAt(local time.Time, zone *time.Location) time.Time {
+	yearly := fmt.Sprintf("%d %d %d %d *", local.Minute(), local.Hour(), local.Day(), local.Month())
+	s, err := schedule.Parse(yearly, zone.String())
+	tick, ok := s.Next(local.AddDate(0, 0, -2)) // no zone is as far from UTC
+	if err != nil || !ok {
+		return local // after the year 9999
+	}
+	return tick.Add(time.Duration(local.Second()) * time.Second).In(zone)
 }
 
 // Between returns the ticks from an instant on and before another.
