@@ -98,7 +98,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 		ValidArgsFunction: cronjobs.CompleteNames(e, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.override.args = args[1:]
-			if err := c.check(); err != nil {
+			if err := c.check(cmd.Flags().Changed("tick")); err != nil {
 				return err
 			}
 			return c.run(cmd.Context(), args[0])
@@ -119,8 +119,14 @@ func NewCommand(e *env.Env) *cobra.Command {
 	return cmd
 }
 
-// check says what is wrong with the command line.
-func (c *command) check() error {
+// check says what is wrong with the command line. That it names a tick does not follow from the
+// text, which is empty if it is that of a variable that is not set.
+func (c *command) check(namesTick bool) error {
+	if namesTick {
+		if _, err := cronjobs.ParseTime("tick", c.tick, time.UTC); err != nil {
+			return err
+		}
+	}
 	awaits := c.wait || c.follow
 	switch {
 	case c.dryRun != cronjobs.DryRunNone && awaits:
@@ -131,7 +137,7 @@ func (c *command) check() error {
 		return fmt.Errorf("--timeout must not be negative: %v", c.timeout)
 	case c.timeout > 0 && !awaits:
 		return errors.New("--timeout goes with --wait or --follow")
-	case c.again && c.tick == "":
+	case c.again && !namesTick:
 		return errors.New("--again goes with --tick")
 	}
 	return errors.Join(c.override.check(), c.dryRun.Check())
