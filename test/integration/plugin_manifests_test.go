@@ -72,6 +72,14 @@ func TestPluginCreateMakesACronJobThatRuns(t *testing.T) {
 	})
 }
 
+func TestPluginPrintsWhatTheAPIServerWarnsOf(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	created := s.plugin("create", "c", "--image=busybox", "--schedule=*/90 7 1 1 *")
+	assert.Equal(t, "cronjob.batch.tutorial.kubebuilder.io/c created\n", created.succeeds())
+	assert.Contains(t, created.errOut.String(), `Warning: spec.schedule: minute "*/90": the step of */90 leads beyond 59`)
+}
+
 func TestPluginCreateMakesTheSameInBothVersions(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)

@@ -56,7 +56,7 @@ func (e *Env) Namespace() (string, error) {
 }
 
 // RESTConfig says where the cluster is; that nothing names one is an error. Requests are not
-// limited but by the API server's priority and fairness.
+// limited but by the API server's priority and fairness. Its warnings are printed, as by kubectl.
 func (e *Env) RESTConfig() (*rest.Config, error) {
 	config, err := e.Flags.ToRESTConfig()
 	if err != nil {
@@ -66,6 +66,7 @@ func (e *Env) RESTConfig() (*rest.Config, error) {
 		return nil, err
 	}
 	config.QPS = -1
+	config.WarningHandler = rest.NewWarningWriter(e.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
 	return config, nil
 }
 
