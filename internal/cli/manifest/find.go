@@ -129,7 +129,8 @@ func text(mapping *yaml.Node, key string) string {
 	return ""
 }
 
-// object is a CronJob, or a list of CronJobs as far as its apiVersion goes.
+// object is a CronJob, a list of CronJobs as far as its apiVersion goes, or of a kind that our group
+// does not have.
 type object struct {
 	node *yaml.Node
 	typeMeta
@@ -141,7 +142,8 @@ type object struct {
 // isBuiltIn reports whether it is Kubernetes' own.
 func (o object) isBuiltIn() bool { return o.apiVersion == builtInAPIVersion }
 
-// visit calls back for each CronJob and each list of CronJobs at or below a node.
+// visit calls back for each CronJob, each list of CronJobs and each other object of our group at or
+// below a node.
 func (c *conversion) visit(n *yaml.Node, inherited typeMeta, shared bool, call func(object) error) error {
 	mapping := resolve(n)
 	if mapping.Kind != yaml.MappingNode {
@@ -149,7 +151,7 @@ func (c *conversion) visit(n *yaml.Node, inherited typeMeta, shared bool, call f
 	}
 	shared = shared || c.aliased[mapping]
 	meta := typeMeta{text(mapping, "apiVersion"), text(mapping, "kind")}.orElse(inherited)
-	if meta.isCronJob() {
+	if meta.isCronJob() || meta.isOurs() {
 		if err := call(object{mapping, meta, shared}); err != nil {
 			return err
 		}

@@ -117,8 +117,11 @@ func (c *conversion) objects() ([]Object, error) {
 	})
 	var found []Object
 	err = c.visit(root, typeMeta{}, false, func(o object) error {
-		if o.kind != cronJobKind || !o.isOurs() {
+		switch {
+		case !o.isOurs() || o.isList() || o.kind == "":
 			return nil
+		case o.kind != cronJobKind:
+			return troublef(c.offset(o.node), "kind %s is not known in %s: want CronJob", o.kind, o.apiVersion)
 		}
 		if _, unknown := c.options.wants(o.typeMeta); unknown != "" {
 			return troublef(c.offset(o.node), "%s", unknown)
