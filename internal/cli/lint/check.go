@@ -82,10 +82,11 @@ func newChecker(now time.Time) (*checker, error) {
 
 // check returns what is wrong with a CronJob. What a template is to fill in is not checked.
 func (c *checker) check(ctx context.Context, o *manifest.Object) []problem {
-	if o.IsPatch() {
-		return []problem{{&patch, "spec", "not checked: without jobTemplate this is taken for a patch; check what it makes of the object"}}
-	}
 	problems := c.unknownFields(o)
+	if o.IsPatch() {
+		return append(problems, problem{&patch, "spec",
+			"not checked but for misspelled fields: without jobTemplate this is taken for a patch; check what it makes of the object"})
+	}
 	s := c.schemas[o.Version]
 	value := s.decode(o.Value)
 	refused := refusedFields(o, append(metadata(value), s.check(ctx, value)...))
@@ -139,6 +140,9 @@ func (c *checker) unknownFields(o *manifest.Object) []problem {
 		structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
 	var problems []problem
 	for _, path := range unknown {
+		if o.IsPatch() && strings.Contains(path, "$") { // a directive, such as $patch
+			continue
+		}
 		problems = append(problems, problem{&unknownField, path,
 			fmt.Sprintf("there is no such field in %s; is it misspelled, or not indented right?", o.Version)})
 	}

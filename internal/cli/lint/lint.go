@@ -35,7 +35,8 @@ may hang and stop the schedule. Of the template, only the fields and their types
 can be created from it, only the API server knows.
 
 A file may have several documents, or lists of objects. Of a template, such as a Helm chart, check what it
-renders; values such as $(SCHEDULE) are passed over. A patch, which lacks jobTemplate, is not checked.
+renders; values such as $(SCHEDULE) are passed over. Of a patch, which lacks jobTemplate, only the names of
+the fields are checked.
 
 Exit codes: 0, nothing was found, but for notes; 1, there are warnings; 2, there are errors, or the
 command line is wrong.`

@@ -47,7 +47,7 @@ var (
 	skippedMonth  = rule{"skipped-month", severityWarning, "Some months do not have the day."}
 	noTimeLimit   = rule{"no-time-limit", severityWarning, "Where Jobs hold ticks up, those that hang stop the schedule."}
 	shortDeadline = rule{"short-deadline", severityWarning, "Where Jobs hold ticks up, one that waits beyond its deadline is missed."}
-	patch         = rule{"patch", severityNote, "A patch is not checked."}
+	patch         = rule{"patch", severityNote, "Of a patch, only the names of fields are checked."}
 )
 
 var rules = []*rule{&unreadable, &invalid, &unknownField, &warned, &unevenStep, &skippedMonth, &noTimeLimit, &shortDeadline, &patch}
