@@ -66,10 +66,11 @@ func (c *command) setField(object *unstructured.Unstructured) (field string, err
 	return untilField, unstructured.SetNestedField(object.Object, c.until.UTC().Format(time.RFC3339), "spec", untilField)
 }
 
-// changeBulk suspends an object that is not suspended, or takes back what changeBulk has done.
+// changeBulk suspends an object that is not suspended, or takes back what changeBulk has done. One
+// that has stopped after failures is left alone: any edit of its spec would start it again.
 func (c *command) changeBulk(object *unstructured.Unstructured) error {
 	if c.suspend {
-		if cronjobs.IsSuspended(object, c.Clock.Now()) {
+		if cronjobs.IsSuspended(object, c.Clock.Now()) || isStopped(object) {
 			return nil
 		}
 		field, err := c.setField(object)

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/util/retry"
@@ -41,8 +40,9 @@ in the meantime never run.
 Of the spec, only suspend is changed, or with --until suspendUntil. One that can't be changed does not keep
 the others from it: repeat the command for those that it names.
 
-With --all or -l, those that are suspended already stay as they are. Who has suspended the others, and with
---reason why, stands in their annotations, and resume --all or -l resumes these alone.`,
+With --all or -l, those that are suspended already stay as they are, and those that have stopped after
+failures, as an edit of the spec would start them again. Who has suspended the others, and with --reason
+why, stands in their annotations, and resume --all or -l resumes these alone.`,
 	example: `  # Suspend the CronJob "backup"
   kubectl cronjob suspend backup
 
@@ -213,6 +213,8 @@ func (c *command) operation(object *unstructured.Unstructured, changed bool) str
 		operation = "left suspended"
 	case changed:
 		operation = c.dryRun.Done(c.done)
+	case c.isBulk() && isStopped(object):
+		operation = "left stopped after failures"
 	}
 	if c.selection.AllNamespaces {
 		operation += " in namespace " + object.GetNamespace()
@@ -300,15 +302,21 @@ func (c *command) suspendNamed(object *unstructured.Unstructured, forGood bool) 
 // resumeStopped annotates an object that has stopped after failures: its spec may be a GitOps tool's,
 // which would change it back.
 func (c *command) resumeStopped(object *unstructured.Unstructured) {
-	stopped := &v1.CronJob{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, stopped); err != nil || !plan.IsStopped(stopped) {
-		return // one that can't be decoded has not stopped after failures
+	if !isStopped(object) {
+		return
 	}
 	now := c.Clock.Now()
-	if failed := stopped.Status.LastFailureTime; failed != nil && failed.After(now) { // by the cluster's clocks
-		now = failed.Time
+	text, _, _ := unstructured.NestedString(object.Object, "status", "lastFailureTime")
+	if failed, _ := time.Parse(time.RFC3339, text); failed.After(now) { // by the cluster's clocks
+		now = failed
 	}
 	annotate(object, v1.ResumedAtAnnotation, now.UTC().Format(time.RFC3339))
+}
+
+// isStopped reports whether an object has stopped after failures.
+func isStopped(object *unstructured.Unstructured) bool {
+	cronJob, err := cronjobs.DecodeV1(object)
+	return err == nil && plan.IsStopped(cronJob)
 }
 
 // instant is a flag: a time, or how long from now.

@@ -195,6 +195,22 @@ func TestResumingWhatWasHandedOverToTheBuiltInCronJobWarns(t *testing.T) {
 	}
 }
 
+func TestABulkSuspensionLeavesWhatHasStoppedAfterFailures(t *testing.T) {
+	stopped := &v1.CronJob{}
+	stopped.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Reason: v1.ReasonStoppedAfterFailures}}
+	object := &unstructured.Unstructured{}
+	var err error
+	object.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(stopped)
+	require.NoError(t, err)
+	before := object.DeepCopy()
+	for _, suspend := range []bool{true, false} {
+		c := &command{Env: env.New(genericiooptions.NewTestIOStreamsDiscard()), suspend: suspend, all: true, user: "me"}
+		require.NoError(t, c.change(object))
+		assert.Equal(t, before, object, "an edit of the spec would start it again")
+		assert.Equal(t, "left stopped after failures", c.operation(object, false))
+	}
+}
+
 func TestAResumeOfOneThatHasStoppedAfterFailuresLeavesItsSpec(t *testing.T) {
 	now := time.Date(2026, time.January, 1, 11, 5, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
