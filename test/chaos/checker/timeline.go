@@ -225,7 +225,8 @@ func (r *index) job(rec *history.Record) {
 func (r *index) create(rec *history.Record) {
 	c := &create{rec.Create, rec.At}
 	r.try(c)
-	lost := c.Code == 0 && c.Forwarded && !slices.ContainsFunc(r.creates[c.Job], func(other *create) bool { return other.Manager == c.Manager })
+	isAgain := slices.ContainsFunc(r.creates[c.Job], func(other *create) bool { return other.Manager == c.Manager })
+	lost := c.Code == 0 && c.Forwarded && !isAgain
 	if c.Code == http.StatusCreated || lost {
 		r.delivered = append(r.delivered, answered{process: c.Manager, at: rec.At, what: c.Job, count: 1, unsure: lost})
 	}
