@@ -176,22 +176,12 @@ var All = []Mutation{
 	{
 		Name: "the clock is ten seconds behind that of edits", Law: checker.AfterEdit, ClockStep: -10 * time.Second,
 	},
-	{
-		Name: "a Job is not asked for after half a minute", Law: checker.Stuck,
-		Flags: []string{"-calm=25s"},
-		createJob: func(e *exchange, _ *batchv1.Job) (*http.Response, error) {
-			if time.Since(e.started) < 30*time.Second {
-				return e.send()
-			}
-			<-e.Context().Done()
-			return nil, e.Context().Err()
-		},
-	},
+	reading("CronJobs are taken for suspended", checker.Stuck, `"suspend":false`, `"suspend":true`, "-calm=25s"),
 	reading("Forbid is taken for Allow", checker.ForbidOverlaps, `"concurrencyPolicy":"Forbid"`, `"concurrencyPolicy":"Allow"`),
 	reading("Replace is taken for Allow", checker.ReplaceLeavesOne, `"concurrencyPolicy":"Replace"`, `"concurrencyPolicy":"Allow"`),
 	reading("ten more Jobs run at once than may", checker.TooMany,
 		`"maxConcurrency":(\d)`, `"maxConcurrency":1$1`, "-duration=90s"),
-	reading("no failures stop anything", checker.AfterFailures, `"stopAfterFailures":(\d)`, `"stopAfterFailures":1$1`, "-duration=90s"),
+	reading("no failures stop anything", checker.AfterFailures, `"stopAfterFailures":(\d)`, `"stopAfterFailures":1$1`, "-duration=2m"),
 	reading("the jitter is taken for none", checker.Early, `"jitterSeconds":\d+`, `"jitterSeconds":0`),
 	reading("ten more ticks catch up than may", checker.BeyondLimit,
 		`"catchUpLimit":(\d)`, `"catchUpLimit":1$1`, "-faults=creates-denied,quota-full", "-duration=60s"),
@@ -202,6 +192,7 @@ var All = []Mutation{
 	reading("a history limit is taken for zero", checker.PrunedTooMuch, `JobsHistoryLimit":\d+`, `JobsHistoryLimit":0`),
 	{
 		Name: "the deletion of a CronJob is not noticed", Law: checker.AfterDelete,
+		Flags: []string{"-duration=2m"},
 		read: func(line []byte) []byte {
 			if bytes.HasPrefix(line, []byte(`{"type":"DELETED"`)) {
 				return nil

@@ -40,14 +40,13 @@ type Mutation struct {
 
 // Mutate returns what carries out requests as the mutation has it.
 func (m *Mutation) Mutate(upstream http.RoundTripper) http.RoundTripper {
-	return &transport{m, upstream, time.Now()}
+	return &transport{m, upstream}
 }
 
 // transport carries out requests.
 type transport struct {
 	*Mutation
 	upstream http.RoundTripper
-	started  time.Time
 }
 
 // RoundTrip carries out a request, or what the mutation makes of it.
