@@ -127,8 +127,8 @@ func isEndRecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
 // doubtful names the Jobs that seem to run although the stored status records their end.
 func (p *Plan) doubtful(in Input) []string {
 	stored := in.CronJob.Status
-	if ActiveCount(stored) > len(stored.Active) {
-		return nil // it does not list all Jobs
+	if unlistedCount(stored) > 0 {
+		return nil
 	}
 	var names []string
 	listed := listedUIDs(stored.Active)
@@ -218,6 +218,9 @@ func ActiveCount(status v1.CronJobStatus) int {
 	return max(int(status.ActiveCount), len(status.Active))
 }
 
+// unlistedCount returns how many running Jobs a status counts and does not list.
+func unlistedCount(status v1.CronJobStatus) int { return ActiveCount(status) - len(status.Active) }
+
 // observe updates the status from the observed Jobs.
 //
 // The stored status counts all running Jobs, but lists only the oldest. For unlisted ones the
@@ -227,7 +230,7 @@ func ActiveCount(status v1.CronJobStatus) int {
 func (p *Plan) observe(in Input, jobs sortedJobs) {
 	stored := in.CronJob.Status
 	listed := listedUIDs(stored.Active)
-	unlisted := ActiveCount(stored) - len(stored.Active)
+	unlisted := unlistedCount(stored)
 	hidesSome := unlisted > 0
 	for _, job := range jobs.active {
 		switch {
@@ -305,14 +308,16 @@ func (p *Plan) observeGone(in Input, unseen sets.Set[types.UID]) int {
 // awaitNewest counts the newest Job, which the status does not list, as running although it was not
 // observed, as long as the cache may lack it.
 func (p *Plan) awaitNewest(in Input, jobs sortedJobs) {
-	stored, newest := in.CronJob.Status, timeOf(in.CronJob.Status.LastScheduleTime)
+	stored := in.CronJob.Status
+	if unlistedCount(stored) == 0 {
+		return
+	}
+	newest := timeOf(stored.LastScheduleTime)
+	name, visible := JobName(in.CronJob, newest), newest.Add(Jitter(in.CronJob)+MaxCacheLag)
+	isListed := func(ref corev1.ObjectReference) bool { return ref.Name == name }
 	isNewest := func(job jobState) bool { return job.tick.Equal(newest) }
-	isListed := func(ref corev1.ObjectReference) bool { return ref.Name == JobName(in.CronJob, newest) }
-	visible := newest.Add(Jitter(in.CronJob) + MaxCacheLag)
-	switch {
-	case ActiveCount(stored) == len(stored.Active) || slices.ContainsFunc(stored.Active, isListed):
-	case !in.Now.Before(visible) || slices.ContainsFunc(jobs.active, isNewest) || slices.ContainsFunc(jobs.ended, isNewest):
-	default:
+	if in.Now.Before(visible) && !slices.ContainsFunc(stored.Active, isListed) &&
+		!slices.ContainsFunc(jobs.active, isNewest) && !slices.ContainsFunc(jobs.ended, isNewest) {
 		p.unobserved = 1
 		p.wakeBy(visible)
 	}
