@@ -21,8 +21,8 @@ import (
 // and missed ticks is kept until the stored status records it. After a crash, the next leader reads
 // the same from the API server, except for runs whose Jobs were deleted meanwhile.
 //
-// A CronJob is reconciled by one worker at a time. Only that worker uses progress. The watch uses the
-// other fields too, under the lock of memory.
+// A CronJob is reconciled by one worker at a time. Only that worker uses progress. The watch uses
+// the other fields too, under the lock of memory.
 type pending struct {
 	// inUse is whether a reconcile holds the entry.
 	inUse bool
@@ -55,8 +55,8 @@ type progress struct {
 	// the schedule as it is do not change seenAt.
 	seenAt time.Time
 
-	// editSeenAt is when this process first saw generation, if it had seen the one before, which the
-	// stored status has not observed either; else zero.
+	// editSeenAt is when this process first saw generation, if it had seen the one before, which
+	// the stored status has not observed either; else zero.
 	editSeenAt time.Time
 
 	// labelledAt is the time of the last edit in managedFields, if it is later than the one in the

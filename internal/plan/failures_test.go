@@ -221,8 +221,8 @@ func TestS2TicksThatWaitedAtAStopOfWhichNoStatusTellsAreTold(t *testing.T) {
 	assert.True(t, p.Status.NextScheduleTime.Time.Equal(at("10:35:00")))
 }
 
-// No Job of 10:00 to 10:10 could be created. A manual run failed at 10:11, one succeeded at 10:12, and
-// another failed at 10:13.
+// No Job of 10:00 to 10:10 could be created. A manual run failed at 10:11, one succeeded at 10:12,
+// and another failed at 10:13.
 func TestS2TicksThatWaitedAtTheFirstOfTwoStopsOfWhichNoStatusTellsAreTold(t *testing.T) {
 	c := settle(t, cron().StopAfterFailures(1).Obj(), at("09:59:00"))
 	manual := func(name string) *builders.Job { return builders.MakeJob(c, at("10:11:00")).Manual().Named(name) }

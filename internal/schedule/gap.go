@@ -24,13 +24,12 @@ func (s Schedule) ShortestGap() time.Duration {
 	end := start.AddDate(gapYears, 0, 0)
 	shortest := s.shortestCivilGap(start, end)
 	for p := periodAt(start, s.zone); !p.end.IsZero() && p.end.Before(end); p = periodAt(p.end, s.zone) {
-		before, ok := s.Last(start, p.end.Add(-time.Second))
-		for range 2 { // the gap around the shift, and the one after it
-			after, found := s.Next(before)
-			if ok = ok && found; ok {
-				shortest = min(shortest, after.Sub(before))
+		tick, ok := s.Last(start, p.end.Add(-time.Second))
+		for gap := 0; ok && gap < 2; gap++ { // the one around the shift, and the one after it
+			before := tick
+			if tick, ok = s.Next(before); ok {
+				shortest = min(shortest, tick.Sub(before))
 			}
-			before = after
 		}
 	}
 	return shortest

@@ -12,8 +12,8 @@ import (
 )
 
 // ParseTime reads a time from the value of a flag: one of RFC 3339, or a local one in the zone. A
-// date is its midnight. Where the clocks shift, a local time is that of a schedule's tick: the first
-// of two, and the end of the gap for one that the clocks skip. Errors name the flag.
+// date is its midnight. Where the clocks shift, a local time is that of a schedule's tick: the
+// first of two, and the end of the gap for one that the clocks skip. Errors name the flag.
 func ParseTime(flag, text string, zone *time.Location) (time.Time, error) {
 	if at, err := time.ParseInLocation(time.RFC3339, text, zone); err == nil {
 		return at, nil

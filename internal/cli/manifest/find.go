@@ -129,8 +129,8 @@ func text(mapping *yaml.Node, key string) string {
 	return ""
 }
 
-// object is a CronJob, a list of CronJobs as far as its apiVersion goes, or of a kind that our group
-// does not have.
+// object is a CronJob, a list of CronJobs as far as its apiVersion goes, or of a kind that our
+// group does not have.
 type object struct {
 	node *yaml.Node
 	typeMeta

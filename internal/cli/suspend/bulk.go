@@ -70,7 +70,7 @@ func (c *command) setField(object *unstructured.Unstructured) (field string, err
 // that has stopped after failures is left alone: any edit of its spec would start it again.
 func (c *command) changeBulk(object *unstructured.Unstructured) error {
 	if c.suspend {
-		if cronjobs.IsSuspended(object, c.Clock.Now()) || isStopped(object) {
+		if cronjobs.IsSuspended(object, c.Clock.Now()) || decodeStopped(object) != nil {
 			return nil
 		}
 		field, err := c.setField(object)

@@ -213,7 +213,7 @@ func (c *command) operation(object *unstructured.Unstructured, changed bool) str
 		operation = "left suspended"
 	case changed:
 		operation = c.dryRun.Done(c.done)
-	case c.isBulk() && isStopped(object):
+	case c.isBulk() && decodeStopped(object) != nil:
 		operation = "left stopped after failures"
 	}
 	if c.selection.AllNamespaces {
@@ -302,21 +302,25 @@ func (c *command) suspendNamed(object *unstructured.Unstructured, forGood bool) 
 // resumeStopped annotates an object that has stopped after failures: its spec may be a GitOps tool's,
 // which would change it back.
 func (c *command) resumeStopped(object *unstructured.Unstructured) {
-	if !isStopped(object) {
+	stopped := decodeStopped(object)
+	if stopped == nil {
 		return
 	}
 	now := c.Clock.Now()
-	text, _, _ := unstructured.NestedString(object.Object, "status", "lastFailureTime")
-	if failed, _ := time.Parse(time.RFC3339, text); failed.After(now) { // by the cluster's clocks
-		now = failed
+	if failed := stopped.Status.LastFailureTime; failed != nil && failed.After(now) { // by the cluster's clocks
+		now = failed.Time
 	}
 	annotate(object, v1.ResumedAtAnnotation, now.UTC().Format(time.RFC3339))
 }
 
-// isStopped reports whether an object has stopped after failures.
-func isStopped(object *unstructured.Unstructured) bool {
+// decodeStopped decodes an object that has stopped after failures; nil for any other, and for one
+// that can't be decoded.
+func decodeStopped(object *unstructured.Unstructured) *v1.CronJob {
 	cronJob, err := cronjobs.DecodeV1(object)
-	return err == nil && plan.IsStopped(cronJob)
+	if err != nil || !plan.IsStopped(cronJob) {
+		return nil
+	}
+	return cronJob
 }
 
 // instant is a flag: a time, or how long from now.

@@ -195,13 +195,17 @@ func TestResumingWhatWasHandedOverToTheBuiltInCronJobWarns(t *testing.T) {
 	}
 }
 
+func unstructuredOf(t *testing.T, c *v1.CronJob) *unstructured.Unstructured {
+	t.Helper()
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c)
+	require.NoError(t, err)
+	return &unstructured.Unstructured{Object: object}
+}
+
 func TestABulkSuspensionLeavesWhatHasStoppedAfterFailures(t *testing.T) {
 	stopped := &v1.CronJob{}
 	stopped.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Reason: v1.ReasonStoppedAfterFailures}}
-	object := &unstructured.Unstructured{}
-	var err error
-	object.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(stopped)
-	require.NoError(t, err)
+	object := unstructuredOf(t, stopped)
 	before := object.DeepCopy()
 	for _, suspend := range []bool{true, false} {
 		c := &command{Env: env.New(genericiooptions.NewTestIOStreamsDiscard()), suspend: suspend, all: true, user: "me"}
@@ -228,10 +232,7 @@ func TestAResumeOfOneThatHasStoppedAfterFailuresLeavesItsSpec(t *testing.T) {
 			stopped.Spec.Schedule = "@daily"
 			stopped.Status.LastFailureTime = new(metav1.NewTime(tc.failed))
 			stopped.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Reason: tc.reason}}
-			object := &unstructured.Unstructured{}
-			var err error
-			object.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(stopped)
-			require.NoError(t, err)
+			object := unstructuredOf(t, stopped)
 			before := object.DeepCopy()
 			c := &command{Env: env.New(genericiooptions.NewTestIOStreamsDiscard())}
 			c.Clock = clocktesting.NewFakeClock(now)
