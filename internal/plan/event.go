@@ -95,11 +95,15 @@ func (p *Plan) actionEvents(in Input, done Outcome) []Event {
 	return events
 }
 
+// retellStarts is how long before this manager became the leader a Job may have been created whose
+// start is reported again. The API server stamps the creation, and its clock may differ from ours.
+const retellStarts = 10 * time.Minute
+
 // unreported returns the unrecorded Jobs whose start may not have been reported. The previous
 // leader has reported the Jobs that it started earlier.
 func (p *Plan) unreported(in Input) []*batchv1.Job {
 	return slices.DeleteFunc(slices.Clone(p.unrecorded), func(job *batchv1.Job) bool {
-		return latest(job.CreationTimestamp.Time, AgeFrom(job)).Before(in.LeadingSince.Add(-MaxCacheLag))
+		return latest(job.CreationTimestamp.Time, AgeFrom(job)).Before(in.LeadingSince.Add(-retellStarts))
 	})
 }
 

@@ -119,6 +119,8 @@ func TestARunIsReportedAsLongAsTheStatusDoesNotTellOfIt(t *testing.T) {
 	in := inputOf(c, at("10:00:02"), job)
 	result := Conclude(in, Decide(in), Outcome{})
 	assert.Equal(t, []string{"SuccessfulCreate Created job " + job.Name}, texts(result.Events))
+	in.LeadingSince = job.CreationTimestamp.Add(5 * time.Minute)
+	assert.NotEmpty(t, Conclude(in, Decide(in), Outcome{}).Events, "this manager's clock may be ahead of the API server's")
 	in.LeadingSince = job.CreationTimestamp.Add(time.Hour)
 	assert.Empty(t, Conclude(in, Decide(in), Outcome{}).Events, "the manager that led before has reported it")
 	c.Status = result.Status
