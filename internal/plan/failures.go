@@ -128,13 +128,13 @@ func (p *Plan) stop(in Input, stop *Stop) {
 }
 
 // missStopped misses the ticks that were due, but had not run, at each stop that the stored status
-// does not record.
+// does not record. The clock that stamped the failure may be ahead of ours: no later tick was due.
 func (p *Plan) missStopped(in Input, ticks schedule.Ticks) {
 	for i, stop := range in.stops {
 		if !stop.from.IsZero() {
 			before := in
 			before.stops = in.stops[:i]
-			p.missUpTo(in, MissedStopped, ticks, handledUntil(before, timeOf(p.Status.LastScheduleTime)), stop.from)
+			p.missUpTo(in, MissedStopped, ticks, handledUntil(before, timeOf(p.Status.LastScheduleTime)), earliest(stop.from, in.Now))
 		}
 	}
 }

@@ -384,6 +384,13 @@ func TestS21AResumeSoonAfterTheLastFailureCountsThoughTheManagersClockIsBehind(t
 	assert.Equal(t, at("10:30:00"), p.WakeAt)
 }
 
+func TestS21NoTickToComeIsMissedThoughTheManagersClockIsBehind(t *testing.T) {
+	c := settle(t, cron().StopAfterFailures(1).Obj(), at("09:59:00"))
+	p := Decide(inputOf(c, at("10:01:00"), builders.MakeJob(c, at("10:00:00")).Failed(at("10:06:00")).Obj()))
+	require.NotNil(t, p.Stopped)
+	assert.Empty(t, p.Missed, "10:05 is yet to come")
+}
+
 func TestS21WhileItIsStoppedBackfilledJobsGoAsTheirLimitAsks(t *testing.T) {
 	w := failing(t, asItIs)
 	w.play(at("11:05:00"))
