@@ -207,7 +207,7 @@ func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	if err := errors.Join(
 		c.Watch(source.Kind[client.Object](mgr.GetCache(), &v1.CronJob{}, &enqueueByTick{clock: r.Clock}, r.cachedWrites(), specEvents)),
-		c.Watch(source.Kind[client.Object](mgr.GetCache(), &batchv1.Job{}, enqueueOwner(mgr), jobEvents)),
+		c.Watch(source.Kind[client.Object](mgr.GetCache(), &batchv1.Job{}, enqueueOwner(mgr), jobEvents, r.deletedJobs())),
 	); err != nil {
 		return err
 	}

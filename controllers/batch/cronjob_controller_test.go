@@ -772,6 +772,33 @@ func TestS21ASuccessBetweenTwoFailuresCountsThoughTheCacheDoesNotHaveItYet(t *te
 	assert.False(t, plan.IsStopped(s.stored()))
 }
 
+func TestS21AFailureCountsThoughItsJobIsDeletedBeforeTheNextReconcile(t *testing.T) {
+	for name, isDeferred := range map[string]bool{"of a run that the status lists": false, "of a run whose status is deferred": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every().StopAfterFailures(1))
+			s.toNextTick()
+			result, err := s.reconcileOnce()
+			require.NoError(t, err)
+			require.True(t, isStatusDeferred(result))
+			if !isDeferred {
+				s.reconcile()
+			}
+			s.failJobs()
+			job := &batchv1.Job{}
+			require.NoError(t, mgr.GetAPIReader().Get(t.Context(), types.NamespacedName{Namespace: s.key.Namespace, Name: s.jobs()[0]}, job))
+			require.NoError(t, mgr.GetClient().Delete(t.Context(), job, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+			s.awaitCached()
+			s.reconciler.deletedJobs().Delete(event.DeleteEvent{Object: trimmed(job)})
+			s.reconcile()
+			assert.True(t, plan.IsStopped(s.stored()))
+			assert.Contains(t, s.events(), "Warning SawCompletedJob Saw completed job: "+job.Name+", condition: Failed")
+			assert.Equal(t, v1.RunFailed, s.stored().Status.RecentRuns[0].Result)
+			s.reconcile()
+			assert.EqualValues(t, 1, s.stored().Status.ConsecutiveFailures, "it counts once")
+		})
+	}
+}
+
 func TestS10ACreationThatFailsIsRetriedWithBackoffAndSaidOnce(t *testing.T) {
 	s := newStage(t, every().Deadline(50))
 	tick := s.toNextTick()

@@ -89,8 +89,8 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	return r.observeJobs(ctx, seen)
 }
 
-// observeJobs finds the Jobs that the CronJob controls: those in the cache, and the runs in pending
-// that a stale cache may lack.
+// observeJobs finds the Jobs that the CronJob controls: those in the cache, the runs in pending that
+// a stale cache may lack, and Jobs that were deleted before the status recorded their end.
 func (r *CronJobReconciler) observeJobs(ctx context.Context, seen *observed) error {
 	list := &batchv1.JobList{}
 	if err := r.List(ctx, list, client.InNamespace(seen.key.Namespace), client.MatchingFields{ownerIndex: string(seen.stored.UID)},
@@ -100,6 +100,11 @@ func (r *CronJobReconciler) observeJobs(ctx context.Context, seen *observed) err
 	seen.Jobs = make([]*batchv1.Job, 0, len(list.Items)+1)
 	for i := range list.Items {
 		seen.Jobs = append(seen.Jobs, &list.Items[i])
+	}
+	for _, job := range r.memory.takeDeleted(seen.key) {
+		if seen.controls(job) && plan.IsEndMissing(seen.stored, job) {
+			seen.pending.addGone(job)
+		}
 	}
 	for i := range seen.pending.runs {
 		run := &seen.pending.runs[i]

@@ -36,6 +36,9 @@ type pending struct {
 	reported   plan.Missed
 	reportedOf types.UID
 
+	// deleted has the Jobs that had ended when they were deleted, since the last reconcile.
+	deleted []*batchv1.Job
+
 	progress
 }
 
@@ -152,6 +155,13 @@ func (p *pending) addRun(job *batchv1.Job) {
 	p.runs = p.runs[1:]
 }
 
+// addGone remembers how a Job ended that was deleted since.
+func (p *pending) addGone(job *batchv1.Job) {
+	p.addRun(job)
+	i := slices.IndexFunc(p.runs, func(run unrecordedRun) bool { return run.job.UID == job.UID })
+	p.runs[i] = unrecordedRun{job: job, isGone: true}
+}
+
 // addUnconfirmed remembers a Job until it is known whether it exists.
 func (p *pending) addUnconfirmed(name string, at time.Time) {
 	p.unconfirmed = slices.DeleteFunc(p.unconfirmed, func(job unconfirmedJob) bool { return job.name == name })
@@ -242,8 +252,8 @@ func (p *pending) count(failed []string) {
 
 // isEmpty reports whether there is no state to keep.
 func (p *pending) isEmpty() bool {
-	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && !p.statusFailed && len(p.runs) == 0 &&
-		p.generation == 0 && p.labelledAt.IsZero() && len(p.unconfirmed)+len(p.nameTaken) == 0 &&
+	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && !p.statusFailed &&
+		len(p.runs)+len(p.deleted)+len(p.unconfirmed)+len(p.nameTaken) == 0 && p.generation == 0 && p.labelledAt.IsZero() &&
 		p.attempt == attempt{} && len(p.failures) == 0
 }
 
@@ -300,6 +310,25 @@ func (m *memory) keepWritten(key types.NamespacedName, stored *v1.CronJob) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.entry(key).written = stored
+}
+
+// keepDeleted keeps a Job that had ended when it was deleted for the next reconcile.
+func (m *memory) keepDeleted(key types.NamespacedName, job *batchv1.Job) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entry := m.entry(key)
+	entry.deleted = append(entry.deleted, job)
+	entry.deleted = entry.deleted[max(0, len(entry.deleted)-maxRuns):]
+}
+
+// takeDeleted returns the Jobs of keepDeleted, and drops them.
+func (m *memory) takeDeleted(key types.NamespacedName) []*batchv1.Job {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entry := m.entry(key)
+	deleted := entry.deleted
+	entry.deleted = nil
+	return deleted
 }
 
 // newest returns the newer of the cached and the written CronJob, so that no reconcile decides from

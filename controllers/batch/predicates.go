@@ -5,7 +5,9 @@ package batch
 
 import (
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -33,6 +35,18 @@ var jobEvents = predicate.Funcs{
 			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 			len(before.OwnerReferences) != len(after.OwnerReferences))
 	},
+}
+
+// deletedJobs passes all Job events. It keeps the Jobs that had ended when they were deleted, such
+// as those with ttlSecondsAfterFinished 0: the next reconcile may not see how they ended.
+func (r *CronJobReconciler) deletedJobs() predicate.Predicate {
+	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
+		if job, ok := e.Object.(*batchv1.Job); ok && plan.ResultOf(job) != "" && ownerUID(job) != nil {
+			owner := metav1.GetControllerOfNoCopy(job)
+			r.memory.keepDeleted(types.NamespacedName{Namespace: job.Namespace, Name: owner.Name}, job)
+		}
+		return true
+	}}
 }
 
 // cachedWrites passes all CronJob events. On an update it drops the written copy that memory keeps

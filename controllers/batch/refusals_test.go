@@ -789,6 +789,7 @@ func TestMemoryEndsWithItsCronJob(t *testing.T) {
 		known := r.memory.acquire(key)
 		known.begin(c.UID)
 		known.addRun(builders.MakeJob(c, time.Unix(0, 0)).Obj())
+		r.memory.keepDeleted(key, known.runs[0].job)
 		known.failures, known.isStale = map[string]int{requestStatus: 1}, true
 		r.memory.keepWritten(key, c)
 		r.memory.unreported(key, c.UID, []v1.MissedTicks{{Reason: "Deadline"}})

@@ -69,6 +69,12 @@ func IsRecorded(c *v1.CronJob, job *batchv1.Job) bool {
 	return !ok || !tick.After(timeOf(c.Status.LastScheduleTime))
 }
 
+// IsEndMissing reports whether the stored status of a CronJob can't have the end of a Job: it lists
+// the Job as running, or does not record its tick.
+func IsEndMissing(c *v1.CronJob, job *batchv1.Job) bool {
+	return !IsRecorded(c, job) || listedUIDs(c.Status.Active).Has(job.UID)
+}
+
 func compareAge(a, b jobState) int {
 	if !a.age.Equal(b.age) {
 		return a.age.Compare(b.age)
@@ -292,6 +298,7 @@ func (p *Plan) observeGone(in Input, unseen sets.Set[types.UID]) int {
 			fallthrough
 		case Failed:
 			p.newlyEnded = append(p.newlyEnded, job)
+			p.Ended = append(p.Ended, Ended{Job: job, Result: state.result})
 			unseen.Delete(job.UID)
 		default:
 			unseen = unseen.Union(sets.New(job.UID))

@@ -144,6 +144,7 @@ func TestS2ARunWhoseJobIsGoneHasRunAllTheSame(t *testing.T) {
 			assert.Nil(t, p.Start)
 			assert.Empty(t, p.Missed)
 			assert.Equal(t, tc.wantDeleted, p.DeletedCount)
+			assert.Equal(t, tc.wantDeleted == 0, len(p.Ended) == 1, "O1: its end is reported")
 			assert.Empty(t, p.Status.Active)
 			assert.Equal(t, at("10:00:00"), p.Status.LastScheduleTime.Time)
 			assert.Equal(t, tc.wantDeleted == 0, p.Status.LastSuccessfulTime != nil)
