@@ -114,6 +114,23 @@ func TestS7NothingRunsFromBeforeTwoEditsWereSeen(t *testing.T) {
 	assert.Equal(t, at("10:03:00"), p.Start.Tick)
 }
 
+// An update in v2 that drops the annotation with the text of v1 changes that text, but not the
+// generation: in v2 the spec is the same. The ticks from 10:05 to 10:15 passed while the CronJob was
+// stopped.
+func TestS7AnotherSpellingIsNoEditIfTheAPIServerCountsNone(t *testing.T) {
+	c := settle(t, cron().StopAfterFailures(1).Obj(), at("09:59:00"))
+	c.Status.LastScheduleTime, c.Status.NextScheduleTime = &metav1.Time{Time: at("10:00:00")}, &metav1.Time{Time: at("10:20:00")}
+	c.Spec.Schedule = "0/5 * * * *"
+	p := Decide(inputOf(c, at("10:16:00")))
+	assert.Nil(t, p.Start)
+	assert.Empty(t, p.Missed)
+	p = Decide(inputOf(c, at("10:20:00")))
+	require.NotNil(t, p.Start)
+	assert.Equal(t, at("10:20:00"), p.Start.Tick)
+	assert.Empty(t, p.Missed)
+	assert.Equal(t, observedSchedule(c), p.Status.ObservedSchedule)
+}
+
 func TestS7AnEditIsNotTakenForTheEditOfALabelBeforeIt(t *testing.T) {
 	// The tick of 10:00 could not be created. A label is edited at 09:59:30, the status written at
 	// 10:00:02, and the time zone removed at 10:01, which the API server does not stamp.

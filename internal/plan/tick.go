@@ -146,7 +146,7 @@ func passedBy(in Input, last time.Time, unedited bool) (first time.Time, next fu
 	c := in.CronJob
 	first = timeOf(c.Status.NextScheduleTime)
 	next = func(time.Time) (time.Time, bool) { return time.Time{}, false }
-	if unedited || in.ScheduleErr == nil && c.Status.ObservedSchedule == observedSchedule(c) {
+	if unedited || in.ScheduleErr == nil && isScheduleObserved(c) {
 		next = in.Schedule.Anchored(anchorAt(in, handledUntil(in, last))).Next
 	}
 	if unedited {
@@ -260,7 +260,7 @@ func (p *Plan) missWaiting(in Input, last time.Time) {
 	}
 	waiting := c.Status.NextScheduleTime
 	isSame := last.Equal(timeOf(p.Status.LastScheduleTime)) && in.ScheduleErr == nil &&
-		c.Status.ObservedSchedule == observedSchedule(c) && !isEditedMoreThanOnce(c)
+		isScheduleObserved(c) && !isEditedMoreThanOnce(c)
 	switch {
 	case waiting == nil || waiting.After(edited):
 	case isSame:
@@ -313,8 +313,15 @@ func handledUntil(in Input, last time.Time) time.Time {
 // time zone was edited, the CronJob was resumed, or it was edited more than once since the last
 // reconcile and may have been suspended in between.
 func isReschedule(c *v1.CronJob) bool {
-	return c.Status.ObservedSchedule != observedSchedule(c) ||
-		isReadyReason(c, v1.ReasonSuspended) || isEditedMoreThanOnce(c)
+	return !isScheduleObserved(c) || isReadyReason(c, v1.ReasonSuspended) || isEditedMoreThanOnce(c)
+}
+
+// isScheduleObserved reports whether the stored status was computed from the schedule. If only its
+// text differs, and the generation does not, it has the same ticks: an update in v2 that drops the
+// annotation with the text of v1 does not change the spec of v2.
+func isScheduleObserved(c *v1.CronJob) bool {
+	observed := c.Status.ObservedSchedule
+	return observed == observedSchedule(c) || observed != "" && !isEditUnseen(c)
 }
 
 // isEditedMoreThanOnce reports whether the spec was edited more than once since the status observed

@@ -184,6 +184,19 @@ func TestC6AV2ScheduleEditedInV1DoesNotComeBack(t *testing.T) {
 	assert.Empty(t, s.get("c").Annotations)
 }
 
+func TestS7AnUpdateInV2ThatDropsTheTextOfV1IsNoEdit(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule("@yearly").Obj())
+	c := s.getV2("c")
+	before := c.DeepCopy()
+	c.Annotations = nil
+	require.NoError(t, s.Client.Patch(t.Context(), c, client.MergeFrom(before)))
+	stored := s.get("c")
+	assert.Equal(t, "0 0 1 1 *", stored.Spec.Schedule)
+	assert.EqualValues(t, 1, stored.Generation, "by which the manager tells it from an edit")
+}
+
 func TestC5BothVersionsFireAtTheSameInstants(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
