@@ -46,9 +46,9 @@ func backfilled(in Input, jobs []jobState) []jobState {
 
 func triggeredBy(trigger v1.RunTrigger, jobs []jobState) []jobState {
 	var found []jobState
-	for _, job := range jobs {
+	for i, job := range jobs {
 		if job.trigger == trigger {
-			found = append(found, job)
+			found = append(slices.Grow(found, len(jobs)-i), job)
 		}
 	}
 	return found

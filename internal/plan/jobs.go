@@ -76,8 +76,8 @@ func IsEndMissing(c *v1.CronJob, job *batchv1.Job) bool {
 }
 
 func compareAge(a, b jobState) int {
-	if !a.age.Equal(b.age) {
-		return a.age.Compare(b.age)
+	if order := a.age.Compare(b.age); order != 0 {
+		return order
 	}
 	return cmp.Compare(a.Name, b.Name)
 }
@@ -122,7 +122,7 @@ func sortJobs(in Input) sortedJobs {
 
 // isEndRecorded reports whether a status records how a Job ended, or that it was replaced.
 func isEndRecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
-	i := indexOf(status.RecentRuns, RunOf(job))
+	i := indexOf(status.RecentRuns, job)
 	if i < 0 {
 		return false
 	}
@@ -153,7 +153,7 @@ func isEndKnown(in Input, job jobState) bool {
 		return job.accounted
 	}
 	runs := in.CronJob.Status.RecentRuns
-	i := indexOf(runs, RunOf(job.Job))
+	i := indexOf(runs, job.Job)
 	return i >= 0 && runs[i].Result != v1.RunRunning
 }
 

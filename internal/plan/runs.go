@@ -35,15 +35,15 @@ func (p *Plan) rememberRuns(in Input, done Outcome) {
 	}
 	runs := newRunList(before.RecentRuns)
 	for _, job := range slices.Concat(newestOf(p.jobs), p.newlyEnded, in.Gone) {
-		runs.put(RunOf(job))
+		runs.put(job)
 	}
 	if done.Job != nil {
-		runs.put(RunOf(done.Job))
+		runs.put(done.Job)
 	}
 	for _, missed := range p.Missed {
 		runs.miss(missed)
 	}
-	runs.deleteMissing(p.isRunning(in), slices.Concat(done.Deleted, done.Gone))
+	runs.deleteMissing(func(run v1.Run) bool { return p.isRunning(in, run) }, slices.Concat(done.Deleted, done.Gone))
 	p.Status.RecentRuns = runs.newest()
 	p.noteEnds(in)
 }
@@ -64,7 +64,7 @@ func newestOf(jobs sortedJobs) []*batchv1.Job {
 func isEndUnrecorded(in Input, job jobState) bool {
 	status := in.CronJob.Status
 	runs := status.RecentRuns
-	if i := indexOf(runs, RunOf(job.Job)); i >= 0 {
+	if i := indexOf(runs, job.Job); i >= 0 {
 		return runs[i].Result == v1.RunRunning
 	}
 	if job.trigger == v1.TriggerBackfill { // an older manager does not record backfills
@@ -76,16 +76,10 @@ func isEndUnrecorded(in Input, job jobState) bool {
 	return job.age.After(runs[len(runs)-1].ScheduledTime.Time)
 }
 
-// isRunning returns a function that reports whether a run without an observed end still runs.
-func (p *Plan) isRunning(in Input) func(v1.Run) bool {
-	names := make(map[string]bool, len(p.running))
-	for _, job := range p.running {
-		names[job.Name] = true
-	}
-	newest := timeOf(in.CronJob.Status.LastScheduleTime)
-	return func(run v1.Run) bool {
-		return names[run.JobName] || p.unobserved > 0 && run.ScheduledTime.Time.Equal(newest)
-	}
+// isRunning reports whether a run without an observed end still runs.
+func (p *Plan) isRunning(in Input, run v1.Run) bool {
+	return slices.ContainsFunc(p.running, func(job jobState) bool { return job.Name == run.JobName }) ||
+		p.unobserved > 0 && run.ScheduledTime.Time.Equal(timeOf(in.CronJob.Status.LastScheduleTime))
 }
 
 // RunOf returns the run of a Job, as a status has it.
@@ -123,9 +117,9 @@ func newRunList(runs []v1.Run) *runList {
 	return l
 }
 
-// put adds a run, or updates it.
-func (l *runList) put(run v1.Run) {
-	i := indexOf(l.runs, run)
+// put adds the run of a Job, or updates it.
+func (l *runList) put(job *batchv1.Job) {
+	i, run := indexOf(l.runs, job), RunOf(job)
 	switch {
 	case i >= 0 && l.runs[i].Result == v1.RunRunning:
 		l.runs[i] = run
@@ -134,11 +128,11 @@ func (l *runList) put(run v1.Run) {
 	}
 }
 
-// indexOf returns the index of the run with the same Job; -1 if there is none. It compares the
-// start too, because the name of a manual run may have been used before.
-func indexOf(runs []v1.Run, run v1.Run) int {
-	return slices.IndexFunc(runs, func(other v1.Run) bool {
-		return other.JobName == run.JobName && other.StartTime.Equal(run.StartTime)
+// indexOf returns the index of a Job's run; -1 if there is none. It compares the start too, because
+// the name of a manual run may have been used before.
+func indexOf(runs []v1.Run, job *batchv1.Job) int {
+	return slices.IndexFunc(runs, func(run v1.Run) bool {
+		return run.JobName == job.Name && run.StartTime.Equal(&job.CreationTimestamp)
 	})
 }
 
