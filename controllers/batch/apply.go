@@ -24,15 +24,7 @@ import (
 // apply deletes the Jobs to be replaced and creates that of the tick.
 func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p plan.Plan) plan.Outcome {
 	done := plan.Outcome{}
-	r.deleteJobs(ctx, seen, p.Replace, func(job *batchv1.Job, result deletion) {
-		switch result {
-		case deletedNow:
-			done.Deleted = append(done.Deleted, job)
-		case wasGone:
-			done.Gone = append(done.Gone, job)
-		case notDeleted:
-		}
-	})
+	done.Deleted, done.Gone = r.deleteJobs(ctx, seen, p.Replace)
 	if p.Start != nil && len(done.Deleted)+len(done.Gone) == len(p.Replace) {
 		r.start(ctx, seen, p.Start, &done)
 	}
@@ -45,11 +37,10 @@ func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p plan.Pl
 // prune deletes the Jobs beyond the history limits. It comes after the status write, which must not
 // wait for it.
 func (r *CronJobReconciler) prune(ctx context.Context, seen *observed, p plan.Plan) {
-	r.deleteJobs(ctx, seen, p.Prune, func(job *batchv1.Job, result deletion) {
-		if result == deletedNow {
-			ctrl.LoggerFrom(ctx).V(1).Info("Deleted an old Job", "job", klog.KObj(job))
-		}
-	})
+	deleted, _ := r.deleteJobs(ctx, seen, p.Prune)
+	for _, job := range deleted {
+		ctrl.LoggerFrom(ctx).V(1).Info("Deleted an old Job", "job", klog.KObj(job))
+	}
 }
 
 const (
@@ -63,31 +54,36 @@ const (
 	deletionTime = requestTimeout
 )
 
-// deleteJobs deletes Jobs within those two bounds, and calls handle with the result of each. The
-// order is random, so that a few Jobs that can't be deleted don't block the others.
-func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs []*batchv1.Job, handle func(*batchv1.Job, deletion)) {
+// deleteJobs deletes Jobs within those two bounds. It returns the ones that it deleted, and the ones
+// that no longer existed. The order is random, so that a few Jobs that can't be deleted don't block
+// the others.
+func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs []*batchv1.Job) (deleted, gone []*batchv1.Job) {
 	bounded, cancel := context.WithTimeout(ctx, deletionTime)
 	defer cancel()
 	failed := 0
 	for tried, i := range rand.Perm(len(jobs)) { //nolint:gosec // no secret
+		if failed == maxFailedDeletions {
+			break
+		}
 		if bounded.Err() != nil {
 			seen.leftToDelete = true
-			return
+			break
 		}
-		result, err := r.delete(bounded, seen, jobs[i])
-		if tried > 0 && err != nil && bounded.Err() != nil {
-			seen.leftToDelete = true // it had less time than requestTimeout
-			return
-		}
-		handle(jobs[i], result)
-		if err != nil {
-			r.failedToDelete(ctx, seen, jobs[i], err)
+		job := jobs[i]
+		wasGone, err := r.delete(bounded, seen, job)
+		switch {
+		case wasGone:
+			gone = append(gone, job)
+		case err == nil:
+			deleted = append(deleted, job)
+		case tried > 0 && bounded.Err() != nil: // it had less time than requestTimeout
+			seen.leftToDelete = true
+		default:
+			r.failedToDelete(ctx, seen, job, err)
 			failed++
 		}
-		if failed == maxFailedDeletions {
-			return
-		}
 	}
+	return deleted, gone
 }
 
 // failedToDelete records the event of a Job that could not be deleted, and the failed request.
@@ -98,27 +94,16 @@ func (r *CronJobReconciler) failedToDelete(ctx context.Context, seen *observed, 
 	r.failed(ctx, seen, requestDelete, fmt.Errorf("deleting Job %s: %w", job.Name, err))
 }
 
-// deletion is the result of a delete request.
-type deletion int
-
-const (
-	notDeleted deletion = iota
-	deletedNow
-	wasGone
-)
-
-// delete deletes a Job and, in the background, its Pods.
-func (r *CronJobReconciler) delete(ctx context.Context, seen *observed, job *batchv1.Job) (deletion, error) {
+// delete deletes a Job and, in the background, its Pods. It reports whether the Job no longer
+// existed.
+func (r *CronJobReconciler) delete(ctx context.Context, seen *observed, job *batchv1.Job) (wasGone bool, err error) {
 	target := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
-	err := r.Delete(ctx, target,
+	err = r.Delete(ctx, target,
 		client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})
-	switch {
-	case err == nil:
-		return deletedNow, nil
-	case (apierrors.IsNotFound(err) || apierrors.IsConflict(err)) && r.isGone(ctx, seen, job):
-		return wasGone, nil
+	if (apierrors.IsNotFound(err) || apierrors.IsConflict(err)) && r.isGone(ctx, seen, job) {
+		return true, nil
 	}
-	return notDeleted, err
+	return false, err
 }
 
 // isGone reports whether a Job no longer exists. A NotFound or Conflict does not prove it: a
