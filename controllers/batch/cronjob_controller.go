@@ -152,27 +152,24 @@ func addIndexes(mgr ctrl.Manager) error {
 	indexer, ctx := mgr.GetFieldIndexer(), context.Background()
 	return errors.Join(
 		indexer.IndexField(ctx, &batchv1.Job{}, ownerIndex, ownerUID),
-		indexer.IndexField(ctx, &batchv1.Job{}, activeIndex, func(object client.Object) []string {
-			job, ok := object.(*batchv1.Job)
-			return indexedIf(ok && ownerUID(job) != nil && plan.ResultOf(job) == "")
-		}),
-		indexer.IndexField(ctx, &v1.CronJob{}, undecodableIndex, func(object client.Object) []string {
-			c, ok := object.(*v1.CronJob)
-			return indexedIf(ok && informer.DecodingError(c) != "")
-		}),
-		indexer.IndexField(ctx, &v1.CronJob{}, stoppedIndex, func(object client.Object) []string {
-			c, ok := object.(*v1.CronJob)
-			return indexedIf(ok && plan.IsStopped(c))
-		}),
+		indexer.IndexField(ctx, &batchv1.Job{}, activeIndex, indexIf(func(job *batchv1.Job) bool {
+			return ownerUID(job) != nil && plan.ResultOf(job) == ""
+		})),
+		indexer.IndexField(ctx, &v1.CronJob{}, undecodableIndex, indexIf(func(c *v1.CronJob) bool {
+			return informer.DecodingError(c) != ""
+		})),
+		indexer.IndexField(ctx, &v1.CronJob{}, stoppedIndex, indexIf(plan.IsStopped)),
 	)
 }
 
-// indexedIf returns the index keys of an object that belongs to an index only if holds is true.
-func indexedIf(holds bool) []string {
-	if !holds {
+// indexIf returns the function of an index that has the objects for which holds returns true.
+func indexIf[T client.Object](holds func(T) bool) client.IndexerFunc {
+	return func(object client.Object) []string {
+		if typed, ok := object.(T); ok && holds(typed) {
+			return []string{isIndexed}
+		}
 		return nil
 	}
-	return []string{isIndexed}
 }
 
 // ownerUID returns the keys of a Job in ownerIndex.
@@ -206,8 +203,8 @@ func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return err
 	}
 	if err := errors.Join(
-		c.Watch(source.Kind[client.Object](mgr.GetCache(), &v1.CronJob{}, &enqueueByTick{clock: r.Clock}, r.cachedWrites(), specEvents)),
-		c.Watch(source.Kind[client.Object](mgr.GetCache(), &batchv1.Job{}, enqueueOwner(mgr), jobEvents, r.deletedJobs())),
+		c.Watch(source.Kind(mgr.GetCache(), &v1.CronJob{}, &enqueueByTick{clock: r.Clock}, r.cachedWrites(), specEvents)),
+		c.Watch(source.Kind(mgr.GetCache(), &batchv1.Job{}, enqueueOwner(mgr), jobEvents, r.deletedJobs())),
 	); err != nil {
 		return err
 	}

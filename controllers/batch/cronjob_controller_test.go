@@ -788,7 +788,7 @@ func TestS21AFailureCountsThoughItsJobIsDeletedBeforeTheNextReconcile(t *testing
 			require.NoError(t, mgr.GetAPIReader().Get(t.Context(), types.NamespacedName{Namespace: s.key.Namespace, Name: s.jobs()[0]}, job))
 			require.NoError(t, mgr.GetClient().Delete(t.Context(), job, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 			s.awaitCached()
-			s.reconciler.deletedJobs().Delete(event.DeleteEvent{Object: trimmed(job)})
+			s.reconciler.deletedJobs().Delete(event.TypedDeleteEvent[*batchv1.Job]{Object: trimmed(job)})
 			s.reconcile()
 			assert.True(t, plan.IsStopped(s.stored()))
 			assert.Contains(t, s.events(), "Warning SawCompletedJob Saw completed job: "+job.Name+", condition: Failed")
@@ -878,9 +878,9 @@ func TestWhatWasWrittenIsKeptUntilTheCacheHasIt(t *testing.T) {
 		s.stopInterfering()
 		require.NotNil(t, s.written())
 		passes := s.reconciler.cachedWrites().Update
-		assert.True(t, passes(event.UpdateEvent{ObjectOld: before, ObjectNew: before}))
+		assert.True(t, passes(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: before, ObjectNew: before}))
 		assert.NotNil(t, s.written(), "that is older")
-		assert.True(t, passes(event.UpdateEvent{ObjectOld: before, ObjectNew: s.stored()}))
+		assert.True(t, passes(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: before, ObjectNew: s.stored()}))
 		assert.Nil(t, s.written())
 	})
 	t.Run("before the answer", func(t *testing.T) {

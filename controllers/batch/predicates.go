@@ -13,37 +13,45 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/informer"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // jobEvents passes only the Job events that can change a plan: an end, a deletion, an owner
 // reference that was added or removed. Most events of a Job are about its Pods.
-var jobEvents = predicate.Funcs{
-	CreateFunc: func(e event.CreateEvent) bool {
-		job, ok := e.Object.(*batchv1.Job)
-		if !ok {
-			return false
-		}
+var jobEvents = predicate.TypedFuncs[*batchv1.Job]{
+	CreateFunc: func(e event.TypedCreateEvent[*batchv1.Job]) bool {
 		// The reconcile that started a scheduled Job also records it in the status.
-		_, scheduled := plan.TickOf(job)
-		return !scheduled || plan.ResultOf(job) != ""
+		_, scheduled := plan.TickOf(e.Object)
+		return !scheduled || plan.ResultOf(e.Object) != ""
 	},
-	UpdateFunc: func(e event.UpdateEvent) bool {
-		before, ok := e.ObjectOld.(*batchv1.Job)
-		after, okAfter := e.ObjectNew.(*batchv1.Job)
-		return ok && okAfter && (before.UID != after.UID || plan.ResultOf(before) != plan.ResultOf(after) ||
+	UpdateFunc: func(e event.TypedUpdateEvent[*batchv1.Job]) bool {
+		before, after := e.ObjectOld, e.ObjectNew
+		return before.UID != after.UID || plan.ResultOf(before) != plan.ResultOf(after) ||
 			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-			len(before.OwnerReferences) != len(after.OwnerReferences))
+			len(before.OwnerReferences) != len(after.OwnerReferences)
 	},
 }
 
+// specEvents passes the CronJob events that can change a plan: an edit of the spec, a change of
+// whether it can be decoded, a resume, and the edit of a label that moves the time of the last
+// edit. It also passes an update to another UID: a list after a broken watch shows a CronJob that
+// was deleted and created again as an update.
+var specEvents = predicate.TypedFuncs[*v1.CronJob]{UpdateFunc: func(e event.TypedUpdateEvent[*v1.CronJob]) bool {
+	before, after := e.ObjectOld, e.ObjectNew
+	return before.Generation != after.Generation || before.UID != after.UID ||
+		informer.DecodingError(before) != informer.DecodingError(after) ||
+		before.Annotations[v1.ResumedAtAnnotation] != after.Annotations[v1.ResumedAtAnnotation] ||
+		!specEditedAt(before).Equal(specEditedAt(after))
+}}
+
 // deletedJobs passes all Job events. It keeps the Jobs that had ended when they were deleted, such
 // as those with ttlSecondsAfterFinished 0: the next reconcile may not see how they ended.
-func (r *CronJobReconciler) deletedJobs() predicate.Predicate {
-	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
-		if job, ok := e.Object.(*batchv1.Job); ok && plan.ResultOf(job) != "" && ownerUID(job) != nil {
-			owner := metav1.GetControllerOfNoCopy(job)
-			r.memory.keepDeleted(types.NamespacedName{Namespace: job.Namespace, Name: owner.Name}, job)
+func (r *CronJobReconciler) deletedJobs() predicate.TypedPredicate[*batchv1.Job] {
+	return predicate.TypedFuncs[*batchv1.Job]{DeleteFunc: func(e event.TypedDeleteEvent[*batchv1.Job]) bool {
+		if plan.ResultOf(e.Object) != "" && ownerUID(e.Object) != nil {
+			owner := metav1.GetControllerOfNoCopy(e.Object)
+			r.memory.keepDeleted(types.NamespacedName{Namespace: e.Object.Namespace, Name: owner.Name}, e.Object)
 		}
 		return true
 	}}
@@ -52,18 +60,14 @@ func (r *CronJobReconciler) deletedJobs() predicate.Predicate {
 // cachedWrites passes all CronJob events. On an update it drops the written copy that memory keeps
 // once the cache has it: it is as large as the CronJob, and the next reconcile may come tomorrow.
 // On a deletion it reports the missed ticks of the last status, because no reconcile will see it.
-func (r *CronJobReconciler) cachedWrites() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			if cached, ok := e.ObjectNew.(*v1.CronJob); ok {
-				r.memory.newest(client.ObjectKeyFromObject(cached), cached)
-			}
+func (r *CronJobReconciler) cachedWrites() predicate.TypedPredicate[*v1.CronJob] {
+	return predicate.TypedFuncs[*v1.CronJob]{
+		UpdateFunc: func(e event.TypedUpdateEvent[*v1.CronJob]) bool {
+			r.memory.newest(client.ObjectKeyFromObject(e.ObjectNew), e.ObjectNew)
 			return true
 		},
-		DeleteFunc: func(e event.DeleteEvent) bool {
-			if last, ok := e.Object.(*v1.CronJob); ok {
-				r.reportMissed(last)
-			}
+		DeleteFunc: func(e event.TypedDeleteEvent[*v1.CronJob]) bool {
+			r.reportMissed(e.Object)
 			return true
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"math"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -24,26 +25,28 @@ import (
 // their next tick: controller-runtime would give all of them its lowest priority, also those that
 // are due.
 type enqueueByTick struct {
-	handler.EnqueueRequestForObject
+	handler.TypedEnqueueRequestForObject[*v1.CronJob]
 
 	clock clock.PassiveClock
 }
 
 // enqueueOwner puts the CronJob that controls a Job into the queue.
-func enqueueOwner(mgr ctrl.Manager) handler.EventHandler {
-	return handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1.CronJob{}, handler.OnlyControllerOwner())
+func enqueueOwner(mgr ctrl.Manager) handler.TypedEventHandler[*batchv1.Job, reconcile.Request] {
+	return handler.TypedEnqueueRequestForOwner[*batchv1.Job](
+		mgr.GetScheme(), mgr.GetRESTMapper(), &v1.CronJob{}, handler.OnlyControllerOwner())
 }
 
 // Create enqueues a CronJob that was created, or that is in the initial list of a new leader.
-func (h *enqueueByTick) Create(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	found, ok := e.Object.(*v1.CronJob)
+func (h *enqueueByTick) Create(
+	ctx context.Context, e event.TypedCreateEvent[*v1.CronJob], q workqueue.TypedRateLimitingInterface[reconcile.Request],
+) {
 	queue, takesPriorities := q.(priorityqueue.PriorityQueue[reconcile.Request])
-	if !ok || !takesPriorities || !e.IsInInitialList {
-		h.EnqueueRequestForObject.Create(ctx, e, q)
+	if !takesPriorities || !e.IsInInitialList {
+		h.TypedEnqueueRequestForObject.Create(ctx, e, q)
 		return
 	}
-	request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(found)}
-	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(h.foundPriority(found))}, request)
+	request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e.Object)}
+	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(h.foundPriority(e.Object))}, request)
 }
 
 // foundPriority returns the priority of a CronJob in the initial list of a new leader: the seconds

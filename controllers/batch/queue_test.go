@@ -55,7 +55,7 @@ func TestS14WhatANewLeaderFindsIsEnqueuedByItsNextTick(t *testing.T) {
 			h := &enqueueByTick{clock: clocktesting.NewFakePassiveClock(now)}
 			q := priorityqueue.New[reconcile.Request]("")
 			t.Cleanup(q.ShutDown)
-			h.Create(t.Context(), event.CreateEvent{Object: test.found, IsInInitialList: true}, q)
+			h.Create(t.Context(), event.TypedCreateEvent[*v1.CronJob]{Object: test.found, IsInInitialList: true}, q)
 			request, priority, _ := q.GetWithPriority()
 			assert.Equal(t, "n/c", request.String())
 			assert.Equal(t, test.want, priority)
@@ -65,7 +65,7 @@ func TestS14WhatANewLeaderFindsIsEnqueuedByItsNextTick(t *testing.T) {
 
 func TestWhatIsCreatedWhileALeaderLeadsIsEnqueuedAtOnce(t *testing.T) {
 	h := &enqueueByTick{clock: clocktesting.NewFakePassiveClock(time.Now())}
-	created := event.CreateEvent{Object: builders.MakeCronJob("c").Namespace("n").Obj()}
+	created := event.TypedCreateEvent[*v1.CronJob]{Object: builders.MakeCronJob("c").Namespace("n").Obj()}
 	for name, q := range map[string]workqueue.TypedRateLimitingInterface[reconcile.Request]{
 		"with priorities":    priorityqueue.New[reconcile.Request](""),
 		"without priorities": workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]()),

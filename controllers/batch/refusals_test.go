@@ -718,7 +718,7 @@ func TestS2WhatTheLastStatusOfADeletedCronJobSaysIsReported(t *testing.T) {
 	s.reconcile()
 	assert.Empty(t, s.events())
 	last := s.stored()
-	s.reconciler.cachedWrites().Delete(event.DeleteEvent{Object: last})
+	s.reconciler.cachedWrites().Delete(event.TypedDeleteEvent[*v1.CronJob]{Object: last})
 	assert.Len(t, s.events(), 1)
 }
 

@@ -9,29 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/internal/informer"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // A stored CronJob can't be decoded if one of its fields has a wrong type. The cache then holds its
 // metadata and status only. It starts nothing until the field is corrected; its status, an event
 // and a metric say so.
-
-// specEvents passes the CronJob events that can change a plan: an edit of the spec, a change of
-// whether it can be decoded, a resume, and the edit of a label that moves the time of the last
-// edit. It also passes an update to another UID: a list after a broken watch shows a CronJob that
-// was deleted and created again as an update.
-var specEvents = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	before, ok := e.ObjectOld.(*v1.CronJob)
-	after, okAfter := e.ObjectNew.(*v1.CronJob)
-	return ok && okAfter && (before.UID != after.UID || informer.DecodingError(before) != informer.DecodingError(after) ||
-		before.Annotations[v1.ResumedAtAnnotation] != after.Annotations[v1.ResumedAtAnnotation] ||
-		!specEditedAt(before).Equal(specEditedAt(after)))
-}})
 
 // reportUndecodable records in an event and in the status that a CronJob can't be decoded, and
 // reports whether the status is written.

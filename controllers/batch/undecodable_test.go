@@ -153,16 +153,16 @@ func TestS14AStatusOfWhatCanNotBeDecodedThatCanNotBeWrittenIsTriedAgain(t *testi
 func TestAnEventTellsThatACronJobCanBeDecodedAgainThoughItsSpecIsTheSame(t *testing.T) {
 	s := newStage(t, every())
 	good, broken := s.stored(), s.broken()
-	assert.True(t, specEvents.Update(event.UpdateEvent{ObjectOld: broken, ObjectNew: good}))
-	assert.True(t, specEvents.Update(event.UpdateEvent{ObjectOld: good, ObjectNew: broken}))
-	assert.False(t, specEvents.Update(event.UpdateEvent{ObjectOld: good, ObjectNew: good}))
+	assert.True(t, specEvents.Update(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: broken, ObjectNew: good}))
+	assert.True(t, specEvents.Update(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: good, ObjectNew: broken}))
+	assert.False(t, specEvents.Update(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: good, ObjectNew: good}))
 	again := good.DeepCopy()
 	again.UID = "another"
-	assert.True(t, specEvents.Update(event.UpdateEvent{ObjectOld: good, ObjectNew: again}), "S13: deleted and created again, while the watch was broken")
-	assert.False(t, specEvents.Update(event.UpdateEvent{ObjectOld: broken, ObjectNew: broken}))
+	assert.True(t, specEvents.Update(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: good, ObjectNew: again}), "S13: deleted and created again, while the watch was broken")
+	assert.False(t, specEvents.Update(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: broken, ObjectNew: broken}))
 	labelled := good.DeepCopy()
 	for i := range labelled.ManagedFields {
 		labelled.ManagedFields[i].Time = &metav1.Time{Time: time.Now().Add(time.Hour)}
 	}
-	assert.True(t, specEvents.Update(event.UpdateEvent{ObjectOld: good, ObjectNew: labelled}), "S7: the time of the last edit has moved")
+	assert.True(t, specEvents.Update(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: good, ObjectNew: labelled}), "S7: the time of the last edit has moved")
 }
