@@ -158,7 +158,7 @@ func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *pl
 func (r *CronJobReconciler) started(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome, job *batchv1.Job) {
 	done.Job = trimmed(job)
 	creationSkew.Observe(r.Clock.Since(start.At).Seconds())
-	r.namespaces.noteRun(job.Namespace, seen.Now)
+	r.ticked.note(job.Namespace, seen.Now)
 	ctrl.LoggerFrom(ctx).Info("Started a Job", "job", klog.KObj(job), "tick", start.Tick)
 	seen.pending.attempt = attempt{}
 }

@@ -41,10 +41,13 @@ type CronJobReconciler struct {
 	// Concurrency is how many CronJobs are reconciled at once, at least 1.
 	Concurrency int
 
-	leads        atomic.Bool       // whether this manager is the leader
-	leadingSince time.Time         // when it became the leader
-	memory       memory            // the state that reconciles keep for later ones
-	namespaces   tickingNamespaces // for the metrics
+	leads        atomic.Bool // whether this manager is the leader
+	leadingSince time.Time   // when it became the leader
+	memory       memory      // the state that reconciles keep for later ones
+
+	// ticked are the namespaces in which a tick ran or was missed, and missed those in which one was
+	// missed for another reason than Forbidden, Edited and Stopped.
+	ticked, missed recentNamespaces
 }
 
 // Recorder writes events in the background. Record reports whether this process writes the event
@@ -125,15 +128,6 @@ func (r *CronJobReconciler) decide(ctx context.Context, seen *observed) plan.Pla
 		p = plan.Decide(seen.Input)
 	}
 	return p
-}
-
-// sleepUntil requeues for an instant; zero for no requeue. It reads the clock again, because the
-// reconcile itself took time.
-func (r *CronJobReconciler) sleepUntil(wake time.Time) ctrl.Result {
-	if wake.IsZero() {
-		return ctrl.Result{}
-	}
-	return ctrl.Result{RequeueAfter: max(wake.Sub(r.Clock.Now()), time.Millisecond), Priority: new(tickPriority)}
 }
 
 // The field indexes of the cache.

@@ -65,7 +65,8 @@ func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks, isR
 		switch missed.Reason {
 		case plan.MissedForbidden, plan.MissedEdited, plan.MissedStopped: // as somebody asked for
 		default:
-			r.namespaces.noteMissed(c.Namespace, r.Clock.Now())
+			r.ticked.note(c.Namespace, r.Clock.Now())
+			r.missed.note(c.Namespace, r.Clock.Now())
 		}
 	}
 }

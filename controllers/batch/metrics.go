@@ -78,11 +78,11 @@ func (r *CronJobReconciler) registerGauges() error {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "cronjob_controller_namespaces_with_ticks",
 			Help: "Namespaces in which a tick ran or was missed within the last 15 minutes.",
-		}, func() float64 { return r.namespaces.count(r.Clock.Now(), false) }),
+		}, func() float64 { return r.ticked.count(r.Clock.Now()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "cronjob_controller_namespaces_with_missed_ticks",
 			Help: "Namespaces in which a tick was missed within the last 15 minutes, except for the reasons Forbidden, Edited and Stopped.",
-		}, func() float64 { return r.namespaces.count(r.Clock.Now(), true) }),
+		}, func() float64 { return r.missed.count(r.Clock.Now()) }),
 	} {
 		metrics.Registry.Unregister(gauge)
 		if err := metrics.Registry.Register(gauge); err != nil {

@@ -98,30 +98,24 @@ func TestANamespaceWithAMissedTickIsCountedUnlessSomebodyAskedForIt(t *testing.T
 			s.reconcile()
 			s.awaitCached()
 			test.disturb(s)
-			assert.InDelta(t, 1, s.reconciler.namespaces.count(s.clock.Now(), false), 0)
-			assert.InDelta(t, test.wantMissed, s.reconciler.namespaces.count(s.clock.Now(), true), 0)
+			assert.InDelta(t, 1, s.reconciler.ticked.count(s.clock.Now()), 0)
+			assert.InDelta(t, test.wantMissed, s.reconciler.missed.count(s.clock.Now()), 0)
 		})
 	}
 }
 
 func TestANamespaceIsForgottenAQuarterOfAnHourAfterItsLastTick(t *testing.T) {
 	start := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-	var n tickingNamespaces
+	var n recentNamespaces
 	for i := range 5 {
-		n.noteMissed(fmt.Sprint(i), start)
+		n.note(fmt.Sprint(i), start)
 	}
-	n.noteRun("0", start)
-	n.noteRun("other", start)
-	assert.InDelta(t, 6, n.count(start, false), 0)
-	assert.InDelta(t, 5, n.count(start, true), 0)
+	n.note("0", start)
+	assert.InDelta(t, 5, n.count(start), 0)
 
-	n.noteMissed("1", start.Add(10*time.Minute))
-	n.noteRun("2", start.Add(10*time.Minute))
-	n.noteRun("other", start.Add(16*time.Minute))
-	assert.InDelta(t, 3, n.count(start.Add(16*time.Minute), false), 0, "1, 2 and other")
-	assert.InDelta(t, 1, n.count(start.Add(16*time.Minute), true), 0, "1")
-	assert.Zero(t, n.count(start.Add(time.Hour), false), "also where nothing ticks any more")
-	assert.Zero(t, n.count(start.Add(time.Hour), true))
-	assert.Empty(t, n.ticked)
-	assert.Empty(t, n.missed)
+	n.note("1", start.Add(10*time.Minute))
+	n.note("other", start.Add(16*time.Minute))
+	assert.InDelta(t, 2, n.count(start.Add(16*time.Minute)), 0, "1 and other")
+	assert.Zero(t, n.count(start.Add(time.Hour)), "also where nothing ticks any more")
+	assert.Empty(t, n.last)
 }

@@ -58,13 +58,8 @@ type progress struct {
 	// the schedule as it is do not change seenAt.
 	seenAt time.Time
 
-	// editSeenAt is when this process first saw generation, if it had seen the one before, which
-	// the stored status has not observed either; else zero.
-	editSeenAt time.Time
-
-	// labelledAt is the time of the last edit in managedFields, if it is later than the one in the
-	// status although the status has observed this generation: then a label was edited. Else zero.
-	labelledAt time.Time
+	// editSeenAt and labelledAt are EditSeenAt and LabelledAt of the next plan.Input.
+	editSeenAt, labelledAt time.Time
 
 	// isStale is whether a status write failed since the CronJob was last read from the API server.
 	// The cache may be stale, or the status is stored and the answer was lost. So the next

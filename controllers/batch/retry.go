@@ -82,7 +82,8 @@ func (r *CronJobReconciler) failed(ctx context.Context, seen *observed, request 
 	}
 }
 
-// requeue requeues for the plan's WakeAt, or earlier to retry what failed.
+// requeue requeues for the plan's WakeAt, or earlier to retry what failed. It reads the clock again,
+// because the reconcile itself took time.
 func (r *CronJobReconciler) requeue(seen *observed, result plan.Result, isWritten bool) ctrl.Result {
 	known, wake := seen.pending, result.WakeAt
 	wakeBy := func(after time.Duration) {
@@ -107,7 +108,10 @@ func (r *CronJobReconciler) requeue(seen *observed, result plan.Result, isWritte
 	if result.Again && isWritten {
 		wakeBy(0)
 	}
-	return r.sleepUntil(wake)
+	if wake.IsZero() {
+		return ctrl.Result{}
+	}
+	return ctrl.Result{RequeueAfter: max(wake.Sub(r.Clock.Now()), time.Millisecond), Priority: new(tickPriority)}
 }
 
 // maxStatusTries is how many failures in a row a tick waits for its status write.

@@ -259,7 +259,7 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 			p.newlyEnded = append(p.newlyEnded, job.Job)
 		case job.trigger != v1.TriggerSchedule && isEndUnrecorded(in, job):
 			p.newlyEnded = append(p.newlyEnded, job.Job)
-		case hidesSome && job.hasEndedSince(in.Now.Add(-retellEnds)):
+		case hidesSome && endCondition(job.Job).LastTransitionTime.After(in.Now.Add(-retellEnds)):
 			unlisted--
 		default:
 			continue
@@ -361,11 +361,6 @@ func listedUIDs(refs []corev1.ObjectReference) sets.Set[types.UID] {
 		uids.Insert(refs[i].UID)
 	}
 	return uids
-}
-
-// hasEndedSince reports whether a Job that has ended did so after an instant.
-func (job jobState) hasEndedSince(since time.Time) bool {
-	return endCondition(job.Job).LastTransitionTime.After(since)
 }
 
 // noteSuccess updates lastSuccessfulTime from a succeeded Job.
