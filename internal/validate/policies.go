@@ -13,7 +13,6 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/schedule"
-	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
 // validatePolicies checks fields that depend on each other.
@@ -27,13 +26,7 @@ func validatePolicies(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 
 // validateCatchUp refuses catchUpLimit with the policy Latest, as the schema does.
 func validateCatchUp(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	switch spec.CatchUpPolicy {
-	case "", v1.CatchUpLatest, v1.CatchUpAll:
-	default:
-		policy := v1.CatchUpPolicy(logs.Shorten(string(spec.CatchUpPolicy), maxDetail))
-		errs = append(errs, field.NotSupported(path.Child("catchUpPolicy"), policy, []v1.CatchUpPolicy{v1.CatchUpLatest, v1.CatchUpAll}))
-	}
+	errs := validateEnum(spec.CatchUpPolicy, path.Child("catchUpPolicy"), v1.CatchUpLatest, v1.CatchUpAll)
 	limit := ptr.Deref(spec.CatchUpLimit, 1)
 	if limit < 1 || limit > v1.MaxCatchUpLimit {
 		errs = append(errs, field.Invalid(path.Child("catchUpLimit"), limit, fmt.Sprintf("must be from 1 to %d", v1.MaxCatchUpLimit)))

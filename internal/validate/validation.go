@@ -52,14 +52,16 @@ func Spec(spec *v1.CronJobSpec, inFields bool) field.ErrorList {
 	if ptr.Deref(spec.StartingDeadlineSeconds, 0) < 0 {
 		errs = append(errs, field.Invalid(path.Child("startingDeadlineSeconds"), *spec.StartingDeadlineSeconds, "must be 0 or more"))
 	}
-	switch spec.ConcurrencyPolicy {
-	case "", v1.AllowConcurrent, v1.ForbidConcurrent, v1.ReplaceConcurrent:
-	default:
-		policy := v1.ConcurrencyPolicy(logs.Shorten(string(spec.ConcurrencyPolicy), maxDetail))
-		errs = append(errs, field.NotSupported(path.Child("concurrencyPolicy"), policy,
-			[]v1.ConcurrencyPolicy{v1.AllowConcurrent, v1.ForbidConcurrent, v1.ReplaceConcurrent}))
+	return append(errs, validateEnum(spec.ConcurrencyPolicy, path.Child("concurrencyPolicy"),
+		v1.AllowConcurrent, v1.ForbidConcurrent, v1.ReplaceConcurrent)...)
+}
+
+// validateEnum refuses a value that is set and not among the known ones.
+func validateEnum[T ~string](value T, path *field.Path, known ...T) field.ErrorList {
+	if value == "" || slices.Contains(known, value) {
+		return nil
 	}
-	return errs
+	return field.ErrorList{field.NotSupported(path, T(logs.Shorten(string(value), maxDetail)), known)}
 }
 
 // validateSchedule checks each schedule and the time zone separately: an error that one of them had
