@@ -52,17 +52,17 @@ func (p *Plan) countFailures(in Input) (stop *Stop, before []interval) {
 	if count >= stop.Failures && !isStopped { // the status records the failures, but not the stop
 		stop.At = failed
 	}
-	for _, turn := range p.turns(in) {
+	for _, change := range p.countChanges(in) {
 		switch {
-		case turn.isFailure:
+		case change.isFailure:
 			count++
 			if count == stop.Failures {
-				isStopped, stop.At = true, turn.at
+				isStopped, stop.At = true, change.at
 			}
 		case isStopped:
 			until := in.Now // if the time is unknown: a missed tick is better than an unexpected run
-			if turn.at.After(failed) && turn.at.Before(in.Now) {
-				until = turn.at
+			if change.at.After(failed) && change.at.Before(in.Now) {
+				until = change.at
 			}
 			before = append(before, interval{stop.At, until})
 			stop.At = time.Time{}
@@ -83,15 +83,15 @@ func (p *Plan) countFailures(in Input) (stop *Stop, before []interval) {
 	return nil, before
 }
 
-// turn is a failure, or an event that resets the count of failures.
-type turn struct {
+// countChange is a failure, or an event that resets the count of failures.
+type countChange struct {
 	at        time.Time
 	isFailure bool
 }
 
-// turns returns the turns that the stored status does not reflect, oldest first. A failure does not
-// count if the count is reset in the same second.
-func (p *Plan) turns(in Input) []turn {
+// countChanges returns the changes that the stored status does not reflect, oldest first. A failure
+// does not count if the count is reset in the same second.
+func (p *Plan) countChanges(in Input) []countChange {
 	failed := timeOf(in.CronJob.Status.LastFailureTime)
 	restarts := []time.Time{resumedAt(in), in.EditSeenAt, timeOf(p.Status.LastSuccessfulTime)}
 	// A success counts from any Job: a manual run may have ended before it was observed.
@@ -102,17 +102,17 @@ func (p *Plan) turns(in Input) []turn {
 	if isEditUnseen(in.CronJob) {
 		restarts = append(restarts, latest(editedAt(in), failed))
 	}
-	var turns []turn
+	var changes []countChange
 	for _, job := range p.newlyEnded {
 		if ResultOf(job) == Failed {
-			turns = append(turns, turn{endCondition(job).LastTransitionTime.Time, true})
+			changes = append(changes, countChange{endCondition(job).LastTransitionTime.Time, true})
 		}
 	}
 	for _, at := range restarts {
-		turns = append(turns, turn{at, false})
+		changes = append(changes, countChange{at, false})
 	}
-	slices.SortStableFunc(turns, func(a, b turn) int { return a.at.Compare(b.at) })
-	return turns
+	slices.SortStableFunc(changes, func(a, b countChange) int { return a.at.Compare(b.at) })
+	return changes
 }
 
 // stop starts nothing, as suspend does. It is recorded in the status alone: the spec belongs to the

@@ -130,8 +130,9 @@ func isEndRecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
 	return run.Result == v1.RunSucceeded || run.Result == v1.RunFailed || run.Result == v1.RunDeleted && run.Reason == reasonReplaced
 }
 
-// doubtful names the Jobs that seem to run although the stored status records their end.
-func (p *Plan) doubtful(in Input) []string {
+// runningAgain names the Jobs that seem to run although the stored status records their end. A status
+// that does not list all running Jobs does not say which ones have ended.
+func (p *Plan) runningAgain(in Input) []string {
 	stored := in.CronJob.Status
 	if unlistedCount(stored) > 0 {
 		return nil
@@ -139,7 +140,7 @@ func (p *Plan) doubtful(in Input) []string {
 	var names []string
 	listed := listedUIDs(stored.Active)
 	for _, job := range p.running {
-		if job.accounted && !listed.Has(job.UID) && isEndKnown(in, job) {
+		if !listed.Has(job.UID) && isEndKnown(in, job) {
 			names = append(names, job.Name)
 		}
 	}

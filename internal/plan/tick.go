@@ -116,7 +116,7 @@ func (p *Plan) missSkipped(in Input) {
 	}
 	recorded := in
 	recorded.stops = slices.DeleteFunc(slices.Clone(in.stops), func(stop interval) bool { return !stop.from.IsZero() })
-	first, next := passedBy(recorded, last, unedited)
+	first, next := firstUnhandled(recorded, last, unedited)
 	if !first.IsZero() && !first.After(in.ForgottenUntil) {
 		first, _ = next(in.ForgottenUntil)
 	}
@@ -139,10 +139,10 @@ func (p *Plan) missSkipped(in Input) {
 	}
 }
 
-// passedBy returns the first tick that was not handled when the newest run started, and a function
-// that returns the next one. last is the newest run that the status records. If the schedule was
-// edited since, only the tick that the status waits for is known.
-func passedBy(in Input, last time.Time, unedited bool) (first time.Time, next func(time.Time) (time.Time, bool)) {
+// firstUnhandled returns the first tick that was not handled when the newest run started, and a
+// function that returns the next one. last is the newest run that the status records. If the
+// schedule was edited since, only the tick that the status waits for is known.
+func firstUnhandled(in Input, last time.Time, unedited bool) (first time.Time, next func(time.Time) (time.Time, bool)) {
 	c := in.CronJob
 	first = timeOf(c.Status.NextScheduleTime)
 	next = func(time.Time) (time.Time, bool) { return time.Time{}, false }
@@ -207,7 +207,7 @@ func (s tickSet) has(tick time.Time) bool {
 
 // verify names the Jobs of ticks that would be missed although the previous leader may have run
 // them: this manager knows that leader's last Jobs only from the cache, which may be stale. It also
-// names the doubtful Jobs.
+// names the Jobs of runningAgain.
 func (p *Plan) verify(in Input) {
 	since := in.LeadingSince.Add(-MaxCacheLag - Jitter(in.CronJob))
 	if catchUpLimit(in.CronJob) > 1 && in.Now.Before(in.LeadingSince.Add(MaxCacheLag)) {
@@ -218,7 +218,7 @@ func (p *Plan) verify(in Input) {
 			p.Verify = append(p.Verify, JobName(in.CronJob, tick))
 		}
 	}
-	p.Verify = append(p.Verify, p.doubtful(in)...)
+	p.Verify = append(p.Verify, p.runningAgain(in)...)
 }
 
 // missedFrom returns the ticks of some rows from an instant on, at most MaxMissedCount.
