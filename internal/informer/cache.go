@@ -41,7 +41,7 @@ func NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client for the cache of CronJobs: %w", err)
 	}
-	opts.HTTPClient = observe(opts.HTTPClient)
+	opts.HTTPClient = withInterceptor(opts.HTTPClient)
 	opts.NewInformer = func(
 		lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 	) toolscache.SharedIndexInformer {
@@ -93,11 +93,11 @@ func tolerant(client rest.Interface, codec runtime.ParameterCodec, lw toolscache
 	}
 }
 
-// urlKey is the context key of a URL that observable sets.
+// urlKey is the context key of a URL that interceptor sets.
 type urlKey struct{}
 
 // urlOf returns the URL of the list request of a ListerWatcher, with its selectors. The request is
-// not sent: observable intercepts it.
+// not sent: interceptor answers it.
 func urlOf(lw toolscache.ListerWatcher) (*url.URL, error) {
 	asked := &url.URL{}
 	ctx := context.WithValue(context.Background(), urlKey{}, asked)
@@ -108,24 +108,24 @@ func urlOf(lw toolscache.ListerWatcher) (*url.URL, error) {
 	return asked, nil
 }
 
-// observe returns an HTTP client whose requests urlOf can intercept.
-func observe(httpClient *http.Client) *http.Client {
-	observed := *httpClient
-	if observed.Transport == nil {
-		observed.Transport = http.DefaultTransport
+// withInterceptor returns an HTTP client with an interceptor.
+func withInterceptor(httpClient *http.Client) *http.Client {
+	intercepted := *httpClient
+	if intercepted.Transport == nil {
+		intercepted.Transport = http.DefaultTransport
 	}
-	observed.Transport = observable{observed.Transport}
-	return &observed
+	intercepted.Transport = interceptor{intercepted.Transport}
+	return &intercepted
 }
 
-// observable stores the URL of a request whose context has urlKey, and sends all other requests.
-type observable struct{ next http.RoundTripper }
+// interceptor stores the URL of a request whose context has urlKey, and sends all other requests.
+type interceptor struct{ next http.RoundTripper }
 
 // RoundTrip sends a request.
-func (o observable) RoundTrip(request *http.Request) (*http.Response, error) {
+func (i interceptor) RoundTrip(request *http.Request) (*http.Response, error) {
 	asked, ok := request.Context().Value(urlKey{}).(*url.URL)
 	if !ok {
-		return o.next.RoundTrip(request)
+		return i.next.RoundTrip(request)
 	}
 	*asked = *request.URL
 	return &http.Response{

@@ -39,17 +39,17 @@ type retryingListerWatcher struct {
 // WatchWithContext starts a watch.
 func (p retryingListerWatcher) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	var granted watch.Interface
-	var last error
+	isLogged := false
 	err := watchBackoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		var err error
 		granted, err = p.ListerWatcherWithContext.WatchWithContext(ctx, options)
 		if err == nil || !isServerError(err) && !apierrors.IsTooManyRequests(err) {
 			return true, err
 		}
-		if last == nil {
+		if !isLogged {
 			klog.FromContext(ctx).Error(err, "Could not start a watch: retrying until it succeeds")
+			isLogged = true
 		}
-		last = err
 		return false, nil
 	})
 	return granted, err
