@@ -560,6 +560,20 @@ func states(entries []historyEntry) []string {
 	return all
 }
 
+func TestPluginHistoryShowsAUserWhoMayNotListJobsWhatTheStatusHas(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule(nextYear).Obj())
+	ended := s.runToEnd("c", batchv1.JobFailed, v1.RunFailed)
+	running := s.runLater("c")
+	s.eventually(func() bool { return s.get("c").Status.RecentRuns[0].JobName == running.Name }, "the status does not tell of it")
+	viewer := "--kubeconfig=" + s.newUser("viewer", crdName)
+	shown := s.plugin("history", "c", "-c", "0", viewer)
+	assert.Regexp(t, `\n- +`+ended.Name+` +Failed .*\n- +`+running.Name+` +Running `, shown.succeeds())
+	assert.Contains(t, shown.errOut.String(), `Warning: of the runs, only those that status.recentRuns has are shown: listing the Jobs: jobs.batch is forbidden`)
+	assert.Contains(t, s.plugin("logs", "c", viewer).fails(1), "jobs.batch is forbidden")
+}
+
 func TestPluginNextTellsTheTimesOfACronJob(t *testing.T) {
 	t.Parallel()
 	eachWay(t, func(s *space) {

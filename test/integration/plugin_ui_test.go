@@ -306,6 +306,8 @@ func TestPluginUIShowsAUserWhatTheyMayAndNoMore(t *testing.T) {
 	s := newSpace(t)
 	s.create(s.cronJob("c").Schedule(nextYear).Obj())
 	job := s.runToEnd("c", batchv1.JobComplete, v1.RunSucceeded)
+	running := s.runLater("c")
+	s.eventually(func() bool { return s.get("c").Status.RecentRuns[0].JobName == running.Name }, "the status does not tell of it")
 	kubeconfig := s.newUser("viewer", crdName)
 	shown := s.startUI("--kubeconfig=" + kubeconfig)
 	body := shown.pageOf("c", "")
@@ -313,6 +315,8 @@ func TestPluginUIShowsAUserWhatTheyMayAndNoMore(t *testing.T) {
 		assert.NotContains(t, body, missing)
 	}
 	assert.Contains(t, body, job.Name, "the status tells of it")
+	assert.Contains(t, body, running.Name)
+	assert.NotContains(t, body, "Deleted", "it runs, as far as is known")
 	assert.Contains(t, body, "The Jobs can't be read")
 	assert.Contains(t, body, "The events can't be read")
 	assert.NotContains(t, shown.pageOf("c", "/object"), "<button")

@@ -211,21 +211,14 @@ func (s *Selection) ListV1(ctx context.Context, e *env.Env, c client.Reader, nam
 	return found, errs
 }
 
-// ListWithJobs returns the CronJobs that EachV1 visits, and their Jobs as JobsByOwner does.
-func (s *Selection) ListWithJobs(ctx context.Context, e *env.Env, c client.Reader, names []string) (
-	[]*v1.CronJob, map[types.UID][]*batchv1.Job, []error,
-) {
-	found, errs := s.ListV1(ctx, e, c, names)
-	if len(found) == 0 {
-		return nil, nil, errs
+// Jobs returns the Jobs of CronJobs that the flags select, as JobsByOwner does.
+func (s *Selection) Jobs(ctx context.Context, e *env.Env, c client.Reader, of []*v1.CronJob) (map[types.UID][]*batchv1.Job, error) {
+	if len(of) == 0 {
+		return nil, nil
 	}
 	namespace, err := s.Namespace(e)
 	if err != nil {
-		return nil, nil, append(errs, err)
+		return nil, err
 	}
-	jobs, err := JobsByOwner(ctx, c, namespace, found...)
-	if err != nil {
-		return nil, nil, append(errs, err)
-	}
-	return found, jobs, errs
+	return JobsByOwner(ctx, c, namespace, of...)
 }

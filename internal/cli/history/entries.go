@@ -109,23 +109,41 @@ func (e Entry) At() time.Time { return e.at }
 // New returns what is known of the runs of a CronJob at an instant, given the Jobs that it still has,
 // and so many ticks to come.
 func New(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) History {
-	zone := cronjobs.Zone(c)
-	h := History{
-		Namespace: c.Namespace, Name: c.Name, Schedule: c.Spec.Schedule, TimeZone: zone.String(),
-		Suspended: ptr.Deref(c.Spec.Suspend, false), Stopped: plan.IsStopped(c),
-		Now: now.In(zone).Format(time.RFC3339), Entries: []Entry{}, now: now.In(zone),
-	}
+	var entries []Entry
+	now = now.In(cronjobs.Zone(c))
 	for _, job := range jobs {
-		h.Entries = append(h.Entries, entryOf(job, h.now))
+		entries = append(entries, entryOf(job, now))
 	}
 	for i := range c.Status.RecentRuns {
 		run := &c.Status.RecentRuns[i]
 		if run.JobName != "" && !slices.ContainsFunc(jobs, func(job *batchv1.Job) bool { return job.Name == run.JobName }) {
-			h.Entries = append(h.Entries, entryOfGone(run, h.now))
+			entries = append(entries, entryOfGone(run, now))
 		}
 	}
+	return newHistory(c, entries, now, coming)
+}
+
+// FromStatus is New for a reader who does not know the Jobs: which of them are gone is not known.
+func FromStatus(c *v1.CronJob, now time.Time, coming int) History {
+	var entries []Entry
+	now = now.In(cronjobs.Zone(c))
+	for i := range c.Status.RecentRuns {
+		if run := &c.Status.RecentRuns[i]; run.JobName != "" {
+			entries = append(entries, entryOfRun(run, now))
+		}
+	}
+	return newHistory(c, entries, now, coming)
+}
+
+// newHistory returns the history with these runs. The time is in the zone of the schedule.
+func newHistory(c *v1.CronJob, runs []Entry, now time.Time, coming int) History {
+	h := History{
+		Namespace: c.Namespace, Name: c.Name, Schedule: c.Spec.Schedule, TimeZone: now.Location().String(),
+		Suspended: ptr.Deref(c.Spec.Suspend, false), Stopped: plan.IsStopped(c),
+		Now: now.Format(time.RFC3339), Entries: append([]Entry{}, runs...), now: now,
+	}
 	for _, row := range c.Status.Missed {
-		h.Entries = append(h.Entries, tickEntry(Missed, row.First.In(zone), plan.MissedRow(row).Event().Note))
+		h.Entries = append(h.Entries, tickEntry(Missed, row.First.In(now.Location()), plan.MissedRow(row).Event().Note))
 	}
 	h.addTicks(c, coming)
 	slices.SortStableFunc(h.Entries, func(a, b Entry) int { return a.at.Compare(b.at) })
@@ -191,7 +209,6 @@ func entryOf(job *batchv1.Job, now time.Time) Entry {
 	case Failed:
 		e.Message = cronjobs.WhyFailed(job)
 	case Running:
-		e.DurationSeconds = seconds(now.Sub(run.StartTime.Time))
 		if !job.DeletionTimestamp.IsZero() {
 			e.Message = "It is being deleted."
 		}
@@ -204,7 +221,7 @@ func entryOfGone(run *v1.Run, now time.Time) Entry {
 	e := entryOfRun(run, now)
 	e.JobIsGone = true
 	if e.State == Running { // when the status was written
-		e.State = Deleted
+		e.State, e.DurationSeconds = Deleted, nil
 	}
 	return e
 }
@@ -220,9 +237,12 @@ func entryOfRun(run *v1.Run, now time.Time) Entry {
 			e.DelaySeconds = seconds(start.Sub(e.at))
 		}
 	}
-	if run.CompletionTime != nil {
+	switch {
+	case run.CompletionTime != nil:
 		e.End = run.CompletionTime.In(now.Location()).Format(time.RFC3339)
 		e.DurationSeconds = seconds(run.CompletionTime.Sub(start))
+	case e.State == Running:
+		e.DurationSeconds = seconds(now.Sub(start))
 	}
 	return e
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
@@ -24,7 +25,7 @@ how long it took.
 
 Runs that are over are shown as long as their Jobs exist (see successfulJobsHistoryLimit and
 failedJobsHistoryLimit) or status.recentRuns has them: the newest ten; missed ticks as long as
-status.missed has them: the newest five rows.
+status.missed has them: the newest five rows. A user who may not list Jobs sees those of the status.
 
 When the output is no terminal it is a table aligned as kubectl's are, with times as in RFC 3339 and
 "-" for what there is not; but for one NAME its first column names the CronJob. Colours are left
@@ -101,14 +102,26 @@ func (c *command) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	found, jobs, errs := c.selection.ListWithJobs(ctx, c.Env, cluster, args)
+	found, errs := c.selection.ListV1(ctx, c.Env, cluster, args)
 	if len(found)+len(errs) == 0 {
 		c.selection.SayNone(c.Env)
+	}
+	jobs, err := c.selection.Jobs(ctx, c.Env, cluster, found)
+	isForbidden := apierrors.IsForbidden(err)
+	switch {
+	case isForbidden:
+		fmt.Fprintln(c.ErrOut, "Warning: of the runs, only those that status.recentRuns has are shown:", err)
+	case err != nil:
+		return cronjobs.Fail(c.Env, append(errs, err))
 	}
 	now := c.Clock.Now()
 	histories := make([]History, len(found))
 	for i, cronJob := range found {
-		histories[i] = New(cronJob, jobs[cronJob.UID], now, c.coming)
+		if isForbidden {
+			histories[i] = FromStatus(cronJob, now, c.coming)
+		} else {
+			histories[i] = New(cronJob, jobs[cronJob.UID], now, c.coming)
+		}
 		histories[i].title = c.selection.NameOf(cronJob.Namespace, cronJob.Name)
 	}
 	if err := c.print(c.Out, histories); err != nil {

@@ -205,6 +205,22 @@ It is suspended: nothing starts until it is resumed.
 	}
 }
 
+func TestWhatTheStatusSaysRunsIsNotTakenForDeletedWhereTheJobsAreNotKnown(t *testing.T) {
+	c := builders.MakeCronJob("c").Schedule("0 * * * *").Obj()
+	c.Status.RecentRuns = []v1.Run{
+		{ScheduledTime: metav1.NewTime(at("05:00:00")), JobName: "c-5", Trigger: v1.TriggerSchedule, Result: v1.RunRunning},
+		{ScheduledTime: metav1.NewTime(at("04:00:00")), JobName: "c-4", Trigger: v1.TriggerSchedule, Result: v1.RunDeleted},
+	}
+	assert.Equal(t, strings.TrimPrefix(`
+CronJob c: Every hour (UTC)
+∅ 2027-03-28 04:00  c-4  Deleted  0s  0s  █
+▶ 2027-03-28 05:00  c-5  Running  0s  5m  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒
+── now, 2027-03-28 05:05 ──
+○ 2027-03-28 06:00  in 55m
+`, "\n"), screen{width: 64}.timeline(FromStatus(c, at("05:05:00"), 1)))
+	assert.False(t, FromStatus(c, at("05:05:00"), 0).Entries[0].JobIsGone)
+}
+
 func TestTheHistorySaysWhyNothingComes(t *testing.T) {
 	waiting := builders.MakeCronJob("c").Schedule("0 * * * *").Obj()
 	waiting.Status.NextScheduleTime = &metav1.Time{Time: at("05:00:00")}

@@ -106,12 +106,16 @@ func (c *command) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	found, jobs, errs := c.selection.ListWithJobs(ctx, c.Env, cluster, args)
+	found, errs := c.selection.ListV1(ctx, c.Env, cluster, args)
 	switch {
 	case len(found)+len(errs) == 0:
 		c.selection.SayNone(c.Env)
 	case len(found) > 1 && c.options.Follow:
 		return fmt.Errorf("-f takes one CronJob, and there are %d", len(found))
+	}
+	jobs, err := c.selection.Jobs(ctx, c.Env, cluster, found)
+	if err != nil {
+		return cronjobs.Fail(c.Env, append(errs, err))
 	}
 	c.options.Prefix = len(found) > 1
 	now := c.Clock.Now()

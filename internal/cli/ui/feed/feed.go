@@ -9,11 +9,13 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/history"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -23,14 +25,19 @@ type Snapshot struct {
 	// a template.
 	CronJobs []*v1.CronJob
 
-	// Complete says that all CronJobs are known that there are.
-	Complete bool
+	Health
+
+	jobs map[types.UID][]*batchv1.Job
+}
+
+// Health says how much is known.
+type Health struct {
+	// Complete says that all CronJobs are known that there are, and JobsComplete the same of Jobs.
+	Complete, JobsComplete bool
 
 	// Problem says why what is known may be old, or why nothing is; "" while all is well. JobsProblem
 	// says why the Jobs are not known, apart from what the status of the CronJobs tells.
 	Problem, JobsProblem string
-
-	jobs map[types.UID][]*batchv1.Job
 }
 
 // NewSnapshot returns a complete snapshot of objects.
@@ -42,9 +49,8 @@ func NewSnapshot(cronJobs []*v1.CronJob, jobs ...*batchv1.Job) *Snapshot {
 	for _, job := range jobs {
 		s.putJob(job)
 	}
-	snapshot := s.snapshot()
-	snapshot.Complete = true
-	return snapshot
+	s.health = Health{Complete: true, JobsComplete: true}
+	return s.snapshot()
 }
 
 // Find returns a CronJob, and reports whether it is there.
@@ -64,6 +70,15 @@ func (s *Snapshot) JobsOf(c *v1.CronJob) []*batchv1.Job {
 	return slices.SortedFunc(slices.Values(s.jobs[c.UID]), func(a, b *batchv1.Job) int {
 		return cmp.Or(plan.AgeFrom(a).Compare(plan.AgeFrom(b)), cmp.Compare(a.Name, b.Name))
 	})
+}
+
+// HistoryOf returns the history of a CronJob at an instant, as far as it is known, with so many ticks
+// to come.
+func (s *Snapshot) HistoryOf(c *v1.CronJob, now time.Time, coming int) history.History {
+	if !s.JobsComplete {
+		return history.FromStatus(c, now, coming)
+	}
+	return history.New(c, s.JobsOf(c), now, coming)
 }
 
 // Namespaces returns the names of those that have CronJobs, in order.

@@ -14,6 +14,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/history"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -38,6 +39,15 @@ func TestASnapshotHasTheJobsOfEachOldestFirst(t *testing.T) {
 	nobodys := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "nobodys"}}
 	s := NewSnapshot([]*v1.CronJob{c}, newer, strangers, nobodys, older)
 	assert.Equal(t, []*batchv1.Job{older, newer}, s.JobsOf(c))
+}
+
+func TestARunIsTakenForDeletedOnlyWhereAllJobsAreKnown(t *testing.T) {
+	c := builders.MakeCronJob("c").Obj()
+	c.Status.RecentRuns = []v1.Run{{JobName: "c-1", Trigger: v1.TriggerSchedule, Result: v1.RunRunning}}
+	s := NewSnapshot([]*v1.CronJob{c})
+	assert.Equal(t, history.Deleted, s.HistoryOf(c, noon, 0).Entries[0].State)
+	s.JobsComplete = false
+	assert.Equal(t, history.Running, s.HistoryOf(c, noon, 0).Entries[0].State)
 }
 
 func TestASnapshotDoesNotChangeWhenTheStoreDoes(t *testing.T) {

@@ -27,9 +27,8 @@ type store struct {
 	// jobs has those of each owner. A slice is replaced and never changed: snapshots share it.
 	jobs map[types.UID][]*batchv1.Job
 
-	problem, jobsProblem string
-	isComplete           bool
-	dirty                chan struct{} // has an element if a snapshot would differ from the last
+	health Health
+	dirty  chan struct{} // has an element if a snapshot would differ from the last
 }
 
 func newStore() *store {
@@ -101,7 +100,7 @@ func (s *store) snapshot() *Snapshot {
 		CronJobs: slices.SortedFunc(maps.Values(s.cronJobs), func(a, b *v1.CronJob) int {
 			return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 		}),
-		Complete: s.isComplete, Problem: s.problem, JobsProblem: s.jobsProblem, jobs: maps.Clone(s.jobs),
+		Health: s.health, jobs: maps.Clone(s.jobs),
 	}
 }
 

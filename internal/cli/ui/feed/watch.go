@@ -125,9 +125,12 @@ func (w *watcher) probe(ctx context.Context) {
 		if jobsProblem == nil && jobsSynced == nil {
 			jobsSynced, jobsProblem = w.begin(ctx, &batchv1.Job{}, handlerOf(w.putJob, w.deleteJob))
 		}
-		isComplete := cronJobsSynced != nil && cronJobsSynced()
-		w.tell(problem, jobsProblem, isComplete)
-		if isComplete || problem != nil {
+		now := Health{
+			Complete: cronJobsSynced != nil && cronJobsSynced(), Problem: textOf(problem),
+			JobsComplete: jobsSynced != nil && jobsSynced(), JobsProblem: textOf(jobsProblem),
+		}
+		w.tell(now)
+		if (now.Complete || problem != nil) && (now.JobsComplete || jobsProblem != nil) {
 			w.pause(ctx, probeInterval)
 		} else {
 			w.pause(ctx, snapshotInterval/10)
@@ -157,21 +160,20 @@ func (w *watcher) begin(ctx context.Context, object client.Object, handler tools
 	return registration.HasSynced, nil
 }
 
-// tell has the next snapshot say what is wrong, if that has changed.
-func (w *watcher) tell(problem, jobsProblem error, isComplete bool) {
-	text := func(err error) string {
-		if err == nil {
-			return ""
-		}
-		return err.Error()
-	}
+// tell has the next snapshot say how much is known, if that has changed.
+func (w *watcher) tell(now Health) {
 	w.mu.Lock()
-	isSame := w.problem == text(problem) && w.jobsProblem == text(jobsProblem) && w.isComplete == isComplete
+	isSame := w.health == now
 	w.mu.Unlock()
 	if !isSame {
-		w.change(func() {
-			w.problem, w.jobsProblem = text(problem), text(jobsProblem)
-			w.isComplete = isComplete
-		})
+		w.change(func() { w.health = now })
 	}
+}
+
+// textOf returns the message of an error; "" for none.
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

@@ -88,9 +88,9 @@ func (s *Site) cronJob(r *http.Request) (view, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
 	defer cancel()
-	jobs, zone := snapshot.JobsOf(c), cronjobs.Zone(c)
+	known, zone := snapshot.HistoryOf(c, drawn.Now, comingTicks), cronjobs.Zone(c)
 	d := detail{row: rowOf(c, drawn.Now), chart: drawn, NoJobs: snapshot.JobsProblem, MayRead: s.Rights.Have(ctx, acts.ReadLogs, c.Namespace)}
-	d.Rows = []timeline.Row{timeline.NewRow(c, jobs, drawn.Window)}
+	d.Rows = []timeline.Row{timeline.NewRow(c, known, drawn.Window)}
 	suspended := plan.IsSuspended(c, drawn.Now)
 	for _, act := range acts.All {
 		isPointless := act.Name == "resume" && !suspended && !plan.IsStopped(c) || act.Name == "suspend" && suspended
@@ -99,7 +99,7 @@ func (s *Site) cronJob(r *http.Request) (view, error) {
 			d.MayRun = d.MayRun || act.Name == "tick"
 		}
 	}
-	for _, e := range slices.Backward(history.New(c, jobs, drawn.Now, comingTicks).Entries) {
+	for _, e := range slices.Backward(known.Entries) {
 		d.History = append(d.History, entry{e, momentOf(e.At(), drawn.Now)})
 	}
 	d.plot()

@@ -250,7 +250,7 @@ func TestAPageSaysThatItMayBeOldAndThatItIsNotComplete(t *testing.T) {
 	site, server := newSite(t)
 	site.Feed.Set(&feed.Snapshot{})
 	assert.Contains(t, show(t, server, "/"), "The CronJobs are being read")
-	site.Feed.Set(&feed.Snapshot{Problem: "connection refused"})
+	site.Feed.Set(&feed.Snapshot{Health: feed.Health{Problem: "connection refused"}})
 	assert.Contains(t, show(t, server, "/"), "What is shown may be old: connection refused")
 	site.Feed.Set(feed.NewSnapshot(nil))
 	assert.Contains(t, show(t, server, "/"), "No CronJob is like that")

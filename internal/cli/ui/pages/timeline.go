@@ -76,7 +76,7 @@ func (s *Site) timeline(r *http.Request) (view, error) {
 		return view{}, err
 	}
 	for _, cronJob := range l.shown(timelineRows) {
-		c.Rows = append(c.Rows, timeline.NewRow(cronJob, snapshot.JobsOf(cronJob), c.Window))
+		c.Rows = append(c.Rows, timeline.NewRow(cronJob, snapshot.HistoryOf(cronJob, c.Now, 0), c.Window))
 	}
 	heat := s.heat.Columns(l.Matches, c.Window, c.Now.Location())
 	busiest, isSpread := int32(0), false

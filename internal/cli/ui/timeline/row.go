@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -30,7 +29,7 @@ type Row struct {
 }
 
 // NewRow lays out the runs of a CronJob that are known, and its ticks to come.
-func NewRow(c *v1.CronJob, jobs []*batchv1.Job, w Window) Row {
+func NewRow(c *v1.CronJob, h history.History, w Window) Row {
 	row, counts := Row{Namespace: c.Namespace, Name: c.Name}, counter{}
 	row.Marks = w.clocks(cronjobs.Zone(c))
 	for _, missed := range c.Status.Missed {
@@ -40,7 +39,7 @@ func NewRow(c *v1.CronJob, jobs []*batchv1.Job, w Window) Row {
 		row.Marks = append(row.Marks, w.mark("missed", missed.First.Time, missed.Last.Time, "%s", plan.MissedRow(missed).Event().Note))
 		counts.add("missed", int(missed.Count))
 	}
-	for _, entry := range history.New(c, jobs, w.Now, 0).Entries {
+	for _, entry := range h.Entries {
 		if mark, ok := w.entry(entry); ok {
 			row.Marks = append(row.Marks, mark)
 			counts.add(mark.Kind, 1)
@@ -65,7 +64,7 @@ func (w Window) entry(e history.Entry) (Mark, bool) {
 	if e.State == history.Deleted && e.End == "" {
 		end = start // when it was deleted is not known
 	}
-	if e.State == history.Missed || end.Before(w.From) {
+	if e.State == history.Missed || e.State == history.Coming || end.Before(w.From) {
 		return Mark{}, false
 	}
 	parts := []string{string(e.State)}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/history"
 	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
@@ -35,6 +36,11 @@ func ofKind(marks []Mark, kind string) []Mark {
 		}
 	}
 	return found
+}
+
+// rowOf returns the row of a CronJob that has Jobs.
+func rowOf(c *v1.CronJob, w Window, jobs ...*batchv1.Job) Row {
+	return NewRow(c, history.New(c, jobs, w.Now, 1), w)
 }
 
 func TestAWindowReachesAsFarBackAsAhead(t *testing.T) {
@@ -76,7 +82,7 @@ func TestARowHasRunsMissedTicksAndTicksToCome(t *testing.T) {
 		{Reason: "Forbidden", First: metav1.NewTime(noon.Add(-45 * time.Hour)), Last: metav1.NewTime(noon.Add(-44 * time.Hour)), Count: 2},
 	}
 	job := builders.MakeJob(c, noon.Add(-time.Hour)).Obj()
-	row := NewRow(c, []*batchv1.Job{job}, NewWindow(noon, 6*time.Hour))
+	row := rowOf(c, NewWindow(noon, 6*time.Hour), job)
 	assert.Equal(t, "1 failed, 1 running, 3 missed, 6 coming", row.Summary)
 	for _, mark := range row.Marks {
 		assert.Positive(t, mark.Width, "of none, nothing is drawn: %s", mark.Title)
@@ -104,9 +110,9 @@ func TestARowHasNoTicksToComeOfWhatStartsNothing(t *testing.T) {
 	deleted.DeletionTimestamp = new(metav1.NewTime(noon))
 	until.Spec.SuspendUntil = new(metav1.NewTime(noon.Add(4 * time.Hour)))
 	for _, c := range []*v1.CronJob{suspended, deleted, invalid, stopped} {
-		assert.Equal(t, "nothing", NewRow(c, nil, w).Summary)
+		assert.Equal(t, "nothing", rowOf(c, w).Summary)
 	}
-	assert.Equal(t, "3 coming", NewRow(until, nil, w).Summary, "the tick at its end runs")
+	assert.Equal(t, "3 coming", rowOf(until, w).Summary, "the tick at its end runs")
 }
 
 func TestATickToComeReachesToTheStartThatJitterDelays(t *testing.T) {
@@ -114,13 +120,13 @@ func TestATickToComeReachesToTheStartThatJitterDelays(t *testing.T) {
 	c.UID = "some"
 	delay := plan.Jitter(c)
 	require.NotZero(t, delay)
-	first := ofKind(NewRow(c, nil, NewWindow(noon, 6*time.Hour)).Marks, "coming")[0]
+	first := ofKind(rowOf(c, NewWindow(noon, 6*time.Hour)).Marks, "coming")[0]
 	assert.InDelta(t, 100*delay.Hours()/12, first.Width, 0.1)
 	assert.Equal(t, "Tick 2027-01-15T13:00:00Z, starts "+delay.String()+" later", first.Title)
 }
 
 func TestTicksThatAreTooManyToDrawAreOneBar(t *testing.T) {
-	row := NewRow(hourly("c").Schedule("* * * * *").Obj(), nil, NewWindow(noon, 24*time.Hour))
+	row := rowOf(hourly("c").Schedule("* * * * *").Obj(), NewWindow(noon, 24*time.Hour))
 	assert.Len(t, ofKind(row.Marks, "coming"), 1)
 	assert.InDelta(t, 50, row.Marks[0].Width, 0.5)
 	assert.Equal(t, "200 or more coming", row.Summary)
@@ -128,13 +134,13 @@ func TestTicksThatAreTooManyToDrawAreOneBar(t *testing.T) {
 
 func TestAChangeOfClocksIsDrawnWhereItIs(t *testing.T) {
 	spring := time.Date(2027, 3, 28, 1, 0, 0, 0, time.UTC)
-	row := NewRow(hourly("c").TimeZone("Europe/Paris").Suspend(true).Obj(), nil, NewWindow(spring, 6*time.Hour))
+	row := rowOf(hourly("c").TimeZone("Europe/Paris").Suspend(true).Obj(), NewWindow(spring, 6*time.Hour))
 	require.Len(t, row.Marks, 1)
 	assert.Equal(t, "clocks", row.Marks[0].Kind)
 	assert.InDelta(t, 50, row.Marks[0].At, 0.5)
 	assert.Equal(t, "The clocks of Europe/Paris go forward, to Sun 2027-03-28 03:00 +02:00", row.Marks[0].Title)
 	autumn := time.Date(2027, 10, 31, 0, 0, 0, 0, time.UTC)
-	row = NewRow(hourly("c").TimeZone("Europe/Paris").Suspend(true).Obj(), nil, NewWindow(autumn, 6*time.Hour))
+	row = rowOf(hourly("c").TimeZone("Europe/Paris").Suspend(true).Obj(), NewWindow(autumn, 6*time.Hour))
 	assert.Contains(t, row.Marks[0].Title, "go back, to Sun 2027-10-31 02:00 +01:00")
 }
 
