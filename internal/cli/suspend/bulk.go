@@ -67,7 +67,8 @@ func (c *command) setField(object *unstructured.Unstructured) (field string, err
 }
 
 // changeBulk suspends an object that is not suspended, or takes back what changeBulk has done. One
-// that has stopped after failures is left alone: any edit of its spec would start it again.
+// that has stopped after failures is left alone: any edit of its spec would start it again. So is one
+// that was handed over since: it would run beside the built-in CronJob.
 func (c *command) changeBulk(object *unstructured.Unstructured) error {
 	if c.suspend {
 		if cronjobs.IsSuspended(object, c.Clock.Now()) || decodeStopped(object) != nil {
@@ -80,7 +81,7 @@ func (c *command) changeBulk(object *unstructured.Unstructured) error {
 	was := object.GetAnnotations()[BulkSuspensionAnnotation]
 	field, _, _ := strings.Cut(was, "=")
 	switch {
-	case was == "" || valueOf(object, field) != was: // it was edited since
+	case was == "" || isHandedOver(object) || valueOf(object, field) != was: // it was edited since
 		return nil
 	case field == suspendField:
 		forget(object)

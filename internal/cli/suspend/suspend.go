@@ -197,9 +197,15 @@ func (c *command) run(ctx context.Context, args []string) error {
 	return cronjobs.Fail(c.Env, errs)
 }
 
-// warn warns before resuming what is suspended because the built-in CronJob runs in its place.
+// isHandedOver reports whether an object is suspended because the built-in CronJob runs in its place.
+func isHandedOver(object client.Object) bool {
+	_, ok := object.GetAnnotations()[handover.SuspendBeforeAnnotation]
+	return ok
+}
+
+// warn warns before resuming what is handed over.
 func (c *command) warn(object client.Object) {
-	if _, handedOver := object.GetAnnotations()[handover.SuspendBeforeAnnotation]; handedOver && !c.suspend {
+	if isHandedOver(object) && !c.suspend {
 		fmt.Fprintf(c.ErrOut, "Warning: CronJob %[1]s was suspended in favour of the built-in CronJob of its name. "+
 			"If that runs, both do; to hand over from it, use kubectl cronjob import %[1]s --suspend-original\n", object.GetName())
 	}
@@ -271,6 +277,8 @@ func (c *command) change(object *unstructured.Unstructured) error {
 		return c.suspendNamed(object, forGood)
 	}
 	forget(object)
+	// A hand-over would take a later suspension for its own, and end it.
+	annotate(object, handover.SuspendBeforeAnnotation, "")
 	c.resumeStopped(object)
 	unstructured.RemoveNestedField(object.Object, "spec", untilField)
 	if !forGood {

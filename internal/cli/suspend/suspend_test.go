@@ -195,6 +195,29 @@ func TestResumingWhatWasHandedOverToTheBuiltInCronJobWarns(t *testing.T) {
 	}
 }
 
+func TestAResumeEndsAHandOver(t *testing.T) {
+	object := unstructuredOf(t, &v1.CronJob{
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{handover.SuspendBeforeAnnotation: "false"}},
+		Spec:       v1.CronJobSpec{Suspend: new(true)},
+	})
+	require.NoError(t, (&command{Env: env.New(genericiooptions.NewTestIOStreamsDiscard())}).change(object))
+	assert.Empty(t, object.GetAnnotations(), "else it would warn each time, and an import would end the next suspension")
+}
+
+func TestResumeAllLeavesWhatWasHandedOverAfterSuspendAll(t *testing.T) {
+	c := &command{Env: env.New(genericiooptions.NewTestIOStreamsDiscard()), all: true}
+	object := unstructuredOf(t, &v1.CronJob{
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
+			handover.SuspendBeforeAnnotation: "true", BulkSuspensionAnnotation: "suspend=true",
+		}},
+		Spec: v1.CronJobSpec{Suspend: new(true)},
+	})
+	before := object.DeepCopy()
+	require.NoError(t, c.change(object))
+	assert.Equal(t, before, object)
+	assert.Equal(t, "left suspended", c.operation(object, false))
+}
+
 func unstructuredOf(t *testing.T, c *v1.CronJob) *unstructured.Unstructured {
 	t.Helper()
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c)
