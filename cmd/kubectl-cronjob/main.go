@@ -6,13 +6,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
 
+	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"tutorial.kubebuilder.io/project/internal/cli"
@@ -24,13 +27,29 @@ var version string
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
-	err := cli.NewCommand(env.New(streams), buildVersion()).ExecuteContext(ctx)
+	streams, out := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, &output{Writer: os.Stdout}
+	if !term.IsTerminal(int(os.Stdout.Fd())) { // as which commands know it by its type
+		streams.Out = out
+	}
+	err := cmp.Or(cli.NewCommand(env.New(streams), buildVersion()).ExecuteContext(ctx), out.err)
 	stop()
 	if err != nil && err.Error() != "" {
 		fmt.Fprintln(os.Stderr, "error:", err)
 	}
 	os.Exit(env.ExitCode(err))
+}
+
+// output remembers that a write failed: not every printer says so.
+type output struct {
+	io.Writer
+	err error
+}
+
+// Write writes, and notes the first error.
+func (o *output) Write(text []byte) (int, error) {
+	n, err := o.Writer.Write(text)
+	o.err = cmp.Or(o.err, err)
+	return n, err
 }
 
 // buildVersion returns the version that was stamped or, after go install, that of the module.

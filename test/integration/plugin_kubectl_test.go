@@ -95,4 +95,12 @@ func TestKubectlRunsAndCompletesThePlugin(t *testing.T) {
 			assert.Equal(t, tc.wantCode, run.code, run.errOut)
 		})
 	}
+	t.Run("fails if its output is lost", func(t *testing.T) {
+		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		require.NoError(t, err)
+		defer func() { assert.NoError(t, full.Close()) }()
+		list := s.Kubectl(t.Context(), "cronjob", "list", "-n", s.ns)
+		list.Env, list.Stdout = append(list.Env, "PATH="+path), full
+		assert.Error(t, list.Run())
+	})
 }
