@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,7 +86,9 @@ func NewCommand(e *env.Env) *cobra.Command {
 			if err := c.check(); err != nil {
 				return err
 			}
-			c.again = commandLine(cmd, args[0])
+			again := []string{cmd.Name(), args[0]}
+			cmd.Flags().Visit(func(flag *pflag.Flag) { again = append(again, cronjobs.FlagArgs(flag)...) })
+			c.again = cronjobs.CommandLine(again...)
 			return c.run(cmd.Context(), args[0])
 		},
 	}
@@ -117,13 +118,6 @@ func (c *command) check() error {
 		return fmt.Errorf(`invalid --only value (%s): must be "missed", "failed", or "all"`, c.only)
 	}
 	return c.dryRun.Check()
-}
-
-// commandLine is how a user repeats a command.
-func commandLine(cmd *cobra.Command, name string) string {
-	line := []string{cmd.CommandPath(), name}
-	cmd.Flags().Visit(func(flag *pflag.Flag) { line = append(line, fmt.Sprintf("--%s=%s", flag.Name, flag.Value)) })
-	return strings.Join(line, " ")
 }
 
 // run starts what is wanted, and waits until it has ended.

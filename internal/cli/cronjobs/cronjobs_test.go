@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -51,6 +52,17 @@ func TestAnErrorNamesTheFieldThatIsWrong(t *testing.T) {
 			assert.ErrorContains(t, err, tc.want)
 		})
 	}
+}
+
+func TestACommandLineIsRepeatedAsItWasGiven(t *testing.T) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.StringSlice("as-group", nil, "")
+	flags.String("kubeconfig", "", "")
+	flags.String("token", "", "")
+	require.NoError(t, flags.Parse([]string{"--as-group=a", "--as-group", "b", "--kubeconfig=/my files/it's", "--token=secret"}))
+	args := []string{"backfill", "c"}
+	flags.Visit(func(flag *pflag.Flag) { args = append(args, FlagArgs(flag)...) })
+	assert.Equal(t, `kubectl cronjob backfill c --as-group=a --as-group=b '--kubeconfig=/my files/it'\''s' --token=TOKEN`, CommandLine(args...))
 }
 
 func TestSeveralErrorsAreALineEach(t *testing.T) {

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -103,6 +105,38 @@ func (o *Output) Write(to io.Writer, value any) error {
 	}
 	_, err = to.Write(text)
 	return err
+}
+
+// FlagArgs returns the arguments by which a flag gets the value that it has.
+func FlagArgs(flag *pflag.Flag) []string {
+	values := []string{flag.Value.String()}
+	if several, ok := flag.Value.(pflag.SliceValue); ok {
+		values = several.GetSlice()
+	}
+	var args []string
+	for _, value := range values {
+		args = append(args, "--"+flag.Name+"="+value)
+	}
+	return args
+}
+
+// plain has the arguments that mean the same to each shell with and without quotes.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_./:=@,+-]+$`)
+
+// CommandLine is how a user calls the plugin with arguments in a shell. A token is kept out of it, as
+// it may be printed to a log.
+func CommandLine(args ...string) string {
+	words := []string{"kubectl cronjob"}
+	for _, arg := range args {
+		switch {
+		case strings.HasPrefix(arg, "--token="):
+			arg = "--token=TOKEN"
+		case !plain.MatchString(arg):
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
 }
 
 // CompleteFlag completes a flag that the command has.

@@ -8,10 +8,8 @@ package acts
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -155,15 +153,8 @@ type Plugin struct {
 func NewPlugin(newCommand func(*env.Env) *cobra.Command, c clock.Clock, called *cobra.Command) *Plugin {
 	p := &Plugin{newCommand: newCommand, clock: c}
 	called.Flags().Visit(func(flag *pflag.Flag) {
-		if called.Root().PersistentFlags().Lookup(flag.Name) == nil || flag.Name == "namespace" {
-			return // it is ui's own, or each call has its own
-		}
-		values := []string{flag.Value.String()}
-		if several, ok := flag.Value.(pflag.SliceValue); ok {
-			values = several.GetSlice()
-		}
-		for _, value := range values {
-			p.global = append(p.global, "--"+flag.Name+"="+value)
+		if called.Root().PersistentFlags().Lookup(flag.Name) != nil && flag.Name != "namespace" { // of which each call has its own
+			p.global = append(p.global, cronjobs.FlagArgs(flag)...)
 		}
 	})
 	return p
@@ -192,20 +183,5 @@ func (p *Plugin) run(ctx context.Context, out io.Writer, args []string) error {
 
 // CommandLine is how a user does the same in a shell.
 func (p *Plugin) CommandLine(call Call) string {
-	words := []string{"kubectl cronjob"}
-	for _, arg := range append(call.args(), p.global...) {
-		words = append(words, quote(arg))
-	}
-	return strings.Join(words, " ")
-}
-
-// plain has the arguments that mean the same to each shell with and without quotes.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_./:=@,+-]+$`)
-
-// quote writes an argument for a shell.
-func quote(arg string) string {
-	if plain.MatchString(arg) {
-		return arg
-	}
-	return fmt.Sprintf("'%s'", strings.ReplaceAll(arg, "'", `'\''`))
+	return cronjobs.CommandLine(append(call.args(), p.global...)...)
 }
