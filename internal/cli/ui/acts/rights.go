@@ -5,10 +5,10 @@ package acts
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -35,10 +35,7 @@ var (
 // Rights asks the API server what the user may do.
 type Rights struct {
 	cluster client.Writer
-	clock   clock.Clock
-
-	mu      sync.Mutex
-	answers map[question]answer
+	answers *cache.Expiring
 }
 
 type question struct {
@@ -46,24 +43,17 @@ type question struct {
 	namespace string
 }
 
-type answer struct {
-	allowed bool
-	at      time.Time
-}
-
 // NewRights returns the rights of the user of a client.
 func NewRights(cluster client.Writer, c clock.Clock) *Rights {
-	return &Rights{cluster: cluster, clock: c, answers: map[question]answer{}}
+	return &Rights{cluster: cluster, answers: cache.NewExpiringWithClock(c)}
 }
 
 // Have reports whether the user has a right in a namespace. Where nobody answers, they have not.
 func (r *Rights) Have(ctx context.Context, right Right, namespace string) bool {
 	asked := question{right, namespace}
-	r.mu.Lock()
-	known, ok := r.answers[asked]
-	r.mu.Unlock()
-	if ok && r.clock.Since(known.at) < rightsAge {
-		return known.allowed
+	if known, ok := r.answers.Get(asked); ok {
+		allowed, isAnswer := known.(bool)
+		return isAnswer && allowed
 	}
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
@@ -73,8 +63,6 @@ func (r *Rights) Have(ctx context.Context, right Right, namespace string) bool {
 	if err := r.cluster.Create(ctx, review); err != nil {
 		return false
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.answers[asked] = answer{review.Status.Allowed, r.clock.Now()}
+	r.answers.Set(asked, review.Status.Allowed, rightsAge)
 	return review.Status.Allowed
 }
