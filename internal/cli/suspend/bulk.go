@@ -107,14 +107,9 @@ func forget(object *unstructured.Unstructured) {
 
 // annotate sets an annotation, or removes it if there is nothing to say.
 func annotate(object *unstructured.Unstructured, key, value string) {
-	annotations := object.GetAnnotations()
-	switch {
-	case value != "" && annotations == nil:
-		annotations = map[string]string{key: value}
-	case value != "":
-		annotations[key] = value
-	default:
-		delete(annotations, key)
+	if value == "" {
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", key)
+		return
 	}
-	object.SetAnnotations(annotations)
+	_ = unstructured.SetNestedField(object.Object, value, "metadata", "annotations", key) // nothing else can be there
 }

@@ -84,7 +84,7 @@ type command struct {
 
 	// suspend says whether they are to be suspended, and until when; for good if until is zero.
 	suspend bool
-	until   instant
+	until   time.Time
 
 	// reason and user are why, and who does it.
 	reason, user string
@@ -125,8 +125,12 @@ func newCommand(c *command) *cobra.Command {
 	c.selection.AddFlags(cmd, strings.ToUpper(c.verb[:1])+c.verb[1:])
 	cmd.Flags().BoolVar(&c.all, "all", false, "All of the namespace.")
 	if c.suspend {
-		cmd.Flags().Var(&c.until, "until",
-			"When they go on by themselves: a time such as 2026-12-24T18:00:00Z, or a duration from now such as 6h.")
+		cmd.Flags().Func("until",
+			"When they go on by themselves: a `time` such as 2026-12-24T18:00:00Z, or a duration from now such as 6h.",
+			func(text string) (err error) {
+				c.until, err = parseUntil(text, c.Clock.Now())
+				return err
+			})
 		cmd.Flags().StringVar(&c.reason, "reason", "", "Why, which stands in an annotation with your user name.")
 	}
 	c.dryRun.AddFlag(cmd)
@@ -300,7 +304,7 @@ func (c *command) suspendNamed(object *unstructured.Unstructured, forGood bool) 
 	default:
 		forget(object)
 	}
-	if !c.until.IsZero() && (forGood || until.After(c.until.Time)) {
+	if !c.until.IsZero() && (forGood || until.After(c.until)) {
 		return nil
 	}
 	_, err := c.setField(object)
@@ -331,34 +335,18 @@ func decodeStopped(object *unstructured.Unstructured) *v1.CronJob {
 	return cronJob
 }
 
-// instant is a flag: a time, or how long from now.
-type instant struct{ time.Time }
-
-// String returns the time; nothing if there is none.
-func (i *instant) String() string {
-	if i.IsZero() {
-		return ""
-	}
-	return i.Format(time.RFC3339)
-}
-
-// Type names the value in the help.
-func (*instant) Type() string { return "time" }
-
-// Set reads a time of RFC 3339, or a duration. It has to be in the future.
-func (i *instant) Set(text string) error {
-	now := time.Now()
+// parseUntil reads a time of RFC 3339, or a duration from now. It has to be in the future.
+func parseUntil(text string, now time.Time) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		after, durationErr := time.ParseDuration(text)
-		if durationErr != nil {
-			return errors.New("want a duration such as 6h, or a time such as 2026-12-24T18:00:00Z")
+		after, err := time.ParseDuration(text)
+		if err != nil {
+			return time.Time{}, errors.New("want a duration such as 6h, or a time such as 2026-12-24T18:00:00Z")
 		}
 		at = now.Add(after)
 	}
 	if !at.After(now) {
-		return errors.New("must be in the future")
+		return time.Time{}, errors.New("must be in the future")
 	}
-	i.Time = at
-	return nil
+	return at, nil
 }
