@@ -270,13 +270,9 @@ func (c *command) newJob(cronJob *v1.CronJob, jobs []*batchv1.Job) (*batchv1.Job
 // lastScheduleTime nor what is missed.
 func newJob(c *v1.CronJob, now time.Time) *batchv1.Job {
 	job := cronjobs.NewJob(c, now, v1.TriggerManual)
-	job.Name = jobName(c.Name)
+	// No tick's Job has such a name: those end with a number of ten digits.
+	job.Name = cronjobs.JobName(c.Name, "-"+manually+"-"+rand.String(5))
 	delete(job.Annotations, v1.ScheduledAtAnnotation)
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, instantiateAnnotation, manually)
 	return job
-}
-
-// jobName makes a name that no tick's Job has: those end with a number of ten digits.
-func jobName(owner string) string {
-	return cronjobs.JobName(owner, "-"+manually+"-"+rand.String(5))
 }

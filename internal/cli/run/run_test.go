@@ -82,11 +82,12 @@ func TestTheNameIsAJobsWhateverTheCronJobIsCalled(t *testing.T) {
 	for _, owner := range []string{
 		"c", strings.Repeat("a", 52), strings.Repeat("a", 253), strings.Repeat("a.", 26), strings.Repeat("a-", 100) + "a",
 	} {
-		name := jobName(owner)
+		cronJob := builders.MakeCronJob(owner).Obj()
+		name := newJob(cronJob, time.Now()).Name
 		assert.Empty(t, validation.IsDNS1123Subdomain(name), name)
 		assert.LessOrEqual(t, len(name), 63, name)
 		assert.Regexp(t, `^a?c?.*-manual-[a-z0-9]{5}$`, name)
-		assert.NotEqual(t, name, jobName(owner), "two runs have two names")
+		assert.NotEqual(t, name, newJob(cronJob, time.Now()).Name, "two runs have two names")
 	}
 }
 
