@@ -4,12 +4,15 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
@@ -47,13 +50,8 @@ type playground struct {
 	V1, V2 string
 }
 
-// scheduleField is a field of v2's schedule.
-type scheduleField struct {
-	Name, Label, Value string
-
-	set func(*v2.CronSchedule, string)
-	get func(v2.CronSchedule) string
-}
+// scheduleField is a field of v2's schedule, by its name in JSON.
+type scheduleField struct{ Name, Label, Value string }
 
 // tick is a time at which the schedule fires, or would.
 type tick struct {
@@ -64,34 +62,8 @@ type tick struct {
 
 // scheduleFields are those of v2's schedule, in its order.
 var scheduleFields = []scheduleField{
-	cronField("minute", "Minute", func(s *v2.CronSchedule) **v2.CronField { return &s.Minute }),
-	cronField("hour", "Hour", func(s *v2.CronSchedule) **v2.CronField { return &s.Hour }),
-	cronField("dayOfMonth", "Day of month", func(s *v2.CronSchedule) **v2.CronField { return &s.DayOfMonth }),
-	cronField("month", "Month", func(s *v2.CronSchedule) **v2.CronField { return &s.Month }),
-	cronField("dayOfWeek", "Day of week", func(s *v2.CronSchedule) **v2.CronField { return &s.DayOfWeek }),
-	{
-		Name: "every", Label: "Every (an interval)",
-		set: func(s *v2.CronSchedule, value string) { s.Every = value },
-		get: func(s v2.CronSchedule) string { return s.Every },
-	},
-}
-
-// cronField returns one of the fields of a cron expression.
-func cronField(name, label string, of func(*v2.CronSchedule) **v2.CronField) scheduleField {
-	return scheduleField{
-		Name: name, Label: label,
-		set: func(s *v2.CronSchedule, value string) {
-			if value != "" {
-				*of(s) = new(v2.CronField(value))
-			}
-		},
-		get: func(s v2.CronSchedule) string {
-			if field := *of(&s); field != nil {
-				return string(*field)
-			}
-			return ""
-		},
-	}
+	{Name: "minute", Label: "Minute"}, {Name: "hour", Label: "Hour"}, {Name: "dayOfMonth", Label: "Day of month"},
+	{Name: "month", Label: "Month"}, {Name: "dayOfWeek", Label: "Day of week"}, {Name: "every", Label: "Every (an interval)"},
 }
 
 // playground is the page on which schedules are tried: what is typed on one side is the other's.
@@ -114,12 +86,15 @@ func (s *Site) playground(r *http.Request) (view, error) {
 
 // fill fills what follows from what was typed.
 func (p *playground) fill(query url.Values, now time.Time) error {
-	hub, spoke := &v1.CronJob{}, &v2.CronJob{}
+	hub, spoke, converter := &v1.CronJob{}, &v2.CronJob{}, runtime.DefaultUnstructuredConverter
 	if p.ByFields {
+		typed := map[string]any{}
 		for _, field := range scheduleFields {
-			field.set(&spoke.Spec.Schedule, strings.TrimSpace(query.Get(field.Name)))
+			if value := strings.TrimSpace(query.Get(field.Name)); value != "" {
+				typed[field.Name] = value
+			}
 		}
-		if err := spoke.ConvertTo(hub); err != nil {
+		if err := cmp.Or(converter.FromUnstructured(typed, &spoke.Spec.Schedule), spoke.ConvertTo(hub)); err != nil {
 			return err
 		}
 		p.Text = hub.Spec.Schedule
@@ -128,8 +103,12 @@ func (p *playground) fill(query url.Values, now time.Time) error {
 	if err := spoke.ConvertFrom(hub); err != nil {
 		return err
 	}
+	values, err := converter.ToUnstructured(&spoke.Spec.Schedule)
+	if err != nil {
+		return err
+	}
 	for _, field := range scheduleFields {
-		field.Value = field.get(spoke.Spec.Schedule)
+		field.Value, _, _ = unstructured.NestedString(values, field.Name)
 		p.Fields = append(p.Fields, field)
 	}
 	if errSpec != nil {
