@@ -19,7 +19,11 @@ var functions = template.FuncMap{
 	"symbol": func(result v1.RunResult) string { return history.State(result).Symbol() },
 	"human":  duration.HumanDuration,
 	"kinds":  func() []string { return timeline.Kinds },
+	"iso":    iso,
 }
+
+// iso writes an instant for ui.js.
+func iso(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
 // zoneOf names the zone of an instant for a reader.
 func zoneOf(now time.Time) string {
@@ -43,7 +47,7 @@ func momentOf(at, now time.Time) *moment {
 }
 
 // ISO is the instant for programs.
-func (m *moment) ISO() string { return m.at.UTC().Format(time.RFC3339) }
+func (m *moment) ISO() string { return iso(m.at) }
 
 // Full is the instant for a reader, in its own zone.
 func (m *moment) Full() string { return m.at.Format("Mon 2006-01-02 15:04:05 -07:00") }

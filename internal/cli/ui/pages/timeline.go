@@ -38,15 +38,6 @@ type chart struct {
 	Reach   string
 }
 
-// FromISO and UntilISO are the ends of the window for ui.js.
-func (c chart) FromISO() string { return c.From.UTC().Format(time.RFC3339) }
-
-// UntilISO is the end of the window.
-func (c chart) UntilISO() string { return c.Until.UTC().Format(time.RFC3339) }
-
-// NowISO is the time at which what is drawn is so.
-func (c chart) NowISO() string { return c.Now.UTC().Format(time.RFC3339) }
-
 // newChart begins a chart of the reach that a request asks for.
 func (s *Site) newChart(r *http.Request) (chart, error) {
 	name := r.URL.Query().Get("reach")
