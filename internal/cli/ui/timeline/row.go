@@ -30,25 +30,24 @@ type Row struct {
 
 // NewRow lays out the runs of a CronJob that are known, and its ticks to come.
 func NewRow(c *v1.CronJob, h history.History, w Window) Row {
-	row, counts := Row{Namespace: c.Namespace, Name: c.Name}, counter{}
+	row, counts := Row{Namespace: c.Namespace, Name: c.Name}, map[string]int{}
 	row.Marks = w.clocks(cronjobs.Zone(c))
 	for _, missed := range c.Status.Missed {
 		if missed.Last.Time.Before(w.From) {
 			continue
 		}
 		row.Marks = append(row.Marks, w.mark("missed", missed.First.Time, missed.Last.Time, "%s", plan.MissedRow(missed).Event().Note))
-		counts.add("missed", int(missed.Count))
+		counts["missed"] += int(missed.Count)
 	}
 	for _, entry := range h.Entries {
 		if mark, ok := w.entry(entry); ok {
 			row.Marks = append(row.Marks, mark)
-			counts.add(mark.Kind, 1)
+			counts[mark.Kind]++
 		}
 	}
 	coming, count := w.coming(c)
-	row.Marks = append(row.Marks, coming...)
-	counts.add("coming", count)
-	row.Summary = counts.String()
+	row.Marks, counts["coming"] = append(row.Marks, coming...), count
+	row.Summary = summaryOf(counts)
 	return row
 }
 
@@ -110,16 +109,11 @@ func (w Window) coming(c *v1.CronJob) ([]Mark, int) {
 // Kinds are the kinds of marks, in the order of a legend: the states of ticks.
 var Kinds = []string{"succeeded", "failed", "running", "deleted", "missed", "waiting", "coming"}
 
-// counter counts marks of each kind.
-type counter map[string]int
-
-func (c counter) add(kind string, count int) { c[kind] += count }
-
-// String says how many there are of each.
-func (c counter) String() string {
+// summaryOf says how many marks there are of each kind.
+func summaryOf(counts map[string]int) string {
 	var parts []string
 	for _, kind := range Kinds {
-		switch count := c[kind]; {
+		switch count := counts[kind]; {
 		case kind == "coming" && count >= maxTicks:
 			parts = append(parts, fmt.Sprintf("%d or more %s", count, kind))
 		case count > 0:
