@@ -18,27 +18,13 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// State says what became of a tick.
-type State string
-
-// The states of a tick.
+// What becomes of a tick is the result of its run or, of a tick without one:
 const (
-	// Succeeded and Failed are of Jobs that are over, Running of those that are not.
-	Succeeded State = "Succeeded"
-	Failed    State = "Failed"
-	Running   State = "Running"
-
-	// Deleted is of Jobs that were deleted before they were over.
-	Deleted State = "Deleted"
-
-	// Missed is of ticks that never run.
-	Missed State = "Missed"
-
 	// Waiting is of the tick that is due, but has not started: for a Job to end, or for a quota.
-	Waiting State = "Waiting"
+	Waiting v1.RunResult = "Waiting"
 
 	// Coming is of ticks of the future.
-	Coming State = "Coming"
+	Coming v1.RunResult = "Coming"
 )
 
 // History is the runs of a CronJob, and what its schedule is. It is what -o json and yaml print.
@@ -69,7 +55,7 @@ type History struct {
 
 // Entry is a tick, or a run that was started by hand.
 type Entry struct {
-	State State `json:"state"`
+	State v1.RunResult `json:"state"`
 
 	// Tick is the tick that it is of; "" if somebody started it by hand. Backfilled says that
 	// somebody did for the tick.
@@ -143,7 +129,7 @@ func newHistory(c *v1.CronJob, runs []Entry, now time.Time, coming int) History 
 		Now: now.Format(time.RFC3339), Entries: append([]Entry{}, runs...), now: now,
 	}
 	for _, row := range c.Status.Missed {
-		h.Entries = append(h.Entries, tickEntry(Missed, row.First.In(now.Location()), plan.MissedRow(row).Event().Note))
+		h.Entries = append(h.Entries, tickEntry(v1.RunMissed, row.First.In(now.Location()), plan.MissedRow(row).Event().Note))
 	}
 	h.addTicks(c, coming)
 	slices.SortStableFunc(h.Entries, func(a, b Entry) int { return a.at.Compare(b.at) })
@@ -188,7 +174,7 @@ func (h *History) has(tick time.Time) bool {
 }
 
 // tickEntry is of a tick without a Job.
-func tickEntry(state State, tick time.Time, message string) Entry {
+func tickEntry(state v1.RunResult, tick time.Time, message string) Entry {
 	return Entry{State: state, Tick: tick.Format(time.RFC3339), Message: message, at: tick}
 }
 
@@ -206,9 +192,9 @@ func entryOf(job *batchv1.Job, now time.Time) Entry {
 	}
 	e := entryOfRun(&run, now)
 	switch e.State {
-	case Failed:
+	case v1.RunFailed:
 		e.Message = cronjobs.WhyFailed(job)
-	case Running:
+	case v1.RunRunning:
 		if !job.DeletionTimestamp.IsZero() {
 			e.Message = "It is being deleted."
 		}
@@ -220,15 +206,15 @@ func entryOf(job *batchv1.Job, now time.Time) Entry {
 func entryOfGone(run *v1.Run, now time.Time) Entry {
 	e := entryOfRun(run, now)
 	e.JobIsGone = true
-	if e.State == Running { // when the status was written
-		e.State, e.DurationSeconds = Deleted, nil
+	if e.State == v1.RunRunning { // when the status was written
+		e.State, e.DurationSeconds = v1.RunDeleted, nil
 	}
 	return e
 }
 
 // entryOfRun returns what a run says of itself, in the zone of now.
 func entryOfRun(run *v1.Run, now time.Time) Entry {
-	e := Entry{State: State(run.Result), Job: run.JobName, Message: run.Reason, at: run.ScheduledTime.In(now.Location())}
+	e := Entry{State: run.Result, Job: run.JobName, Message: run.Reason, at: run.ScheduledTime.In(now.Location())}
 	start := ptr.Deref(run.StartTime, run.ScheduledTime).In(now.Location())
 	e.Start = start.Format(time.RFC3339)
 	if run.Trigger != v1.TriggerManual {
@@ -241,7 +227,7 @@ func entryOfRun(run *v1.Run, now time.Time) Entry {
 	case run.CompletionTime != nil:
 		e.End = run.CompletionTime.In(now.Location()).Format(time.RFC3339)
 		e.DurationSeconds = seconds(run.CompletionTime.Sub(start))
-	case e.State == Running:
+	case e.State == v1.RunRunning:
 		e.DurationSeconds = seconds(now.Sub(start))
 	}
 	return e

@@ -259,7 +259,7 @@ func TestATickThatHasItsJobDoesNotWait(t *testing.T) {
 	job := started(builders.MakeJob(c, at("05:00:00")).Obj(), at("05:00:00"))
 	h := New(c, []*batchv1.Job{job}, at("05:00:00"), 0)
 	require.Len(t, h.Entries, 1)
-	assert.Equal(t, Running, h.Entries[0].State)
+	assert.Equal(t, v1.RunRunning, h.Entries[0].State)
 }
 
 func TestWhatIsOddIsShownAllTheSame(t *testing.T) {
@@ -270,11 +270,11 @@ func TestWhatIsOddIsShownAllTheSame(t *testing.T) {
 	half := metav1.NewTime(at("02:30:00"))
 	c.Status.Missed = []v1.MissedTicks{{Reason: "New", First: half, Last: half, Count: 1}}
 	h := New(c, []*batchv1.Job{never, before, deleting}, at("05:05:00"), 3)
-	var states []State
+	var states []v1.RunResult
 	for _, e := range h.Entries {
 		states = append(states, e.State)
 	}
-	assert.Equal(t, []State{Running, Succeeded, Missed, Running}, states)
+	assert.Equal(t, []v1.RunResult{v1.RunRunning, v1.RunSucceeded, v1.RunMissed, v1.RunRunning}, states)
 	assert.Contains(t, h.Problem, "spec.timeZone")
 	assert.Equal(t, int64(-20), *h.Entries[1].DelaySeconds)
 	assert.NotPanics(t, func() { screen{width: 100}.timeline(h) })

@@ -17,6 +17,8 @@ import (
 	"github.com/fatih/color"
 	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/util/duration"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
 const (
@@ -55,18 +57,18 @@ type look struct {
 	color  color.Attribute
 }
 
-var looks = map[State]look{
-	Succeeded: {"✔", color.FgGreen},
-	Failed:    {"✘", color.FgRed},
-	Running:   {"▶", color.FgCyan},
-	Deleted:   {"∅", color.FgYellow},
-	Missed:    {"!", color.FgYellow},
-	Waiting:   {"…", color.FgYellow},
-	Coming:    {"○", color.Faint},
+var looks = map[v1.RunResult]look{
+	v1.RunSucceeded: {"✔", color.FgGreen},
+	v1.RunFailed:    {"✘", color.FgRed},
+	v1.RunRunning:   {"▶", color.FgCyan},
+	v1.RunDeleted:   {"∅", color.FgYellow},
+	v1.RunMissed:    {"!", color.FgYellow},
+	Waiting:         {"…", color.FgYellow},
+	Coming:          {"○", color.Faint},
 }
 
 // Symbol returns the sign of one column by which a state is shown.
-func (s State) Symbol() string { return cmp.Or(looks[s].symbol, "?") }
+func Symbol(state v1.RunResult) string { return cmp.Or(looks[state].symbol, "?") }
 
 // timeline is the history for people. Time goes down the lines; the bars show, at one scale, how
 // long after its tick each run has started, and how long it took:
@@ -91,7 +93,7 @@ func (s screen) timeline(h History) string {
 			isPast = false
 			s.write(text, color.Faint, "── now, "+h.now.Format(format)+" ──")
 		}
-		row := e.State.Symbol() + " " + e.at.Format(format)
+		row := Symbol(e.State) + " " + e.at.Format(format)
 		switch {
 		case e.Job != "":
 			row += aligned(e.cells(), widths) + "  "
@@ -207,7 +209,7 @@ func bar(e Entry, width int, scale time.Duration) string {
 		return int(math.Round(float64(width) * float64(max(0, d)) / float64(scale)))
 	}
 	block := "█"
-	if e.State == Running {
+	if e.State == v1.RunRunning {
 		block = "▒"
 	}
 	start, end := columns(e.Delay()), columns(e.Delay()+e.Duration())

@@ -104,7 +104,7 @@ func ago(at *metav1.Time, now time.Time) string {
 func streak(newestFirst []v1.Run) string {
 	signs := &strings.Builder{}
 	for _, run := range slices.Backward(newestFirst) {
-		signs.WriteString(history.State(run.Result).Symbol())
+		signs.WriteString(history.Symbol(run.Result))
 	}
 	return cmp.Or(signs.String(), none)
 }

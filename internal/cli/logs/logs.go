@@ -174,7 +174,7 @@ func (c *command) isAskedFor(entry history.Entry) bool {
 	case !c.tick.IsZero():
 		return entry.Tick != "" && entry.At().Equal(c.tick)
 	case c.failed:
-		return entry.State == history.Failed
+		return entry.State == v1.RunFailed
 	}
 	return entry.Job != ""
 }

@@ -14,7 +14,6 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/internal/cli/history"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -45,9 +44,9 @@ func TestARunIsTakenForDeletedOnlyWhereAllJobsAreKnown(t *testing.T) {
 	c := builders.MakeCronJob("c").Obj()
 	c.Status.RecentRuns = []v1.Run{{JobName: "c-1", Trigger: v1.TriggerSchedule, Result: v1.RunRunning}}
 	s := NewSnapshot([]*v1.CronJob{c})
-	assert.Equal(t, history.Deleted, s.HistoryOf(c, noon, 0).Entries[0].State)
+	assert.Equal(t, v1.RunDeleted, s.HistoryOf(c, noon, 0).Entries[0].State)
 	s.JobsComplete = false
-	assert.Equal(t, history.Running, s.HistoryOf(c, noon, 0).Entries[0].State)
+	assert.Equal(t, v1.RunRunning, s.HistoryOf(c, noon, 0).Entries[0].State)
 }
 
 func TestASnapshotDoesNotChangeWhenTheStoreDoes(t *testing.T) {

@@ -9,14 +9,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/history"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/timeline"
 )
 
 // functions are what templates call.
 var functions = template.FuncMap{
-	"symbol": func(result v1.RunResult) string { return history.State(result).Symbol() },
+	"symbol": history.Symbol,
 	"human":  duration.HumanDuration,
 	"kinds":  func() []string { return timeline.Kinds },
 	"iso":    iso,

@@ -60,10 +60,10 @@ func (w Window) entry(e history.Entry) (Mark, bool) {
 	if at, err := time.Parse(time.RFC3339, e.End); err == nil {
 		end = at
 	}
-	if e.State == history.Deleted && e.End == "" {
+	if e.State == v1.RunDeleted && e.End == "" {
 		end = start // when it was deleted is not known
 	}
-	if e.State == history.Missed || e.State == history.Coming || end.Before(w.From) {
+	if e.State == v1.RunMissed || e.State == history.Coming || end.Before(w.From) {
 		return Mark{}, false
 	}
 	parts := []string{string(e.State)}
