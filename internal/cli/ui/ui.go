@@ -142,7 +142,7 @@ func (c *command) connect(ctx context.Context, group *errgroup.Group, cmd *cobra
 	site.Plugin = acts.NewPlugin(c.newPlugin, c.Clock, cmd)
 	site.Tasks = acts.NewTasks(site.Plugin)
 	group.Go(func() error {
-		return site.Feed.Watch(ctx, config, cluster, feed.Scope{Namespace: namespace, Selector: selector}, c.Clock)
+		return site.Feed.Watch(ctx, config, cluster, feed.Scope{Namespace: namespace, Selector: selector}, c.Env)
 	})
 	return nil
 }

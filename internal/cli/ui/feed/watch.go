@@ -16,13 +16,13 @@ import (
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/informer"
 )
 
@@ -57,12 +57,12 @@ type watcher struct {
 	cached  cache.Cache
 	cluster client.Client
 	scope   Scope
-	clock   clock.Clock
+	env     *env.Env
 }
 
 // Watch keeps the feed up to date until the context ends. What goes wrong is the Problem of its
 // snapshots: it goes on until it is mended.
-func (f *Feed) Watch(ctx context.Context, config *rest.Config, cluster client.Client, scope Scope, c clock.Clock) error {
+func (f *Feed) Watch(ctx context.Context, config *rest.Config, cluster client.Client, scope Scope, e *env.Env) error {
 	// The libraries' logs would drown what the command says; the pages say what is wrong.
 	ctrl.SetLogger(logr.Discard())
 	ctx = klog.NewContext(ctx, logr.Discard())
@@ -85,7 +85,7 @@ func (f *Feed) Watch(ctx context.Context, config *rest.Config, cluster client.Cl
 	if err != nil {
 		return fmt.Errorf("preparing to watch: %w", err)
 	}
-	w := &watcher{store: newStore(), cached: cached, cluster: cluster, scope: scope, clock: c}
+	w := &watcher{store: newStore(), cached: cached, cluster: cluster, scope: scope, env: e}
 	go w.probe(ctx)
 	go w.publish(ctx, f)
 	return cached.Start(ctx)
@@ -100,15 +100,7 @@ func (w *watcher) publish(ctx context.Context, to *Feed) {
 		case <-w.dirty:
 			to.Set(w.snapshot())
 		}
-		w.pause(ctx, snapshotInterval)
-	}
-}
-
-// pause waits some time, or until the context ends.
-func (w *watcher) pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-w.clock.After(d):
+		_ = w.env.Sleep(ctx, snapshotInterval) // or until the end
 	}
 }
 
@@ -131,9 +123,9 @@ func (w *watcher) probe(ctx context.Context) {
 		}
 		w.tell(now)
 		if (now.Complete || problem != nil) && (now.JobsComplete || jobsProblem != nil) {
-			w.pause(ctx, probeInterval)
+			_ = w.env.Sleep(ctx, probeInterval)
 		} else {
-			w.pause(ctx, snapshotInterval/10)
+			_ = w.env.Sleep(ctx, snapshotInterval/10)
 		}
 	}
 }
