@@ -61,6 +61,16 @@ type edited struct {
 
 // object is the page of what is stored.
 func (s *Site) object(r *http.Request) (view, error) {
+	o, err := s.readObject(r)
+	return o.view(), err
+}
+
+func (o object) view() view {
+	return view{Title: o.Namespace + "/" + o.Name + " in both versions", Page: "object", IsStill: true, Content: o}
+}
+
+// readObject reads what is stored.
+func (s *Site) readObject(r *http.Request) (object, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
 	defer cancel()
 	o := object{Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
@@ -71,14 +81,14 @@ func (s *Site) object(r *http.Request) (view, error) {
 		case meta.IsNoMatchError(err):
 			v.Problem = "The cluster does not serve this version: the operator was installed without webhooks."
 		case err != nil:
-			return view{}, err
+			return o, err
 		default:
 			v.Text, v.Status = textsOf(stored)
 			v.Before, v.Base = v.Text, baseOf(stored)
 		}
 		o.Versions = append(o.Versions, v)
 	}
-	return view{Title: o.Namespace + "/" + o.Name + " in both versions", Page: "object", IsStill: true, Content: o}, nil
+	return o, nil
 }
 
 // read reads the object in one version.
@@ -118,13 +128,9 @@ func (s *Site) edit(r *http.Request) (view, error) {
 	if err := r.ParseForm(); err != nil {
 		return view{}, err
 	}
-	page, err := s.object(r)
+	o, err := s.readObject(r)
 	if err != nil {
 		return view{}, err
-	}
-	o, ok := page.Content.(object)
-	if !ok {
-		return page, nil
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*readTimeout) // admission tries the template
 	defer cancel()
@@ -134,7 +140,7 @@ func (s *Site) edit(r *http.Request) (view, error) {
 			s.change(ctx, o, v, r.PostForm.Get("do") == "store")
 		}
 	}
-	return page, nil
+	return o.view(), nil
 }
 
 // formText returns the text of a field, with the ends of lines that YAML has.
