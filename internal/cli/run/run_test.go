@@ -6,18 +6,26 @@ package run
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
@@ -156,6 +164,55 @@ func TestTheExitCodeTellsWhatBecameOfTheJob(t *testing.T) {
 			if tc.want != "" {
 				assert.ErrorContains(t, err, tc.want)
 			}
+		})
+	}
+}
+
+func TestAJobThatTheWatchDoesNotKnowYetIsNotTakenForDeleted(t *testing.T) {
+	tick := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+	running := builders.MakeJob(builders.MakeCronJob("c").Obj(), tick).Obj()
+	ended := builders.MakeJob(builders.MakeCronJob("c").Obj(), tick).Succeeded(tick).Obj()
+	running.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}
+	ended.TypeMeta = running.TypeMeta
+	for name, wantErr := range map[string]error{"it is there": nil, "it was deleted": errGone} {
+		t.Run(name, func(t *testing.T) {
+			known := make(chan struct{})
+			answer := func(w http.ResponseWriter, object any) {
+				w.Header().Set("Content-Type", "application/json")
+				assert.NoError(t, json.NewEncoder(w).Encode(object))
+			}
+			mux := http.NewServeMux()
+			const jobs = "/apis/batch/v1/namespaces/default/jobs"
+			mux.HandleFunc("GET "+jobs, func(w http.ResponseWriter, r *http.Request) {
+				switch query := r.URL.Query(); {
+				case query.Get("sendInitialEvents") != "": // as of an API server that does not know it
+					http.Error(w, "", http.StatusUnprocessableEntity)
+				case query.Get("watch") == "": // from a cache that is behind
+					answer(w, &batchv1.JobList{
+						TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "JobList"}, ListMeta: metav1.ListMeta{ResourceVersion: "1"},
+					})
+				default:
+					select {
+					case <-known:
+						answer(w, metav1.WatchEvent{Type: string(watch.Added), Object: runtime.RawExtension{Object: ended}})
+					case <-r.Context().Done():
+					}
+				}
+			})
+			mux.HandleFunc("GET "+jobs+"/"+running.Name, func(w http.ResponseWriter, r *http.Request) {
+				if wantErr != nil {
+					http.NotFound(w, r)
+					return
+				}
+				answer(w, running)
+				close(known)
+			})
+			server := httptest.NewServer(mux)
+			defer server.Close()
+			cluster, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+			require.NoError(t, err)
+			_, err = awaitEnd(t.Context(), cluster, running)
+			assert.ErrorIs(t, err, wantErr)
 		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
@@ -46,10 +48,15 @@ func awaitEnd(ctx context.Context, cluster kubernetes.Interface, job *batchv1.Jo
 	jobs := cache.NewListWatchFromClient(cluster.BatchV1().RESTClient(), "jobs", job.Namespace,
 		fields.OneTermEqualSelector("metadata.name", job.Name))
 	isThere := func(store cache.Store) (bool, error) {
-		if len(store.List()) == 0 {
-			return false, errGone
+		if len(store.List()) > 0 {
+			return false, nil
 		}
-		return false, nil
+		// What the watch begins with may be older than the Job.
+		_, err := cluster.BatchV1().Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			err = errGone
+		}
+		return false, err
 	}
 	var ended *batchv1.Job
 	hasEnded := func(event watch.Event) (bool, error) {
