@@ -424,6 +424,23 @@ spec: {schedule: "@daily", timeZone: Mars}
 ---
 apiVersion: batch.tutorial.kubebuilder.io/v1
 kind: CronJob
+metadata: {name: list}
+spec: {schedule: ["@daily"]}
+---
+apiVersion: batch.tutorial.kubebuilder.io/v1
+kind: CronJob
+metadata: {name: time}
+spec: {schedule: "@daily", notBefore: tomorrow}
+---
+apiVersion: batch.tutorial.kubebuilder.io/v2
+kind: CronJob
+metadata: {name: quantity}
+spec:
+  schedule: {minute: "0"}
+  jobTemplate: {spec: {template: {spec: {containers: [{}, {resources: {limits: {cpu: few}}}]}}}}
+---
+apiVersion: batch.tutorial.kubebuilder.io/v1
+kind: CronJob
 metadata: {name: good}
 spec: {schedule: "@daily"}
 `)
@@ -442,6 +459,9 @@ spec: {schedule: "@daily"}
 		`CronJob zero: spec.schedule: Invalid value: "@every 0s": must be an interval above 0`,
 		`CronJob none: spec.schedule: Required value`,
 		`CronJob zone: spec.timeZone: Invalid value: "Mars": unknown time zone "Mars"`,
+		`CronJob list: spec.schedule: can't be of type array`,
+		`CronJob time: spec.notBefore: want a time such as 2027-03-28T01:00:00Z, not "tomorrow"`,
+		`CronJob quantity: spec.jobTemplate.spec.template.spec.containers[1].resources.limits.cpu: quantities must match`,
 	} {
 		assert.Contains(t, tt.errOut.String(), "error: standard input: "+want)
 	}

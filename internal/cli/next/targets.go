@@ -10,13 +10,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/cli-runtime/pkg/resource"
@@ -126,21 +127,60 @@ func (t *target) read(info *resource.Info) (bool, error) {
 	return false, nil
 }
 
-// decode decodes an object into its type.
-func decode(object *unstructured.Unstructured, into runtime.Object) error {
+// decode decodes an object into its type. An error names the field.
+func decode[T any](object *unstructured.Unstructured, into *T) error {
 	raw, err := json.Marshal(object)
-	if err != nil {
-		return err
+	if err == nil {
+		err = json.Unmarshal(raw, into)
 	}
-	err = json.Unmarshal(raw, into)
-	wrong := &json.UnmarshalTypeError{}
-	if !errors.As(err, &wrong) {
-		return err
+	if err == nil {
+		return nil
 	}
-	if wrong.Type.Kind() == reflect.String && (wrong.Value == "bool" || strings.HasPrefix(wrong.Value, "number")) {
-		return fmt.Errorf("%s: want a string: put the value in quotes", wrong.Field)
+	path, err := wrongField(object.Object, err, func(value any) error {
+		raw, err := json.Marshal(value)
+		return cmp.Or(err, json.Unmarshal(raw, new(T)))
+	})
+	wrong, badTime := &json.UnmarshalTypeError{}, &time.ParseError{}
+	switch {
+	case errors.As(err, &badTime):
+		err = fmt.Errorf("want a time such as 2027-03-28T01:00:00Z, not %q", badTime.Value)
+	case !errors.As(err, &wrong):
+	case wrong.Type.Kind() == reflect.String && (wrong.Value == "bool" || strings.HasPrefix(wrong.Value, "number")):
+		err = errors.New("want a string: put the value in quotes")
+	default:
+		err = fmt.Errorf("can't be of type %s", wrong.Value)
 	}
-	return fmt.Errorf("%s: can't be of type %s", wrong.Field, wrong.Value)
+	return fmt.Errorf("%s: %w", strings.TrimPrefix(path, "."), err)
+}
+
+// wrongField returns the path of the field that a value can't be decoded for, and the error of that
+// field alone: encoding/json names none for types that decode themselves, such as times.
+func wrongField(value any, err error, decode func(any) error) (string, error) {
+	switch value := value.(type) {
+	case map[string]any:
+		if decode(map[string]any{}) != nil {
+			break // no object is wanted here
+		}
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			below := func(field any) error { return decode(map[string]any{key: field}) }
+			if err := below(value[key]); err != nil {
+				path, err := wrongField(value[key], err, below)
+				return "." + key + path, err
+			}
+		}
+	case []any:
+		if decode([]any{}) != nil {
+			break // no list is wanted here
+		}
+		for i, item := range value {
+			below := func(item any) error { return decode([]any{item}) }
+			if err := below(item); err != nil {
+				path, err := wrongField(item, err, below)
+				return fmt.Sprintf("[%d]%s", i, path), err
+			}
+		}
+	}
+	return "", err
 }
 
 // explain says where an invalid schedule is: in which file, in which object, and if it was written
