@@ -61,12 +61,10 @@ type Run struct {
 // Minute is a minute in which Jobs start.
 type Minute struct {
 	// Time is its beginning, in the zone of the terminal.
-	Time string `json:"time"`
+	Time time.Time `json:"time"`
 
 	// Starts is how many Jobs start.
 	Starts int `json:"starts"`
-
-	at time.Time
 }
 
 // newAgenda begins an agenda of a time, in the zone of its beginning.
@@ -93,7 +91,7 @@ func (a *Agenda) add(c *v1.CronJob) error {
 	}
 	count := 0
 	for _, tick := range forecast.Ticks {
-		if tick.At().Before(a.until) {
+		if tick.Time.Before(a.until) {
 			a.enter(forecast, tick)
 			count++
 		}
@@ -120,7 +118,7 @@ func (a *Agenda) countStarts(c *v1.CronJob, f next.Forecast) int {
 		return 0 // it has no forecast
 	}
 	count, first := 0, a.from.Truncate(time.Minute)
-	for tick := range cronjobs.Between(ticks, f.Ticks[0].At(), a.until) {
+	for tick := range cronjobs.Between(ticks, f.Ticks[0].Time, a.until) {
 		count++
 		start := tick.Add(time.Duration(f.DelaySeconds) * time.Second)
 		if !f.Suspended && !f.Stopped && start.Before(a.until) {
@@ -133,12 +131,12 @@ func (a *Agenda) countStarts(c *v1.CronJob, f next.Forecast) int {
 // finish puts the runs in order, and finds the busiest minutes.
 func (a *Agenda) finish() {
 	slices.SortStableFunc(a.Runs, func(x, y Run) int {
-		return cmp.Or(x.At().Compare(y.At()), cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
+		return cmp.Or(x.Time.Compare(y.Time), cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
 	})
 	for i, starts := range a.starts {
 		if starts > 1 {
 			at := a.from.Truncate(time.Minute).Add(time.Duration(i) * time.Minute)
-			a.BusiestMinutes = append(a.BusiestMinutes, Minute{Time: at.Format(time.RFC3339), Starts: starts, at: at})
+			a.BusiestMinutes = append(a.BusiestMinutes, Minute{at, starts})
 		}
 	}
 	slices.SortStableFunc(a.BusiestMinutes, func(x, y Minute) int { return cmp.Compare(y.Starts, x.Starts) })

@@ -43,10 +43,10 @@ func (c *command) rows(a *Agenda) [][]string {
 	clock, here := "15:04", a.from.Location()
 	inBothZones, withNotes := false, false
 	for _, run := range a.Runs {
-		if run.At().Second() != 0 {
+		if run.Time.Second() != 0 {
 			clock = time.TimeOnly
 		}
-		inBothZones = inBothZones || run.At().Format(zoneFormat) != run.At().In(here).Format(zoneFormat)
+		inBothZones = inBothZones || run.Time.Format(zoneFormat) != run.Time.In(here).Format(zoneFormat)
 		withNotes = withNotes || run.note() != ""
 	}
 	header := []string{"TIME", "IN", "CRONJOB"}
@@ -59,12 +59,12 @@ func (c *command) rows(a *Agenda) [][]string {
 	table := [][]string{header}
 	for _, run := range a.Runs {
 		row := []string{
-			run.At().In(here).Format(dayFormat + clock + zoneFormat),
-			duration.HumanDuration(max(0, run.At().Sub(a.from))),
+			run.Time.In(here).Format(dayFormat + clock + zoneFormat),
+			duration.HumanDuration(max(0, run.Time.Sub(a.from))),
 			c.selection.NameOf(run.Namespace, run.Name),
 		}
 		if inBothZones {
-			row = append(row, run.At().Format("Mon "+clock+" ")+run.TimeZone)
+			row = append(row, run.Time.Format("Mon "+clock+" ")+run.TimeZone)
 		}
 		if withNotes {
 			row = append(row, run.note())
@@ -100,7 +100,7 @@ func busiestRows(a *Agenda) [][]string {
 	table := [][]string{{"BUSIEST MINUTES", "STARTS", ""}}
 	for _, minute := range a.BusiestMinutes {
 		bar := strings.Repeat("█", max(1, maxBar*minute.Starts/a.BusiestMinutes[0].Starts))
-		table = append(table, []string{minute.at.Format(dayFormat + "15:04" + zoneFormat), fmt.Sprint(minute.Starts), bar})
+		table = append(table, []string{minute.Time.Format(dayFormat + "15:04" + zoneFormat), fmt.Sprint(minute.Starts), bar})
 	}
 	return table
 }

@@ -88,7 +88,7 @@ func nextRun(c *v1.CronJob, forecast next.Forecast, err error, now time.Time) st
 	case len(forecast.Ticks) == 0:
 		return none
 	}
-	at := forecast.Ticks[0].At()
+	at := forecast.Ticks[0].Time
 	return fmt.Sprintf("%s (in %s)", at.Format("2006-01-02 15:04 -07:00"), duration.HumanDuration(at.Sub(now)))
 }
 

@@ -56,42 +56,30 @@ type Forecast struct {
 
 // Skipped is a row of times at which a CronJob would fire, were they not on excluded days.
 type Skipped struct {
-	// First and Last are in the zone of the schedule, RFC 3339.
-	First string `json:"first"`
-	Last  string `json:"last"`
+	// First and Last are in the zone of the schedule.
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
 
 	// Count is how many they are, and plan.MaxMissedCount if they are that many or more.
 	Count int `json:"count"`
-
-	first, last time.Time
 }
 
 // Tick is a time at which a CronJob fires.
 type Tick struct {
-	// Time is in the zone of the schedule, LocalTime in that of the terminal, both RFC 3339.
-	Time      string `json:"time"`
-	LocalTime string `json:"localTime"`
+	// Time is in the zone of the schedule, LocalTime in that of the terminal.
+	Time      time.Time `json:"time"`
+	LocalTime time.Time `json:"localTime"`
 
 	// Job is the name of the Job that starts then.
 	Job string `json:"job,omitempty"`
 
 	// Notes say in words where clocks shift.
 	Notes []string `json:"notes,omitempty"`
-
-	// at and here are the same instant in the two zones.
-	at, here time.Time
 }
-
-// At is the instant, in the zone of the schedule.
-func (t Tick) At() time.Time { return t.at }
 
 // TickAt describes a tick of a CronJob, in the zone of its schedule and in that of the terminal.
 func TickAt(c *v1.CronJob, at time.Time, here *time.Location, notes ...string) Tick {
-	tick := Tick{
-		Time: at.Format(time.RFC3339), LocalTime: at.In(here).Format(time.RFC3339),
-		Notes: notes,
-		at:    at, here: at.In(here),
-	}
+	tick := Tick{Time: at, LocalTime: at.In(here), Notes: notes}
 	if c.Name != "" {
 		tick.Job = fmt.Sprintf("%s-%d", c.Name, at.Unix())
 	}
@@ -152,8 +140,7 @@ func (f *Forecast) skip(ticks schedule.Ticks, after, before time.Time, zone *tim
 	}
 	last, _ := ticks.Last(after, before.Add(-time.Nanosecond))
 	f.Skipped = append(f.Skipped, Skipped{
-		First: first.In(zone).Format(time.RFC3339), Last: last.In(zone).Format(time.RFC3339),
-		Count: ticks.Count(after, before, plan.MaxMissedCount), first: first.In(zone), last: last.In(zone),
+		First: first.In(zone), Last: last.In(zone), Count: ticks.Count(after, before, plan.MaxMissedCount),
 	})
 }
 

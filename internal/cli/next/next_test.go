@@ -560,11 +560,11 @@ func TestAnIntervalCountsFromTheLastRun(t *testing.T) {
 	now := time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)
 	f, err := makeForecast(c, now, time.UTC, 1)
 	require.NoError(t, err)
-	assert.Equal(t, "2027-01-15T12:10:00Z", f.Ticks[0].Time, "or from the creation")
+	assert.Equal(t, now.Add(10*time.Minute), f.Ticks[0].Time, "or from the creation")
 	c.Status.LastScheduleTime = &metav1.Time{Time: now.Add(-time.Minute)}
 	f, err = makeForecast(c, now, time.UTC, 1)
 	require.NoError(t, err)
-	assert.Equal(t, "2027-01-15T13:29:00Z", f.Ticks[0].Time)
+	assert.Equal(t, now.Add(89*time.Minute), f.Ticks[0].Time)
 }
 
 func TestTicksBeforeTheEndOfASuspensionAreNotAmongTheNext(t *testing.T) {
@@ -573,7 +573,7 @@ func TestTicksBeforeTheEndOfASuspensionAreNotAmongTheNext(t *testing.T) {
 	c.Spec.SuspendUntil = new(metav1.NewTime(now.Add(3 * time.Hour)))
 	f, err := makeForecast(c, now, time.UTC, 2)
 	require.NoError(t, err)
-	assert.Equal(t, "2027-01-15T15:00:00Z", f.Ticks[0].Time)
+	assert.Equal(t, now.Add(3*time.Hour), f.Ticks[0].Time)
 	assert.Equal(t, []string{"first after the suspension"}, f.Ticks[0].Notes)
 	assert.Empty(t, f.Ticks[1].Notes)
 }
@@ -673,7 +673,7 @@ func TestWhatIsStoredIsToldWhateverAdmissionWouldSayToday(t *testing.T) {
 	cmd := &command{Env: tt.env, count: 1}
 	f, err := cmd.forecast(target{cronJob: builders.MakeCronJob("c").Schedule("@every 0s").Created(now).Obj()}, now)
 	require.NoError(t, err)
-	assert.Equal(t, "2027-01-15T12:00:01Z", f.Ticks[0].Time, "it runs every second")
+	assert.Equal(t, now.Add(time.Second), f.Ticks[0].Time, "it runs every second")
 }
 
 func TestATickThatIsDueAndHasNotStartedIsTold(t *testing.T) {

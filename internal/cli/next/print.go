@@ -89,11 +89,12 @@ func (f Forecast) WithSkipped() []Tick {
 	for _, skipped := range f.Skipped {
 		note := "skipped: the day is excluded"
 		if more := skipped.Count - 1; more > 0 {
-			note = fmt.Sprintf("skipped, and %d more until %s: the days are excluded", more, skipped.last.Format(dayFormat+" 15:04"))
+			note = fmt.Sprintf("skipped, and %d more until %s: the days are excluded", more, skipped.Last.Format(dayFormat+" 15:04"))
 		}
-		ticks = append(ticks, Tick{at: skipped.first, here: skipped.first.In(f.Ticks[0].here.Location()), Notes: []string{note}})
+		here := f.Ticks[0].LocalTime.Location()
+		ticks = append(ticks, Tick{Time: skipped.First, LocalTime: skipped.First.In(here), Notes: []string{note}})
 	}
-	slices.SortFunc(ticks, func(a, b Tick) int { return a.at.Compare(b.at) })
+	slices.SortFunc(ticks, func(a, b Tick) int { return a.Time.Compare(b.Time) })
 	return ticks
 }
 
@@ -102,8 +103,8 @@ func rows(f Forecast, now time.Time) [][]string {
 	ticks := f.WithSkipped()
 	inBothZones, withSeconds, withNotes := false, false, false
 	for _, tick := range ticks {
-		inBothZones = inBothZones || offset(tick.at, tick.at.Location()) != offset(tick.at, tick.here.Location())
-		withSeconds = withSeconds || tick.at.Second() != 0
+		inBothZones = inBothZones || offset(tick.Time, tick.Time.Location()) != offset(tick.Time, tick.LocalTime.Location())
+		withSeconds = withSeconds || tick.Time.Second() != 0
 		withNotes = withNotes || len(tick.Notes) > 0
 	}
 	format := dayFormat + " 15:04 -07:00"
@@ -122,12 +123,12 @@ func rows(f Forecast, now time.Time) [][]string {
 	}
 	table := [][]string{header}
 	for _, tick := range ticks {
-		row := []string{tick.at.Format(format)}
+		row := []string{tick.Time.Format(format)}
 		if inBothZones {
-			row = append(row, tick.here.Format(format))
+			row = append(row, tick.LocalTime.Format(format))
 		}
 		if !now.IsZero() {
-			row = append(row, duration.HumanDuration(tick.at.Sub(now)))
+			row = append(row, duration.HumanDuration(tick.Time.Sub(now)))
 		}
 		if withNotes {
 			row = append(row, strings.Join(tick.Notes, "; "))

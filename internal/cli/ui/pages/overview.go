@@ -94,7 +94,7 @@ func rowOf(c *v1.CronJob, now time.Time) row {
 	case forecast.Waiting != "":
 		r.Next = momentOf(plan.NextStart(c).Time, now)
 	case len(forecast.Ticks) > 0:
-		r.Next = momentOf(forecast.Ticks[0].At().Add(r.Delay), now)
+		r.Next = momentOf(forecast.Ticks[0].Time.Add(r.Delay), now)
 	}
 	return r
 }

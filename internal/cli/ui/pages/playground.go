@@ -170,9 +170,9 @@ func (p *playground) forecast(hub *v1.CronJob, now time.Time) error {
 	}
 	p.Description, p.Completed = f.Description, f.Completed
 	for _, t := range f.WithSkipped() {
-		here := t.At().In(now.Location())
-		p.InTwoZones = p.InTwoZones || here.Format(time.RFC3339) != t.At().Format(time.RFC3339)
-		p.Ticks = append(p.Ticks, tick{At: momentOf(t.At(), now), Here: momentOf(here, now), Notes: strings.Join(t.Notes, "; ")})
+		here := t.Time.In(now.Location())
+		p.InTwoZones = p.InTwoZones || here.Format(time.RFC3339) != t.Time.Format(time.RFC3339)
+		p.Ticks = append(p.Ticks, tick{At: momentOf(t.Time, now), Here: momentOf(here, now), Notes: strings.Join(t.Notes, "; ")})
 	}
 	return nil
 }
