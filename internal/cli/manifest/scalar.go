@@ -13,54 +13,60 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// scalarEnd is where a scalar ends. The parser gives only its start.
+// valueEnd is where a value ends. The parser gives only its start.
+func (s *source) valueEnd(n *yaml.Node) (end int, err error) {
+	start := s.offset(n)
+	switch {
+	case n.Kind == yaml.ScalarNode:
+		return s.scalarEnd(n)
+	case n.Kind == yaml.AliasNode:
+		return start + len("*") + len(n.Value), nil
+	case len(n.Content) > 0:
+		end, err = s.valueEnd(n.Content[len(n.Content)-1])
+	}
+	if err != nil || n.Style&yaml.FlowStyle == 0 {
+		return end, err
+	}
+	for at := max(start, end); at < len(s.text); at++ { // blanks, a comma and comments, up to the bracket
+		switch s.text[at] {
+		case '}', ']':
+			return at + 1, nil
+		case '#':
+			at = s.lineEnd(at)
+		}
+	}
+	return 0, troublef(start, "it can't be told where this ends")
+}
+
+// The texts of scalars in quotes.
+var (
+	doubleQuoted = regexp.MustCompile(`(?s)^"(\\.|[^"\\])*"`)
+	singleQuoted = regexp.MustCompile(`^'(''|[^'])*'`)
+)
+
+// scalarEnd is where a scalar ends.
 func (s *source) scalarEnd(n *yaml.Node) (int, error) {
 	start := s.offset(n)
 	if n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 {
 		return 0, troublef(start, "%s has an anchor or a tag", n.Value)
 	}
-	end, ok := 0, false
+	var found []byte
 	switch n.Style {
 	case yaml.DoubleQuotedStyle:
-		end, ok = s.doubleQuotedEnd(start)
+		found = doubleQuoted.Find(s.text[start:])
 	case yaml.SingleQuotedStyle:
-		end, ok = s.singleQuotedEnd(start)
+		found = singleQuoted.Find(s.text[start:])
 	case yaml.LiteralStyle, yaml.FoldedStyle:
 		return 0, troublef(start, "%q is a block scalar: write it on one line, in quotes", strings.TrimSpace(n.Value))
 	case 0:
-		end, ok = s.plainEnd(start, n.Value)
+		if end, ok := s.plainEnd(start, n.Value); ok {
+			return end, nil
+		}
 	}
-	if !ok {
+	if found == nil {
 		return 0, troublef(start, "it can't be told where %q ends", n.Value)
 	}
-	return end, nil
-}
-
-// doubleQuotedEnd is behind the closing quote.
-func (s *source) doubleQuotedEnd(start int) (int, bool) {
-	for at := start + 1; at < len(s.text); at++ {
-		switch s.text[at] {
-		case '\\':
-			at++
-		case '"':
-			return at + 1, s.text[start] == '"'
-		}
-	}
-	return 0, false
-}
-
-// singleQuotedEnd is behind the closing quote; two quotes stand for one inside.
-func (s *source) singleQuotedEnd(start int) (int, bool) {
-	for at := start + 1; at < len(s.text); at++ {
-		if s.text[at] != '\'' {
-			continue
-		}
-		if at+1 == len(s.text) || s.text[at+1] != '\'' {
-			return at + 1, s.text[start] == '\''
-		}
-		at++
-	}
-	return 0, false
+	return start + len(found), nil
 }
 
 // plainEnd is behind the last word of a plain scalar. It has no escapes: its words are in the text
