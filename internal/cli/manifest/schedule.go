@@ -6,7 +6,6 @@ package manifest
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 	batchv1 "k8s.io/api/batch/v1"
@@ -129,15 +128,6 @@ func (c *conversion) imported(job cronJob, e entry) (text, zone string, err erro
 		}
 	}
 	return ours.Spec.Schedule, zone, nil
-}
-
-// inBraces writes fields on one line.
-func inBraces(fields []field) string {
-	members := make([]string, len(fields))
-	for i, f := range fields {
-		members[i] = f.name + ": " + write(f.text, double, true)
-	}
-	return "{" + strings.Join(members, ", ") + "}"
 }
 
 // CheckSchedules says what is wrong with the schedules of a v2 CronJob, as the API server does.

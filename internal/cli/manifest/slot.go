@@ -152,13 +152,10 @@ func (c *conversion) spliceSchedule(job cronJob, s slot, text string, fields v2.
 		if zone == "" && text == s.value.Value {
 			return nil
 		}
-		return c.spliceText(job, s.entry, text, zone)
+		return c.spliceText(job, s, text, zone)
 	}
 	if back, err := toText(fields); err == nil && back != text {
 		c.note(at, fmt.Sprintf("converted back to v1, the schedule would be %q", back))
-	}
-	if s.isItem() {
-		return c.spliceItem(s, fieldsOf(fields))
 	}
 	if s.isPart(job.spec) {
 		fields = writtenOut(fields)
@@ -168,7 +165,7 @@ func (c *conversion) spliceSchedule(job cronJob, s slot, text string, fields v2.
 		}
 		c.note(at, "without jobTemplate this is a patch: "+advice)
 	}
-	return c.spliceFields(job, s.entry, fieldsOf(fields), zone)
+	return c.spliceFields(job, s, fieldsOf(fields), zone)
 }
 
 // schedulesToText converts the schedules of a v2 CronJob, as the typed conversion does.
@@ -192,13 +189,9 @@ func (c *conversion) schedulesToText(job cronJob, slots []slot) error {
 	for _, s := range slots {
 		text, fields := s.text(&hub.Spec), fieldsOf(s.fields(&spoke.Spec))
 		if back, err := toFields(text); err == nil && !s.isPart(job.spec) && !slices.Equal(fieldsOf(back), fields) {
-			c.note(c.offset(s.value), "converted back to v2, the schedule would be "+inBraces(fieldsOf(back)))
+			c.note(c.offset(s.value), "converted back to v2, the schedule would be "+c.flowMapping(place{quotes: double, gap: " "}, fieldsOf(back)))
 		}
-		join := c.joinFields
-		if s.isItem() {
-			join = c.joinItem
-		}
-		if err := join(job, s, text); err != nil {
+		if err := c.joinFields(job, s, text); err != nil {
 			return err
 		}
 	}

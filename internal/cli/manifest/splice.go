@@ -9,20 +9,26 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// place is where a schedule is in the text.
+// place is where a schedule is in the text, and how it is written.
 type place struct {
-	// key and value are where each starts, afterColon and end what is behind the colon and the
-	// value.
+	// key and value are where each starts, and afterColon and end are behind the colon and the value.
+	// The key of an item is the item itself.
 	key, afterColon, value, end int
 
-	// flow says that the spec is written with braces, as in JSON.
+	// flow says that it is written between braces or brackets, as in JSON.
 	flow bool
+
+	// hasAbove says that comments have a place above it.
+	hasAbove bool
 
 	// onKeyLine says that the value starts on the line of its key.
 	onKeyLine bool
 
-	// quotes are the value's, or those of its first field; keyQuotes those of the key.
+	// quotes are those of the value, or of its fields; keyQuotes those of the key.
 	quotes, keyQuotes quote
+
+	// gap is what is between a colon and a value: nothing in compact JSON.
+	gap string
 
 	// indent is what is before the key on its line, where it is the first there, and step what a
 	// further level adds to it.
@@ -30,24 +36,38 @@ type place struct {
 }
 
 // placeOf finds a schedule in the text.
-func (c *conversion) placeOf(job cronJob, e entry) (place, error) {
+func (c *conversion) placeOf(job cronJob, s slot) (place, error) {
 	p := place{
-		key: c.offset(e.key), value: c.offset(e.value),
+		key: c.offset(s.key), value: c.offset(s.value),
 		flow:   job.spec.Style&yaml.FlowStyle != 0,
-		quotes: quoteOf(e.value), keyQuotes: quoteOf(e.key),
+		quotes: quotesOf(s.value), keyQuotes: quoteOf(s.key), gap: " ",
+	}
+	behindKey := p.value
+	if s.isItem() {
+		behindKey = c.offset(s.list.value)
+	}
+	if p.keyQuotes == double && c.text[behindKey-1] == ':' {
+		p.gap = ""
 	}
 	var err error
-	if p.afterColon, err = c.afterColon(e.key); err != nil {
+	if p.end, err = c.valueEnd(s.value); err != nil {
 		return p, err
 	}
-	if p.end, err = c.valueEnd(e.value); err != nil {
+	if s.isItem() {
+		p.key, p.indent = p.value, c.indent(p.value)
+		p.flow = s.list.value.Style&yaml.FlowStyle != 0
+		p.hasAbove = strings.Trim(string(c.text[c.lineStart(p.value):p.value]), " \t") == "-"
+		return p, nil
+	}
+	p.hasAbove = !p.flow
+	if p.afterColon, err = c.afterColon(s.key); err != nil {
 		return p, err
 	}
 	if !p.flow && !c.isFirst(p.key) {
 		return p, troublef(p.key, "schedule is not on a line of its own")
 	}
 	p.onKeyLine = c.lineStart(p.key) == c.lineStart(p.value)
-	p.indent, p.step = c.indent(p.key), c.stepOf(job, e, p.flow)
+	p.indent, p.step = c.indent(p.key), c.stepOf(job, s.entry, p.flow)
 	if !p.flow && p.step == "" {
 		return p, troublef(p.key, "schedule is not indented below spec")
 	}
@@ -71,8 +91,8 @@ func (c *conversion) stepOf(job cronJob, e entry, flow bool) string {
 }
 
 // spliceText puts another text in the place of a text.
-func (c *conversion) spliceText(job cronJob, e entry, text, zone string) error {
-	p, err := c.placeOf(job, e)
+func (c *conversion) spliceText(job cronJob, s slot, text, zone string) error {
+	p, err := c.placeOf(job, s)
 	if err != nil {
 		return err
 	}
@@ -81,47 +101,30 @@ func (c *conversion) spliceText(job cronJob, e entry, text, zone string) error {
 	return nil
 }
 
-// spliceFields puts fields in the place of a text.
-func (c *conversion) spliceFields(job cronJob, e entry, fields []field, zone string) error {
-	p, err := c.placeOf(job, e)
+// spliceFields puts fields in the place of a text. In a list they are put between braces, so that
+// whatever is around it stays where it is.
+func (c *conversion) spliceFields(job cronJob, s slot, fields []field, zone string) error {
+	p, err := c.placeOf(job, s)
 	if err != nil {
 		return err
 	}
-	if p.flow {
+	switch {
+	case p.flow || s.isItem():
 		c.replace(p.value, p.end, c.flowMapping(p, fields))
-		c.insertZone(p, zone)
-		return nil
-	}
-	lines := c.blockLines(p, fields)
-	if p.onKeyLine {
+	case p.onKeyLine:
 		// schedule: "0 9 * * *"  # comment     schedule:  # comment
 		//                               ──►      minute: "0"
 		//                                        hour: "9"
 		c.replace(p.afterColon, p.end, "")
-		c.insert(c.lineEnd(p.end), c.newline()+lines)
-	} else {
+		c.insert(c.lineEnd(p.end), c.newline()+c.blockLines(p, fields))
+	default:
 		// schedule:  # comment           schedule:  # comment
 		//   # comment                      # comment
 		//   "0 9 * * *"             ──►    minute: "0"
 		//                                  hour: "9"
-		c.replace(c.lineStart(p.value), p.end, lines)
+		c.replace(c.lineStart(p.value), p.end, c.blockLines(p, fields))
 	}
 	c.insertZone(p, zone)
-	return nil
-}
-
-// spliceItem puts fields between braces in the place of a text in a list, so that whatever is around
-// it stays where it is.
-func (c *conversion) spliceItem(s slot, fields []field) error {
-	p := place{value: c.offset(s.list.value), keyQuotes: quoteOf(s.list.key), quotes: quoteOf(s.value)}
-	var err error
-	if p.afterColon, err = c.afterColon(s.list.key); err != nil {
-		return err
-	}
-	if p.end, err = c.scalarEnd(s.value); err != nil {
-		return err
-	}
-	c.replace(c.offset(s.value), p.end, c.flowMapping(p, fields))
 	return nil
 }
 
@@ -136,33 +139,25 @@ func (c *conversion) blockLines(p place, fields []field) string {
 
 // flowMapping writes fields between braces, one to a line if the JSON around them is written so.
 func (c *conversion) flowMapping(p place, fields []field) string {
-	open, comma, end := "{", ","+c.gap(p), "}"
+	open, comma, end := "{", ","+p.gap, "}"
 	if p.onKeyLine && p.step != "" && p.keyQuotes == double {
 		inner := c.newline() + p.indent + p.step
 		open, comma, end = open+inner, ","+inner, c.newline()+p.indent+end
 	}
 	members := make([]string, 0, len(fields))
 	for _, f := range fields {
-		members = append(members, c.member(p, f.name, f.text))
+		members = append(members, p.member(f.name, f.text))
 	}
 	return open + strings.Join(members, comma) + end
 }
 
 // member writes a key and a value between braces.
-func (c *conversion) member(p place, name, text string) string {
-	key, quotes := name, p.quotes
+func (p place) member(name, text string) string {
+	quotes := p.quotes
 	if p.keyQuotes == double {
-		key, quotes = write(name, double, true), double
+		name, quotes = write(name, double, true), double
 	}
-	return key + ":" + c.gap(p) + write(text, quotes, true)
-}
-
-// gap is what is between a colon and a value: nothing in compact JSON.
-func (c *conversion) gap(p place) string {
-	if p.afterColon == p.value && p.keyQuotes == double {
-		return ""
-	}
-	return " "
+	return name + ":" + p.gap + write(text, quotes, true)
 }
 
 // insertZone adds timeZone behind the schedule.
@@ -172,57 +167,47 @@ func (c *conversion) insertZone(p place, zone string) {
 	case !p.flow:
 		c.insert(c.lineEnd(p.end), c.newline()+p.indent+"timeZone: "+write(zone, p.quotes, false))
 	case p.step != "" && p.keyQuotes == double:
-		c.insert(p.end, ","+c.newline()+p.indent+c.member(p, "timeZone", zone))
+		c.insert(p.end, ","+c.newline()+p.indent+p.member("timeZone", zone))
 	default:
-		c.insert(p.end, ","+c.gap(p)+c.member(p, "timeZone", zone))
+		c.insert(p.end, ","+p.gap+p.member("timeZone", zone))
 	}
 }
 
 // joinFields puts a text in the place of fields.
 func (c *conversion) joinFields(job cronJob, s slot, text string) error {
-	p, err := c.placeOf(job, s.entry)
+	p, err := c.placeOf(job, s)
 	if err != nil {
 		return err
 	}
-	p.quotes = fieldQuotes(s.value)
 	scalar := write(text, p.quotes, p.flow)
-	if s.value.Style&yaml.FlowStyle != 0 {
+	if s.isItem() || s.value.Style&yaml.FlowStyle != 0 {
 		return c.joinFlow(p, s.entry, scalar)
 	}
 	return c.joinBlock(p, s.entry, scalar)
 }
 
-// joinItem puts a text in the place of the fields of an item. Comments among them go above it.
-func (c *conversion) joinItem(_ cronJob, s slot, text string) error {
-	start := c.offset(s.value)
-	end, err := c.valueEnd(s.value)
-	if err != nil {
-		return err
+// quotesOf are the quotes of a schedule. Of fields it is none if one of them has none, as those that
+// look like numbers have to have some.
+func quotesOf(schedule *yaml.Node) quote {
+	if schedule.Kind != yaml.MappingNode {
+		return quoteOf(schedule)
 	}
-	p := place{key: start, value: start, end: end, indent: c.indent(start)}
-	// Comments have no place above an item that does not start a line.
-	p.flow = strings.Trim(string(c.text[c.lineStart(start):start]), " \t") != "-"
-	return c.joinFlow(p, s.entry, write(text, fieldQuotes(s.value), s.list.value.Style&yaml.FlowStyle != 0))
-}
-
-// fieldQuotes are the quotes to write the text in that fields are joined to: none if one of them
-// had none, as those that look like numbers have to have some.
-func fieldQuotes(mapping *yaml.Node) quote {
-	for i := 1; i < len(mapping.Content); i += 2 {
-		if quoteOf(mapping.Content[i]) == plain {
+	for i := 1; i < len(schedule.Content); i += 2 {
+		if quoteOf(schedule.Content[i]) == plain {
 			return plain
 		}
 	}
-	return quoteOf(mapping.Content[1])
+	return quoteOf(schedule.Content[1])
 }
 
-// joinFlow replaces fields between braces by a text. Comments among them go above the schedule.
+// joinFlow replaces fields between braces, or those of an item, by a text. Comments among them go
+// above it.
 func (c *conversion) joinFlow(p place, e entry, scalar string) error {
 	comments, err := c.commentsAround(e, p.value, p.end)
 	if err != nil {
 		return err
 	}
-	if len(comments) > 0 && p.flow {
+	if len(comments) > 0 && !p.hasAbove {
 		return troublef(comments[0].at, "this comment is among the fields of the schedule: move it")
 	}
 	c.insertAbove(p, comments)
