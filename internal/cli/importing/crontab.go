@@ -28,9 +28,6 @@ type entry struct {
 	// schedule and zone are as ours have them.
 	schedule, zone string
 
-	// user is the column of a system crontab; "" in that of a user.
-	user string
-
 	// command is what the shell gets, and stdin its standard input.
 	command, stdin string
 
@@ -45,9 +42,6 @@ type entry struct {
 type remark struct {
 	line int
 	text string
-
-	// lost says that the line's command is not imported.
-	lost bool
 }
 
 // setting is a line that sets a variable: blanks around the sign, and quotes, are left out.
@@ -72,6 +66,9 @@ type crontab struct {
 
 	entries []entry
 	remarks []remark
+
+	// lost counts the commands that are not imported.
+	lost int
 
 	// What the lines so far say of those that follow.
 	zone, shell, home string
@@ -143,12 +140,13 @@ func (c *crontab) set(line int, name, value string) {
 }
 
 func (c *crontab) remark(line int, format string, args ...any) {
-	c.remarks = append(c.remarks, remark{line: line, text: fmt.Sprintf(format, args...)})
+	c.remarks = append(c.remarks, remark{line, fmt.Sprintf(format, args...)})
 }
 
 // lose says why a line is not imported.
 func (c *crontab) lose(line int, format string, args ...any) {
-	c.remarks = append(c.remarks, remark{line: line, text: "not imported: " + fmt.Sprintf(format, args...), lost: true})
+	c.remark(line, "not imported: "+format, args...)
+	c.lost++
 }
 
 // add reads the line of a command.
@@ -171,11 +169,9 @@ func (c *crontab) add(line int, text string) {
 		c.lose(line, "%v", err)
 		return
 	}
+	var user []string // the column of a system crontab
 	if c.isSystem {
-		var user []string
-		if user, rest = cut(rest, 1); len(user) == 1 {
-			e.user = user[0]
-		}
+		user, rest = cut(rest, 1)
 	}
 	e.command, e.stdin = splitPercent(rest)
 	if strings.TrimSpace(e.command) == "" {
@@ -188,8 +184,8 @@ func (c *crontab) add(line int, text string) {
 	if !c.isSystem && strings.HasPrefix(e.command, "root ") {
 		c.remark(line, "if root is a user here, and not a command, add --system")
 	}
-	if e.user != "" {
-		c.remark(line, "user %s is not carried over: set runAsUser in the Pod's securityContext", e.user)
+	if len(user) > 0 {
+		c.remark(line, "user %s is not carried over: set runAsUser in the Pod's securityContext", user[0])
 	}
 	e.env = c.env
 	c.entries = append(c.entries, e)

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -47,11 +48,7 @@ func (f *fromCrontab) addFlags(cmd *cobra.Command) {
 
 // isAskedFor reports whether the command line is about a crontab.
 func (f *fromCrontab) isAskedFor(cmd *cobra.Command) bool {
-	asked := false
-	for _, flag := range []string{"crontab", "system", "image", "time-zone", "v2"} {
-		asked = asked || cmd.Flags().Changed(flag)
-	}
-	return asked
+	return slices.ContainsFunc([]string{"crontab", "system", "image", "time-zone", "v2"}, cmd.Flags().Changed)
 }
 
 // run prints the manifests.
@@ -107,12 +104,8 @@ func (f *fromCrontab) object(e *entry) (client.Object, error) {
 
 // tell prints what was said of the lines, and returns an error if commands are lost.
 func (f *fromCrontab) tell(table *crontab) error {
-	lost := 0
 	for _, remark := range table.remarks {
 		fmt.Fprintf(f.ErrOut, "%s:%d: %s\n", f.file, remark.line, remark.text)
-		if remark.lost {
-			lost++
-		}
 	}
 	for _, e := range table.entries {
 		if e.zone == "" {
@@ -121,8 +114,8 @@ func (f *fromCrontab) tell(table *crontab) error {
 			break // it is the same for all
 		}
 	}
-	if lost > 0 {
-		return fmt.Errorf("%d of %d commands were not imported", lost, lost+len(table.entries))
+	if table.lost > 0 {
+		return fmt.Errorf("%d of %d commands were not imported", table.lost, table.lost+len(table.entries))
 	}
 	return nil
 }
