@@ -24,35 +24,24 @@ import (
 // outcome is the result of one file.
 type outcome struct {
 	file   files.File
+	before []byte
 	result manifest.Result
-
-	// changed says that the file has something to convert, and that it can be.
-	changed bool
-
-	// diff is what changes, if it was asked for.
-	diff string
 
 	// err is why the file was not read or written.
 	err error
 }
 
+// changed reports whether the file has something to convert, and can be converted.
+func (o outcome) changed() bool { return !bytes.Equal(o.before, o.result.Text) }
+
 // convertOne reads a file, converts it and writes it, as far as that was asked for.
 func (c *command) convertOne(f files.File, options manifest.Options) outcome {
-	o := outcome{file: f}
 	before, err := f.Read(c.In)
 	if err != nil {
-		o.err = err
-		return o
+		return outcome{file: f, err: err}
 	}
-	o.result = manifest.Convert(before, options)
-	o.changed = !bytes.Equal(before, o.result.Text)
-	if !o.changed {
-		return o
-	}
-	if c.diff {
-		o.diff = unified(f, before, o.result.Text)
-	}
-	if c.inPlace {
+	o := outcome{file: f, before: before, result: manifest.Convert(before, options)}
+	if c.inPlace && o.changed() {
 		o.err = replace(f, o.result.Text)
 	}
 	return o
@@ -70,13 +59,13 @@ func replace(f files.File, text []byte) error {
 	return maybe.WriteFile(f.Path, text, info.Mode().Perm())
 }
 
-// unified is the difference as patch -p1 and git apply read it.
-func unified(f files.File, before, after []byte) string {
+// diff is what changes, as patch -p1 and git apply read it.
+func (o outcome) diff() string {
 	name := "stdin"
-	if f.Path != files.Stdin {
-		name = strings.TrimPrefix(filepath.ToSlash(filepath.Clean(f.Name)), "/")
+	if o.file.Path != files.Stdin {
+		name = strings.TrimPrefix(filepath.ToSlash(filepath.Clean(o.file.Name)), "/")
 	}
-	return udiff.Unified(path.Join("a", name), path.Join("b", name), string(before), string(after))
+	return udiff.Unified(path.Join("a", name), path.Join("b", name), string(o.before), string(o.result.Text))
 }
 
 // report prints the results of all files.
@@ -104,7 +93,7 @@ func (r *report) add(o outcome) {
 	switch {
 	case o.err != nil || o.result.LeftAlone():
 		r.failed++
-	case o.changed:
+	case o.changed():
 		r.changed++
 	}
 	r.print(o)
@@ -114,10 +103,10 @@ func (r *report) add(o outcome) {
 func (r *report) print(o outcome) {
 	switch {
 	case r.diff:
-		_, _ = r.out.WriteString(o.diff)
-	case r.check && o.changed:
+		_, _ = r.out.WriteString(o.diff())
+	case r.check && o.changed():
 		_, _ = fmt.Fprintln(r.out, o.file.Name)
-	case r.inPlace && o.changed && o.err == nil:
+	case r.inPlace && o.changed() && o.err == nil:
 		_, _ = fmt.Fprintf(r.out, "%s converted to %s\n", o.file.Name, r.to)
 	case !r.check && !r.inPlace:
 		// Also what has nothing to convert, or could not be: nothing gets lost in a pipe.
