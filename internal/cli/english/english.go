@@ -236,14 +236,13 @@ func interval(d time.Duration) string {
 	}{{"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}}
 	var parts []string
 	for _, unit := range units {
-		n := int(d / unit.size)
-		if n > 0 && d%unit.size == 0 && len(parts) == 0 {
-			return counted(n, unit.name)
-		}
-		if n > 0 {
+		if n := int(d / unit.size); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, plural(n, unit.name)))
 		}
 		d %= unit.size
+	}
+	if len(parts) == 1 {
+		return strings.TrimPrefix(parts[0], "1 ") // every hour
 	}
 	return and(parts)
 }

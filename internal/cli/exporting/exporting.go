@@ -195,9 +195,9 @@ func (x *exporter) resume(ctx context.Context, original, wanted *batchv1.CronJob
 	if !to.SuspendedByUs() {
 		return to, nil
 	}
-	if len(builtin.ChangedFields(&original.Spec, &wanted.Spec)) > 0 {
+	if wanted != original {
 		changed := original.DeepCopy()
-		changed.Spec = *wanted.Spec.DeepCopy()
+		changed.Spec = wanted.Spec
 		if err := x.Client.Patch(ctx, changed, client.MergeFrom(original)); err != nil {
 			return nil, fmt.Errorf("updating %s: %w", to, err)
 		}

@@ -122,9 +122,7 @@ func write(text string, quotes quote, flow bool) string {
 	var quoted bytes.Buffer
 	encoder := json.NewEncoder(&quoted)
 	encoder.SetEscapeHTML(false)
-	if encoder.Encode(text) != nil { // can't be: it is a string
-		return `""`
-	}
+	_ = encoder.Encode(text) // a string can be encoded
 	return strings.TrimSuffix(quoted.String(), "\n")
 }
 
