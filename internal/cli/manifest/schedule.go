@@ -108,26 +108,23 @@ func (c *conversion) readText(job cronJob, s slot) (text, zone string, err error
 // imported is what becomes of the schedule of a built-in CronJob: our text of it, and the time zone
 // to be set, "" if there is none to set.
 func (c *conversion) imported(job cronJob, e entry) (text, zone string, err error) {
-	original := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: e.value.Value}}
+	text, zone, hasPrefix := builtin.SplitZone(e.value.Value)
 	timeZone, hasZone := lookup(job.spec, "timeZone")
+	if hasPrefix && hasZone {
+		return "", "", troublef(c.offset(e.value), "spec.schedule: has a time zone, and timeZone is set as well: remove one of them")
+	}
+	if isPartial(job.spec) {
+		return text, zone, nil
+	}
+	original := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: e.value.Value}}
 	if hasZone {
 		original.Spec.TimeZone = &resolve(timeZone.value).Value
 	}
-	ours, notes := builtin.Import(original)
-	if ours.Spec.TimeZone != nil {
-		zone = *ours.Spec.TimeZone
+	_, notes := builtin.Import(original)
+	for _, note := range notes {
+		c.note(c.offset(e.value), note)
 	}
-	if _, _, prefixed := builtin.SplitZone(e.value.Value); !prefixed {
-		zone = "" // which is what timeZone says
-	} else if hasZone {
-		return "", "", troublef(c.offset(e.value), "spec.schedule: has a time zone, and timeZone is set as well: remove one of them")
-	}
-	if !isPartial(job.spec) {
-		for _, note := range notes {
-			c.note(c.offset(e.value), note)
-		}
-	}
-	return ours.Spec.Schedule, zone, nil
+	return text, zone, nil
 }
 
 // CheckSchedules says what is wrong with the schedules of a v2 CronJob, as the API server does.

@@ -58,9 +58,6 @@ func (s *source) parse(isJSON bool) (*yaml.Node, error) {
 	if !errors.Is(decoder.Decode(&further), io.EOF) {
 		return nil, errors.New("yaml: more than one document without a line --- between them")
 	}
-	if len(document.Content) == 0 {
-		return nil, nil //nolint:nilnil // as above
-	}
 	// Decode finds what the nodes do not show: a key that is there twice, an alias of itself.
 	var values any
 	if err := document.Decode(&values); err != nil {

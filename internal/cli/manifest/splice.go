@@ -68,9 +68,6 @@ func (c *conversion) placeOf(job cronJob, s slot) (place, error) {
 	}
 	p.onKeyLine = c.lineStart(p.key) == c.lineStart(p.value)
 	p.indent, p.step = c.indent(p.key), c.stepOf(job, s.entry, p.flow)
-	if !p.flow && p.step == "" {
-		return p, troublef(p.key, "schedule is not indented below spec")
-	}
 	return p, nil
 }
 
@@ -81,13 +78,12 @@ func (c *conversion) stepOf(job cronJob, e entry, flow bool) string {
 		return ""
 	}
 	if !flow {
-		return strings.Repeat(" ", max(0, e.key.Column-job.specKey.Column))
+		return strings.Repeat(" ", e.key.Column-job.specKey.Column)
 	}
-	step, ok := strings.CutPrefix(c.indent(key), c.indent(specKey))
-	if !ok {
-		return ""
+	if step, ok := strings.CutPrefix(c.indent(key), c.indent(specKey)); ok {
+		return step
 	}
-	return step
+	return ""
 }
 
 // spliceText puts another text in the place of a text.

@@ -92,10 +92,7 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 	if err != nil {
 		return Forecast{}, err
 	}
-	description, err := english.Describe(c.Spec.Schedule, c.Spec.AdditionalSchedules...)
-	if err != nil {
-		return Forecast{}, err
-	}
+	description, _ := english.Describe(c.Spec.Schedule, c.Spec.AdditionalSchedules...) // they can be described, as they are schedules
 	zone := cronjobs.Zone(c)
 	f := Forecast{
 		Namespace: c.Namespace, Name: c.Name,
