@@ -41,10 +41,12 @@ func (c *conversion) convertObject(o object) error {
 	}
 	job.specKey, job.spec = spec.key, resolve(spec.value)
 	slots, err := c.slotsOf(job)
-	if (spec.merged || c.aliased[job.spec]) && (err != nil || len(slots) > 0) {
+	switch {
+	case err == nil && len(slots) == 0:
+		return nil
+	case spec.merged || c.aliased[job.spec]:
 		return troublef(c.offset(spec.value), "spec, with the schedule in it, is an alias or is used by one: write it out")
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	return c.convertSchedules(job, slots)

@@ -28,8 +28,10 @@ type slot struct {
 	// entry has the schedule, behind its own key or that of its list.
 	entry
 
-	// list is that of an item, and index its place in it; spec.schedule has no list.
-	list  entry
+	// list is that of an item; spec.schedule has none.
+	list entry
+
+	// index is the place among the schedules, of which spec.schedule is the first.
 	index int
 
 	path  string
@@ -42,22 +44,6 @@ func (s slot) isItem() bool { return s.list.key != nil }
 // isPart reports whether it is merged field by field with that of another object. A patch has a list
 // replaced as a whole.
 func (s slot) isPart(spec *yaml.Node) bool { return !s.isItem() && isPartial(spec) }
-
-// text is the schedule in a v1 spec.
-func (s slot) text(spec *v1.CronJobSpec) string {
-	if s.isItem() {
-		return spec.AdditionalSchedules[s.index]
-	}
-	return spec.Schedule
-}
-
-// fields is the schedule in a v2 spec.
-func (s slot) fields(spec *v2.CronJobSpec) v2.CronSchedule {
-	if s.isItem() {
-		return spec.AdditionalSchedules[s.index]
-	}
-	return spec.Schedule
-}
 
 // itemPath is where an additional schedule is.
 func itemPath(i int) string { return fmt.Sprintf("spec.%s[%d]", additionalName, i) }
@@ -87,7 +73,7 @@ func (c *conversion) slotsOf(job cronJob) ([]slot, error) {
 	}
 	for i, item := range content.Content {
 		slots = append(slots, slot{
-			entry: entry{key: list.key, value: item}, list: list, index: i, path: itemPath(i), parse: schedule.ParseCombined,
+			entry: entry{key: list.key, value: item}, list: list, index: i + 1, path: itemPath(i), parse: schedule.ParseCombined,
 		})
 	}
 	return slots, nil
@@ -121,23 +107,20 @@ func (c *conversion) convertSchedules(job cronJob, slots []slot) error {
 func (c *conversion) schedulesToFields(job cronJob, slots []slot) error {
 	hub, spoke, zone := &v1.CronJob{}, &v2.CronJob{}, ""
 	hub.Annotations = job.annotations
+	texts := make([]string, slots[len(slots)-1].index+1)
 	for _, s := range slots {
-		var text string
 		var err error
-		if text, zone, err = c.readText(job, s); err != nil {
+		if texts[s.index], zone, err = c.readText(job, s); err != nil {
 			return err
 		}
-		if s.isItem() {
-			hub.Spec.AdditionalSchedules = append(hub.Spec.AdditionalSchedules, text)
-		} else {
-			hub.Spec.Schedule = text
-		}
 	}
+	hub.Spec.Schedule, hub.Spec.AdditionalSchedules = texts[0], texts[1:]
 	if err := spoke.ConvertFrom(hub); err != nil {
 		return err
 	}
+	fields := append([]v2.CronSchedule{spoke.Spec.Schedule}, spoke.Spec.AdditionalSchedules...)
 	for _, s := range slots {
-		if err := c.spliceSchedule(job, s, s.text(&hub.Spec), s.fields(&spoke.Spec), zone); err != nil {
+		if err := c.spliceSchedule(job, s, texts[s.index], fields[s.index], zone); err != nil {
 			return err
 		}
 	}
@@ -172,22 +155,20 @@ func (c *conversion) spliceSchedule(job cronJob, s slot, text string, fields v2.
 func (c *conversion) schedulesToText(job cronJob, slots []slot) error {
 	hub, spoke := &v1.CronJob{}, &v2.CronJob{}
 	spoke.Annotations = job.annotations
+	read := make([]v2.CronSchedule, slots[len(slots)-1].index+1)
 	for _, s := range slots {
-		fields, err := c.readFields(s, s.isPart(job.spec))
-		if err != nil {
+		var err error
+		if read[s.index], err = c.readFields(s, s.isPart(job.spec)); err != nil {
 			return err
 		}
-		if s.isItem() {
-			spoke.Spec.AdditionalSchedules = append(spoke.Spec.AdditionalSchedules, fields)
-		} else {
-			spoke.Spec.Schedule = fields
-		}
 	}
+	spoke.Spec.Schedule, spoke.Spec.AdditionalSchedules = read[0], read[1:]
 	if err := spoke.ConvertTo(hub); err != nil {
 		return err
 	}
+	texts := append([]string{hub.Spec.Schedule}, hub.Spec.AdditionalSchedules...)
 	for _, s := range slots {
-		text, fields := s.text(&hub.Spec), fieldsOf(s.fields(&spoke.Spec))
+		text, fields := texts[s.index], fieldsOf(read[s.index])
 		if back, err := toFields(text); err == nil && !s.isPart(job.spec) && !slices.Equal(fieldsOf(back), fields) {
 			c.note(c.offset(s.value), "converted back to v2, the schedule would be "+c.flowMapping(place{quotes: double, gap: " "}, fieldsOf(back)))
 		}
