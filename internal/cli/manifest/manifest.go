@@ -24,7 +24,6 @@ import (
 	"slices"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
 // builtInAPIVersion is the apiVersion of Kubernetes' own CronJobs.
@@ -42,12 +41,7 @@ const (
 )
 
 // apiVersion is the version with its group, as manifests have it.
-func (v Version) apiVersion() string {
-	if v == V1 {
-		return v1.GroupVersion.String()
-	}
-	return v2.GroupVersion.String()
-}
+func (v Version) apiVersion() string { return v1.GroupVersion.Group + "/" + string(v) }
 
 // other is the version that is not this one.
 func (v Version) other() Version {

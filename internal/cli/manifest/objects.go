@@ -129,11 +129,8 @@ func (c *conversion) objects() ([]Object, error) {
 		if len(found) == len(ours) {
 			return troublef(c.offset(o.node), "it can't be told which object of the document this is")
 		}
-		version := V1
-		if o.apiVersion == V2.apiVersion() {
-			version = V2
-		}
-		found = append(found, Object{Version: version, Value: ours[len(found)], node: o.node})
+		_, version, _ := strings.Cut(o.apiVersion, "/")
+		found = append(found, Object{Version: Version(version), Value: ours[len(found)], node: o.node})
 		return nil
 	})
 	return found, err
