@@ -3,7 +3,9 @@
 
 // Package manifest converts the CronJobs in the text of manifests from one version to the other,
 // and built-in ones to ours. It changes the bytes that have to change and no others: positions come
-// from the YAML parser, and the text is spliced there rather than written anew.
+// from the YAML parser, and the text is spliced there rather than written anew. Of the test
+// manifests of one document, before any edit, go.yaml.in/yaml/v3 writes a third anew as they were,
+// and goccy/go-yaml, which keeps a syntax tree for that, two thirds.
 //
 // A file goes through four steps:
 //
