@@ -121,14 +121,14 @@ func run(ctx context.Context, args []string) error {
 	return errors.Join(err, o.judge(file)) // if it did not end well, the history may tell why
 }
 
-// printPlan prints what would be done.
+// printPlan prints what would be done. Times of specs count from the year 1.
 func (o *options) printPlan() {
 	for _, step := range faults.Plan(o.seed, o.duration, o.faults) {
 		fmt.Println(step)
 	}
-	for _, c := range storm.Plan(o.seed, o.duration, o.cronJobs) {
+	for _, c := range storm.Plan(o.seed, time.Time{}, o.duration, o.cronJobs) {
 		for _, act := range c.Acts {
-			fmt.Printf("%7.1fs %s %s/%s %v\n", act.At.Seconds(), act.Verb, c.Namespace, c.Name, act.Spec)
+			fmt.Printf("%7.1fs %s %s/%s %v\n", act.At.Seconds(), act.Verb, c.Namespace, c.Name, act.Spec.Fields)
 		}
 	}
 }

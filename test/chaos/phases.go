@@ -40,7 +40,7 @@ func (o *options) storm(ctx context.Context, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	r := &stormRun{options: o, log: history.NewLog(to), plan: storm.Plan(o.seed, o.duration, o.cronJobs)}
+	r := &stormRun{options: o, log: history.NewLog(to)}
 	defer func() { err = errors.Join(err, r.log.Err(), to.Close()) }()
 	setting := faults.Options{Manager: o.manager, Slowness: o.slowness}
 	if o.mutation != nil {
@@ -102,6 +102,7 @@ func (r *stormRun) phases(ctx context.Context) error {
 func (r *stormRun) carryOut(ctx context.Context) error {
 	r.begin(history.Storm)
 	begin := time.Now()
+	r.plan = storm.Plan(r.seed, begin, r.duration, r.cronJobs)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error { return r.users.Run(groupCtx, begin, r.plan) })
 	group.Go(func() error { return r.site.Run(groupCtx, begin, faults.Plan(r.seed, r.duration, r.faults)) })

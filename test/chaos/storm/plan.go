@@ -8,6 +8,7 @@ package storm
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"time"
 )
@@ -28,28 +29,26 @@ const (
 	Backfill   Verb = "backfill"
 )
 
-// verbs are what users do with CronJobs that are there: how often, compared with one another, which
-// fields of the spec they write, and what becomes of it. Those that write none have a case of their
-// own in [Users].
+// verbs are what users do with CronJobs that are there: how often, compared with one another, and
+// which fields of the spec they write. Those that write none have a case of their own in [Users].
 var verbs = []struct {
 	verb   Verb
 	weight int
 	fields []string
-	change func(spec *Spec, to Spec)
 }{
-	{verb: Reschedule, weight: 5, fields: []string{
+	{Reschedule, 5, []string{
 		"schedule", "timeZone", "additionalSchedules", "jitterSeconds", "exclude", "notBefore", "notAfter",
-	}, change: func(spec *Spec, to Spec) { spec.Ticks = to.Ticks }},
-	{verb: Edit, weight: 4, fields: []string{
+	}},
+	{Edit, 4, []string{
 		"concurrencyPolicy", "startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit",
 		"maxConcurrency", "catchUpPolicy", "catchUpLimit", "stopAfterFailures",
-	}, change: func(spec *Spec, to Spec) { spec.Policies = to.Policies }},
-	{verb: Suspend, weight: 4, fields: []string{"suspend"}, change: func(spec *Spec, _ Spec) { spec.Suspend = true }},
-	{verb: Delete, weight: 3},
-	{verb: Label, weight: 1, change: func(spec *Spec, to Spec) { spec.Label = to.Label }},
-	{verb: DeleteJob, weight: 3},
-	{verb: Backfill, weight: 3},
-	{verb: Resume, fields: []string{"suspend"}}, // of those that are suspended alone
+	}},
+	{Suspend, 4, []string{"suspend"}},
+	{Delete, 3, nil},
+	{Label, 1, nil},
+	{DeleteJob, 3, nil},
+	{Backfill, 3, nil},
+	{Resume, 0, []string{"suspend"}}, // of those that are suspended alone
 }
 
 // fields returns which fields of the spec a verb writes.
@@ -70,64 +69,29 @@ type Act struct {
 	Spec Spec // what the CronJob is to be like afterwards
 }
 
-// Spec is what of a CronJob varies.
+// Spec is what of a CronJob varies: a label, and fields of its spec, as v1 has them.
 type Spec struct {
-	Ticks
-	Policies
-	Suspend bool
-	Label   string
+	Label  string
+	Fields map[string]any
 }
 
-// Ticks are when it is to run.
-type Ticks struct {
-	Schedule   Schedule
-	TimeZone   string
-	Additional []Schedule
-	Jitter     int64 // in seconds
-	Exclude    Exclusion
-
-	// NotBefore and NotAfter are since the begin of the storm; 0 for none.
-	NotBefore, NotAfter time.Duration
-}
-
-// Policies are how it is to run. What is 0 is left out, but for the history limits.
-type Policies struct {
-	Policy         string
-	Deadline       int64 // in seconds
-	Succeeded      int32 // the history limits
-	Failed         int32
-	MaxConcurrency int64
-	CatchUp        int64 // the limit, of which the default is left out
-	StopAfter      int64
-}
-
-// Schedule is an interval, or a minute of each hour.
-type Schedule struct {
-	Every  int64  // in seconds
-	Minute string // the field of cron; "" for an interval
-}
-
-// gap returns the shortest time from a tick to the next, in seconds.
-func (s Schedule) gap() int64 {
-	if s.Minute != "" {
-		return 60
+// after returns what becomes of the spec when a verb writes what another spec has.
+func (s Spec) after(verb Verb, to Spec) Spec {
+	s.Fields = maps.Clone(s.Fields)
+	for _, field := range verb.fields() {
+		delete(s.Fields, field)
+		if value, isSet := to.Fields[field]; isSet {
+			s.Fields[field] = value
+		}
 	}
-	return s.Every
-}
-
-// Exclusion is which days are excluded; 0 for none. The first half of the exclusions has today.
-type Exclusion int
-
-const exclusions = 6
-
-// days returns the days, in one of the forms that they may have, given today.
-func (e Exclusion) days(today time.Time) string {
-	if e > exclusions/2 {
-		today = today.AddDate(0, 0, 40)
+	if verb == Label {
+		s.Label = to.Label
 	}
-	day := func(after int) string { return today.AddDate(0, 0, after).Format(time.DateOnly) }
-	return []string{day(0), today.Format("--01-02"), day(-1) + "/" + day(1)}[e%(exclusions/2)]
+	return s
 }
+
+// suspended returns the spec that suspends or resumes a CronJob.
+func suspended(suspend bool) Spec { return Spec{Fields: map[string]any{"suspend": suspend}} }
 
 // CronJob is a CronJob's life: what users do with that name, in the order of time.
 type CronJob struct {
@@ -145,10 +109,11 @@ const (
 	pause      = 45 * time.Second
 )
 
-// Plan makes a plan for so many CronJobs. The same arguments make the same plan.
-func Plan(seed uint64, duration time.Duration, count int) []CronJob {
+// Plan makes a plan for so many CronJobs and a storm that begins at an instant. The same arguments
+// make the same plan.
+func Plan(seed uint64, begin time.Time, duration time.Duration, count int) []CronJob {
 	source := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) } //nolint:gosec // to be reproducible
-	r := randoms{source(0x5702), source(0xfea7)}
+	r := randoms{source(0x5702), source(0xfea7), begin.UTC()}
 	lives := make([]CronJob, count)
 	for i := range lives {
 		lives[i] = CronJob{Namespace: Namespaces[i%len(Namespaces)], Name: fmt.Sprintf("c%03d", i), Acts: r.life(duration)}
@@ -160,7 +125,8 @@ func Plan(seed uint64, duration time.Duration, count int) []CronJob {
 // nothing else.
 type randoms struct {
 	*rand.Rand
-	rare *rand.Rand
+	rare  *rand.Rand
+	begin time.Time // of the storm
 }
 
 // life plans what users do with one name.
@@ -178,30 +144,30 @@ func (random randoms) life(duration time.Duration) []Act {
 		switch {
 		case !exists:
 			act.Verb, spec, exists = Create, random.spec(at), true
-		case spec.Suspend && random.IntN(3) > 0:
-			act.Verb, spec.Suspend = Resume, false
+		case spec.Fields["suspend"].(bool) && random.IntN(3) > 0:
+			act.Verb, spec = Resume, spec.after(Resume, suspended(false))
 		default:
-			act.Verb = random.verb(&spec, at)
-			exists = act.Verb != Delete
+			act.Verb = random.verb()
+			to := random.spec(at)
+			if act.Verb == Suspend {
+				to = suspended(true)
+			}
+			spec, exists = spec.after(act.Verb, to), act.Verb != Delete
 		}
 		act.Spec = spec
 		acts = append(acts, act)
 	}
 }
 
-// verb returns a verb, and has it change the spec at a time since the begin of the storm.
-func (random randoms) verb(spec *Spec, at time.Duration) Verb {
+// verb returns what a user does with a CronJob that is there.
+func (random randoms) verb() Verb {
 	total := 0
 	for _, v := range verbs {
 		total += v.weight
 	}
-	chosen, to := random.IntN(total), random.spec(at)
+	chosen := random.IntN(total)
 	for _, v := range verbs {
-		chosen -= v.weight
-		if chosen < 0 && v.change != nil {
-			v.change(spec, to)
-		}
-		if chosen < 0 {
+		if chosen -= v.weight; chosen < 0 {
 			return v.verb
 		}
 	}
@@ -210,65 +176,84 @@ func (random randoms) verb(spec *Spec, at time.Duration) Verb {
 
 // spec returns the spec of a CronJob that is created or edited at a time since the begin of the storm.
 func (random randoms) spec(at time.Duration) Spec {
-	spec := Spec{}
-	spec.Schedule, spec.Policy = random.schedule(), []string{"Allow", "Allow", "Forbid", "Replace"}[random.IntN(4)]
-	spec.Succeeded, spec.Failed, spec.Label = random.Int32N(4), random.Int32N(4), fmt.Sprintf("l%d", random.IntN(1000))
+	fields := map[string]any{
+		"schedule": random.schedule(), "concurrencyPolicy": []string{"Allow", "Allow", "Forbid", "Replace"}[random.IntN(4)],
+		"successfulJobsHistoryLimit": int64(random.Int32N(4)), "failedJobsHistoryLimit": int64(random.Int32N(4)),
+		"suspend": false,
+	}
+	label := fmt.Sprintf("l%d", random.IntN(1000))
 	if random.IntN(3) == 0 {
-		spec.Deadline = int64(1 + random.IntN(30))
+		fields["startingDeadlineSeconds"] = int64(1 + random.IntN(30))
 	}
 	if random.IntN(4) == 0 {
 		// Their offsets are whole hours, or halves: of no matter to the schedules here.
-		spec.TimeZone = []string{"Europe/Paris", "Asia/Kolkata", "America/New_York"}[random.IntN(3)]
+		fields["timeZone"] = []string{"Europe/Paris", "Asia/Kolkata", "America/New_York"}[random.IntN(3)]
 	}
-	random.addRare(&spec, at)
-	return spec
+	random.addRare(fields, at)
+	return Spec{label, fields}
 }
 
 // schedule returns an interval, or, one time in six, something on the minute.
-func (random randoms) schedule() Schedule {
+func (random randoms) schedule() string {
 	switch random.IntN(12) {
 	case 0:
-		return Schedule{Minute: "*"}
+		return "* * * * *"
 	case 1:
-		return Schedule{Minute: "*/2"}
+		return "*/2 * * * *"
 	}
-	return Schedule{Every: int64(2 + random.IntN(14))}
+	return fmt.Sprintf("@every %ds", 2+random.IntN(14))
 }
 
 // longestJitter is less than a minute, so that each start comes within the storm.
 const longestJitter = 20
 
-// addRare gives a spec each of the fields that most CronJobs lack, one time in six.
-func (random randoms) addRare(spec *Spec, at time.Duration) {
+// addRare adds to a spec each of the fields that most CronJobs lack, one time in six.
+func (random randoms) addRare(fields map[string]any, at time.Duration) {
 	has := func() bool { return random.rare.IntN(6) == 0 }
 	seconds := func(from, to int) time.Duration {
 		return (at + time.Duration(from+random.rare.IntN(to-from))*time.Second).Truncate(time.Second)
 	}
+	instant := func(since time.Duration) string { return random.begin.Add(since).Format(time.RFC3339) }
 	if has() {
-		spec.Schedule, spec.Additional = Schedule{Minute: "*/2"}, []Schedule{{Minute: "*/3"}, {Minute: "*/4"}}
+		fields["schedule"], fields["additionalSchedules"] = "*/2 * * * *", []any{"*/3 * * * *", "*/4 * * * *"}
 	}
+	gap := int64(60) // the shortest time from a tick to the next, in seconds
+	_, _ = fmt.Sscanf(fields["schedule"].(string), "@every %ds", &gap)
 	if has() {
-		spec.Jitter = random.rare.Int64N(min(spec.Schedule.gap(), longestJitter))
-	}
-	if has() {
-		spec.Exclude = Exclusion(1 + random.rare.IntN(exclusions))
-	}
-	if has() {
-		spec.NotAfter = seconds(40, 100)
-		if spec.Schedule.gap() < 60 { // others may have no tick then, which is refused
-			spec.NotBefore = max(time.Second, seconds(-10, 30))
+		if jitter := random.rare.Int64N(min(gap, longestJitter)); jitter > 0 {
+			fields["jitterSeconds"] = jitter
 		}
 	}
-	if spec.Policy == "Allow" && random.rare.IntN(3) == 0 {
-		spec.MaxConcurrency = 1 + random.rare.Int64N(2)
+	if has() {
+		fields["exclude"] = []any{random.exclusion()}
 	}
 	if has() {
-		spec.CatchUp = []int64{1, 2, 3, 5, defaultCatchUp}[random.rare.IntN(5)]
+		fields["notAfter"] = instant(seconds(40, 100))
+		if gap < 60 { // others may have no tick then, which is refused
+			fields["notBefore"] = instant(max(time.Second, seconds(-10, 30)))
+		}
+	}
+	if fields["concurrencyPolicy"] == "Allow" && random.rare.IntN(3) == 0 {
+		fields["maxConcurrency"] = 1 + random.rare.Int64N(2)
 	}
 	if has() {
-		spec.StopAfter = 1 + random.rare.Int64N(3)
+		fields["catchUpPolicy"] = "All"
+		if limit := []int64{1, 2, 3, 5, 0}[random.rare.IntN(5)]; limit > 0 { // none for the default
+			fields["catchUpLimit"] = limit
+		}
+	}
+	if has() {
+		fields["stopAfterFailures"] = 1 + random.rare.Int64N(3)
 	}
 }
 
-// defaultCatchUp is the limit where none is set.
-const defaultCatchUp = 10
+// exclusion returns a day or several, in one of the forms that they may have: half of the time with
+// the day of the storm.
+func (random randoms) exclusion() string {
+	chosen, today := 1+random.rare.IntN(6), random.begin
+	if chosen > 3 {
+		today = today.AddDate(0, 0, 40)
+	}
+	day := func(after int) string { return today.AddDate(0, 0, after).Format(time.DateOnly) }
+	return []string{day(0), today.Format("--01-02"), day(-1) + "/" + day(1)}[chosen%3]
+}

@@ -7,7 +7,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os/exec"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,8 +33,6 @@ type Users struct {
 	Log    *history.Log
 	Jobs   *Jobs
 
-	begin time.Time // of the storm
-
 	// Plugin is the file of the kubectl plugin, and Kubeconfig what it is to use.
 	Plugin, Kubeconfig string
 }
@@ -49,7 +49,6 @@ func (u *Users) MakeNamespaces(ctx context.Context) error {
 
 // Run carries out a plan, and returns when it is done.
 func (u *Users) Run(ctx context.Context, begin time.Time, plan []CronJob) error {
-	u.begin = begin
 	var wait sync.WaitGroup
 	for i := range plan {
 		wait.Go(func() {
@@ -76,7 +75,7 @@ func (u *Users) SuspendAll(ctx context.Context, suspend bool, plan []CronJob) er
 	}
 	workqueue.ParallelizeUntil(ctx, suspendAtOnce, len(plan), func(i int) {
 		if plan[i].exists() {
-			u.insist(ctx, &plan[i], Act{Verb: verb, V2: i%2 == 0, Spec: Spec{Suspend: suspend}})
+			u.insist(ctx, &plan[i], Act{Verb: verb, V2: i%2 == 0, Spec: suspended(suspend)})
 		}
 	})
 	return context.Cause(ctx)
@@ -95,7 +94,7 @@ func (u *Users) insist(ctx context.Context, c *CronJob, act Act) {
 
 // try tries once. That it was done before, by a try whose answer was lost, is fine.
 func (u *Users) try(ctx context.Context, c *CronJob, act Act) error {
-	object := act.object(c.Namespace, c.Name, u.begin)
+	object := act.object(c.Namespace, c.Name)
 	switch act.Verb {
 	case DeleteJob:
 		u.Jobs.DeleteOne(c.Namespace, c.Name)
@@ -138,37 +137,27 @@ func (u *Users) backfill(ctx context.Context, c *CronJob) {
 }
 
 // object returns what a user sends: all of the CronJob to create it, and of an edit the fields that
-// it sets or removes. Times of the spec count from the begin of the storm.
-func (a Act) object(namespace, name string, begin time.Time) *unstructured.Unstructured {
-	version := "v1"
-	if a.V2 {
-		version = "v2"
-	}
-	object := &unstructured.Unstructured{Object: map[string]any{}}
-	object.SetGroupVersionKind(schema.GroupVersionKind{Group: "batch.tutorial.kubebuilder.io", Version: version, Kind: "CronJob"})
-	object.SetNamespace(namespace)
-	object.SetName(name)
-	spec := a.Spec.fields(a.V2, begin)
+// it sets or removes.
+func (a Act) object(namespace, name string) *unstructured.Unstructured {
+	version, spec := "v1", map[string]any{}
 	if a.Verb == Create {
+		maps.Copy(spec, a.Spec.Fields)
 		spec["jobTemplate"] = map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
 			"restartPolicy": "Never",
 			"containers":    []any{map[string]any{"name": "main", "image": "registry.example/chaos:v1"}},
 		}}}}
-	} else {
-		all := spec
-		spec = map[string]any{}
-		for _, field := range a.Verb.fields() {
-			spec[field] = all[field] // null removes it
-		}
-		if schedule, isV2 := spec["schedule"].(map[string]any); isV2 {
-			for _, field := range []string{"minute", "every"} {
-				if _, isSet := schedule[field]; !isSet {
-					schedule[field] = nil
-				}
-			}
-		}
 	}
-	object.Object["spec"] = spec
+	for _, field := range a.Verb.fields() {
+		spec[field] = a.Spec.Fields[field] // null removes it
+	}
+	if a.V2 {
+		version = "v2"
+		a.inV2(spec)
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	object.SetGroupVersionKind(schema.GroupVersionKind{Group: "batch.tutorial.kubebuilder.io", Version: version, Kind: "CronJob"})
+	object.SetNamespace(namespace)
+	object.SetName(name)
 	if a.Verb == Create || a.Verb == Label {
 		object.SetLabels(map[string]string{"chaos": a.Spec.Label})
 		object.SetAnnotations(map[string]string{v1.ResumedAtAnnotation: time.Now().UTC().Format(time.RFC3339)})
@@ -176,62 +165,32 @@ func (a Act) object(namespace, name string, begin time.Time) *unstructured.Unstr
 	return object
 }
 
-// fields returns the fields of a spec that vary, without those that it has not.
-func (s Spec) fields(v2 bool, begin time.Time) map[string]any {
-	fields := map[string]any{
-		"schedule": s.Schedule.field(v2), "suspend": s.Suspend, "concurrencyPolicy": s.Policy,
-		"successfulJobsHistoryLimit": int64(s.Succeeded), "failedJobsHistoryLimit": int64(s.Failed),
-	}
-	for name, value := range map[string]int64{
-		"startingDeadlineSeconds": s.Deadline, "jitterSeconds": s.Jitter,
-		"maxConcurrency": s.MaxConcurrency, "stopAfterFailures": s.StopAfter,
-	} {
-		if value > 0 {
-			fields[name] = value
+// inV2 makes a spec of v1 one of v2. An edit removes what a schedule may have been before.
+func (a Act) inV2(spec map[string]any) {
+	if schedule, isSet := spec["schedule"].(string); isSet {
+		fields := map[string]any{}
+		if a.Verb != Create {
+			fields["minute"], fields["every"] = nil, nil
 		}
+		maps.Copy(fields, scheduleInV2(schedule))
+		spec["schedule"] = fields
 	}
-	for name, since := range map[string]time.Duration{"notBefore": s.NotBefore, "notAfter": s.NotAfter} {
-		if since > 0 {
-			fields[name] = begin.Add(since).UTC().Format(time.RFC3339)
+	if schedules, isSet := spec["additionalSchedules"].([]any); isSet {
+		var all []any
+		for _, schedule := range schedules {
+			all = append(all, scheduleInV2(schedule.(string)))
 		}
+		spec["additionalSchedules"] = all
 	}
-	if s.TimeZone != "" {
-		fields["timeZone"] = s.TimeZone
-	}
-	if s.Exclude > 0 {
-		fields["exclude"] = []any{s.Exclude.days(time.Now().UTC())}
-	}
-	if s.CatchUp > 0 {
-		fields["catchUpPolicy"] = "All"
-		if s.CatchUp != defaultCatchUp {
-			fields["catchUpLimit"] = s.CatchUp
-		}
-	}
-	var additional []any
-	for _, other := range s.Additional {
-		additional = append(additional, other.field(v2))
-	}
-	if additional != nil {
-		fields["additionalSchedules"] = additional
-	}
-	return fields
 }
 
-// String returns the fields in v1, with times since the year 1.
-func (s Spec) String() string { return fmt.Sprint(s.fields(false, time.Time{})) }
-
-// field returns the field of a schedule in a version.
-func (s Schedule) field(v2 bool) any {
-	every := fmt.Sprintf("%ds", s.Every)
-	switch {
-	case v2 && s.Minute != "":
-		return map[string]any{"minute": s.Minute}
-	case v2:
+// scheduleInV2 returns a schedule of v1, an interval or a minute, as v2 has it.
+func scheduleInV2(schedule string) map[string]any {
+	if every, isInterval := strings.CutPrefix(schedule, "@every "); isInterval {
 		return map[string]any{"every": every}
-	case s.Minute != "":
-		return s.Minute + " * * * *"
 	}
-	return "@every " + every
+	minute, _, _ := strings.Cut(schedule, " ")
+	return map[string]any{"minute": minute}
 }
 
 // Await waits until a CronJob of each version can be created, without creating one: then the
@@ -239,10 +198,10 @@ func (s Schedule) field(v2 bool) any {
 func (u *Users) Await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()
-	spec := Spec{Ticks: Ticks{Schedule: Schedule{Minute: "*"}}, Policies: Policies{Policy: "Allow"}}
+	spec := Spec{Fields: map[string]any{"schedule": "* * * * *"}}
 	for _, v2 := range []bool{false, true} {
 		err := plane.Insist(ctx, func(ctx context.Context) error {
-			probe := Act{Verb: Create, V2: v2, Spec: spec}.object(Namespaces[0], "probe", time.Now())
+			probe := Act{Verb: Create, V2: v2, Spec: spec}.object(Namespaces[0], "probe")
 			return u.Client.Create(ctx, probe, client.DryRunAll)
 		})
 		if err != nil {
