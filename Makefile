@@ -15,7 +15,7 @@ ignore-not-found ?= true
 #   FORCE=1               has uninstall and undeploy delete the CronJobs in the cluster
 #   RELEASE_URL           the URL below which the archives of build-krew will be
 #   VULNDB                where audit looks up vulnerabilities: https://vuln.go.dev or file:///…
-#   RUNARGS, DEMOARGS, BENCHARGS, CHAOSARGS  further arguments of run, demo, bench and chaos
+#   RUNARGS, BENCHARGS, CHAOSARGS  further arguments of run, bench and chaos
 #   TESTARGS              further arguments of `go test` in test, test-e2e and test-ui
 
 # A recipe stops at the first command that fails, also within a pipe.
@@ -164,7 +164,7 @@ chaos-mutations: control-plane bin/chaos/chaos ## Break each law on purpose and 
 .PHONY: demo
 demo: control-plane build ## Run the operator against a control plane on this machine and show what it does.
 	go build -o bin/demo ./hack/demo
-	@exec bin/demo $(DEMOARGS)
+	@exec bin/demo
 
 ##@ Dependencies
 

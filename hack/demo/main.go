@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Demo shows on this machine, without a cluster, what the operator does: it starts a control plane
-// and the manager, creates a CronJob in each API version, reads both in both versions and waits
-// until a Job of each has completed. Then it stays up until Ctrl-C; with CI=true it ends.
+// and the manager, and runs the script steps beside it, which creates a CronJob in each API version
+// and waits until a Job of each has completed. Then it stays up until Ctrl-C; with CI=true it ends.
 package main
 
 import (
@@ -11,10 +11,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"syscall"
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"tutorial.kubebuilder.io/project/hack/localcluster"
 )
 
 func main() {
@@ -30,13 +35,83 @@ func main() {
 
 // run gives the demo and cleans up, whatever happened.
 func run(ctx context.Context) (err error) {
-	d := &demo{out: os.Stdout}
-	defer func() { err = errors.Join(err, d.stop()) }()
-	if err := d.perform(ctx); err != nil {
+	root, err := localcluster.FindRoot()
+	if err != nil {
+		return err
+	}
+	fmt.Println("\n1. Start a Kubernetes control plane on this machine")
+	cluster, err := localcluster.Start(ctx, localcluster.Options{Root: root, RunsJobs: true, Webhooks: true, Logf: notef})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cluster.Stop()) }()
+	fmt.Println("\n2. Start the manager, with webhooks and no more rights than its own role gives it")
+	manager, err := startManager(ctx, cluster, filepath.Join(root, "bin", "manager"))
+	if err != nil {
+		return err
+	}
+	notef("its log: %s", manager.LogPath)
+	running, end := context.WithCancelCause(ctx)
+	go func() {
+		<-manager.Done()
+		end(manager.Err())
+	}()
+	if err := runSteps(running, cluster); err != nil {
+		if ctx.Err() == nil { // an interrupt needs no explanation
+			fmt.Fprintln(os.Stderr, manager.LogTail())
+		}
 		return err
 	}
 	if os.Getenv("CI") == "true" {
 		return nil
 	}
-	return d.stayUp(ctx)
+	return stayUp(running, root, cluster.Kubeconfig)
 }
+
+func startManager(ctx context.Context, cluster *localcluster.Cluster, binary string) (*localcluster.Process, error) {
+	if _, err := os.Stat(binary); err != nil {
+		return nil, fmt.Errorf("the manager is not built, run \"make build\": %w", err)
+	}
+	kubeconfig, err := cluster.AddManager(ctx)
+	if err != nil {
+		return nil, err
+	}
+	command, err := cluster.Manager(binary, kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	return cluster.Run(ctx, command)
+}
+
+// runSteps runs the script. When the context ends, the script ends with all that it has started.
+func runSteps(ctx context.Context, cluster *localcluster.Cluster) error {
+	kubectl := cluster.Kubectl(ctx)
+	script := exec.CommandContext(ctx, "hack/demo/steps")
+	script.Dir, script.Stdout, script.Stderr = kubectl.Dir, os.Stdout, os.Stderr
+	path := "PATH=" + filepath.Dir(kubectl.Path) + string(filepath.ListSeparator) + os.Getenv("PATH")
+	script.Env = slices.Concat(kubectl.Env, []string{path})
+	script.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	script.Cancel = func() error { return syscall.Kill(-script.Process.Pid, syscall.SIGTERM) }
+	if err := script.Run(); err != nil {
+		return errors.Join(err, context.Cause(ctx))
+	}
+	return nil
+}
+
+// stayUp leaves everything running until it is interrupted or the manager ends.
+func stayUp(ctx context.Context, root, kubeconfig string) error {
+	bin := filepath.Join(root, "bin")
+	// "make build-plugin" puts the plugin into bin.
+	fmt.Printf("The cluster and the manager stay up until Ctrl-C. In another terminal:\n\n"+
+		"export KUBECONFIG=%s\nexport PATH=%s:%s:$PATH\nkubectl get cronjobs.v2.batch.tutorial.kubebuilder.io --watch\n",
+		kubeconfig, bin, filepath.Join(bin, "k8s"))
+	<-ctx.Done()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	fmt.Println("\nStopping")
+	return nil
+}
+
+// notef prints a line that belongs to the running step.
+func notef(format string, args ...any) { fmt.Printf("   "+format+"\n", args...) }

@@ -32,10 +32,8 @@ import (
 
 	"github.com/google/renameio/v2"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -247,8 +245,8 @@ func (c *Cluster) AddManager(ctx context.Context) (string, error) {
 	if err := c.Client.Create(ctx, namespace); err != nil {
 		return "", fmt.Errorf("creating the manager's namespace: %w", err)
 	}
-	if out, err := c.Kubectl(ctx, "apply", "-k", "config/rbac").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("applying config/rbac: %w: %s", err, out)
+	if err := c.kubectl(ctx, "apply", "-k", "config/rbac"); err != nil {
+		return "", err
 	}
 	return c.AddUser(ManagerUser, "system:serviceaccounts")
 }
@@ -314,26 +312,12 @@ func (c *Cluster) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
 	return command
 }
 
-// Condition reports whether an object is what is waited for. An error ends the wait.
-type Condition func(client.Object) (bool, error)
-
-// Until lists objects of the list's kind until one of them is what is waited for.
-func (c *Cluster) Until(ctx context.Context, list client.ObjectList, isIt Condition, options ...client.ListOption) error {
-	err := wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (done bool, err error) {
-		if err := c.Client.List(ctx, list, options...); err != nil {
-			return false, fmt.Errorf("listing: %w", err)
-		}
-		err = meta.EachListItem(list, func(item runtime.Object) error {
-			is, err := isIt(item.(client.Object))
-			done = done || is
-			return err
-		})
-		return done, err
-	})
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+// kubectl runs kubectl with arguments.
+func (c *Cluster) kubectl(ctx context.Context, args ...string) error {
+	if out, err := c.Kubectl(ctx, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, out)
 	}
-	return err
+	return nil
 }
 
 // Stop ends everything and removes the cluster's directory. Further calls do nothing.

@@ -12,18 +12,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-const (
-	loopback = "127.0.0.1"
+const loopback = "127.0.0.1"
 
-	// nodeName is the one Node, which kwok plays.
-	nodeName = "kwok-node"
-)
+// awaitStart is how long kubectl waits for what the components do at first.
+var awaitStart = "--timeout=" + startTimeout.String()
 
 // controllers are the few of kube-controller-manager that Jobs and clean deletion need.
 var controllers = []string{
@@ -55,13 +49,15 @@ func (c *Cluster) runJobs(ctx context.Context) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	if err := c.awaitServiceAccount(ctx); err != nil {
-		return c.describe(ControllerManager, err)
+	if err := c.kubectl(ctx, "create", "-f", "hack/localcluster/node.yaml"); err != nil {
+		return err
 	}
-	if err := c.createNode(ctx); err != nil {
+	if err := c.kubectl(ctx, "wait", "--for=condition=Ready", "node", "--all", awaitStart); err != nil {
 		return c.describe(Kwok, err)
+	}
+	// Without it, the namespace can have no Pods.
+	if err := c.kubectl(ctx, "wait", "--for=create", "serviceaccount/default", "--namespace=default", awaitStart); err != nil {
+		return c.describe(ControllerManager, err)
 	}
 	return nil
 }
@@ -148,37 +144,3 @@ func FreePort() (int, error) {
 
 // handedOut holds the ports that FreePort has returned or found taken.
 var handedOut sync.Map
-
-// awaitServiceAccount waits until Pods of the namespace default can have a service account.
-func (c *Cluster) awaitServiceAccount(ctx context.Context) error {
-	isDefault := func(object client.Object) (bool, error) { return object.GetName() == "default", nil }
-	if err := c.Until(ctx, &corev1.ServiceAccountList{}, isDefault, client.InNamespace("default")); err != nil {
-		return fmt.Errorf("waiting for the default service account: %w", err)
-	}
-	return nil
-}
-
-// createNode creates the Node and waits until kwok has made it ready.
-func (c *Cluster) createNode(ctx context.Context) error {
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
-		Name:        nodeName,
-		Labels:      map[string]string{corev1.LabelHostname: nodeName, corev1.LabelOSStable: "linux"},
-		Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},
-	}}
-	if err := c.Client.Create(ctx, node); err != nil {
-		return fmt.Errorf("creating the node: %w", err)
-	}
-	if err := c.Until(ctx, &corev1.NodeList{}, nodeReady); err != nil {
-		return fmt.Errorf("waiting for the node to be ready: %w", err)
-	}
-	return nil
-}
-
-func nodeReady(object client.Object) (bool, error) {
-	for _, condition := range object.(*corev1.Node).Status.Conditions {
-		if condition.Type == corev1.NodeReady {
-			return condition.Status == corev1.ConditionTrue, nil
-		}
-	}
-	return false, nil
-}

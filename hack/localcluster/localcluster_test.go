@@ -40,8 +40,8 @@ func TestClusterRunsJobs(t *testing.T) {
 
 	create(ctx, t, cluster, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "work"}})
 	create(ctx, t, cluster, oneShotJob("work", "once"))
-	if err := cluster.Until(ctx, &batchv1.JobList{}, jobComplete, client.InNamespace("work")); err != nil {
-		t.Fatalf("waiting for the Job to complete: %v", err)
+	if err := cluster.kubectl(ctx, "wait", "--for=condition=Complete", "job/once", "--namespace=work", "--timeout=2m"); err != nil {
+		t.Fatal(err)
 	}
 	deleteNamespace(ctx, t, cluster, "work")
 }
@@ -93,15 +93,6 @@ func oneShotJob(namespace, name string) *batchv1.Job {
 			Containers:    []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}},
 		}}},
 	}
-}
-
-func jobComplete(object client.Object) (bool, error) {
-	for _, condition := range object.(*batchv1.Job).Status.Conditions {
-		if condition.Type == batchv1.JobComplete && condition.Status == corev1.ConditionTrue {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // deleteNamespace deletes a namespace with all in it, and waits until it is gone.
