@@ -6,6 +6,7 @@ package plane
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -14,6 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // Reply answers a request in the place of the API server.
@@ -36,6 +39,19 @@ func Refuse(r *http.Request, refused apierrors.APIStatus) (*http.Response, error
 		response.Header.Set("Retry-After", strconv.Itoa(int(details.RetryAfterSeconds)))
 	}
 	return response, err
+}
+
+// Decode decodes an object of a type that Kubernetes has itself, as JSON or protobuf.
+func Decode[T runtime.Object](body []byte) (object T, err error) {
+	decoded, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	if err != nil {
+		return object, err
+	}
+	object, ok := decoded.(T)
+	if !ok {
+		return object, fmt.Errorf("decoded a %T: want a %T", decoded, object)
+	}
+	return object, nil
 }
 
 // EndedJob returns the status that the Job controller gives a Job that has ended.

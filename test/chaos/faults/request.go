@@ -10,11 +10,12 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/endpoints/request"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 // asked is a request of a manager's.
@@ -59,7 +60,10 @@ func read(r *http.Request) (q *asked, err error) {
 	case "events.k8s.io/events":
 		q.target, q.event = Events, &history.Event{Name: q.what.Name}
 		if r.Method == http.MethodPost {
-			q.event = history.EventOf(decode(q.body))
+			q.event = nil
+			if e, err := plane.Decode[*eventsv1.Event](q.body); err == nil {
+				q.event = history.EventAbout(e.Regarding, e.Name, e.Reason, e.Note)
+			}
 		}
 	case "coordination.k8s.io/leases":
 		if r.Method != http.MethodGet {
@@ -77,7 +81,7 @@ func (q *asked) aboutJobs() {
 		return
 	case q.Method == http.MethodPost:
 		q.target = Creates
-		if job, ok := decode(q.body).(*batchv1.Job); ok {
+		if job, err := plane.Decode[*batchv1.Job](q.body); err == nil {
 			name = job.Name
 			q.job = q.what.Namespace + "/" + name
 		}
@@ -97,14 +101,4 @@ func (q *asked) isWatch() bool { return q.what.Verb == "watch" }
 // isOfCronJobs reports whether it lists or watches CronJobs.
 func (q *asked) isOfCronJobs() bool {
 	return q.what.Resource == "cronjobs" && (q.isWatch() || q.what.Verb == "list")
-}
-
-// decode decodes an object of a type that Kubernetes has itself, as JSON or protobuf; nil if it is
-// none.
-func decode(body []byte) any {
-	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
-	if err != nil {
-		return nil
-	}
-	return object
 }

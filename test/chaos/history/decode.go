@@ -5,19 +5,17 @@ package history
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 // root is where the API server's keys are in etcd.
@@ -97,13 +95,9 @@ func editedAt(c *v1.CronJob) time.Time {
 }
 
 func decodeJob(value []byte) (*Record, error) {
-	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(value, nil, nil)
+	job, err := plane.Decode[*batchv1.Job](value)
 	if err != nil {
 		return nil, err
-	}
-	job, ok := object.(*batchv1.Job)
-	if !ok {
-		return nil, fmt.Errorf("a %T is no Job", object)
 	}
 	state := &Job{
 		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID), Created: job.CreationTimestamp.Time,
@@ -141,30 +135,19 @@ func endOf(job *batchv1.Job) (string, time.Time) {
 }
 
 // decodeEvent reads a stored event, which is one of the core group whatever it was written as.
-// There is no record of one that is not about a CronJob of ours.
+// The record of one that is not about a CronJob of ours is empty.
 func decodeEvent(value []byte) (*Record, error) {
-	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(value, nil, nil)
-	if event := EventOf(object); event != nil {
-		return &Record{Event: event}, nil
+	e, err := plane.Decode[*corev1.Event](value)
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	return &Record{Event: EventAbout(e.InvolvedObject, e.Name, e.Reason, e.Message)}, nil
 }
 
-// EventOf returns what an event of either group says; nil if it is not about a CronJob of ours.
-func EventOf(object any) *Event {
-	var about corev1.ObjectReference
-	event := &Event{}
-	switch e := object.(type) {
-	case *corev1.Event:
-		about = e.InvolvedObject
-		event.Name, event.Reason, event.Note = e.Name, e.Reason, e.Message
-	case *eventsv1.Event:
-		about = e.Regarding
-		event.Name, event.Reason, event.Note = e.Name, e.Reason, e.Note
-	}
+// EventAbout returns an event; nil if it is not about a CronJob of ours.
+func EventAbout(about corev1.ObjectReference, name, reason, note string) *Event {
 	if about.Kind != "CronJob" || !strings.HasPrefix(about.APIVersion, v1.GroupVersion.Group+"/") {
 		return nil
 	}
-	event.UID = string(about.UID)
-	return event
+	return &Event{Name: name, UID: string(about.UID), Reason: reason, Note: note}
 }

@@ -58,7 +58,7 @@ func (l *Log) change(event *clientv3.Event) error {
 		return errors.New("etcd has dropped its last state")
 	}
 	record, err := decode(state.Value)
-	if err != nil || record == nil {
+	if err != nil {
 		return err
 	}
 	switch {
@@ -66,7 +66,7 @@ func (l *Log) change(event *clientv3.Event) error {
 		record.CronJob.Deleted = isDeleted
 	case record.Job != nil:
 		record.Job.Deleted = isDeleted
-	case isDeleted:
+	case isDeleted || record.Event == nil:
 		return nil
 	}
 	record.Revision = event.Kv.ModRevision

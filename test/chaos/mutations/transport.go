@@ -18,9 +18,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"tutorial.kubebuilder.io/project/test/chaos/checker"
+	"tutorial.kubebuilder.io/project/test/plane"
 )
 
 // Mutation is one way to break a law.
@@ -117,18 +118,14 @@ type exchange struct {
 }
 
 // carryOut decodes the object of a request for a mutation.
-func carryOut[T any](t *transport, r *http.Request, do func(*exchange, T) (*http.Response, error)) (*http.Response, error) {
+func carryOut[T runtime.Object](t *transport, r *http.Request, do func(*exchange, T) (*http.Response, error)) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	decoded, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	object, err := plane.Decode[T](body)
 	if err != nil {
-		return nil, err
-	}
-	object, ok := decoded.(T)
-	if !ok {
-		return nil, fmt.Errorf("the body of %s is a %T", r.URL.Path, decoded)
+		return nil, fmt.Errorf("the body for %s: %w", r.URL.Path, err)
 	}
 	return do(&exchange{r, t, body}, object)
 }
