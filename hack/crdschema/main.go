@@ -16,8 +16,7 @@
 //     and can't be decoded would fail every list and watch that contains it.
 //
 // controller-gen (v0.23) has a marker for none of the others: maxDescLen holds for all descriptions,
-// and
-// markers can't reach fields of Kubernetes' own types.
+// and markers can't reach fields of Kubernetes' own types.
 package main
 
 import (

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/test/builders"
 )
 
 // simulation carries out the plans for a CronJob, without an API server. The tests of internal/plan
@@ -75,7 +75,8 @@ func (s *simulation) run(end time.Time) []span {
 func (s *simulation) reconcile(now time.Time) time.Time {
 	for i, job := range s.jobs {
 		if ends := s.endOf(job); !ends.After(now) {
-			s.jobs[i] = completed(job, ends)
+			s.jobs[i] = job.DeepCopy()
+			s.jobs[i].Status = builders.EndedJob(job.CreationTimestamp, metav1.NewTime(ends), true)
 		}
 	}
 	in := plan.NewInput(s.cronJob, now, s.cronJob.CreationTimestamp.Time, s.jobs...)
@@ -108,13 +109,4 @@ func (s *simulation) reconcile(now time.Time) time.Time {
 // endOf returns when a Job ends that nobody deletes.
 func (s *simulation) endOf(job *batchv1.Job) time.Time {
 	return job.CreationTimestamp.Add(s.takes(plan.AgeFrom(job)))
-}
-
-// completed returns the Job as it is after it has succeeded.
-func completed(job *batchv1.Job, at time.Time) *batchv1.Job {
-	job = job.DeepCopy()
-	job.Status.Conditions = []batchv1.JobCondition{{
-		Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(at),
-	}}
-	return job
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"tutorial.kubebuilder.io/project/test/bench/results"
+	"tutorial.kubebuilder.io/project/test/builders"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
@@ -119,7 +120,7 @@ func (p *cluster) createFinishedJobs(ctx context.Context, k kind) error {
 		if err := p.Client.Create(ctx, job); err != nil {
 			return fmt.Errorf("creating Job %s: %w", job.Name, err)
 		}
-		job.Status = plane.EndedJob(job.CreationTimestamp, job.CreationTimestamp, true)
+		job.Status = builders.EndedJob(job.CreationTimestamp, job.CreationTimestamp, true)
 		if err := p.Client.Status().Update(ctx, job); err != nil {
 			return fmt.Errorf("ending Job %s: %w", job.Name, err)
 		}

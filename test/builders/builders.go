@@ -170,3 +170,19 @@ func (b *Job) ended(condition batchv1.JobConditionType, at time.Time) *Job {
 	})
 	return b
 }
+
+// EndedJob returns the status that the Job controller gives a Job that has ended.
+func EndedJob(start, end metav1.Time, succeeds bool) batchv1.JobStatus {
+	status := batchv1.JobStatus{StartTime: &start}
+	conditions := []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed}
+	if succeeds {
+		status.CompletionTime, status.Succeeded = &end, 1
+		conditions = []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}
+	}
+	for _, condition := range conditions {
+		status.Conditions = append(status.Conditions, batchv1.JobCondition{
+			Type: condition, Status: corev1.ConditionTrue, Reason: "Ended", LastProbeTime: end, LastTransitionTime: end,
+		})
+	}
+	return status
+}

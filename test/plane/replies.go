@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"strconv"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -52,20 +50,4 @@ func Decode[T runtime.Object](body []byte) (object T, err error) {
 		return object, fmt.Errorf("decoded a %T: want a %T", decoded, object)
 	}
 	return object, nil
-}
-
-// EndedJob returns the status that the Job controller gives a Job that has ended.
-func EndedJob(start, end metav1.Time, succeeds bool) batchv1.JobStatus {
-	status := batchv1.JobStatus{StartTime: &start}
-	types := []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed}
-	if succeeds {
-		status.CompletionTime, status.Succeeded = &end, 1
-		types = []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}
-	}
-	for _, condition := range types {
-		status.Conditions = append(status.Conditions, batchv1.JobCondition{
-			Type: condition, Status: corev1.ConditionTrue, Reason: "Ended", LastProbeTime: end, LastTransitionTime: end,
-		})
-	}
-	return status
 }

@@ -343,9 +343,6 @@ func (s *timeline) between(from, to int64) []spec {
 			last = max(last, i)
 		}
 	}
-	if len(s.specs) == 0 {
-		return nil
-	}
 	return s.specs[first : last+1]
 }
 

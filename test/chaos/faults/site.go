@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/renameio/v2"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
@@ -211,12 +212,11 @@ func (s *Site) EndFaults(ctx context.Context) error {
 	if err := s.awaitReady(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
-	defer cancel()
-	for !s.leader().leads() {
-		if !plane.Sleep(ctx, 100*time.Millisecond) {
-			return errors.New("no manager leads after the faults have ended")
-		}
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 90*time.Second, true, func(context.Context) (bool, error) {
+		return s.leader().leads(), nil
+	})
+	if err != nil {
+		return fmt.Errorf("no manager leads after the faults have ended: %w", err)
 	}
 	return nil
 }

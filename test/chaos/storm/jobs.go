@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"tutorial.kubebuilder.io/project/test/builders"
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
@@ -150,7 +151,7 @@ func (j *Jobs) end(job *history.Job, hurry <-chan struct{}) {
 	}
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": job.UID},
-		"status":   plane.EndedJob(metav1.NewTime(job.Created), metav1.Now(), succeeds),
+		"status":   builders.EndedJob(metav1.NewTime(job.Created), metav1.Now(), succeeds),
 	})
 	if err != nil {
 		return
