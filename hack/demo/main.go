@@ -40,7 +40,7 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	fmt.Println("\n1. Start a Kubernetes control plane on this machine")
-	cluster, err := localcluster.Start(ctx, localcluster.Options{Root: root, RunsJobs: true, Webhooks: true, Logf: notef})
+	cluster, err := localcluster.Start(ctx, localcluster.Options{RunsJobs: true, Webhooks: true, Logf: notef})
 	if err != nil {
 		return err
 	}

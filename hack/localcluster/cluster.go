@@ -144,7 +144,7 @@ func (c *Cluster) environment() (*envtest.Environment, error) {
 	}
 	// Envtest points the conversion of the types that it finds in a scheme to the webhook server.
 	// Without webhooks nothing shall be converted.
-	conversions, config := runtime.NewScheme(), filepath.Join(c.options.Root, "config")
+	conversions, config := runtime.NewScheme(), filepath.Join(c.options.root, "config")
 	var crds, webhooks []string
 	if c.options.Webhooks {
 		conversions, webhooks = scheme, []string{filepath.Join(config, "webhook", "manifests.yaml")}
@@ -303,7 +303,7 @@ func (c *Cluster) launch(command Command) (*Process, error) {
 // reads no configuration of the user's and keeps its cache in the cluster's directory.
 func (c *Cluster) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, filepath.Join(c.options.binDir(), "kubectl"), args...) //nolint:gosec // our own binary
-	command.Dir = c.options.Root
+	command.Dir = c.options.root
 	command.Env = append(os.Environ(),
 		"KUBECONFIG="+c.Kubeconfig,
 		"KUBECACHEDIR="+filepath.Join(c.Dir, "kubectl-cache"),

@@ -36,10 +36,6 @@ var jobRunners = []Component{ControllerManager, Scheduler, Kwok}
 // Options say what to start. The zero value is an API server with this project's CRD, without
 // webhooks and with nothing that acts on objects.
 type Options struct {
-	// Root is the project's directory. When it is empty, it is found upwards from the working
-	// directory.
-	Root string
-
 	// RunsJobs says that Jobs run and complete, and that garbage is collected.
 	RunsJobs bool
 
@@ -57,6 +53,8 @@ type Options struct {
 
 	// Logf, if set, is told what was started.
 	Logf func(format string, args ...any)
+
+	root string // the project's directory
 }
 
 // NewScheme returns a scheme with Kubernetes' own types and every version of this project's.
@@ -70,12 +68,9 @@ func NewScheme() (*runtime.Scheme, error) {
 }
 
 // withDefaults fills in what the caller left out.
-func (o Options) withDefaults() (Options, error) {
-	if o.Root == "" {
-		var err error
-		if o.Root, err = FindRoot(); err != nil {
-			return o, err
-		}
+func (o Options) withDefaults() (_ Options, err error) {
+	if o.root, err = FindRoot(); err != nil {
+		return o, err
 	}
 	if o.Logf == nil {
 		o.Logf = func(string, ...any) {}
@@ -88,7 +83,7 @@ func (o Options) binDir() string {
 	if assets := os.Getenv("KUBEBUILDER_ASSETS"); assets != "" {
 		return assets
 	}
-	return filepath.Join(o.Root, "bin", "k8s")
+	return filepath.Join(o.root, "bin", "k8s")
 }
 
 // binary returns the path of a component's binary.

@@ -15,7 +15,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -99,29 +98,14 @@ func parseFlags(args []string) (*options, error) {
 		}
 		o.numbers = append(o.numbers, n)
 	}
-	if o.stages, err = pick("stages", *chosen, stages, func(s stage) string { return s.name }); err != nil {
+	if o.stages, err = plane.Pick("stages", *chosen, stages, func(s stage) string { return s.name }); err != nil {
 		return nil, err
 	}
-	if o.contenders, err = pick("contenders", *contending, contenders, func(c contender) string { return c.id }); err != nil {
+	if o.contenders, err = plane.Pick("contenders", *contending, contenders, func(c contender) string { return c.id }); err != nil {
 		return nil, err
 	}
 	o.root, err = localcluster.FindRoot()
 	return o, err
-}
-
-// pick returns those of all whose names are in a list with commas between, in their own order.
-func pick[T any](option, list string, all []T, name func(T) string) (picked []T, err error) {
-	wanted, known := strings.Split(list, ","), []string(nil)
-	for _, item := range all {
-		known = append(known, name(item))
-		if slices.Contains(wanted, name(item)) {
-			picked = append(picked, item)
-		}
-	}
-	if len(picked) != len(wanted) {
-		return nil, fmt.Errorf("-%s=%s: want some of %s, each once", option, list, strings.Join(known, ","))
-	}
-	return picked, nil
 }
 
 // run does what the command line says.

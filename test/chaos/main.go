@@ -75,8 +75,14 @@ func parseFlags(args []string) (*options, error) {
 		return nil, err
 	}
 	var err error
-	if o.faults, err = faults.ParseKinds(*kinds); err != nil {
-		return nil, fmt.Errorf("-faults: %w", err)
+	switch *kinds {
+	case all:
+		o.faults = faults.Kinds()
+	case "none":
+	default:
+		if o.faults, err = plane.Pick("faults", *kinds, faults.Kinds(), func(k faults.Kind) string { return string(k) }); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case o.mutations != "" && o.mutations != all && o.docs != "":

@@ -85,7 +85,7 @@ func startControlPlane(ctx context.Context, webhooks bool) (*controlPlane, error
 	}
 	c := &controlPlane{audit: &auditLog{dir: dir}}
 	options := localcluster.Options{
-		Root: root, Webhooks: webhooks, WithoutCRD: !webhooks,
+		Webhooks: webhooks, WithoutCRD: !webhooks,
 		ExtraArgs: map[localcluster.Component][]string{localcluster.APIServer: {
 			"--audit-policy-file=" + policy,
 			"--audit-log-path=" + c.audit.path(),

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -40,6 +42,21 @@ func Main(name string, run func(ctx context.Context, args []string) error) {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 		os.Exit(1)
 	}
+}
+
+// Pick returns those of all whose names are in a list with commas between, in their own order.
+func Pick[T any](option, list string, all []T, name func(T) string) (picked []T, err error) {
+	wanted, known := strings.Split(list, ","), []string(nil)
+	for _, item := range all {
+		known = append(known, name(item))
+		if slices.Contains(wanted, name(item)) {
+			picked = append(picked, item)
+		}
+	}
+	if len(picked) != len(wanted) {
+		return nil, fmt.Errorf("-%s=%s: want some of %s, each once", option, list, strings.Join(known, ","))
+	}
+	return picked, nil
 }
 
 // started is when the program started, for the log.

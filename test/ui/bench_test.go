@@ -35,7 +35,7 @@ const manyCronJobs = 10_000
 // takes for an update of each page, and how much memory the plugin has had at most by then. It prints
 // figures, and fails on none.
 func BenchmarkThePagesOf10000CronJobs(b *testing.B) {
-	plain, err := localcluster.Start(b.Context(), localcluster.Options{Root: root})
+	plain, err := localcluster.Start(b.Context(), localcluster.Options{})
 	require.NoError(b, err)
 	b.Cleanup(func() { assert.NoError(b, plain.Stop()) })
 	createMany(b, plain.Client)

@@ -73,7 +73,7 @@ func runTests(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	ctx := context.Background()
-	if cluster, err = localcluster.Start(ctx, localcluster.Options{Root: root, RunsJobs: true, Webhooks: true}); err != nil {
+	if cluster, err = localcluster.Start(ctx, localcluster.Options{RunsJobs: true, Webhooks: true}); err != nil {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, cluster.Stop()) }()

@@ -12,7 +12,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"tutorial.kubebuilder.io/project/test/chaos/history"
@@ -137,24 +136,6 @@ func Kinds() []Kind {
 	all = slices.AppendSeq(all, maps.Keys(refusals))
 	slices.Sort(all)
 	return all
-}
-
-// ParseKinds reads names of kinds, with commas between; "all" is all of them and "none" is none.
-func ParseKinds(text string) ([]Kind, error) {
-	switch text {
-	case "all":
-		return Kinds(), nil
-	case "none", "":
-		return nil, nil
-	}
-	var kinds []Kind
-	for name := range strings.SplitSeq(text, ",") {
-		if !slices.Contains(Kinds(), Kind(name)) {
-			return nil, fmt.Errorf("there is no fault %q: want all, none, or some of %v", name, Kinds())
-		}
-		kinds = append(kinds, Kind(name))
-	}
-	return kinds, nil
 }
 
 // lead is how long the managers are left alone at first.

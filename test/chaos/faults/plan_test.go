@@ -111,30 +111,6 @@ func kindsOf(plan []Step, counts map[Kind]int) map[Kind]int {
 	return kinds
 }
 
-func TestKindsAreNamed(t *testing.T) {
-	tests := map[string]struct {
-		text    string
-		want    []Kind
-		wantErr string
-	}{
-		"all":     {text: "all", want: Kinds()},
-		"none":    {text: "none"},
-		"two":     {text: "kill-etcd,answer-409", want: []Kind{KillEtcd, Conflict}},
-		"unknown": {text: "kill-etcd,rain", wantErr: `there is no fault "rain": want all, none, or some of [answer-409 `},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			got, err := ParseKinds(test.text)
-			if test.wantErr != "" {
-				require.ErrorContains(t, err, test.wantErr)
-				return
-			}
-			require.NoError(t, err)
-			assert.Equal(t, test.want, got)
-		})
-	}
-}
-
 func TestABurstStrikesSoManyRequestsOfItsTarget(t *testing.T) {
 	l := &live{}
 	l.begin(Step{Kind: Conflict, Target: Statuses, Count: 2})
