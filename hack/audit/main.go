@@ -28,7 +28,6 @@ import (
 	"os"
 )
 
-// options are those of the command line.
 type options struct {
 	policy   string
 	sbom     string
@@ -64,7 +63,6 @@ func run(o *options) error {
 	return errors.Join(errs...)
 }
 
-// runFor does what the options say with one binary.
 func runFor(o *options, binary string) error {
 	modules, err := linkedModules(binary)
 	if err != nil {

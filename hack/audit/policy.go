@@ -23,7 +23,6 @@ type policy struct {
 	AtLeast map[string]string `json:"atLeast"`
 }
 
-// readPolicy reads a policy and checks its versions.
 func readPolicy(file string) (*policy, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// mainPath is the module of the binaries.
 const mainPath = "tutorial.kubebuilder.io/project"
 
 // writeSBOM writes what is linked into a binary to a file, with the checksum of the binary. For the

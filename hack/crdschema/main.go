@@ -58,7 +58,6 @@ func main() {
 	}
 }
 
-// finish rewrites the CRD in the file at path.
 func finish(path string) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {

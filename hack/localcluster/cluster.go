@@ -104,7 +104,6 @@ func (c *Cluster) start(ctx context.Context) error {
 	return nil
 }
 
-// makeDirs creates directories below the cluster's own.
 func (c *Cluster) makeDirs(names ...string) error {
 	for _, name := range names {
 		if err := os.Mkdir(filepath.Join(c.Dir, name), 0o700); err != nil {

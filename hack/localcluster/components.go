@@ -62,7 +62,6 @@ func (c *Cluster) runJobs(ctx context.Context) error {
 	return nil
 }
 
-// command returns a component's command line.
 func (c *Cluster) command(component Component) (Command, error) {
 	kubeconfig, err := c.AddAdmin("system:" + string(component))
 	if err != nil {

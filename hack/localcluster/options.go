@@ -86,7 +86,6 @@ func (o Options) binDir() string {
 	return filepath.Join(o.root, "bin", "k8s")
 }
 
-// binary returns the path of a component's binary.
 func (o Options) binary(c Component) string { return filepath.Join(o.binDir(), string(c)) }
 
 // checkBinaries reports every binary that is missing, rather than the first at its start.

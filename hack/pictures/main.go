@@ -45,7 +45,6 @@ func main() {
 	}
 }
 
-// drawAll writes a file for each picture.
 func drawAll(directory string) error {
 	for name, draw := range map[string]func() (*picture, error){
 		"concurrency":     concurrency,
@@ -69,7 +68,6 @@ func drawAll(directory string) error {
 	return nil
 }
 
-// width is that of all pictures.
 const width = 860
 
 // picture has the elements of an SVG. Their classes are in the style of picture.svg.tmpl.
@@ -84,7 +82,6 @@ type picture struct {
 	said []string
 }
 
-// rect, path and text are elements of an SVG.
 type rect struct {
 	Class      string
 	X, Y, W, H float64

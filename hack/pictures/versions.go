@@ -32,10 +32,8 @@ func manifestOf(apiVersion, spec string) string {
 	return "apiVersion: " + apiVersion + "\nkind: CronJob\nmetadata:\n  name: report\nspec:\n" + spec
 }
 
-// The size of a box.
 const boxWidth, boxHeight = 130.0, 60.0
 
-// box draws a rectangle with two lines.
 func (p *picture) box(class string, x, y float64, first, second string) {
 	p.rect(class, x, y, boxWidth, boxHeight)
 	p.text("middle", x+boxWidth/2, y+26, first)
@@ -75,7 +73,6 @@ func wrapValues(manifest string) []string {
 	return lines
 }
 
-// indentOf returns how many blanks a line begins with.
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // overview draws a CronJob in both versions, and who reads and writes them.

@@ -85,7 +85,6 @@ func judgeChurn(result *results.Result, samples map[string][]float64, span time.
 	return failures
 }
 
-// churner creates and deletes CronJobs.
 type churner struct {
 	*cluster
 

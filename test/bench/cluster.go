@@ -157,7 +157,6 @@ func (p *cluster) compact(ctx context.Context) error {
 	return nil
 }
 
-// revision returns etcd's revision.
 func (p *cluster) revision(ctx context.Context) (int64, error) {
 	answer, err := p.etcd.Get(ctx, "-", clientv3.WithCountOnly())
 	if err != nil {

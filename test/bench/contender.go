@@ -148,7 +148,6 @@ func (p *cluster) ready(ctx context.Context, c contender, b batch) (*running, er
 	return p.settled(ctx, c)
 }
 
-// running is a contender that runs.
 type running struct {
 	*localcluster.Process
 	proc procfs.Proc
@@ -206,7 +205,6 @@ const (
 	idleCPU  = idlePoll / 20
 )
 
-// awaitIdle waits until the process is idle.
 func (r *running) awaitIdle(ctx context.Context) error {
 	before, idle := time.Duration(0), time.Duration(0)
 	err := wait.PollUntilContextCancel(ctx, idlePoll, true, func(context.Context) (bool, error) {

@@ -121,7 +121,6 @@ type cronJob struct {
 	Status struct{ LastScheduleTime, NextStartTime time.Time }
 }
 
-// cronJobs returns all CronJobs of a kind.
 func (p *cluster) cronJobs(ctx context.Context, k kind) ([]cronJob, error) {
 	var list struct{ Items []cronJob }
 	answer, err := p.json.Get().AbsPath(k.everywhere()).DoRaw(ctx)

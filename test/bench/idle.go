@@ -17,7 +17,6 @@ func (b *bench) idle(ctx context.Context) error {
 	return b.each(ctx, b.controllers(), b.measureIdle)
 }
 
-// measureIdle measures a contender that has nothing to do.
 func (b *bench) measureIdle(ctx context.Context, c contender) (*results.Result, error) {
 	r, err := b.ready(ctx, c, b.notDue(c.kind))
 	if err != nil {

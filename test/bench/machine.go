@@ -68,7 +68,6 @@ func memoryLimit(root string) (limit int64, err error) {
 // benchmarked are the packages whose Go benchmarks are in the results.
 var benchmarked = []string{"internal/schedule", "internal/plan", "apis/batch/v2", "internal/webhook/conversion"}
 
-// micro runs the Go benchmarks.
 func (b *bench) micro(ctx context.Context) error {
 	b.results.Results = slices.DeleteFunc(b.results.Results, func(r results.Result) bool { return r.Stage == results.Micro })
 	for _, name := range benchmarked {

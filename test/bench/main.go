@@ -32,7 +32,6 @@ func main() {
 	plane.Main("bench", run)
 }
 
-// bench is a run.
 type bench struct {
 	options
 	*cluster
@@ -40,7 +39,6 @@ type bench struct {
 	failures []string
 }
 
-// options are what the command line says.
 type options struct {
 	stages     []stage
 	numbers    []int
@@ -53,7 +51,6 @@ type options struct {
 	root       string // the project's directory
 }
 
-// stage is a part of a run.
 type stage struct {
 	name         string
 	needsCluster bool
@@ -73,7 +70,6 @@ var stages = []stage{
 	{results.Churn, true, (*bench).churn},
 }
 
-// parseFlags reads the command line.
 func parseFlags(args []string) (*options, error) {
 	o := &options{}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -108,7 +104,6 @@ func parseFlags(args []string) (*options, error) {
 	return o, err
 }
 
-// run does what the command line says.
 func run(ctx context.Context, args []string) (err error) {
 	o, err := parseFlags(args)
 	if err != nil {

@@ -22,7 +22,6 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// start is a Job that was started.
 type start struct {
 	// owner is the UID of the CronJob that controls it; empty if none does.
 	owner     types.UID
@@ -35,7 +34,6 @@ type start struct {
 	scheduledAt time.Time
 }
 
-// startWatch watches the Jobs that are created.
 type startWatch struct {
 	mu     sync.Mutex
 	all    []start

@@ -78,7 +78,6 @@ func (b *bench) createTenants(ctx context.Context, neighbours int, quota bool) e
 	return b.populate(ctx, others, "--namespaces="+b.namespaces[0])
 }
 
-// measureTenants measures the tenants beside what there is.
 func (b *bench) measureTenants(ctx context.Context, beside string) (*results.Result, error) {
 	r, err := b.start(ctx, operator)
 	if err != nil {

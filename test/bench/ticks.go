@@ -104,7 +104,6 @@ func (b *bench) jittered(ctx context.Context) error {
 	})
 }
 
-// tick measures a load once.
 func (b *bench) tick(ctx context.Context, l load) (*results.Result, error) {
 	lead := l.lead()
 	for range tries {

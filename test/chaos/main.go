@@ -33,7 +33,6 @@ func main() { plane.Main("chaos", run) }
 // all names all faults or all mutations.
 const all = "all"
 
-// options are what the command line says.
 type options struct {
 	duration  time.Duration
 	seed      uint64
@@ -100,7 +99,6 @@ func parseFlags(args []string) (*options, error) {
 	return o, nil
 }
 
-// run does what the command line says.
 func run(ctx context.Context, args []string) error {
 	o, err := parseFlags(args)
 	if err != nil {

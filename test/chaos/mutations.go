@@ -24,7 +24,6 @@ import (
 // mutationsTable names the table's place in a page.
 const mutationsTable = "mutations"
 
-// parallelStorms is how many storms there are at once.
 const parallelStorms = 2
 
 // tryMutations shows that the checker can fail: it runs a short storm on each mutation that the

@@ -23,7 +23,6 @@ import (
 // idle is how long nothing may have changed for all to be idle, on a machine that keeps up.
 const idle = 4 * time.Second
 
-// stormRun is a storm under way.
 type stormRun struct {
 	*options
 	site    *faults.Site
@@ -98,7 +97,6 @@ func (r *stormRun) phases(ctx context.Context) error {
 	return r.settle(ctx, history.Settled)
 }
 
-// carryOut carries out the plans of users and of faults.
 func (r *stormRun) carryOut(ctx context.Context) error {
 	r.begin(history.Storm)
 	begin := time.Now()
@@ -131,7 +129,6 @@ func (r *stormRun) settle(ctx context.Context, phase string) error {
 	return nil
 }
 
-// begin begins a phase.
 func (r *stormRun) begin(phase string) {
 	r.log.Add(history.Record{Phase: &history.Phase{Name: phase}})
 	plane.Logf("%s", phase)

@@ -42,7 +42,6 @@ func (r *Result) Title() string { return contenders[r.place()].title }
 //go:embed performance.md.tmpl
 var page string
 
-// functions are those of the page's template.
 var functions = template.FuncMap{
 	"count": count, "num": in("", 1), "s": in(" s", 1), "ms": in(" ms", 1e3), "us": in(" µs", 1e-3), "aMinute": in("", 60),
 	"mib": in(" MiB", 1.0/(1<<20)), "gib": in(" GiB", 1.0/(1<<30)),

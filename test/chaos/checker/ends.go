@@ -107,7 +107,6 @@ func (c *check) measured(m scrape) {
 	}
 }
 
-// compare judges a count.
 func (c *check) compare(m scrape, name string, value float64, among []answered, what string) {
 	least, most := 0, 0
 	inFlight := c.slow(inFlight)

@@ -78,7 +78,6 @@ func (r *refusal) isOf(s *timeline, from, to time.Time, of ...string) bool {
 	return r.Namespace == s.namespace() && slices.Contains(of, r.Of) && r.from.Before(to) && r.to.After(from)
 }
 
-// namespace returns that of the CronJob.
 func (s *timeline) namespace() string { return s.name[:strings.IndexByte(s.name, '/')] }
 
 // anything is all that is refused for long.
@@ -268,7 +267,6 @@ func (c *check) triesEnd(s *timeline, span span, tick time.Time) time.Time {
 	return end
 }
 
-// editedBetween reports whether the CronJob was edited between two instants.
 func (s *timeline) editedBetween(from, to time.Time) bool {
 	before, now := s.versionAt(from), s.versionAt(to)
 	return before == nil || now.Generation != before.Generation

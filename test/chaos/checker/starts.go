@@ -75,7 +75,6 @@ func (c *check) isForgotten(s *timeline, run *run, by time.Time) bool {
 	return c.isUntold(s, run, run.deleted) && isUnknown
 }
 
-// label judges what a Job says about itself.
 func (c *check) label(s *timeline, run *run) {
 	want := fmt.Sprintf("%s-%d", s.name[strings.IndexByte(s.name, '/')+1:], run.Tick.Unix())
 	switch {
@@ -261,7 +260,6 @@ func (c *check) stepsIn(create *create) (least, most time.Duration) {
 	return least, most
 }
 
-// stamp writes an instant.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return "none"

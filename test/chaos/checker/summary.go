@@ -11,14 +11,12 @@ import (
 	"time"
 )
 
-// row is a row of the table of a verdict.
 type row struct {
 	depth int
 	name  string
 	value any
 }
 
-// rows returns the table.
 func (v *Verdict) rows() []row {
 	rows := []row{{0, "Ticks due", v.Due}, {1, "run", v.DueAndRun}, {1, "missed, and reported", sum(v.Reported)}}
 	rows = append(rows, counts(2, v.Reported)...)

@@ -20,7 +20,6 @@ type span struct {
 	finished bool // whether it was ended at all
 }
 
-// spans returns the spans of a timeline.
 func (s *timeline) spans(end time.Time) []span {
 	var spans []span
 	for i, spec := range s.specs {

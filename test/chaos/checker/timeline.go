@@ -69,7 +69,6 @@ type run struct {
 	creates   []*create // the requests that may have created it
 }
 
-// create is a request for a Job.
 type create struct {
 	*history.Create
 	answered time.Time
@@ -119,7 +118,6 @@ type answered struct {
 	unsure  bool // the process was not told, but may have looked
 }
 
-// gather reads a history.
 func gather(records []history.Record) *index {
 	r := &index{
 		timelines: map[string]*timeline{}, runs: map[string]*run{}, creates: map[string][]*create{}, stored: map[string]bool{},
@@ -184,7 +182,6 @@ func (r *index) findLeaderless() {
 	}
 }
 
-// cronJob takes a state of a CronJob.
 func (r *index) cronJob(rec *history.Record) {
 	s := r.timelines[rec.CronJob.UID]
 	if s == nil {
@@ -198,7 +195,6 @@ func (r *index) cronJob(rec *history.Record) {
 	s.versions = append(s.versions, version{CronJob: rec.CronJob, at: rec.At, revision: rec.Revision})
 }
 
-// job takes a state of a Job.
 func (r *index) job(rec *history.Record) {
 	known := r.runs[rec.Job.UID]
 	if known == nil {

@@ -117,7 +117,6 @@ type Verdict struct {
 	late, lateInCalm []time.Duration
 }
 
-// check is a check under way.
 type check struct {
 	*index
 	*Verdict
@@ -176,7 +175,6 @@ func (c *check) strangers() {
 	}
 }
 
-// violate notes that a law was broken.
 func (c *check) violate(law Law, s *timeline, tick time.Time, format string, args ...any) {
 	object := ""
 	if s != nil {

@@ -66,7 +66,6 @@ func (s *Site) pause(ctx context.Context, name localcluster.Component, hold time
 	return s.awaitReady(ctx)
 }
 
-// awaitReady waits until the API server says that it is ready.
 func (s *Site) awaitReady(ctx context.Context) error {
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 90*time.Second, true, func(ctx context.Context) (bool, error) {
 		return s.rest.Get().AbsPath("/readyz").Timeout(3*time.Second).Do(ctx).Error() == nil, nil

@@ -27,7 +27,6 @@ type fault struct {
 	struck int       // how many requests it has struck
 }
 
-// begin begins one.
 func (l *live) begin(step Step) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,7 +43,6 @@ func (l *live) end(step Step) int {
 	return struck
 }
 
-// endAll ends all.
 func (l *live) endAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +75,6 @@ func (l *live) refused(namespace string, target Target) *apierrors.StatusError {
 	return nil
 }
 
-// note notes what a request was answered with.
 func (l *live) note(namespace string, target Target, code int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

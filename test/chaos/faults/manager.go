@@ -120,14 +120,12 @@ func (m *manager) note(state string) {
 	m.log.Add(history.Record{Process: &history.Process{Manager: m.label(), State: state}})
 }
 
-// runs reports whether the process runs.
 func (m *manager) runs() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.frozenAt.Load() == 0 && m.running != nil && m.running.Err() == nil
 }
 
-// signal sends a signal to the process, if it runs.
 func (m *manager) signal(signal syscall.Signal) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -136,14 +134,12 @@ func (m *manager) signal(signal syscall.Signal) {
 	}
 }
 
-// freeze stops the process as it is.
 func (m *manager) freeze() {
 	m.signal(syscall.SIGSTOP)
 	m.frozenAt.Store(time.Now().UnixNano())
 	m.note(history.Frozen)
 }
 
-// thaw lets it go on.
 func (m *manager) thaw() {
 	from := m.frozenAt.Swap(0)
 	if from == 0 {
@@ -154,7 +150,6 @@ func (m *manager) thaw() {
 	m.signal(syscall.SIGCONT)
 }
 
-// stop ends the manager for good.
 func (m *manager) stop() {
 	m.thaw()
 	m.stopping()

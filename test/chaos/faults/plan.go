@@ -193,7 +193,6 @@ type deck struct {
 	kinds, left []Kind
 }
 
-// newDeck returns one of some of the kinds.
 func newDeck(random *rand.Rand, kinds []Kind, fits func(Kind) bool) *deck {
 	return &deck{random: random, kinds: slices.DeleteFunc(slices.Clone(kinds), func(kind Kind) bool { return !fits(kind) })}
 }

@@ -62,7 +62,6 @@ type proxy struct {
 	cut chan struct{} // closed when watches are cut
 }
 
-// newProxy starts a proxy for a user of the site's API server.
 func (s *Site) newProxy(user *rest.Config) (*proxy, error) {
 	api, err := url.Parse(user.Host)
 	if err != nil {
@@ -100,7 +99,6 @@ func (p *proxy) serves(process string) {
 	p.process.Store(&progress{name: process, lag: p.slow(informerLag), rows: map[string]*row{}})
 }
 
-// cutWatches ends all watches.
 func (p *proxy) cutWatches() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

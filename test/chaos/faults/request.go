@@ -95,7 +95,6 @@ func (q *asked) aboutJobs() {
 	}
 }
 
-// isWatch reports whether it is a watch.
 func (q *asked) isWatch() bool { return q.what.Verb == "watch" }
 
 // isOfCronJobs reports whether it lists or watches CronJobs.

@@ -20,7 +20,6 @@ type webhooks struct {
 	nth      atomic.Int64
 }
 
-// listen begins to take connections.
 func (w *webhooks) listen(port int, managers []*manager) (err error) {
 	w.managers = managers
 	if w.listener, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err != nil {

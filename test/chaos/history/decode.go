@@ -58,7 +58,6 @@ func decodeCronJob(value []byte) (*Record, error) {
 	return &Record{CronJob: state}, nil
 }
 
-// specOf returns what a spec asks for.
 func specOf(c *v1.CronJobSpec) Spec {
 	spec := Spec{
 		Ticks: Ticks{
@@ -120,7 +119,6 @@ func tickIn(annotations map[string]string) time.Time {
 	return tick
 }
 
-// endOf returns how and when a Job ended.
 func endOf(job *batchv1.Job) (string, time.Time) {
 	for _, condition := range job.Status.Conditions {
 		switch {

@@ -44,7 +44,6 @@ func (m *Mutation) Mutate(upstream http.RoundTripper) http.RoundTripper {
 	return &transport{m, upstream}
 }
 
-// transport carries out requests.
 type transport struct {
 	*Mutation
 	upstream http.RoundTripper
@@ -74,7 +73,6 @@ func isOf(r *http.Request, method, suffix string) bool {
 	return r.Method == method && strings.HasSuffix(r.URL.Path, suffix) && !r.URL.Query().Has("dryRun")
 }
 
-// patch carries out the patch of a status after a change.
 func (t *transport) patch(r *http.Request) (*http.Response, error) {
 	var patch map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&patch); err != nil {
@@ -130,14 +128,12 @@ func carryOut[T runtime.Object](t *transport, r *http.Request, do func(*exchange
 	return do(&exchange{r, t, body}, object)
 }
 
-// send sends the request as it is.
 func (e *exchange) send() (*http.Response, error) {
 	r := e.Clone(e.Context())
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(e.body)), int64(len(e.body))
 	return e.upstream.RoundTrip(r)
 }
 
-// sendObject sends the request with another object.
 func (e *exchange) sendObject(object any) (*http.Response, error) {
 	body, err := json.Marshal(object)
 	if err != nil {

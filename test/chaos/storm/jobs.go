@@ -111,7 +111,6 @@ func (j *Jobs) DeleteOne(namespace, cronJob string) {
 	}
 }
 
-// hear takes note of a record.
 func (j *Jobs) hear(record history.Record) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -161,7 +160,6 @@ func (j *Jobs) end(job *history.Job, hurry <-chan struct{}) {
 	})
 }
 
-// remove deletes a Job.
 func (j *Jobs) remove(job *history.Job, act string) {
 	j.log.Add(history.Record{Act: &history.Act{Kind: act, Name: job.Namespace + "/" + job.Name, UID: job.UID}})
 	uid := types.UID(job.UID)

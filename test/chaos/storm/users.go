@@ -86,7 +86,6 @@ func (c *CronJob) exists() bool {
 	return len(c.Acts) > 0 && c.Acts[len(c.Acts)-1].Verb != Delete
 }
 
-// insist tries until it works or the context ends.
 func (u *Users) insist(ctx context.Context, c *CronJob, act Act) {
 	u.Log.Add(history.Record{Act: &history.Act{Kind: string(act.Verb), Name: c.Namespace + "/" + c.Name}})
 	_ = plane.Insist(ctx, func(ctx context.Context) error { return u.try(ctx, c, act) })
