@@ -99,7 +99,7 @@ func (s *timeline) spansUndatedEdit(m *missed, tick time.Time) bool {
 
 // rowOf returns the first version whose status tells that a tick was missed, and until when it did;
 // nil if none does.
-func (s *timeline) rowOf(tick, end time.Time) (first *version, until time.Time) {
+func (s *timeline) rowOf(tick time.Time) (first *version, until time.Time) {
 	tells := func(v version) bool {
 		return slices.ContainsFunc(v.Missed, func(m history.Missed) bool { return !tick.Before(m.First) && !tick.After(m.Last) })
 	}
@@ -112,10 +112,7 @@ func (s *timeline) rowOf(tick, end time.Time) (first *version, until time.Time) 
 			return &s.versions[i], v.at
 		}
 	}
-	if s.gone > 0 {
-		end = s.goneAt
-	}
-	return &s.versions[i], end
+	return &s.versions[i], s.until
 }
 
 // countOf returns how many things an event tells of: ticks that were missed, or one of anything

@@ -15,32 +15,25 @@ import (
 // span is a time in which a CronJob had one schedule and was not suspended.
 type span struct {
 	spec
-	to       int64 // the revision that ended it; 0 if none did
-	until    time.Time
-	finished bool // whether it was ended at all
+	to    int64     // the revision that ended it; 0 if none did
+	until time.Time // when that was, or the end of the history
 }
 
-func (s *timeline) spans(end time.Time) []span {
+func (s *timeline) spans() []span {
 	var spans []span
 	for i, spec := range s.specs {
-		n := len(spans)
-		if i > 0 && !rescheduled(s.specs[i-1].CronJob, spec.CronJob) {
+		last := len(spans) - 1
+		switch {
+		case i > 0 && !rescheduled(s.specs[i-1].CronJob, spec.CronJob):
 			if !spec.Suspend { // it goes on
-				spans[n-1].delay, spans[n-1].backlog = max(spans[n-1].delay, spec.delay), max(spans[n-1].backlog, spec.backlog)
+				spans[last].delay, spans[last].backlog = max(spans[last].delay, spec.delay), max(spans[last].backlog, spec.backlog)
 			}
 			continue
-		}
-		if n > 0 && spans[n-1].to == 0 {
-			spans[n-1].to, spans[n-1].until, spans[n-1].finished = spec.revision, spec.edited, true
+		case i > 0 && !s.specs[i-1].Suspend:
+			spans[last].to, spans[last].until = spec.revision, spec.edited
 		}
 		if !spec.Suspend {
-			spans = append(spans, span{spec: spec})
-		}
-	}
-	if n := len(spans); n > 0 && spans[n-1].to == 0 {
-		spans[n-1].to, spans[n-1].until, spans[n-1].finished = s.gone, s.goneAt, s.gone > 0
-		if s.gone == 0 {
-			spans[n-1].until = end
+			spans = append(spans, span{spec: spec, to: s.gone, until: s.until})
 		}
 	}
 	return spans
@@ -52,7 +45,7 @@ func (c *check) ticks(s *timeline) {
 	for _, run := range s.runs {
 		runs[run.Tick.Unix()] = run
 	}
-	for _, span := range s.spans(c.end) {
+	for _, span := range s.spans() {
 		for _, tick := range c.due(s, span) {
 			c.Due++
 			c.account(s, span, tick, runs[tick.Unix()])
@@ -134,7 +127,7 @@ func (c *check) account(s *timeline, span span, tick time.Time, ran *run) {
 // unaccounted judges a tick that has neither Job nor report.
 func (c *check) unaccounted(s *timeline, span span, tick time.Time) {
 	at, passed := s.passed(span, tick)
-	row, until := s.rowOf(tick, c.end)
+	row, until := s.rowOf(tick)
 	switch {
 	case c.isSkewed(span, tick):
 		c.Excused[ClockStepped]++
@@ -144,9 +137,7 @@ func (c *check) unaccounted(s *timeline, span span, tick time.Time) {
 		c.DueAndRun++
 	case s.mayStop(tick, tick):
 		c.Excused[StoppedThen]++
-	case !passed && span.finished && c.statusBy(s, span, tick).After(span.until):
-		c.Excused[EndedBefore]++
-	case !passed && !span.finished && c.statusBy(s, span, tick).After(c.end):
+	case !passed && c.statusBy(s, span, tick).After(span.until):
 		c.Excused[EndedBefore]++
 	case !passed:
 		c.violate(Stuck, s, tick, "nothing had become of it after %v", span.until.Sub(tick).Round(time.Second))

@@ -25,7 +25,7 @@ type timeline struct {
 	restarts  []restart // in the order of their times
 	stops     []window  // in which it may have stopped after failures
 	gone      int64     // the revision of its deletion; 0 if it is there
-	goneAt    time.Time
+	until     time.Time // when that was, or the end of the history
 }
 
 // version is a state of a CronJob.
@@ -157,6 +157,9 @@ func gather(records []history.Record) *index {
 	}
 	for _, s := range r.timelines {
 		s.arrange(r.acts)
+		if s.gone == 0 {
+			s.until = r.end
+		}
 	}
 	r.findLeaderless()
 	return r
@@ -189,7 +192,7 @@ func (r *index) cronJob(rec *history.Record) {
 		r.timelines[s.uid] = s
 	}
 	if rec.CronJob.Deleted {
-		s.gone, s.goneAt = rec.Revision, rec.At
+		s.gone, s.until = rec.Revision, rec.At
 		return
 	}
 	s.versions = append(s.versions, version{CronJob: rec.CronJob, at: rec.At, revision: rec.Revision})
