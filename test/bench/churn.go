@@ -175,7 +175,7 @@ func (c *churner) runOne(ctx context.Context, namespace, name string) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if err := c.json.Delete().AbsPath(operatorV1.in(namespace), name).Do(ctx).Error(); err != nil {
+	if err := c.REST.Delete().AbsPath(operatorV1.in(namespace), name).Do(ctx).Error(); err != nil {
 		return fmt.Errorf("deleting CronJob %s: %w", name, err)
 	}
 	c.completed.Add(1)

@@ -9,10 +9,7 @@ import (
 	"os"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/plane"
@@ -29,10 +26,9 @@ const (
 	neighbour = "bench-neighbour"
 )
 
-// cluster is the control plane of a run: etcd and the API server, with the operator's CRD and
-// webhooks.
+// cluster is the control plane of a run.
 type cluster struct {
-	*localcluster.Cluster
+	*plane.Plane
 
 	// namespaces are those over which CronJobs are spread.
 	namespaces []string
@@ -41,13 +37,10 @@ type cluster struct {
 	program     string
 	memoryLimit int64
 
-	// json sends and takes JSON, for CronJobs of any kind.
-	json *rest.RESTClient
-	etcd *clientv3.Client
-
-	// metrics reads the operator's metrics, which it serves at metricsAddress.
-	metrics        *plane.MetricsReader
+	// metricsAddress is where the operator serves its metrics.
 	metricsAddress string
+
+	etcd *clientv3.Client
 }
 
 // startCluster starts the control plane. Its flags are Kubernetes' defaults, except for a faster
@@ -60,46 +53,25 @@ func startCluster(ctx context.Context, o *options) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	started, err := localcluster.Start(ctx, localcluster.Options{
-		Webhooks:  true,
-		ExtraArgs: map[localcluster.Component][]string{localcluster.APIServer: {"--delete-collection-workers=16"}},
-		Logf:      plane.Logf,
-	})
-	if err != nil {
-		return nil, err
-	}
-	c := &cluster{Cluster: started, program: o.manager, memoryLimit: limit}
-	return c, c.prepare(ctx)
-}
-
-func (p *cluster) prepare(ctx context.Context) (err error) {
+	c := &cluster{program: o.manager, memoryLimit: limit}
 	for i := range namespaceCount {
-		p.namespaces = append(p.namespaces, fmt.Sprintf("bench-%d", i))
-	}
-	if p.json, err = plane.RESTClient(p.Config); err != nil {
-		return fmt.Errorf("making a client: %w", err)
-	}
-	if p.etcd, err = plane.EtcdClient(p.EtcdURL); err != nil {
-		return err
-	}
-	for _, name := range append(p.namespaces, neighbour) {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if err := p.Client.Create(ctx, namespace); err != nil {
-			return fmt.Errorf("creating a namespace: %w", err)
-		}
+		c.namespaces = append(c.namespaces, fmt.Sprintf("bench-%d", i))
 	}
 	port, err := localcluster.FreePort()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p.metricsAddress = fmt.Sprintf("127.0.0.1:%d", port)
-	p.metrics, err = plane.NewMetricsReader(ctx, p.Client, p.namespaces[0])
-	return err
+	c.metricsAddress = fmt.Sprintf("127.0.0.1:%d", port)
+	if c.Plane, err = plane.Start(ctx, append(c.namespaces, neighbour), "--delete-collection-workers=16"); err != nil {
+		return nil, err
+	}
+	c.etcd, err = plane.EtcdClient(c.EtcdURL)
+	return c, err
 }
 
 // metric returns a metric of the operator, added up over all labels.
 func (p *cluster) metric(ctx context.Context, name string) (float64, error) {
-	families, err := p.metrics.Read(ctx, p.metricsAddress, name)
+	families, err := p.Metrics.Read(ctx, p.metricsAddress, name)
 	return plane.Sum(families[name]), err
 }
 
@@ -123,7 +95,7 @@ func (p *cluster) clear(ctx context.Context) error {
 // server answers after a minute at the latest, even if it is not done: then it is asked again.
 func (p *cluster) deleteAll(ctx context.Context, collection string) error {
 	for {
-		err := p.json.Delete().AbsPath(collection).Param("propagationPolicy", "Background").Do(ctx).Error()
+		err := p.REST.Delete().AbsPath(collection).Param("propagationPolicy", "Background").Do(ctx).Error()
 		switch {
 		case err == nil, apierrors.IsNotFound(err): // the plain CRD exists in one stage only
 			return nil
@@ -136,7 +108,7 @@ func (p *cluster) deleteAll(ctx context.Context, collection string) error {
 // collectGarbage has the API server collect its garbage. With many objects that takes both
 // processors for a second or more. If it came at a tick, chance would decide which contender waits.
 func (p *cluster) collectGarbage(ctx context.Context) error {
-	if _, err := p.json.Get().AbsPath("/debug/pprof/heap").Param("gc", "1").DoRaw(ctx); err != nil {
+	if _, err := p.REST.Get().AbsPath("/debug/pprof/heap").Param("gc", "1").DoRaw(ctx); err != nil {
 		return fmt.Errorf("having the API server collect its garbage: %w", err)
 	}
 	return nil

@@ -93,7 +93,7 @@ func (p *cluster) createOne(ctx context.Context, k kind, namespace, name string,
 	if err != nil {
 		return err
 	}
-	request := p.json.Post().AbsPath(k.in(namespace)).SetHeader("Content-Type", "application/json").Body(manifest)
+	request := p.REST.Post().AbsPath(k.in(namespace)).SetHeader("Content-Type", "application/json").Body(manifest)
 	if err := request.Do(ctx).Error(); err != nil {
 		return fmt.Errorf("creating CronJob %s of %s: %w", name, k, err)
 	}
@@ -123,7 +123,7 @@ type cronJob struct {
 
 func (p *cluster) cronJobs(ctx context.Context, k kind) ([]cronJob, error) {
 	var list struct{ Items []cronJob }
-	answer, err := p.json.Get().AbsPath(k.everywhere()).DoRaw(ctx)
+	answer, err := p.REST.Get().AbsPath(k.everywhere()).DoRaw(ctx)
 	if err == nil {
 		err = json.Unmarshal(answer, &list)
 	}

@@ -27,7 +27,7 @@ type requests map[string]float64
 
 // requests returns what the API server has answered so far, to anybody.
 func (p *cluster) requests(ctx context.Context) (requests, error) {
-	families, err := plane.ReadMetrics(ctx, p.json, requestsMetric)
+	families, err := plane.ReadMetrics(ctx, p.REST, requestsMetric)
 	return requestsIn(families), err
 }
 

@@ -147,7 +147,7 @@ func (b *bench) timeReads(ctx context.Context) error {
 		"chunks": {listings, func(k kind, _ int) error { return b.list(ctx, k, chunk) }},
 		"get": {readings, func(k kind, i int) error {
 			i %= b.objects
-			return b.json.Get().AbsPath(k.in(b.namespaceOf(i)), nameOf("bench", i)).Do(ctx).Error()
+			return b.REST.Get().AbsPath(k.in(b.namespaceOf(i)), nameOf("bench", i)).Do(ctx).Error()
 		}},
 	} {
 		took := map[string][]time.Duration{}
@@ -178,7 +178,7 @@ var continues = regexp.MustCompile(`"continue":"([^"]+)"`)
 // list reads all CronJobs, so many in each answer.
 func (p *cluster) list(ctx context.Context, k kind, limit string) error {
 	for token := ""; ; {
-		answer, err := p.json.Get().AbsPath(k.everywhere()).Param("limit", limit).Param("continue", token).DoRaw(ctx)
+		answer, err := p.REST.Get().AbsPath(k.everywhere()).Param("limit", limit).Param("continue", token).DoRaw(ctx)
 		if err != nil {
 			return err
 		}

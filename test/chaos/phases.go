@@ -70,12 +70,6 @@ func (o *options) storm(ctx context.Context, file string) (err error) {
 
 // phases has the storm, then quiet, then calm, then quiet again.
 func (r *stormRun) phases(ctx context.Context) error {
-	if err := r.users.MakeNamespaces(ctx); err != nil {
-		return fmt.Errorf("making the namespaces: %w", err)
-	}
-	if err := r.site.GrantReads(ctx); err != nil {
-		return fmt.Errorf("granting reads: %w", err)
-	}
 	if err := r.users.Await(ctx); err != nil {
 		return err
 	}

@@ -26,13 +26,13 @@ import (
 // MetricsReader reads the metrics of managers, which are not for everybody.
 type MetricsReader struct{ token string }
 
-// NewMetricsReader makes a service account that may read metrics.
-func NewMetricsReader(ctx context.Context, c client.Client, namespace string) (*MetricsReader, error) {
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "reads-metrics", Namespace: namespace}}
+// newMetricsReader makes a service account that may read metrics.
+func newMetricsReader(ctx context.Context, c client.Client) (*MetricsReader, error) {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "reads-metrics", Namespace: metav1.NamespaceDefault}}
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: account.Name},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "system:monitoring"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account.Name, Namespace: namespace}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account.Name, Namespace: account.Namespace}},
 	}
 	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
 		ExpirationSeconds: new(int64(12 * time.Hour / time.Second)),
@@ -50,7 +50,7 @@ func NewMetricsReader(ctx context.Context, c client.Client, namespace string) (*
 // Read returns the metrics at an address whose names begin with a prefix. It does not verify the
 // certificate: the manager makes one for its metrics by itself.
 func (r *MetricsReader) Read(ctx context.Context, address, prefix string) (map[string]*dto.MetricFamily, error) {
-	server, err := RESTClient(&rest.Config{
+	server, err := restClient(&rest.Config{
 		Host: "https://" + address, BearerToken: r.token, Timeout: 5 * time.Second,
 		TLSClientConfig: rest.TLSClientConfig{Insecure: true},
 	})

@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plane is what the bench and the storms share, beside the local cluster: how such a
-// program begins and ends, waits and tries again, how it asks the API server for any path, and
-// etcd, and how it reads metrics.
+// Package plane is what the bench and the storms share: how such a program begins and ends, the
+// control plane that it starts, how it waits and tries again, how it asks the API server for any
+// path, and etcd, and how it reads metrics.
 package plane
 
 import (
@@ -24,10 +24,13 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"tutorial.kubebuilder.io/project/hack/localcluster"
 )
 
 // Main runs a program until it is told to stop, and ends the process. What fails is printed once,
@@ -101,8 +104,44 @@ func Insist(ctx context.Context, try func(ctx context.Context) error) error {
 	}
 }
 
-// RESTClient returns a client for absolute paths, without a rate limit. It sends and takes JSON.
-func RESTClient(config *rest.Config) (*rest.RESTClient, error) {
+// Plane is a local cluster with the operator's CRD and webhooks, and no manager yet.
+type Plane struct {
+	*localcluster.Cluster
+
+	REST    *rest.RESTClient // asks for absolute paths, without a rate limit; it sends and takes JSON
+	Metrics *MetricsReader
+}
+
+// Start starts a control plane with some namespaces, and with flags of the API server, each
+// "--name=value". One that fails leaves nothing behind.
+func Start(ctx context.Context, namespaces []string, flags ...string) (*Plane, error) {
+	cluster, err := localcluster.Start(ctx, localcluster.Options{
+		Webhooks: true, Logf: Logf, ExtraArgs: map[localcluster.Component][]string{localcluster.APIServer: flags},
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := &Plane{Cluster: cluster}
+	if err := p.prepare(ctx, namespaces); err != nil {
+		return nil, errors.Join(err, p.Stop())
+	}
+	return p, nil
+}
+
+func (p *Plane) prepare(ctx context.Context, namespaces []string) (err error) {
+	if p.REST, err = restClient(p.Config); err != nil {
+		return err
+	}
+	for _, name := range namespaces {
+		if err := p.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+			return fmt.Errorf("creating namespace %s: %w", name, err)
+		}
+	}
+	p.Metrics, err = newMetricsReader(ctx, p.Client)
+	return err
+}
+
+func restClient(config *rest.Config) (*rest.RESTClient, error) {
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{}
 	config.APIPath, config.GroupVersion = "/", &corev1.SchemeGroupVersion // not used: paths are absolute

@@ -55,7 +55,7 @@ func (s *Site) inject(ctx context.Context, authority []byte) error {
 	for path, at := range trusting {
 		patch := fmt.Appendf(nil, `[{"op":"add","path":"%s/clientConfig/caBundle","value":%q}]`,
 			at, base64.StdEncoding.EncodeToString(authority))
-		if err := s.rest.Patch(types.JSONPatchType).AbsPath("/apis/" + path).Body(patch).Do(ctx).Error(); err != nil {
+		if err := s.REST.Patch(types.JSONPatchType).AbsPath("/apis/" + path).Body(patch).Do(ctx).Error(); err != nil {
 			return err
 		}
 	}

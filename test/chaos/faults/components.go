@@ -68,7 +68,7 @@ func (s *Site) pause(ctx context.Context, name localcluster.Component, hold time
 
 func (s *Site) awaitReady(ctx context.Context) error {
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 90*time.Second, true, func(ctx context.Context) (bool, error) {
-		return s.rest.Get().AbsPath("/readyz").Timeout(3*time.Second).Do(ctx).Error() == nil, nil
+		return s.REST.Get().AbsPath("/readyz").Timeout(3*time.Second).Do(ctx).Error() == nil, nil
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for the API server: %w", err)

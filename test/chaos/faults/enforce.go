@@ -30,8 +30,8 @@ var files embed.FS
 
 var manifests = template.Must(template.ParseFS(files, "manifests/*.yaml"))
 
-// prepareRefusals takes the right to read single objects out of the managers' role: they have it in
-// each namespace, as where the operator serves only some.
+// prepareRefusals takes the right to read single objects out of the managers' role, and gives it to
+// them in each namespace of the storm, as where the operator serves only some.
 func (s *Site) prepareRefusals(ctx context.Context) error {
 	role := &rbacv1.ClusterRole{}
 	if err := s.Client.Get(ctx, client.ObjectKey{Name: "manager-role"}, role); err != nil {
@@ -51,11 +51,9 @@ func (s *Site) prepareRefusals(ctx context.Context) error {
 	if len(reads.Rules) == 0 {
 		return fmt.Errorf("the managers' role %s has no right to read CronJobs and Jobs that could be taken away", role.Name)
 	}
-	return errors.Join(s.Client.Create(ctx, reads), s.Client.Update(ctx, role))
-}
-
-// GrantReads lets the managers read single objects in the storm's namespaces.
-func (s *Site) GrantReads(ctx context.Context) error {
+	if err := errors.Join(s.Client.Create(ctx, reads), s.Client.Update(ctx, role)); err != nil {
+		return err
+	}
 	for _, namespace := range storm.Namespaces {
 		if err := s.enforce(ctx, Step{Kind: DenyReads, Namespace: namespace}, false); err != nil {
 			return err

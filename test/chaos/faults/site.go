@@ -18,10 +18,10 @@ import (
 	"github.com/google/renameio/v2"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/rest"
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/chaos/storm"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
@@ -43,15 +43,13 @@ type Options struct {
 // Site is where the storm takes place: a control plane, two managers, and all that stands between
 // them.
 type Site struct {
-	*localcluster.Cluster
+	*plane.Plane
 
 	options   Options
 	log       *history.Log
 	starting  sync.Mutex // held while a process is started
-	rest      *rest.RESTClient
-	metrics   *plane.MetricsReader
-	clock     string // the file in which the managers read by how much their clocks are stepped
-	certDir   string // of the webhooks' certificate
+	clock     string     // the file in which the managers read by how much their clocks are stepped
+	certDir   string     // of the webhooks' certificate
 	rotations int
 	live      live
 	managers  []*manager
@@ -60,26 +58,20 @@ type Site struct {
 
 // Start starts a site. The history begins with it.
 func Start(ctx context.Context, options Options, log *history.Log) (*Site, error) {
-	cluster, err := localcluster.Start(ctx, localcluster.Options{Webhooks: true, Logf: plane.Logf})
+	started, err := plane.Start(ctx, storm.Namespaces)
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{Cluster: cluster, options: options, log: log, certDir: filepath.Join(cluster.Dir, "webhook-certs")}
+	s := &Site{Plane: started, options: options, log: log, certDir: filepath.Join(started.Dir, "webhook-certs")}
 	if err := s.prepare(ctx); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
 }
 
-func (s *Site) prepare(ctx context.Context) (err error) {
-	if s.rest, err = plane.RESTClient(s.Config); err != nil {
-		return err
-	}
+func (s *Site) prepare(ctx context.Context) error {
 	managerKubeconfig, err := s.AddManager(ctx)
 	if err != nil {
-		return err
-	}
-	if s.metrics, err = plane.NewMetricsReader(ctx, s.Client, localcluster.ManagerNamespace); err != nil {
 		return err
 	}
 	if err := s.prepareRefusals(ctx); err != nil {
@@ -240,7 +232,7 @@ func (s *Site) ScrapeLeader(ctx context.Context) { s.scrape(ctx, s.leader()) }
 // what faults do.
 func (s *Site) scrape(ctx context.Context, m *manager) {
 	asked, process := time.Now(), m.label()
-	families, err := s.metrics.Read(ctx, fmt.Sprintf("127.0.0.1:%d", m.metricsPort), metricsPrefix)
+	families, err := s.Metrics.Read(ctx, fmt.Sprintf("127.0.0.1:%d", m.metricsPort), metricsPrefix)
 	if err != nil {
 		plane.Logf("no metrics of %s: %v", process, err)
 		return

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -35,16 +34,6 @@ type Users struct {
 
 	// Plugin is the file of the kubectl plugin, and Kubeconfig what it is to use.
 	Plugin, Kubeconfig string
-}
-
-// MakeNamespaces makes the namespaces.
-func (u *Users) MakeNamespaces(ctx context.Context) error {
-	for _, name := range Namespaces {
-		if err := u.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Run carries out a plan, and returns when it is done.
