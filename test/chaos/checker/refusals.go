@@ -29,12 +29,12 @@ type try struct {
 func (r *index) refusal(rec *history.Record) {
 	if !rec.Refusal.Ended {
 		r.faults[rec.Refusal.Kind]++
-		r.refusals = append(r.refusals, &refusal{Refusal: rec.Refusal, from: rec.At})
+		r.refusals = append(r.refusals, &refusal{Refusal: rec.Refusal, from: rec.At, to: never})
 		return
 	}
 	r.refused += rec.Refusal.Refused
 	for _, open := range r.refusals {
-		if open.to.IsZero() && open.Kind == rec.Refusal.Kind && open.Namespace == rec.Refusal.Namespace {
+		if open.to.Equal(never) && open.Kind == rec.Refusal.Kind && open.Namespace == rec.Refusal.Namespace {
 			open.to = rec.At
 		}
 	}
@@ -123,7 +123,7 @@ func (c *check) isSteady(s *timeline, span span, tick time.Time) bool {
 	if before == nil || now.Generation != before.Generation || by.After(span.until) || !tick.After(span.since) {
 		return false
 	}
-	if deadline := deadlineOf(now.CronJob); deadline >= 0 && time.Duration(deadline)*time.Second < c.slow(onTime) {
+	if deadlineOf(now.CronJob) < c.slow(onTime) {
 		return false
 	}
 	for _, t := range c.tries[s.name] {
@@ -258,11 +258,8 @@ func (c *check) triedAgain(s *timeline, span span, tries []try) {
 // triesEnd returns until when a tick that is refused is to be tried again.
 func (c *check) triesEnd(s *timeline, span span, tick time.Time) time.Time {
 	end := span.next(tick, tick).Add(span.delay)
-	now := s.versionAt(tick)
-	if deadline := deadlineOf(now.CronJob); deadline >= 0 {
-		if at := tick.Add(span.delay + time.Duration(deadline)*time.Second); at.Before(end) {
-			end = at
-		}
+	if deadline := tick.Add(span.delay + deadlineOf(s.versionAt(tick).CronJob)); deadline.Before(end) {
+		return deadline
 	}
 	return end
 }

@@ -141,9 +141,9 @@ func (c *check) judge(s *timeline, spec spec, run *run, before []*run, create *c
 			spec.Exclude, stamp(spec.NotBefore), stamp(spec.NotAfter))}
 	case !spec.isTick(s, run):
 		return &problem{NoTick, fmt.Sprintf("it is no tick of %q", spec.Schedule)}
-	case deadlineOf(spec.CronJob) >= 0 && decided.After(start.Add(time.Duration(deadlineOf(spec.CronJob))*time.Second+slack)):
+	case decided.After(start.Add(deadlineOf(spec.CronJob) + slack)):
 		return &problem{PastDeadline,
-			fmt.Sprintf("decided %v after its start, with a deadline of %ds", decided.Sub(start), deadlineOf(spec.CronJob))}
+			fmt.Sprintf("decided %v after its start, with a deadline of %ds", decided.Sub(start), deadlineOf(spec.CronJob)/time.Second)}
 	case c.hasStopped(s, spec, run, create):
 		return &problem{AfterFailures, fmt.Sprintf("stopped after %d failures, the last restart being at %s",
 			spec.StopAfter, stamp(s.restartedAt(run.createdAt, true)))}

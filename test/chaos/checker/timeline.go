@@ -249,11 +249,11 @@ func (r *index) other(rec *history.Record) {
 			r.ends = append(r.ends, rec.At)
 		}
 	case rec.Clock != nil:
-		if n := len(r.clocks); n > 0 && r.clocks[n-1].to.IsZero() {
+		if n := len(r.clocks); n > 0 && r.clocks[n-1].to.Equal(never) {
 			r.clocks[n-1].to = rec.At
 		}
 		if rec.Clock.Step != 0 {
-			r.clocks = append(r.clocks, window{from: rec.At, step: rec.Clock.Step})
+			r.clocks = append(r.clocks, window{from: rec.At, to: never, step: rec.Clock.Step})
 		}
 	case rec.Metrics != nil:
 		r.metrics = append(r.metrics, scrape{rec.Metrics, rec.At})
@@ -319,12 +319,12 @@ func (s *timeline) date() {
 // rescheduled reports whether ticks from before the one don't count for the other.
 func rescheduled(a, b *history.CronJob) bool { return !reflect.DeepEqual(a.Ticks, b.Ticks) }
 
-// deadlineOf returns the deadline; negative for none.
-func deadlineOf(c *history.CronJob) int64 {
+// deadlineOf returns the deadline; one that is longer than any storm for none.
+func deadlineOf(c *history.CronJob) time.Duration {
 	if c.Deadline == nil {
-		return -1
+		return horizon
 	}
-	return *c.Deadline
+	return time.Duration(*c.Deadline) * time.Second
 }
 
 // between returns the specs that were in force from one revision to another: what somebody may have

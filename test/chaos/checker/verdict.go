@@ -135,14 +135,6 @@ func Check(records []history.Record, slowness float64) *Verdict {
 		Verdict: &Verdict{Reported: map[string]int{}, Excused: map[Excuse]int{}},
 	}
 	c.Faults, c.Refused = c.faults, c.refused
-	if n := len(c.clocks); n > 0 && c.clocks[n-1].to.IsZero() {
-		c.clocks[n-1].to = c.end
-	}
-	for _, r := range c.refusals {
-		if r.to.IsZero() {
-			r.to = c.end
-		}
-	}
 	c.witness()
 	for _, uid := range slices.Sorted(maps.Keys(c.timelines)) {
 		s := c.timelines[uid]
