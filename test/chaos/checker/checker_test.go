@@ -952,3 +952,16 @@ func TestAViolationIsExplained(t *testing.T) {
 	assert.NotContains(t, out, "answer-409", "that was about another")
 	assert.NotContains(t, out, `{"at":"2026-11-21T12:00:10`, "that was long before")
 }
+
+func TestAVerdictIsAFunctionOfTheHistoryAlone(t *testing.T) {
+	story := newTale()
+	for i := range 20 { // Jobs of the same tick, of no CronJob
+		name := fmt.Sprintf("stray-%d", i)
+		story.stored(10, history.Record{Job: &history.Job{Namespace: "ns", Name: name, UID: name, Tick: at(10)}})
+	}
+	want := Check(story.records, 1).Violations
+	require.Len(t, want, 20)
+	for range 10 {
+		assert.Equal(t, want, Check(story.records, 1).Violations)
+	}
+}

@@ -160,7 +160,8 @@ func Check(records []history.Record, slowness float64) *Verdict {
 
 // strangers judges Jobs that belong to no CronJob there ever was.
 func (c *check) strangers() {
-	for _, run := range c.runs {
+	for _, uid := range slices.Sorted(maps.Keys(c.runs)) {
+		run := c.runs[uid]
 		if c.timelines[run.Owner] == nil {
 			c.violate(Unasked, nil, run.Tick, "Job %s/%s belongs to no CronJob", run.Namespace, run.Name)
 		}
