@@ -5,7 +5,8 @@
 // versions reach it through conversion. The steps of a reconcile:
 //
 //  1. settle: after requests that failed or got no answer, ask the API server for what is stored.
-//  2. observe: read the CronJob and the Jobs it controls, from the cache, and the clock, once.
+//  2. observe: read the CronJob and the Jobs it controls, from the cache, and the clock, once. As a
+//     new leader, read the CronJob from the API server before a tick that may have run already.
 //  3. decide: plan.Decide computes the plan from that, as a pure function. All policy is there. If
 //     the plan names Jobs to verify, read them from the API server and decide again.
 //  4. apply: delete the Jobs to be replaced, create the Job of the tick that is due. The Job's name
