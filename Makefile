@@ -272,6 +272,7 @@ endef
 
 # $(OVERLAY) with another image, outside config/, where it would change a file that git tracks.
 define image-overlay
+@[ -n '$(IMG)' ] || { echo "$@: IMG is empty. Name the image: make $@ IMG=<registry>/<image>:<tag>"; exit 1; }
 @rm -rf bin/overlay && mkdir -p bin/overlay
 @printf '%s\n' 'apiVersion: kustomize.config.k8s.io/v1beta1' 'kind: Kustomization' 'resources:' '- ../../$(OVERLAY)' >bin/overlay/kustomization.yaml
 @cd bin/overlay && $(KUSTOMIZE) edit set image controller=$(IMG)

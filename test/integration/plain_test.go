@@ -50,6 +50,15 @@ func TestDeployWithoutCertManagerSaysSoInOneLineAndAppliesNothing(t *testing.T) 
 	assert.Empty(t, plane.kubectl(t, "get", "namespace/project-system", "--ignore-not-found"))
 }
 
+func TestWithAnEmptyImageNothingIsBuilt(t *testing.T) {
+	t.Parallel()
+	command := exec.CommandContext(t.Context(), "make", "--no-print-directory", "build-installer", "IMG=")
+	command.Dir = root
+	out, err := command.Output()
+	assert.Error(t, err)
+	assert.Equal(t, "build-installer: IMG is empty. Name the image: make build-installer IMG=<registry>/<image>:<tag>\n", string(out))
+}
+
 func TestWithoutWebhooksV1IsScheduledAndV2IsNotOffered(t *testing.T) {
 	t.Parallel()
 	s := newSpaceOn(t, plainControlPlane(t), nil)
