@@ -4,7 +4,6 @@
 package batch
 
 import (
-	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -25,20 +24,29 @@ func Cached() map[client.Object]cache.ByObject {
 	}
 }
 
-// trimCronJob drops most annotations of a CronJob, in which kubectl keeps another copy of it. Of
-// its managed fields it keeps who wrote when, and whether they set part of the spec.
+// trimCronJob drops the labels and most annotations of a CronJob, in which kubectl keeps another copy
+// of it.
 func trimCronJob(object any) (any, error) {
 	if c, ok := object.(*v1.CronJob); ok {
+		c.Labels = nil
 		c.Annotations = informer.TrimAnnotations(c.Annotations, v1.ResumedAtAnnotation)
-		for i := range c.ManagedFields {
-			if entry := &c.ManagedFields[i]; setsSpec(*entry) {
-				entry.FieldsV1 = specFields
-			} else {
-				entry.FieldsV1 = nil
-			}
-		}
+		c.ManagedFields = trimManagedFields(c.ManagedFields)
 	}
 	return object, nil // unchanged: a tombstone, or another type
+}
+
+// trimManagedFields keeps when the spec and the subresources were written.
+func trimManagedFields(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	kept := make([]metav1.ManagedFieldsEntry, 0, len(entries))
+	for _, entry := range entries {
+		switch {
+		case entry.Subresource != "":
+			kept = append(kept, metav1.ManagedFieldsEntry{Subresource: entry.Subresource, Time: entry.Time})
+		case setsSpec(entry):
+			kept = append(kept, metav1.ManagedFieldsEntry{FieldsV1: specFields, Time: entry.Time})
+		}
+	}
+	return kept
 }
 
 // specFields replaces the managed fields of a manager that set part of the spec. It is shared, so
@@ -75,8 +83,10 @@ func trimmed(job *batchv1.Job) *batchv1.Job {
 		}
 	}
 	rest.Status.CompletionTime = job.Status.CompletionTime
-	rest.Status.Conditions = slices.DeleteFunc(job.Status.Conditions, func(condition batchv1.JobCondition) bool {
-		return condition.Type != batchv1.JobComplete && condition.Type != batchv1.JobFailed
-	})
+	for _, condition := range job.Status.Conditions {
+		if condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed {
+			rest.Status.Conditions = append(rest.Status.Conditions, condition)
+		}
+	}
 	return rest
 }
