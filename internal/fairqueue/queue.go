@@ -111,6 +111,9 @@ func (q *Queue) Get() (request reconcile.Request, shutdown bool) {
 		q.changed.Wait()
 	}
 	q.changed.Signal() // another worker may get a request too, or has to see the shutdown
+	if q.ready.ShuttingDown() {
+		return reconcile.Request{}, true
+	}
 	return q.ready.Get()
 }
 
@@ -138,18 +141,13 @@ func (q *Queue) Len() int {
 	return q.PriorityQueue.Len() + q.ready.Len()
 }
 
-// ShutDown ends the queue: it accepts no more requests, drops delayed ones, and still hands out
-// ready ones.
+// ShutDown ends the queue: it accepts no more requests, and hands none out. A shutdown takes no
+// longer than the reconciles in progress, however many requests wait: the next leader finds them.
 func (q *Queue) ShutDown() {
 	q.stopTaking()
 	q.ready.ShutDown()
 	q.wake()
 }
 
-// ShutDownWithDrain is ShutDown, and waits until all ready requests are reconciled or ShutDown is
-// called.
-func (q *Queue) ShutDownWithDrain() {
-	q.stopTaking()
-	q.ready.ShutDownWithDrain()
-	q.wake()
-}
+// ShutDownWithDrain is ShutDown, as in controller-runtime's queue.
+func (q *Queue) ShutDownWithDrain() { q.ShutDown() }

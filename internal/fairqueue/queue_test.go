@@ -206,42 +206,26 @@ func TestFailuresAreTriedAgainLaterAndLater(t *testing.T) {
 	})
 }
 
-func TestWhatIsReadyIsHandedOutAfterShutDownAndNothingElse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(t)
-		q.add(0, requested("n", "a"), requested("n", "b"))
-		q.AddAfter(requested("n", "delayed"), time.Second)
-		q.ShutDown()
-		q.Add(requested("n", "too late"))
-		assert.True(t, q.ShuttingDown())
-		time.Sleep(time.Minute)
-		assert.Equal(t, []string{"n/a", "n/b"}, q.take())
-		_, priority, shutdown := q.GetWithPriority()
-		assert.True(t, shutdown)
-		assert.Zero(t, priority)
-		q.ShutDown() // a second call is allowed
-	})
-}
-
-func TestShutDownWithDrainWaitsUntilAllIsReconciled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(t)
-		q.add(0, requested("n", "a"), requested("n", "b"))
-		first, _ := q.Get()
-		drained := false
-		go func() {
-			q.ShutDownWithDrain()
-			drained = true
-		}()
-		synctest.Wait()
-		second, _ := q.Get()
-		q.Done(first)
-		synctest.Wait()
-		assert.False(t, drained, "b is being reconciled")
-		q.Done(second)
-		synctest.Wait()
-		assert.True(t, drained)
-	})
+func TestNothingIsHandedOutAfterShutDownHoweverManyRequestsWait(t *testing.T) {
+	for name, shutDown := range map[string]func(*Queue){"at once": (*Queue).ShutDown, "with drain": (*Queue).ShutDownWithDrain} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := newQueue(t)
+				q.add(0, requested("n", "a"), requested("n", "b"))
+				q.AddAfter(requested("n", "delayed"), time.Second)
+				inProgress, _ := q.Get()
+				shutDown(q)
+				q.Add(requested("n", "too late"))
+				q.Done(inProgress)
+				assert.True(t, q.ShuttingDown())
+				time.Sleep(time.Minute)
+				_, priority, shutdown := q.GetWithPriority()
+				assert.True(t, shutdown)
+				assert.Zero(t, priority)
+				q.ShutDown() // a second call is allowed
+			})
+		})
+	}
 }
 
 func TestAWorkerThatWaitsIsWokenByARequestAndByShutDown(t *testing.T) {
@@ -388,27 +372,6 @@ func TestAllWorkersThatWaitAreToldOfTheShutDown(t *testing.T) {
 		q.ShutDown()
 		working.Wait()
 	})
-}
-
-func TestS15WhatWaitsForAWorkerOfItsNamespaceIsHandedOutAfterShutDown(t *testing.T) {
-	for name, shutDown := range map[string]func(*Queue){"at once": (*Queue).ShutDown, "with drain": (*Queue).ShutDownWithDrain} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				q := newQueue(t)
-				end, working := startWorkers(t, q, workers, "slow")
-				for i := range 30 {
-					q.add(0, requested("slow", fmt.Sprint(i)))
-				}
-				require.Equal(t, map[string]int{"slow": share}, q.order.running)
-				working.Go(func() { shutDown(q) })
-				for range 30 {
-					end("slow")
-				}
-				working.Wait()
-				assert.Empty(t, q.order.places)
-			})
-		})
-	}
 }
 
 // TestS15NothingIsLostOrReconciledTwiceAtATimeOrByMoreWorkersThanItsNamespaceMayHave is without a
