@@ -145,7 +145,7 @@ func (c *command) print(ctx context.Context, h history.History, jobs []*batchv1.
 		return fmt.Errorf("job.batch/%s is gone, and its log with it: %s", entry.Job, describe(entry))
 	}
 	err = run.Logs(ctx, c.Env, jobs[i], c.options)
-	if errors.Is(err, run.ErrNoPods) {
+	if errors.Is(err, run.ErrNoLog) {
 		return fmt.Errorf("job.batch/%s: %w: %s", entry.Job, err, describe(entry))
 	}
 	return err

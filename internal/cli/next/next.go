@@ -102,7 +102,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 		"An expression is read in UTC if none is given.")
 	flags.StringVar(&c.from, "from", "", "Tell the times from then on, rather than from now: "+
 		"2027-03-28T01:00:00+01:00 (RFC 3339), or a date such as 2027-03-28 for midnight in the schedule's time zone.")
-	c.selection.AddFlags(cmd, "Tell")
+	c.selection.AddFlags(cmd, "Print the ticks of")
 	c.output.AddFlag(cmd, "json", "yaml", "name")
 	cronjobs.CompleteFlag(cmd, "tz", cobra.NoFileCompletions)
 	if err := cmd.MarkFlagFilename("filename", "json", "yaml", "yml"); err != nil {

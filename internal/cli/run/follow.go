@@ -46,7 +46,8 @@ type follower struct {
 	// prefixed says that several containers may log at once, so that each line says which it is of.
 	prefixed bool
 
-	streams sync.WaitGroup
+	streams    sync.WaitGroup
+	hasStarted bool // whether a container has, so that it has a log
 
 	mu          sync.Mutex // guards what follows
 	out, errOut io.Writer
@@ -135,6 +136,7 @@ func (f *follower) see(ctx context.Context, pod *corev1.Pod) {
 		switch waiting := status.State.Waiting; {
 		case f.container != "" && f.container != status.Name:
 		case status.State.Running != nil, status.State.Terminated != nil:
+			f.hasStarted = true
 			if f.isNew("log", pod, status.Name, fmt.Sprint(status.RestartCount)) {
 				f.streams.Go(func() { f.stream(ctx, pod, status.Name) })
 			}

@@ -20,8 +20,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// ErrNoPods is for a Job that has no Pods, and so no log.
-var ErrNoPods = errors.New("no Pod of it is there, and so no log")
+// ErrNoLog is for a Job whose Pods have logged nothing, as none is there or has started.
+var ErrNoLog = errors.New("no log")
 
 // LogOptions say what of a Job's log is printed, and how.
 type LogOptions struct {
@@ -57,9 +57,12 @@ func Logs(ctx context.Context, e *env.Env, job *batchv1.Job, o LogOptions) error
 			err = fmt.Errorf("waiting for job.batch/%s: %w", job.Name, err)
 		}
 	case len(pods.Items) == 0:
-		err = ErrNoPods
+		err = fmt.Errorf("no Pod of it is there, and so %w", ErrNoLog)
 	default:
 		f.printAll(ctx, pods.Items)
+		if !f.hasStarted {
+			err = fmt.Errorf("none of its containers has started, and so %w", ErrNoLog)
+		}
 	}
 	switch {
 	case ctx.Err() != nil:
