@@ -465,6 +465,31 @@ func TestS14PluginBackfillWaitsForAJobWhoseCreationGotNoAnswer(t *testing.T) {
 	assert.Equal(t, newYears(2020, 2026), h.names())
 }
 
+func TestPluginBackfillKnowsTheResultOfARunWhoseJobIsDeletedWhileItReads(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule(nextYear).Obj())
+	s.plugin("run", "c", "--tick="+newYear(2022).Format(time.RFC3339)).succeeds()
+	job := s.awaitJobs("c", 1)[0]
+	statusSays := func(result v1.RunResult) func() bool {
+		return func() bool { runs := s.get("c").Status.RecentRuns; return len(runs) == 1 && runs[0].Result == result }
+	}
+	s.eventually(statusSays(v1.RunRunning), "the status does not list the run")
+	s.watchHistory(func(*batchv1.Job) batchv1.JobConditionType { return batchv1.JobComplete })
+	var once sync.Once
+	call := s.startBackfillIn(t.Context(), sendBy(func(next http.RoundTripper, r *http.Request) (*http.Response, error) {
+		if isAboutJobs(r, http.MethodGet) {
+			once.Do(func() {
+				s.end(&job, batchv1.JobComplete)
+				s.eventually(statusSays(v1.RunSucceeded), "the status does not tell of the end")
+				assert.NoError(t, s.Client.Delete(t.Context(), &job, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+			})
+		}
+		return next.RoundTrip(r)
+	}))
+	assert.Contains(t, call.wait().succeeds(), ": 1 succeeded, 6 ")
+}
+
 func TestPluginBackfillThatIsInterruptedBeforeItStartsAnythingSaysSo(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)

@@ -129,7 +129,7 @@ func (c *command) run(ctx context.Context, arg string) error {
 	if err := checkAllowed(cronJob); err != nil {
 		return err
 	}
-	jobs, err := cronjobs.JobsOf(ctx, cluster, cronJob)
+	jobs, err := cronjobs.ReadWithJobs(ctx, cluster, cronJob)
 	if err != nil {
 		return err
 	}

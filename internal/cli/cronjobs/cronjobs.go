@@ -86,6 +86,18 @@ func JobsOf(ctx context.Context, c client.Reader, cronJob client.Object) ([]*bat
 	return jobs[cronJob.GetUID()], err
 }
 
+// ReadWithJobs returns what JobsOf does, and then reads the CronJob again: a Job that was deleted
+// before the list has its result in the status by then.
+func ReadWithJobs(ctx context.Context, c client.Reader, cronJob *v1.CronJob) ([]*batchv1.Job, error) {
+	jobs, err := JobsOf(ctx, c, cronJob)
+	if err != nil {
+		return nil, err
+	}
+	key := client.ObjectKeyFromObject(cronJob)
+	*cronJob = v1.CronJob{}
+	return jobs, c.Get(ctx, key, cronJob)
+}
+
 // JobsByOwner returns what JobsOf does for CronJobs of a namespace, or of all if it is "", by their
 // UIDs. It lists the Jobs once.
 func JobsByOwner[T client.Object](ctx context.Context, c client.Reader, namespace string, cronJobs ...T) (

@@ -184,7 +184,7 @@ func (c *command) start(ctx context.Context, cluster client.Client, cronJob *v1.
 	if !cronJob.DeletionTimestamp.IsZero() {
 		return nil, fmt.Errorf("CronJob %s is being deleted: it starts nothing any more", cronJob.Name)
 	}
-	jobs, err := cronjobs.JobsOf(ctx, cluster, cronJob)
+	jobs, err := cronjobs.ReadWithJobs(ctx, cluster, cronJob)
 	if err != nil {
 		return nil, err
 	}
