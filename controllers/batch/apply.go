@@ -54,9 +54,9 @@ const (
 	deletionTime = requestTimeout
 )
 
-// deleteJobs deletes Jobs within those two bounds. It returns the ones that it deleted, and the ones
-// that no longer existed. The order is random, so that a few Jobs that can't be deleted don't block
-// the others.
+// deleteJobs deletes Jobs within those two bounds. It returns the ones that it deleted, and the
+// ones that no longer existed. The order is random, so that a few Jobs that can't be deleted don't
+// block the others.
 func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs []*batchv1.Job) (deleted, gone []*batchv1.Job) {
 	bounded, cancel := context.WithTimeout(ctx, deletionTime)
 	defer cancel()

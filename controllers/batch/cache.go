@@ -24,8 +24,8 @@ func Cached() map[client.Object]cache.ByObject {
 	}
 }
 
-// trimCronJob drops the labels and most annotations of a CronJob, in which kubectl keeps another copy
-// of it.
+// trimCronJob drops the labels and most annotations of a CronJob, in which kubectl keeps another
+// copy of it.
 func trimCronJob(object any) (any, error) {
 	if c, ok := object.(*v1.CronJob); ok {
 		c.Labels = nil

@@ -45,8 +45,8 @@ type CronJobReconciler struct {
 	leadingSince time.Time   // when it became the leader
 	memory       memory      // the state that reconciles keep for later ones
 
-	// ticked are the namespaces in which a tick ran or was missed, and missed those in which one was
-	// missed for another reason than Forbidden, Edited and Stopped.
+	// ticked are the namespaces in which a tick ran or was missed, and missed those in which one
+	// was missed for another reason than Forbidden, Edited and Stopped.
 	ticked, missed recentNamespaces
 }
 

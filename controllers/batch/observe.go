@@ -89,8 +89,8 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	return r.observeJobs(ctx, seen)
 }
 
-// observeJobs finds the Jobs that the CronJob controls: those in the cache, the runs in pending that
-// a stale cache may lack, and Jobs that were deleted before the status recorded their end.
+// observeJobs finds the Jobs that the CronJob controls: those in the cache, the runs in pending
+// that a stale cache may lack, and Jobs that were deleted before the status recorded their end.
 func (r *CronJobReconciler) observeJobs(ctx context.Context, seen *observed) error {
 	list := &batchv1.JobList{}
 	if err := r.List(ctx, list, client.InNamespace(seen.key.Namespace), client.MatchingFields{ownerIndex: string(seen.stored.UID)},

@@ -82,8 +82,8 @@ func (r *CronJobReconciler) failed(ctx context.Context, seen *observed, request 
 	}
 }
 
-// requeue requeues for the plan's WakeAt, or earlier to retry what failed. It reads the clock again,
-// because the reconcile itself took time.
+// requeue requeues for the plan's WakeAt, or earlier to retry what failed. It reads the clock
+// again, because the reconcile itself took time.
 func (r *CronJobReconciler) requeue(seen *observed, result plan.Result, isWritten bool) ctrl.Result {
 	known, wake := seen.pending, result.WakeAt
 	wakeBy := func(after time.Duration) {

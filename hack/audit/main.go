@@ -17,8 +17,8 @@
 //   - go-licenses (v2.0.1) leaves out the licence of Go itself, takes one licence file for each
 //     package (so not LICENSE.libyaml of go.yaml.in/yaml/v2), and copies no grants of patents. It
 //     reads source, so it does not say what a binary contains.
-//   - cyclonedx-gomod (v1.10.0) names a single licence for each module, the most likely one, where a
-//     module may have several. The library for the format, by the same authors, is used here.
+//   - cyclonedx-gomod (v1.10.0) names a single licence for each module, the most likely one,
+//     where a module may have several. The library for the format, by the same authors, is used here.
 package main
 
 import (

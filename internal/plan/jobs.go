@@ -130,8 +130,8 @@ func isEndRecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
 	return run.Result == v1.RunSucceeded || run.Result == v1.RunFailed || run.Result == v1.RunDeleted && run.Reason == reasonReplaced
 }
 
-// runningAgain names the Jobs that seem to run although the stored status records their end. A status
-// that does not list all running Jobs does not say which ones have ended.
+// runningAgain names the Jobs that seem to run although the stored status records their end. A
+// status that does not list all running Jobs does not say which ones have ended.
 func (p *Plan) runningAgain(in Input) []string {
 	stored := in.CronJob.Status
 	if unlistedCount(stored) > 0 {

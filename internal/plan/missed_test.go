@@ -115,8 +115,8 @@ func TestS7NothingRunsFromBeforeTwoEditsWereSeen(t *testing.T) {
 }
 
 // An update in v2 that drops the annotation with the text of v1 changes that text, but not the
-// generation: in v2 the spec is the same. The ticks from 10:05 to 10:15 passed while the CronJob was
-// stopped.
+// generation: in v2 the spec is the same. The ticks from 10:05 to 10:15 passed while the CronJob
+// was stopped.
 func TestS7AnotherSpellingIsNoEditIfTheAPIServerCountsNone(t *testing.T) {
 	c := settle(t, cron().StopAfterFailures(1).Obj(), at("09:59:00"))
 	c.Status.LastScheduleTime, c.Status.NextScheduleTime = &metav1.Time{Time: at("10:00:00")}, &metav1.Time{Time: at("10:20:00")}

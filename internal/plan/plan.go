@@ -41,8 +41,8 @@ type Input struct {
 	// Jobs that the CronJob controls, running and ended.
 	Jobs []*batchv1.Job
 
-	// Gone has Jobs that no longer exist and whose ticks or ends the stored status does not record, as
-	// they were last seen.
+	// Gone has Jobs that no longer exist and whose ticks or ends the stored status does not record,
+	// as they were last seen.
 	Gone []*batchv1.Job
 
 	// ForgottenUntil is the newest tick of the runs that the controller no longer remembers and

@@ -123,8 +123,8 @@ func FlagArgs(flag *pflag.Flag) []string {
 // plain has the arguments that mean the same to each shell with and without quotes.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./:=@,+-]+$`)
 
-// CommandLine is how a user calls the plugin with arguments in a shell. A token is kept out of it, as
-// it may be printed to a log.
+// CommandLine is how a user calls the plugin with arguments in a shell. A token is kept out of it,
+// as it may be printed to a log.
 func CommandLine(args ...string) string {
 	words := []string{"kubectl cronjob"}
 	for _, arg := range args {

@@ -11,8 +11,8 @@ import (
 
 // place is where a schedule is in the text, and how it is written.
 type place struct {
-	// key and value are where each starts, and afterColon and end are behind the colon and the value.
-	// The key of an item is the item itself.
+	// key and value are where each starts, and afterColon and end are behind the colon and the
+	// value. The key of an item is the item itself.
 	key, afterColon, value, end int
 
 	// flow says that it is written between braces or brackets, as in JSON.
@@ -182,8 +182,8 @@ func (c *conversion) joinFields(job cronJob, s slot, text string) error {
 	return c.joinBlock(p, s.entry, scalar)
 }
 
-// quotesOf are the quotes of a schedule. Of fields it is none if one of them has none, as those that
-// look like numbers have to have some.
+// quotesOf are the quotes of a schedule. Of fields it is none if one of them has none, as those
+// that look like numbers have to have some.
 func quotesOf(schedule *yaml.Node) quote {
 	if schedule.Kind != yaml.MappingNode {
 		return quoteOf(schedule)

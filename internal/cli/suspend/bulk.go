@@ -67,8 +67,8 @@ func (c *command) setField(object *unstructured.Unstructured) (field string, err
 }
 
 // changeBulk suspends an object that is not suspended, or takes back what changeBulk has done. One
-// that has stopped after failures is left alone: any edit of its spec would start it again. So is one
-// that was handed over since: it would run beside the built-in CronJob.
+// that has stopped after failures is left alone: any edit of its spec would start it again. So is
+// one that was handed over since: it would run beside the built-in CronJob.
 func (c *command) changeBulk(object *unstructured.Unstructured) error {
 	if c.suspend {
 		if cronjobs.IsSuspended(object, c.Clock.Now()) || decodeStopped(object) != nil {

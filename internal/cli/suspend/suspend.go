@@ -201,7 +201,8 @@ func (c *command) run(ctx context.Context, args []string) error {
 	return cronjobs.Fail(c.Env, errs)
 }
 
-// isHandedOver reports whether an object is suspended because the built-in CronJob runs in its place.
+// isHandedOver reports whether an object is suspended because the built-in CronJob runs in its
+// place.
 func isHandedOver(object client.Object) bool {
 	_, ok := object.GetAnnotations()[handover.SuspendBeforeAnnotation]
 	return ok

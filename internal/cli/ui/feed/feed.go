@@ -72,8 +72,8 @@ func (s *Snapshot) JobsOf(c *v1.CronJob) []*batchv1.Job {
 	})
 }
 
-// HistoryOf returns the history of a CronJob at an instant, as far as it is known, with so many ticks
-// to come.
+// HistoryOf returns the history of a CronJob at an instant, as far as it is known, with so many
+// ticks to come.
 func (s *Snapshot) HistoryOf(c *v1.CronJob, now time.Time, coming int) history.History {
 	if !s.JobsComplete {
 		return history.FromStatus(c, now, coming)
