@@ -137,7 +137,7 @@ const maxRuns = 100
 
 // addRun remembers a run until the stored status records it.
 func (p *pending) addRun(job *batchv1.Job) {
-	if slices.ContainsFunc(p.runs, func(run unrecordedRun) bool { return run.job.UID == job.UID }) {
+	if p.indexOf(job) >= 0 {
 		return
 	}
 	p.runs = append(p.runs, unrecordedRun{job: job})
@@ -153,8 +153,12 @@ func (p *pending) addRun(job *batchv1.Job) {
 // addGone remembers how a Job ended that was deleted since.
 func (p *pending) addGone(job *batchv1.Job) {
 	p.addRun(job)
-	i := slices.IndexFunc(p.runs, func(run unrecordedRun) bool { return run.job.UID == job.UID })
-	p.runs[i] = unrecordedRun{job: job, isGone: true}
+	p.runs[p.indexOf(job)] = unrecordedRun{job: job, isGone: true}
+}
+
+// indexOf returns the index of a Job's run; -1 if there is none.
+func (p *pending) indexOf(job *batchv1.Job) int {
+	return slices.IndexFunc(p.runs, func(run unrecordedRun) bool { return run.job.UID == job.UID })
 }
 
 // addUnconfirmed remembers a Job until it is known whether it exists.

@@ -96,13 +96,6 @@ func (q *Queue) makeReady(request reconcile.Request, due time.Time) {
 	q.changed.Signal()
 }
 
-// wake wakes a waiting worker.
-func (q *Queue) wake() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.changed.Signal()
-}
-
 // Get waits for the next request. The caller has to call Done with it.
 func (q *Queue) Get() (request reconcile.Request, shutdown bool) {
 	q.mu.Lock()
@@ -145,8 +138,10 @@ func (q *Queue) Len() int {
 // longer than the reconciles in progress, however many requests wait: the next leader finds them.
 func (q *Queue) ShutDown() {
 	q.stopTaking()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.ready.ShutDown()
-	q.wake()
+	q.changed.Signal()
 }
 
 // ShutDownWithDrain is ShutDown, as in controller-runtime's queue.

@@ -40,6 +40,17 @@ func (s *space) runLater(name string) *batchv1.Job {
 	return s.runNow(name)
 }
 
+// runUntilKnown runs a CronJob by hand. It returns the Job when the status tells of it.
+func (s *space) runUntilKnown(name string) *batchv1.Job {
+	s.t.Helper()
+	job := s.runLater(name)
+	s.eventually(func() bool {
+		runs := s.get(name).Status.RecentRuns
+		return len(runs) > 0 && runs[0].JobName == job.Name
+	}, "the status does not tell of it")
+	return job
+}
+
 // runToEnd runs a CronJob by hand, and ends the Job. It returns it when the status tells of its end.
 func (s *space) runToEnd(name string, result batchv1.JobConditionType, want v1.RunResult) *batchv1.Job {
 	s.t.Helper()

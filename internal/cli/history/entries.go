@@ -95,7 +95,7 @@ func (e Entry) At() time.Time { return e.at }
 // New returns what is known of the runs of a CronJob at an instant, given the Jobs that it still has,
 // and so many ticks to come.
 func New(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) History {
-	var entries []Entry
+	entries := []Entry{}
 	now = now.In(cronjobs.Zone(c))
 	for _, job := range jobs {
 		entries = append(entries, entryOf(job, now))
@@ -111,7 +111,7 @@ func New(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) History 
 
 // FromStatus is New for a reader who does not know the Jobs: which of them are gone is not known.
 func FromStatus(c *v1.CronJob, now time.Time, coming int) History {
-	var entries []Entry
+	entries := []Entry{}
 	now = now.In(cronjobs.Zone(c))
 	for i := range c.Status.RecentRuns {
 		if run := &c.Status.RecentRuns[i]; run.JobName != "" {
@@ -126,7 +126,7 @@ func newHistory(c *v1.CronJob, runs []Entry, now time.Time, coming int) History 
 	h := History{
 		Namespace: c.Namespace, Name: c.Name, Schedule: c.Spec.Schedule, TimeZone: now.Location().String(),
 		Suspended: ptr.Deref(c.Spec.Suspend, false), Stopped: plan.IsStopped(c),
-		Now: now.Format(time.RFC3339), Entries: append([]Entry{}, runs...), now: now,
+		Now: now.Format(time.RFC3339), Entries: runs, now: now,
 	}
 	for _, row := range c.Status.Missed {
 		h.Entries = append(h.Entries, tickEntry(v1.RunMissed, row.First.In(now.Location()), plan.MissedRow(row).Event().Note))
