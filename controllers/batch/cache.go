@@ -4,8 +4,6 @@
 package batch
 
 import (
-	"strings"
-
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -24,38 +22,14 @@ func Cached() map[client.Object]cache.ByObject {
 	}
 }
 
-// trimCronJob drops the labels and most annotations of a CronJob, in which kubectl keeps another
-// copy of it.
+// trimCronJob drops the managed fields, labels and most annotations of a CronJob, in which kubectl
+// keeps another copy of it.
 func trimCronJob(object any) (any, error) {
 	if c, ok := object.(*v1.CronJob); ok {
-		c.Labels = nil
-		c.Annotations = informer.TrimAnnotations(c.Annotations, v1.ResumedAtAnnotation)
-		c.ManagedFields = trimManagedFields(c.ManagedFields)
+		c.Labels, c.ManagedFields = nil, nil
+		c.Annotations = informer.TrimAnnotations(c.Annotations, v1.ResumedAtAnnotation, v1.EditedAnnotation)
 	}
 	return object, nil // unchanged: a tombstone, or another type
-}
-
-// trimManagedFields keeps when the spec and the subresources were written.
-func trimManagedFields(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	kept := make([]metav1.ManagedFieldsEntry, 0, len(entries))
-	for _, entry := range entries {
-		switch {
-		case entry.Subresource != "":
-			kept = append(kept, metav1.ManagedFieldsEntry{Subresource: entry.Subresource, Time: entry.Time})
-		case setsSpec(entry):
-			kept = append(kept, metav1.ManagedFieldsEntry{FieldsV1: specFields, Time: entry.Time})
-		}
-	}
-	return kept
-}
-
-// specFields replaces the managed fields of a manager that set part of the spec. It is shared, so
-// it must not be changed.
-var specFields = metav1.NewFieldsV1(`{"f:spec":{}}`)
-
-// setsSpec reports whether a manager has set part of the spec.
-func setsSpec(entry metav1.ManagedFieldsEntry) bool {
-	return entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), `"f:spec"`)
 }
 
 // trimJob is [trimmed] as a transform of the cache.

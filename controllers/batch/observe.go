@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -82,9 +81,9 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 		return nil
 	}
 	seen.stored = r.memory.newest(seen.key, cached)
-	seen.Input = plan.NewInput(seen.stored, now, specEditedAt(seen.stored))
-	seen.SeenAt, seen.LeadingSince = known.noteGeneration(seen.stored, now), r.leadingSince
-	seen.LabelledAt, seen.EditSeenAt = known.labelledAt, known.editSeenAt
+	seen.Input = plan.NewInput(seen.stored, now)
+	seen.SeenAt, seen.ScheduleSeenAt = known.noteGeneration(seen.stored, now)
+	seen.LeadingSince = r.leadingSince
 	seen.Uncertain, seen.ForgottenUntil, seen.NameTaken = len(known.unconfirmed) > 0, known.forgottenUntil, known.nameTaken
 	return r.observeJobs(ctx, seen)
 }
@@ -134,28 +133,4 @@ func withUID(jobs []*batchv1.Job, uid types.UID) *batchv1.Job {
 		return nil
 	}
 	return jobs[i]
-}
-
-// specEditedAt returns the newest time in managedFields of a manager that set part of the spec;
-// zero if there is none. A manager that set only labels does not count.
-func specEditedAt(c *v1.CronJob) time.Time {
-	newest := time.Time{}
-	for _, entry := range c.ManagedFields {
-		if entry.Subresource == "" && entry.Time != nil && entry.Time.After(newest) && setsSpec(entry) {
-			newest = entry.Time.Time
-		}
-	}
-	return newest
-}
-
-// statusWrittenAt returns when the status was last written according to managedFields; zero if they
-// do not say.
-func statusWrittenAt(c *v1.CronJob) time.Time {
-	newest := time.Time{}
-	for _, entry := range c.ManagedFields {
-		if entry.Subresource == "status" && entry.Time != nil && entry.Time.After(newest) {
-			newest = entry.Time.Time
-		}
-	}
-	return newest
 }

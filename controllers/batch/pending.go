@@ -11,7 +11,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	"k8s.io/utils/ptr"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
@@ -51,15 +50,12 @@ type progress struct {
 	// observed; 0 if there is none.
 	generation int64
 
-	// schedule is that of generation.
-	schedule scheduling
+	// schedule is that of generation, as plan.Scheduling returns it.
+	schedule string
 
-	// seenAt is when this process first saw schedule. Edits that it has seen since and that left
-	// the schedule as it is do not change seenAt.
-	seenAt time.Time
-
-	// editSeenAt and labelledAt are EditSeenAt and LabelledAt of the next plan.Input.
-	editSeenAt, labelledAt time.Time
+	// seenAt is when this process first saw generation, and scheduleSeenAt when it first saw
+	// schedule. Edits that it has seen since and that left the schedule as it is do not change that.
+	seenAt, scheduleSeenAt time.Time
 
 	// isStale is whether a status write failed since the CronJob was last read from the API server.
 	// The cache may be stale, or the status is stored and the answer was lost. So the next
@@ -189,50 +185,27 @@ func (p *pending) begin(owner types.UID) {
 	}
 }
 
-// noteGeneration records that this process has seen the CronJob's generation, and returns when its
-// schedule was first seen: now, if the status has observed the generation.
-func (p *pending) noteGeneration(c *v1.CronJob, now time.Time) time.Time {
-	switch observed := c.Status.ObservedEditTime; {
-	case c.Status.ObservedGeneration == c.Generation:
-		p.generation, p.seenAt, p.editSeenAt, p.labelledAt = 0, time.Time{}, time.Time{}, time.Time{}
-		if edited := specEditedAt(c); observed != nil && edited.After(observed.Time) {
-			p.labelledAt = edited
-		}
-		return now
-	case p.generation != c.Generation:
-		schedule := schedulingOf(&c.Spec)
-		isNext := p.generation != 0 && p.generation+1 == c.Generation
-		if !isNext || p.schedule != schedule {
-			p.seenAt = now
-		}
-		p.editSeenAt = time.Time{}
-		if isNext {
-			p.editSeenAt = now
-		}
-		p.generation, p.schedule = c.Generation, schedule
+// noteGeneration records that this process has seen the CronJob's generation, and returns when it
+// and its schedule were first seen: now, if the status has observed the generation.
+func (p *pending) noteGeneration(c *v1.CronJob, now time.Time) (seenAt, scheduleSeenAt time.Time) {
+	if c.Status.ObservedGeneration == c.Generation {
+		p.generation = 0
+		return now, now
 	}
-	return p.seenAt
-}
-
-// scheduling has the fields of a spec that decide whether an instant is a tick that may run.
-type scheduling struct {
-	schedule     string
-	isSuspended  bool
-	suspendUntil time.Time
-}
-
-func schedulingOf(spec *v1.CronJobSpec) scheduling {
-	s := scheduling{schedule: plan.SpecOf(spec).String(), isSuspended: ptr.Deref(spec.Suspend, false)}
-	if spec.SuspendUntil != nil {
-		s.suspendUntil = spec.SuspendUntil.UTC()
+	if p.generation != c.Generation {
+		schedule := plan.Scheduling(&c.Spec)
+		if p.generation == 0 || p.generation+1 != c.Generation || p.schedule != schedule {
+			p.scheduleSeenAt = now
+		}
+		p.generation, p.schedule, p.seenAt = c.Generation, schedule, now
 	}
-	return s
+	return p.seenAt, p.scheduleSeenAt
 }
 
 // statusWritten drops what the stored status records now.
 func (p *pending) statusWritten() {
 	p.statusFailed, p.runs, p.nameTaken, p.absent, p.forgottenUntil = false, nil, nil, nil, time.Time{}
-	p.generation, p.seenAt = 0, time.Time{}
+	p.generation = 0
 }
 
 // count updates failures with the kinds of requests that failed in a reconcile. It resets the other
@@ -252,7 +225,7 @@ func (p *pending) count(failed []string) {
 // isEmpty reports whether there is no state to keep.
 func (p *pending) isEmpty() bool {
 	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && !p.statusFailed &&
-		len(p.runs)+len(p.deleted)+len(p.unconfirmed)+len(p.nameTaken) == 0 && p.generation == 0 && p.labelledAt.IsZero() &&
+		len(p.runs)+len(p.deleted)+len(p.unconfirmed)+len(p.nameTaken) == 0 && p.generation == 0 &&
 		p.attempt == attempt{} && len(p.failures) == 0
 }
 

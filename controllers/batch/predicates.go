@@ -34,15 +34,13 @@ var jobEvents = predicate.TypedFuncs[*batchv1.Job]{
 }
 
 // specEvents passes the CronJob events that can change a plan: an edit of the spec, a change of
-// whether it can be decoded, a resume, and the edit of a label that moves the time of the last
-// edit. It also passes an update to another UID: a list after a broken watch shows a CronJob that
-// was deleted and created again as an update.
+// whether it can be decoded, and a resume. It also passes an update to another UID: a list after a
+// broken watch shows a CronJob that was deleted and created again as an update.
 var specEvents = predicate.TypedFuncs[*v1.CronJob]{UpdateFunc: func(e event.TypedUpdateEvent[*v1.CronJob]) bool {
 	before, after := e.ObjectOld, e.ObjectNew
 	return before.Generation != after.Generation || before.UID != after.UID ||
 		informer.DecodingError(before) != informer.DecodingError(after) ||
-		before.Annotations[v1.ResumedAtAnnotation] != after.Annotations[v1.ResumedAtAnnotation] ||
-		!specEditedAt(before).Equal(specEditedAt(after))
+		before.Annotations[v1.ResumedAtAnnotation] != after.Annotations[v1.ResumedAtAnnotation]
 }}
 
 // deletedJobs passes all Job events. It keeps the Jobs that had ended when they were deleted, such

@@ -722,7 +722,7 @@ func TestS2WhatTheLastStatusOfADeletedCronJobSaysIsReported(t *testing.T) {
 	assert.Len(t, s.events(), 1)
 }
 
-func TestS7AnEditThatOnlyRemovesAFieldIsNoSurprise(t *testing.T) {
+func TestS7AnEditThatTheWebhookDidNotSeeIsNoSurprise(t *testing.T) {
 	s := newStage(t, builders.MakeCronJob("c").Schedule("*/5 * * * *").TimeZone("Asia/Kolkata"))
 	s.clock.SetTime(s.clock.Now().Add(4 * time.Hour)) // without a reconcile
 	require.NoError(t, mgr.GetClient().Patch(t.Context(), s.stored(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"timeZone":null}}`))))
@@ -732,22 +732,6 @@ func TestS7AnEditThatOnlyRemovesAFieldIsNoSurprise(t *testing.T) {
 	status := s.stored().Status
 	assert.True(t, status.NextScheduleTime.After(s.clock.Now()))
 	assert.EqualValues(t, 2, status.ObservedGeneration)
-}
-
-func TestS7AnEditThatOnlyRemovesAFieldIsNotTakenForTheEditOfALabelBeforeIt(t *testing.T) {
-	s := newStage(t, builders.MakeCronJob("c").Schedule("*/5 * * * *").TimeZone("Asia/Kolkata"))
-	patch := func(patch string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(patch)) }
-	require.NoError(t, mgr.GetClient().Status().Patch(t.Context(), s.stored(), patch(`{"status":{"observedEditTime":"2020-01-01T00:00:00Z"}}`)))
-	s.awaitCached()
-	s.reconcile() // the time in managedFields is that of a label edit
-	s.clock.SetTime(s.clock.Now().Add(4 * time.Hour))
-	require.NoError(t, mgr.GetClient().Patch(t.Context(), s.stored(), patch(`{"spec":{"timeZone":null}}`)))
-	s.awaitCached()
-	s.reconcile()
-	assert.Empty(t, s.jobs(), "a tick from before the edit was seen")
-	s.awaitCached()
-	s.reconcile()
-	assert.Zero(t, s.reconciler.memory.acquire(s.key).labelledAt, "the status tells of it")
 }
 
 func TestWhatIsWrittenWhileTheCacheIsReadIsKept(t *testing.T) {

@@ -134,13 +134,10 @@ func (r *CronJobReconciler) verify(ctx context.Context, seen *observed, names []
 	}
 }
 
-// unknownSince returns the latest instant at which a Job may have been created that this process
-// does not know.
+// unknownSince returns the latest instant at which a Job may have been created, or have ended, of
+// which the status tells and the cache may not.
 func (seen *observed) unknownSince() time.Time {
-	if written := statusWrittenAt(seen.stored); written.After(seen.LeadingSince) {
-		return written
-	}
-	return seen.LeadingSince
+	return plan.LastChange(seen.stored.Status, seen.LeadingSince)
 }
 
 // refreshRunning refreshes the Jobs that seem to run, within requestTimeout.

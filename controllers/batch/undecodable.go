@@ -33,9 +33,6 @@ func (r *CronJobReconciler) reportUndecodable(ctx context.Context, seen *observe
 func statusOfUndecodable(seen *observed) v1.CronJobStatus {
 	c := seen.stored
 	status := *c.Status.DeepCopy()
-	if edited := specEditedAt(c); status.ObservedGeneration != c.Generation && !edited.IsZero() {
-		status.ObservedEditTime = &metav1.Time{Time: edited}
-	}
 	status.ObservedGeneration = c.Generation
 	status.ObservedSchedule = ""
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{

@@ -79,7 +79,7 @@ func (s *simulation) reconcile(now time.Time) time.Time {
 			s.jobs[i].Status = builders.EndedJob(job.CreationTimestamp, metav1.NewTime(ends), true)
 		}
 	}
-	in := plan.NewInput(s.cronJob, now, s.cronJob.CreationTimestamp.Time, s.jobs...)
+	in := plan.NewInput(s.cronJob, now, s.jobs...)
 	p := plan.Decide(in)
 	s.jobs = slices.DeleteFunc(s.jobs, func(job *batchv1.Job) bool {
 		if slices.Contains(p.Replace, job) {

@@ -20,11 +20,11 @@ const errorAnnotation = "batch.tutorial.kubebuilder.io/decoding-error"
 // DecodingError returns which field of a cached CronJob can't be decoded, and why; "" if all can.
 func DecodingError(c *v1.CronJob) string { return c.Annotations[errorAnnotation] }
 
-// TrimAnnotations keeps, of a CronJob's annotations, the one that DecodingError reads and another
-// one; nil if it has neither.
-func TrimAnnotations(annotations map[string]string, another string) map[string]string {
+// TrimAnnotations keeps, of a CronJob's annotations, the one that DecodingError reads and others; nil
+// if it has none of them.
+func TrimAnnotations(annotations map[string]string, others ...string) map[string]string {
 	var rest map[string]string
-	for _, key := range []string{errorAnnotation, another} {
+	for _, key := range append(others, errorAnnotation) {
 		if value, ok := annotations[key]; ok {
 			if rest == nil {
 				rest = map[string]string{}

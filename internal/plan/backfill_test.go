@@ -26,7 +26,7 @@ func afterTen(t *testing.T, b *builders.CronJob) *v1.CronJob {
 // recorded returns a CronJob whose status records some Jobs.
 func recorded(c *v1.CronJob, now time.Time, jobs ...*batchv1.Job) *v1.CronJob {
 	c = c.DeepCopy()
-	in := inputOf(c, now, jobs...)
+	in := NewInput(c, now, jobs...)
 	c.Status = Conclude(in, Decide(in), Outcome{}).Status
 	return c
 }
@@ -63,14 +63,14 @@ func TestS5ABackfilledTickMovesNoTimeAndIsNeitherHandledNorMissed(t *testing.T) 
 	before := c.Status.DeepCopy()
 	// The previous leader has stopped, and its status is old: 10:05 is due, whatever was
 	// backfilled.
-	in := inputOf(c, at("10:06:00"), builders.MakeJob(c, at("09:55:00")).Backfilled(at("10:04:00")).Obj())
+	in := NewInput(c, at("10:06:00"), builders.MakeJob(c, at("09:55:00")).Backfilled(at("10:04:00")).Obj())
 	p := Decide(in)
 	require.NotNil(t, p.Start)
 	assert.Equal(t, at("10:05:00"), p.Start.Tick)
 	assert.Empty(t, p.Missed)
 	assert.Equal(t, before.LastScheduleTime, p.Status.LastScheduleTime)
 
-	in = inputOf(c, at("10:16:00"), builders.MakeJob(c, at("10:10:00")).Backfilled(at("10:15:30")).Obj())
+	in = NewInput(c, at("10:16:00"), builders.MakeJob(c, at("10:10:00")).Backfilled(at("10:15:30")).Obj())
 	p = Decide(in)
 	require.NotNil(t, p.Start)
 	assert.Equal(t, at("10:15:00"), p.Start.Tick)
@@ -87,7 +87,7 @@ func TestS4ADueTickThatIsBackfilledHasRun(t *testing.T) {
 			t.Run(string(policy)+", "+name, func(t *testing.T) {
 				c := afterTen(t, cron().Policy(policy).Deadline(10))
 				job := build(builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:05:10"))).Obj()
-				p := Decide(inputOf(c, at("10:06:00"), job))
+				p := Decide(NewInput(c, at("10:06:00"), job))
 				assert.Nil(t, p.Start)
 				assert.Empty(t, p.Replace)
 				assert.Empty(t, p.Missed, "though its deadline is over")
@@ -101,11 +101,11 @@ func TestS4ADueTickThatIsBackfilledHasRun(t *testing.T) {
 		c := afterTen(t, cron())
 		again := builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:05:10")).Obj()
 		again.Name += "-2"
-		require.NotNil(t, Decide(inputOf(c, at("10:06:00"), again)).Start)
+		require.NotNil(t, Decide(NewInput(c, at("10:06:00"), again)).Start)
 	})
 	t.Run("and nobody says that the schedule created its Job", func(t *testing.T) {
 		c := afterTen(t, cron())
-		in := inputOf(c, at("10:06:00")) // the cache does not have it yet
+		in := NewInput(c, at("10:06:00")) // the cache does not have it yet
 		p := Decide(in)
 		require.NotNil(t, p.Start)
 		done := Conclude(in, p, Outcome{Job: builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:05:10")).Obj(), Existed: true})
@@ -117,7 +117,7 @@ func TestS4ADueTickThatIsBackfilledHasRun(t *testing.T) {
 
 func TestS6ABackfilledJobHoldsATickBack(t *testing.T) {
 	c := afterTen(t, cron().Policy(v1.ForbidConcurrent))
-	p := Decide(inputOf(c, at("10:05:01"), builders.MakeJob(c, at("09:00:00")).Backfilled(at("10:04:00")).Obj()))
+	p := Decide(NewInput(c, at("10:05:01"), builders.MakeJob(c, at("09:00:00")).Backfilled(at("10:04:00")).Obj()))
 	assert.Nil(t, p.Start)
 	require.NotNil(t, p.HeldBy)
 	assert.EqualValues(t, 1, p.Status.ActiveCount)
@@ -136,7 +136,7 @@ func TestS8BackfilledJobsHaveAHistoryLimitOfTheirOwn(t *testing.T) {
 		jobs = append(jobs, builders.MakeJob(c, at(tick)).Backfilled(created).Succeeded(end).Obj())
 	}
 	c = recorded(c, at("10:03:30"), jobs...)
-	assert.Equal(t, jobs[2:3], Decide(inputOf(c, at("10:04:00"), jobs...)).Prune, "the newest by creation stay")
+	assert.Equal(t, jobs[2:3], Decide(NewInput(c, at("10:04:00"), jobs...)).Prune, "the newest by creation stay")
 
 	t.Run("and more that failed have another", func(t *testing.T) {
 		some := slices.Clone(jobs)
@@ -145,35 +145,35 @@ func TestS8BackfilledJobsHaveAHistoryLimitOfTheirOwn(t *testing.T) {
 			some = append(some, builders.MakeJob(c, tick).Backfilled(created).Failed(end).Obj())
 		}
 		c := recorded(c, at("10:03:30"), some...)
-		assert.Equal(t, []*batchv1.Job{jobs[2], some[len(jobs)]}, Decide(inputOf(c, at("10:04:00"), some...)).Prune)
+		assert.Equal(t, []*batchv1.Job{jobs[2], some[len(jobs)]}, Decide(NewInput(c, at("10:04:00"), some...)).Prune)
 	})
 	t.Run("and stay as long as their tick may be due", func(t *testing.T) {
 		var ahead []*batchv1.Job
 		for _, tick := range []string{"10:05:00", "10:10:00", "10:15:00", "10:20:00"} {
 			ahead = append(ahead, builders.MakeJob(c, at(tick)).Backfilled(at(tick)).Succeeded(at("10:21:00")).Obj())
 		}
-		in := inputOf(c, at("10:22:00"), ahead...)
+		in := NewInput(c, at("10:22:00"), ahead...)
 		p := Decide(in)
 		assert.Empty(t, p.Prune, "the status does not say yet that their ticks are over")
 		assert.False(t, p.Again)
 		c := recorded(c, at("10:22:00"), ahead...)
-		assert.Equal(t, ahead[:1], Decide(inputOf(c, at("10:23:00"), ahead...)).Prune)
+		assert.Equal(t, ahead[:1], Decide(NewInput(c, at("10:23:00"), ahead...)).Prune)
 	})
 	t.Run("and go while it is suspended", func(t *testing.T) {
 		c := edited(c, func(c *v1.CronJob) { c.Spec.Suspend = new(true) })
-		assert.Len(t, Decide(inputOf(c, at("10:04:00"), jobs...)).Prune, 1)
+		assert.Len(t, Decide(NewInput(c, at("10:04:00"), jobs...)).Prune, 1)
 	})
 }
 
 func TestTheRunsTellOfABackfillBesideTheGapItFills(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
-	in := inputOf(c, at("10:16:00"))
+	in := NewInput(c, at("10:16:00"))
 	c.Status = Conclude(in, Decide(in), Outcome{Job: builders.MakeJob(c, at("10:15:00")).Obj()}).Status
 	jobs := []*batchv1.Job{
 		builders.MakeJob(c, at("10:15:00")).Obj(),
 		builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:17:00")).Obj(),
 	}
-	in = inputOf(c, at("10:17:01"), jobs...)
+	in = NewInput(c, at("10:17:01"), jobs...)
 	c.Status = Conclude(in, Decide(in), Outcome{}).Status
 	assert.Equal(t, []string{"10:15 Running", "10:05 Running by a backfill", "10:00 Missed Superseded 3"}, runsOf(c.Status))
 
@@ -181,7 +181,7 @@ func TestTheRunsTellOfABackfillBesideTheGapItFills(t *testing.T) {
 	again := builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:18:00")).Obj()
 	again.Name, again.UID = again.Name+"-2", again.UID+"-2"
 	jobs = []*batchv1.Job{jobs[0], builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:17:00")).Failed(at("10:17:30")).Obj(), again}
-	in = inputOf(c, at("10:18:01"), jobs...)
+	in = NewInput(c, at("10:18:01"), jobs...)
 	c.Status = Conclude(in, Decide(in), Outcome{}).Status
 	assert.Equal(t, []string{
 		"10:15 Running", "10:05 Running by a backfill", "10:05 Failed by a backfill", "10:00 Missed Superseded 3",
@@ -196,13 +196,13 @@ func TestABackfilledJobThatEndsBeforeAnybodyLooksIsToldOfOnce(t *testing.T) {
 		job := builders.MakeJob(c, at("09:00:00").Add(time.Duration(i)*5*time.Minute)).Backfilled(at("10:02:00")).Failed(at("10:03:00"))
 		jobs = append(jobs, job.Obj())
 	}
-	in := inputOf(c, at("10:04:00"), jobs...)
+	in := NewInput(c, at("10:04:00"), jobs...)
 	p := Decide(in)
 	assert.Len(t, p.Ended, len(jobs))
 	c.Status = Conclude(in, p, Outcome{}).Status
 	assert.Len(t, c.Status.RecentRuns, MaxRecentRuns)
 	assert.EqualValues(t, len(jobs), c.Status.ConsecutiveFailures)
-	p = Decide(inputOf(c, at("10:04:01"), jobs...))
+	p = Decide(NewInput(c, at("10:04:01"), jobs...))
 	assert.Empty(t, p.Ended)
 }
 
@@ -212,7 +212,7 @@ func TestW1ABackfilledJobCausesNoWriteButAtItsStartAndItsEnd(t *testing.T) {
 	ended := builders.MakeJob(c, at("09:00:00")).Backfilled(at("10:02:00")).Succeeded(at("10:03:00")).Obj()
 	writes := 0
 	for i, job := range []*batchv1.Job{running, running, ended, ended, nil} {
-		in := inputOf(c, at("10:02:01").Add(time.Duration(i)*time.Second), job)
+		in := NewInput(c, at("10:02:01").Add(time.Duration(i)*time.Second), job)
 		if job == nil {
 			in.Jobs = nil
 		}

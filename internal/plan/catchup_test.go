@@ -79,7 +79,7 @@ func TestS23TheNewestOfTheTicksThatHaveNotRunDoSoOldestFirst(t *testing.T) {
 			var missed []Missed
 			var jobs []*batchv1.Job
 			for {
-				in := inputOf(c, tc.now, jobs...)
+				in := NewInput(c, tc.now, jobs...)
 				p := Decide(in)
 				missed = append(missed, p.Missed...)
 				outcome := Outcome{}
@@ -106,7 +106,7 @@ func TestS23TheNewestOfTheTicksThatHaveNotRunDoSoOldestFirst(t *testing.T) {
 func TestS23TheNewestTenRunIfThereIsNoLimit(t *testing.T) {
 	c := cron().CatchUp(1).Obj()
 	c.Spec.CatchUpLimit = nil
-	p := Decide(inputOf(settle(t, c, at("09:58:31")), at("11:32:00")))
+	p := Decide(NewInput(settle(t, c, at("09:58:31")), at("11:32:00")))
 	require.NotNil(t, p.Start)
 	assert.Equal(t, at("10:45:00"), p.Start.Tick)
 }
@@ -123,7 +123,7 @@ func TestS23UnderForbidTheyRunOneAfterTheOther(t *testing.T) {
 		{"10:05:00", "10:00:00", nil},
 		{"10:10:00", "10:05:00", []Missed{{MissedForbidden, at("10:00:00"), at("10:00:00"), 1}}},
 	} {
-		p := Decide(inputOf(c, at(tc.now), manual))
+		p := Decide(NewInput(c, at(tc.now), manual))
 		assert.Nil(t, p.Start)
 		assert.Equal(t, at(tc.wantNext), p.Status.NextScheduleTime.Time)
 		assert.Equal(t, at(tc.now).Add(5*time.Minute), p.WakeAt, "when there may be one too many")
@@ -131,7 +131,7 @@ func TestS23UnderForbidTheyRunOneAfterTheOther(t *testing.T) {
 		assert.Equal(t, v1.ReasonWaiting, ready(t, p.Status).Reason)
 		c.Status = p.Status
 	}
-	in := inputOf(c, at("10:11:00"))
+	in := NewInput(c, at("10:11:00"))
 	in.Verified = true
 	p := Decide(in)
 	require.NotNil(t, p.Start)
@@ -139,7 +139,7 @@ func TestS23UnderForbidTheyRunOneAfterTheOther(t *testing.T) {
 	job := builders.MakeJob(c, at("10:05:00")).Obj()
 	c.Status = Conclude(in, p, Outcome{Job: job}).Status
 
-	p = Decide(inputOf(c, at("10:12:00"), job))
+	p = Decide(NewInput(c, at("10:12:00"), job))
 	assert.Nil(t, p.Start)
 	assert.Equal(t, at("10:10:00"), p.Status.NextScheduleTime.Time)
 }
@@ -150,8 +150,8 @@ func TestS23TicksFromBeforeAnEditOrAResumeDoNotCatchUp(t *testing.T) {
 		"an edit of the schedule": func(c *v1.CronJob) { c.Spec.Schedule = "*/1 * * * *" },
 		"a suspension in between": func(c *v1.CronJob) { c.Generation++ },
 	} {
-		in := inputOf(edited(c, edit), at("10:21:00.5"))
-		in.EditedAt = at("10:20:30")
+		in := NewInput(edited(c, edit), at("10:21:00.5"))
+		in.EditedAt, in.RescheduledAt = at("10:20:30"), at("10:20:30")
 		p := Decide(in)
 		if p.Start != nil {
 			assert.True(t, p.Start.Tick.After(in.EditedAt), "S7: %s", name)
@@ -162,14 +162,14 @@ func TestS23TicksFromBeforeAnEditOrAResumeDoNotCatchUp(t *testing.T) {
 // The previous leader has just run some of them, and the cache does not have their Jobs yet.
 func TestS23WhatTheLeaderBeforeMayHaveRunIsVerified(t *testing.T) {
 	c := settle(t, cron().CatchUp(2).Obj(), at("09:58:31"))
-	in := inputOf(c, at("10:15:10"))
+	in := NewInput(c, at("10:15:10"))
 	in.LeadingSince = at("10:15:05")
 	assert.Equal(t, []string{"c-1767261600", "c-1767261900"}, Decide(in).Verify)
 }
 
 func TestS23TicksThatDoNotExistDoNotCount(t *testing.T) {
 	c := settle(t, cron().Schedule("0 12 * * *").Exclude("2026-01-03/2026-01-05").CatchUp(3).Obj(), at("09:58:31"))
-	p := Decide(inputOf(c, at("13:00:00").AddDate(0, 0, 6)))
+	p := Decide(NewInput(c, at("13:00:00").AddDate(0, 0, 6)))
 	require.NotNil(t, p.Start)
 	assert.Equal(t, at("12:00:00").AddDate(0, 0, 1), p.Start.Tick, "with those of the 6th and the 7th")
 	assert.Equal(t, []Missed{{MissedSuperseded, at("12:00:00"), at("12:00:00"), 1}}, p.Missed)
@@ -186,7 +186,7 @@ func TestS23ATickThatWasBackfilledDoesNotRunAgain(t *testing.T) {
 		{"10:17:00", "10:15:00", "10:20:00"},
 		{"10:21:00", "", "10:25:00"},
 	} {
-		in := inputOf(c, at(tc.now), jobs...)
+		in := NewInput(c, at(tc.now), jobs...)
 		p := Decide(in)
 		assert.Empty(t, p.Missed)
 		done := Outcome{}
@@ -207,30 +207,29 @@ func TestS23ATickThatWasBackfilledDoesNotRunAgain(t *testing.T) {
 func TestS23AllThatWaitedWhenItWasSuspendedAreMissed(t *testing.T) {
 	c := settle(t, cron().Policy(v1.ForbidConcurrent).CatchUp(5).Obj(), at("09:58:31"))
 	manual := builders.MakeJob(c, at("09:59:00")).Manual().Obj()
-	c.Status = Decide(inputOf(c, at("10:17:00"), manual)).Status
+	c.Status = Decide(NewInput(c, at("10:17:00"), manual)).Status
 	for name, suspend := range map[string]func(*v1.CronJob){
 		"for good":      func(c *v1.CronJob) { c.Spec.Suspend = new(true) },
 		"for some time": func(c *v1.CronJob) { c.Spec.SuspendUntil = &metav1.Time{Time: at("10:29:00")} },
 		"and resumed":   func(c *v1.CronJob) { c.Spec.SuspendUntil = &metav1.Time{Time: at("10:18:30")} },
 	} {
-		in := inputOf(edited(c, suspend), at("10:19:00"), manual)
-		in.EditedAt = at("10:18:00")
+		in := NewInput(edited(c, suspend), at("10:19:00"), manual)
+		in.EditedAt, in.RescheduledAt = at("10:18:00"), at("10:18:00")
 		p := Decide(in)
 		assert.Nil(t, p.Start)
 		assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:15:00"), 4}}, p.Missed, name)
 	}
 }
 
-func TestS23WhatWaitedSinceASuspensionThatWasOverWhenItWasAskedForRuns(t *testing.T) {
+func TestS23WhatWaitedIsMissedThoughTheSuspensionWasOverWhenItWasAskedFor(t *testing.T) {
 	c := settle(t, cron().Policy(v1.ForbidConcurrent).CatchUp(5).Obj(), at("09:58:31"))
 	manual := builders.MakeJob(c, at("09:59:00")).Manual().Obj()
-	c.Status = Decide(inputOf(c, at("10:17:00"), manual)).Status
-	in := inputOf(edited(c, func(c *v1.CronJob) { c.Spec.SuspendUntil = &metav1.Time{Time: at("10:10:00")} }), at("10:18:30"))
-	in.EditedAt, in.Verified = at("10:18:00"), true
+	c.Status = Decide(NewInput(c, at("10:17:00"), manual)).Status
+	in := NewInput(stamped(c, at("10:18:00"), func(c *v1.CronJob) { c.Spec.SuspendUntil = &metav1.Time{Time: at("10:10:00")} }), at("10:18:30"))
+	in.Verified = true
 	p := Decide(in)
-	assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:05:00"), 2}}, p.Missed)
-	require.NotNil(t, p.Start)
-	assert.Equal(t, at("10:10:00"), p.Start.Tick)
+	assert.Nil(t, p.Start, "S7: it was edited")
+	assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:15:00"), 4}}, p.Missed)
 }
 
 func TestS23FailuresStopWhatIsLeft(t *testing.T) {

@@ -37,11 +37,11 @@ func TestW2NothingWakesACronJobOfWhichNoTickIsLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := tc.c.Created(at("10:10:30")).Obj()
-			p := Decide(inputOf(c, at("10:11:00")))
+			p := Decide(NewInput(c, at("10:11:00")))
 			assertCompleted(t, p)
 			assert.Equal(t, tc.message, ready(t, p.Status).Message)
 			c.Status = p.Status
-			again := Decide(inputOf(c, at("10:20:00")))
+			again := Decide(NewInput(c, at("10:20:00")))
 			assertCompleted(t, again)
 			assert.Equal(t, p.Status, again.Status, "W3: nothing is written")
 		})
@@ -50,7 +50,7 @@ func TestW2NothingWakesACronJobOfWhichNoTickIsLeft(t *testing.T) {
 
 func TestTheFirstTickOfTheWindowIsAwaited(t *testing.T) {
 	c := cron().NotBefore(at("12:00:00")).Obj()
-	p := Decide(inputOf(c, at("10:11:00")))
+	p := Decide(NewInput(c, at("10:11:00")))
 	assert.Nil(t, p.Start)
 	assert.Empty(t, p.Missed, "ticks before it do not exist")
 	assert.Equal(t, at("12:00:00"), p.Status.NextScheduleTime.Time)
@@ -59,7 +59,7 @@ func TestTheFirstTickOfTheWindowIsAwaited(t *testing.T) {
 
 func TestS2TheLastTickOfTheWindowRunsAfterIt(t *testing.T) {
 	c := settle(t, cron().NotAfter(at("10:07:00")).Obj(), at("09:59:00"))
-	in := inputOf(c, at("10:30:00"))
+	in := NewInput(c, at("10:30:00"))
 	p := Decide(in)
 	require.NotNil(t, p.Start)
 	assert.Equal(t, at("10:05:00"), p.Start.Tick, "the newest that there is")
@@ -67,15 +67,15 @@ func TestS2TheLastTickOfTheWindowRunsAfterIt(t *testing.T) {
 	done := Conclude(in, p, Outcome{Job: p.Start.Job})
 	c.Status = done.Status
 	assert.Zero(t, done.WakeAt)
-	assertCompleted(t, Decide(inputOf(c, at("10:31:00"), p.Start.Job)))
+	assertCompleted(t, Decide(NewInput(c, at("10:31:00"), p.Start.Job)))
 }
 
 func TestS2TheLastTickIsMissedOnce(t *testing.T) {
 	c := settle(t, cron().NotAfter(at("10:07:00")).Deadline(60).Obj(), at("09:59:00"))
-	p := Decide(inputOf(c, at("10:30:00")))
+	p := Decide(NewInput(c, at("10:30:00")))
 	assert.Equal(t, []Missed{{MissedSuperseded, at("10:00:00"), at("10:00:00"), 1}, {MissedDeadline, at("10:05:00"), at("10:05:00"), 1}}, p.Missed)
 	c.Status = p.Status
-	assertCompleted(t, Decide(inputOf(c, at("10:31:00"))))
+	assertCompleted(t, Decide(NewInput(c, at("10:31:00"))))
 }
 
 // TestS7TicksThatDidNotExistBeforeAnEditNeverRun edits what takes ticks away after some have passed.
@@ -97,8 +97,8 @@ func TestS7TicksThatDidNotExistBeforeAnEditNeverRun(t *testing.T) {
 			tc.edit(&c.Spec)
 			c.Generation++
 			for _, now := range []time.Time{at("10:12:10"), at("10:14:00")} {
-				in := inputOf(c, now)
-				in.EditedAt = at("10:12:00")
+				in := NewInput(c, now)
+				in.EditedAt, in.RescheduledAt = at("10:12:00"), at("10:12:00")
 				p := Decide(in)
 				assert.Nil(t, p.Start)
 				assert.Empty(t, p.Missed)
@@ -109,44 +109,12 @@ func TestS7TicksThatDidNotExistBeforeAnEditNeverRun(t *testing.T) {
 	}
 }
 
-// TestS7ARemovalThatBringsTicksBackIsNotTakenForTheEditOfALabelBeforeIt removes a field, which is
-// not stamped.
-func TestS7ARemovalThatBringsTicksBackIsNotTakenForTheEditOfALabelBeforeIt(t *testing.T) {
-	for name, tc := range map[string]struct {
-		before *builders.CronJob
-		remove func(*v1.CronJobSpec)
-	}{
-		"the day is excluded no more":     {cron().Exclude("2026-01-01"), func(s *v1.CronJobSpec) { s.Exclude = nil }},
-		"the window begins whenever":      {cron().NotBefore(at("12:00:00")), func(s *v1.CronJobSpec) { s.NotBefore = nil }},
-		"the window that is over is none": {cron().NotAfter(at("09:59:00")), func(s *v1.CronJobSpec) { s.NotAfter = nil }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := settle(t, tc.before.Obj(), at("09:59:00"))
-			look := func(now, editedAt string) Plan {
-				in := NewInput(c, at(now), at(editedAt))
-				p := Decide(in)
-				c.Status = Conclude(in, p, Outcome{}).Status
-				return p
-			}
-			look("10:01:00", "10:01:00") // a label
-			before := c.Status
-			look("10:01:10", "10:01:00")
-			assert.Equal(t, before, c.Status, "W2")
-
-			c = edited(c, func(c *v1.CronJob) { tc.remove(&c.Spec) })
-			assert.Nil(t, look("10:06:00", "10:01:00").Start, "the tick of 10:05 did not exist then")
-			assert.Equal(t, at("10:10:00"), c.Status.NextScheduleTime.UTC())
-			assert.Empty(t, c.Status.Missed)
-		})
-	}
-}
-
 func TestS7TicksThatPassedWhileSuspendedNeverRunOnceNoneIsLeft(t *testing.T) {
 	c := settle(t, cron().NotAfter(at("10:20:00")).Suspend(true).Obj(), at("09:59:00"))
 	c.Spec.Suspend, c.Generation = new(false), c.Generation+1
 	for _, now := range []time.Time{at("10:30:00"), at("10:31:00")} {
-		in := inputOf(c, now)
-		in.EditedAt = at("10:30:00")
+		in := NewInput(c, now)
+		in.EditedAt, in.RescheduledAt = at("10:30:00"), at("10:30:00")
 		p := Decide(in)
 		assertCompleted(t, p)
 		c.Status = p.Status
@@ -157,17 +125,17 @@ func TestTicksComeAgainWhenTheClockIsSetBackIntoTheWindow(t *testing.T) {
 	c := settle(t, cron().NotAfter(at("10:20:00")).Obj(), at("09:59:00"))
 	c.Status.NextScheduleTime = nil // as written while the clock was ahead
 	c.Status.Conditions[0].Reason = v1.ReasonCompleted
-	p := Decide(inputOf(c, at("10:11:00")))
+	p := Decide(NewInput(c, at("10:11:00")))
 	assert.Nil(t, p.Start)
 	assert.Equal(t, at("10:15:00"), p.Status.NextScheduleTime.Time)
 }
 
 func TestS2WhatWasMissedNeverRunsThoughTheClockIsSetBackIntoTheWindow(t *testing.T) {
 	c := settle(t, cron().NotAfter(at("10:20:00")).Deadline(60).Obj(), at("09:59:00"))
-	c.Status = Decide(inputOf(c, at("10:30:00"))).Status // the clock of this leader is ahead
+	c.Status = Decide(NewInput(c, at("10:30:00"))).Status // the clock of this leader is ahead
 	require.Equal(t, at("10:20:00"), c.Status.Missed[0].Last.Time)
 	for _, now := range []time.Time{at("10:11:00"), at("10:15:00"), at("10:20:00")} {
-		p := Decide(inputOf(c, now))
+		p := Decide(NewInput(c, now))
 		assertCompleted(t, p)
 		c.Status = p.Status
 	}
@@ -180,7 +148,7 @@ func TestA5WhatLeavesNoTickIsAnInvalidSchedule(t *testing.T) {
 		`not a day: exclude[0] "soon": must be a date of the calendar such as 2026-12-25, a range such as 2026-12-24/2027-01-02, ` +
 			"or a day of each year such as --12-25": cron().Exclude("soon"),
 	} {
-		p := Decide(inputOf(c.Obj(), at("10:11:00")))
+		p := Decide(NewInput(c.Obj(), at("10:11:00")))
 		require.NotNil(t, p.Rejected)
 		assert.Equal(t, v1.ReasonInvalidSchedule, p.Rejected.Reason)
 		assert.EqualError(t, p.Rejected.Err, message)

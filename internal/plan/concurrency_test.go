@@ -67,8 +67,8 @@ func TestS20NoMoreJobsRunThanMaxConcurrencyAllows(t *testing.T) {
 			}
 			c := b.Obj()
 			c.Spec.MaxConcurrency = &tc.limit
-			c.Status = Decide(inputOf(c, at("10:05:01"), first, second)).Status
-			p := Decide(inputOf(c, tc.now, tc.jobs...))
+			c.Status = Decide(NewInput(c, at("10:05:01"), first, second)).Status
+			p := Decide(NewInput(c, tc.now, tc.jobs...))
 			assert.Equal(t, tc.wantMissed, p.Missed)
 			assert.Equal(t, tc.wantReason, ready(t, p.Status).Reason)
 			if tc.wantMessage != "" {
@@ -89,31 +89,31 @@ func TestS20ATickThatWaitsIsToldOfOnceAndMissedWhenANewerOneIsDue(t *testing.T) 
 	c := cron().Obj()
 	c.Spec.MaxConcurrency = new(int32(1))
 	job := builders.MakeJob(c, at("10:00:00")).Obj()
-	c.Status = Decide(inputOf(c, at("10:00:01"), job)).Status
-	p := Decide(inputOf(c, at("10:05:00"), job))
-	events := Conclude(inputOf(c, at("10:05:00"), job), p, Outcome{}).Events
+	c.Status = Decide(NewInput(c, at("10:00:01"), job)).Status
+	p := Decide(NewInput(c, at("10:05:00"), job))
+	events := Conclude(NewInput(c, at("10:05:00"), job), p, Outcome{}).Events
 	require.Len(t, events, 1)
 	assert.Equal(t, EventJobAlreadyActive, events[0].Reason)
 	assert.Equal(t, "Not starting a job because c-1767261600 is running and maxConcurrency is 1", events[0].Note)
 	c.Status = p.Status
 
-	again := Decide(inputOf(c, at("10:06:00"), job))
+	again := Decide(NewInput(c, at("10:06:00"), job))
 	assert.Nil(t, again.HeldBy)
 	assert.Equal(t, c.Status, again.Status, "W3")
-	assert.Equal(t, []Missed{{MissedForbidden, at("10:05:00"), at("10:05:00"), 1}}, Decide(inputOf(c, at("10:10:00"), job)).Missed)
+	assert.Equal(t, []Missed{{MissedForbidden, at("10:05:00"), at("10:05:00"), 1}}, Decide(NewInput(c, at("10:10:00"), job)).Missed)
 }
 
 func TestS20AJobThatMayRunCountsThoughItWasNotObserved(t *testing.T) {
 	c, jobs := grown(t, v1.AllowConcurrent, 150)
 	c.Spec.MaxConcurrency = new(int32(150))
-	assert.Nil(t, Decide(inputOf(c, at("10:00:00").Add(-time.Millisecond), jobs[:149]...)).Start)
+	assert.Nil(t, Decide(NewInput(c, at("10:00:00").Add(-time.Millisecond), jobs[:149]...)).Start)
 	c.Status.LastScheduleTime.Time = at("09:59:30") // less than a minute ago
-	assert.Nil(t, Decide(inputOf(c, at("10:00:00"), jobs[:149]...)).Start, "the cache may lack the newest")
-	assert.NotNil(t, Decide(inputOf(c, at("10:01:00"), jobs[:149]...)).Start, "but not for longer than a minute")
+	assert.Nil(t, Decide(NewInput(c, at("10:00:00"), jobs[:149]...)).Start, "the cache may lack the newest")
+	assert.NotNil(t, Decide(NewInput(c, at("10:01:00"), jobs[:149]...)).Start, "but not for longer than a minute")
 
 	c = cron().Obj()
 	c.Spec.MaxConcurrency = new(int32(5))
-	in := inputOf(c, at("10:00:00"))
+	in := NewInput(c, at("10:00:00"))
 	in.Uncertain = true
 	assert.Nil(t, Decide(in).Start, "whether a Job was created is not known")
 }

@@ -11,6 +11,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/schedule"
@@ -89,30 +90,48 @@ type countChange struct {
 	isFailure bool
 }
 
-// countChanges returns the changes that the stored status does not reflect, oldest first. A failure
-// does not count if the count is reset in the same second.
+// countChanges returns the changes that the stored status does not reflect, oldest first. What
+// counts is when a Job failed, not when that was seen. A failure does not count if the count is
+// reset in the same second: nobody knows which came first.
 func (p *Plan) countChanges(in Input) []countChange {
-	failed := timeOf(in.CronJob.Status.LastFailureTime)
-	restarts := []time.Time{resumedAt(in), in.EditSeenAt, timeOf(p.Status.LastSuccessfulTime)}
-	// A success counts from any Job: a manual run may have ended before it was observed.
-	for _, job := range slices.Concat(in.Jobs, in.Gone) {
-		restarts = append(restarts, timeOf(job.Status.CompletionTime))
-	}
-	restarts = slices.DeleteFunc(restarts, func(at time.Time) bool { return at.IsZero() || at.Before(failed) })
-	if isEditUnseen(in.CronJob) {
-		restarts = append(restarts, latest(editedAt(in), failed))
-	}
 	var changes []countChange
-	for _, job := range p.newlyEnded {
-		if ResultOf(job) == Failed {
-			changes = append(changes, countChange{endCondition(job).LastTransitionTime.Time, true})
-		}
-	}
-	for _, at := range restarts {
+	resetIn := sets.New[int64]() // seconds since 1970
+	for _, at := range p.resets(in) {
 		changes = append(changes, countChange{at, false})
+		resetIn.Insert(at.Unix())
+	}
+	edited := time.Time{} // the edit that the status reflects
+	if !isEditUnseen(in.CronJob) {
+		edited = in.EditedAt
+	}
+	for _, job := range p.newlyEnded {
+		if at := endCondition(job).LastTransitionTime.Time; ResultOf(job) == Failed && at.After(edited) && !resetIn.Has(at.Unix()) {
+			changes = append(changes, countChange{at, true})
+		}
 	}
 	slices.SortStableFunc(changes, func(a, b countChange) int { return a.at.Compare(b.at) })
 	return changes
+}
+
+// resets returns when the count of failures was reset since the last recorded failure.
+func (p *Plan) resets(in Input) []time.Time {
+	failed := timeOf(in.CronJob.Status.LastFailureTime)
+	resets := []time.Time{resumedAt(in), timeOf(p.Status.LastSuccessfulTime)}
+	// A success counts from any Job: a manual run may have ended before it was observed.
+	for _, job := range slices.Concat(in.Jobs, in.Gone) {
+		resets = append(resets, timeOf(job.Status.CompletionTime))
+	}
+	resets = slices.DeleteFunc(resets, func(at time.Time) bool { return at.IsZero() || at.Before(failed) })
+	// What the status does not reflect comes after what it does, whatever the clocks say.
+	if isEditUnseen(in.CronJob) {
+		resets = append(resets, latest(editedAt(in), failed))
+	}
+	for _, job := range p.newlyEnded {
+		if ResultOf(job) == Succeeded {
+			resets = append(resets, latest(endCondition(job).LastTransitionTime.Time, failed))
+		}
+	}
+	return resets
 }
 
 // stop starts nothing, as suspend does. It is recorded in the status alone: the spec belongs to the
@@ -158,9 +177,6 @@ func resumedAt(in Input) time.Time {
 
 // IsStopped reports whether the stored status says that a CronJob has stopped after failures.
 func IsStopped(c *v1.CronJob) bool { return isReadyReason(c, v1.ReasonStoppedAfterFailures) }
-
-// isEditUnseen reports whether the stored status was computed from an earlier spec.
-func isEditUnseen(c *v1.CronJob) bool { return c.Status.ObservedGeneration != c.Generation }
 
 func (s Stop) message() string {
 	runs := fmt.Sprintf("%d runs failed in a row", s.Failures)

@@ -22,7 +22,7 @@ func failing(t *testing.T, build func(*builders.CronJob) *builders.CronJob) *wor
 	t.Helper()
 	w := &world{
 		t: t, c: build(builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).StopAfterFailures(3)).Obj(),
-		now: at("09:55:00"), editedAt: at("09:55:00"), ends: map[string]time.Time{},
+		now: at("09:55:00"), ends: map[string]time.Time{},
 		takes: func(time.Time) (time.Duration, bool) { return 2 * time.Minute, true },
 	}
 	w.reconcile()
@@ -47,8 +47,8 @@ func TestS21NothingStartsAfterAsManyFailuresInARow(t *testing.T) {
 	assert.Equal(t, v1.ReasonStoppedAfterFailures, condition.Reason)
 	assert.Equal(t, "3 runs failed in a row, as many as spec.stopAfterFailures allows: no Job is started until the spec is edited, "+
 		"a manual run succeeds, or somebody resumes the CronJob by kubectl cronjob resume.", condition.Message)
-	assert.False(t, *inputOf(w.c, w.now).CronJob.Spec.Suspend, "the spec is its user's")
-	assert.Equal(t, w.c.Status, Decide(inputOf(w.c, w.now, w.jobs...)).Status, "W3")
+	assert.False(t, *NewInput(w.c, w.now).CronJob.Spec.Suspend, "the spec is its user's")
+	assert.Equal(t, w.c.Status, Decide(NewInput(w.c, w.now, w.jobs...)).Status, "W3")
 }
 
 func TestS21AFailureCountsOnceThoughTheCacheShowsAfterwardsThatItsJobRuns(t *testing.T) {
@@ -60,9 +60,9 @@ func TestS21AFailureCountsOnceThoughTheCacheShowsAfterwardsThatItsJobRuns(t *tes
 	running := builders.MakeJob(w.c, at("10:00:00")).Obj()
 	require.Equal(t, w.jobs[0].Name, running.Name)
 	running.UID = w.jobs[0].UID
-	w.c.Status = Decide(inputOf(w.c, w.now, running)).Status
+	w.c.Status = Decide(NewInput(w.c, w.now, running)).Status
 	assert.Equal(t, before, w.c.Status, "it does not run again")
-	w.c.Status = Decide(inputOf(w.c, w.now, w.jobs...)).Status
+	w.c.Status = Decide(NewInput(w.c, w.now, w.jobs...)).Status
 	assert.Equal(t, before, w.c.Status, "it does not fail again")
 }
 
@@ -75,7 +75,7 @@ func TestS21AFailureCountsOnceThoughItsJobIsGoneWhenTheAnswerToItsStatusIsLost(t
 	failed.Status = w.jobs[0].Status
 	for name, gone := range map[string]*batchv1.Job{"it failed": failed, "it was deleted": running} {
 		t.Run(name, func(t *testing.T) {
-			in := inputOf(w.c, w.now)
+			in := NewInput(w.c, w.now)
 			in.Gone = []*batchv1.Job{gone}
 			p := Decide(in)
 			assert.Equal(t, w.c.Status, Conclude(in, p, Outcome{}).Status, "W3")
@@ -83,7 +83,7 @@ func TestS21AFailureCountsOnceThoughItsJobIsGoneWhenTheAnswerToItsStatusIsLost(t
 		})
 	}
 	t.Run("the status says that it runs", func(t *testing.T) {
-		in := inputOf(w.c.DeepCopy(), w.now)
+		in := NewInput(w.c.DeepCopy(), w.now)
 		in.CronJob.Status.Active, in.CronJob.Status.ActiveCount = []corev1.ObjectReference{Reference(failed)}, 1
 		in.CronJob.Status.FailuresTowardsStop, in.CronJob.Status.ConsecutiveFailures = 0, 0
 		in.Gone = []*batchv1.Job{failed}
@@ -188,9 +188,7 @@ func stoppedUnwritten(t *testing.T, now time.Time, more ...*batchv1.Job) Input {
 	for _, tick := range []string{"10:00:00", "10:05:00", "10:10:00"} {
 		jobs = append(jobs, builders.MakeJob(c, at(tick)).Failed(at(tick).Add(30*time.Second)).Obj())
 	}
-	in := inputOf(c, now, append(jobs, more...)...)
-	in.EditedAt = at("09:58:30")
-	return in
+	return NewInput(c, now, append(jobs, more...)...)
 }
 
 func TestS21AStopThatNoStatusTellsOfHolds(t *testing.T) {
@@ -215,7 +213,7 @@ func TestS21AStopThatNoStatusTellsOfHolds(t *testing.T) {
 func TestS2TicksThatWaitedAtAStopOfWhichNoStatusTellsAreTold(t *testing.T) {
 	c := settle(t, cron().History(0, 0).Policy(v1.ForbidConcurrent).StopAfterFailures(1).Obj(), at("09:59:00"))
 	c.Annotations = map[string]string{v1.ResumedAtAnnotation: "2026-01-01T10:31:00Z"}
-	p := Decide(inputOf(c, at("10:33:00"), builders.MakeJob(c, at("10:00:00")).Failed(at("10:17:00")).Obj()))
+	p := Decide(NewInput(c, at("10:33:00"), builders.MakeJob(c, at("10:00:00")).Failed(at("10:17:00")).Obj()))
 	assert.Nil(t, p.Start)
 	assert.Equal(t, []Missed{{MissedStopped, at("10:05:00"), at("10:15:00"), 3}}, p.Missed)
 	assert.True(t, p.Status.NextScheduleTime.Time.Equal(at("10:35:00")))
@@ -230,8 +228,8 @@ func TestS2TicksThatWaitedAtTheFirstOfTwoStopsOfWhichNoStatusTellsAreTold(t *tes
 		manual("a").Failed(at("10:11:00")).Obj(), manual("b").Succeeded(at("10:12:00")).Obj(), manual("c").Failed(at("10:13:00")).Obj(),
 	}
 	for name, in := range map[string]Input{
-		"it is still stopped": inputOf(c, at("10:21:00"), jobs...),
-		"another succeeds":    inputOf(c, at("10:21:00"), append(jobs, manual("d").Succeeded(at("10:18:00")).Obj())...),
+		"it is still stopped": NewInput(c, at("10:21:00"), jobs...),
+		"another succeeds":    NewInput(c, at("10:21:00"), append(jobs, manual("d").Succeeded(at("10:18:00")).Obj())...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, Missed{MissedStopped, at("10:00:00"), at("10:10:00"), 3}, Decide(in).Missed[0])
@@ -247,8 +245,8 @@ func TestS2TicksFromBeforeAStopOfWhichNoStatusTellsAreToldThoughNewerOnesRanSinc
 	job := func(tick string) *builders.Job { return builders.MakeJob(c, at(tick)) }
 	failed := job("10:15:00").Failed(at("10:16:00")).Obj()
 	for name, in := range map[string]Input{
-		"another one runs": inputOf(c, at("10:27:00"), failed, job("10:25:00").Obj()),
-		"it stopped again, until a manual run succeeded": inputOf(c, at("10:44:00"), failed,
+		"another one runs": NewInput(c, at("10:27:00"), failed, job("10:25:00").Obj()),
+		"it stopped again, until a manual run succeeded": NewInput(c, at("10:44:00"), failed,
 			job("10:25:00").Failed(at("10:26:00")).Obj(),
 			job("10:36:00").Manual().Named("by-hand").Succeeded(at("10:36:00")).Obj(), job("10:40:00").Obj()),
 	} {
@@ -267,7 +265,9 @@ func TestS21ARestartThatNoStatusTellsOfCostsNoTick(t *testing.T) {
 			in.CronJob.Annotations = map[string]string{v1.ResumedAtAnnotation: "2026-01-01T10:33:00Z"}
 		},
 		"a success": func(in *Input) { in.Jobs = append(in.Jobs, success) },
-		"an edit":   func(in *Input) { in.CronJob.Generation, in.EditedAt = 2, at("10:33:00") },
+		"an edit": func(in *Input) {
+			in.CronJob.Generation, in.EditedAt, in.RescheduledAt = 2, at("10:33:00"), at("09:58:30")
+		},
 	} {
 		for whose, stored := range map[string]v1.CronJobStatus{
 			"of a stop that the status tells of":     Decide(stoppedUnwritten(t, at("10:10:31"))).Status,
@@ -347,14 +347,10 @@ func TestS21ATickThatWaitedWhenItStoppedIsMissed(t *testing.T) {
 	assert.True(t, w.c.Status.Missed[0].First.Time.Equal(at("10:30:00")))
 }
 
-func TestS21ARemovalThatStartsItAgainIsNotTakenForTheEditOfALabelBeforeIt(t *testing.T) {
+func TestS21ARemovalOfTheLimitStartsItAgain(t *testing.T) {
 	w := failing(t, asItIs)
 	w.play(at("11:31:00"),
-		scene{at("11:00:00"), "a label", func(w *world) { w.editedAt = w.now }},
-		scene{at("11:25:00"), "no limit, which the managed fields don't tell of", func(w *world) {
-			w.c.Spec.StopAfterFailures = nil
-			w.c.Generation++
-		}})
+		scene{at("11:25:00"), "no limit", edit(func(c *v1.CronJob) { c.Spec.StopAfterFailures = nil })})
 	assert.NotContains(t, w.story.String(), "start 11:20:00", "S7")
 	assert.Contains(t, w.story.String(), "start 11:30:00")
 }
@@ -362,13 +358,13 @@ func TestS21ARemovalThatStartsItAgainIsNotTakenForTheEditOfALabelBeforeIt(t *tes
 // A new leader, whose cache lags, finds that the one before has started the first of the ticks.
 func TestS21TicksThatWaitedWhenAJobThatExistedHadFailedAreMissed(t *testing.T) {
 	c := settle(t, cron().CatchUp(5).StopAfterFailures(1).Obj(), at("09:58:31"))
-	in := inputOf(c, at("10:12:00"))
+	in := NewInput(c, at("10:12:00"))
 	in.Verified = true
 	p := Decide(in)
 	require.NotNil(t, p.Start)
 	failed := builders.MakeJob(c, p.Start.Tick).Failed(at("10:11:59")).Obj()
 	c.Status = Conclude(in, p, Outcome{Job: failed, Existed: true}).Status
-	p = Decide(inputOf(c, at("10:12:00.1"), failed))
+	p = Decide(NewInput(c, at("10:12:00.1"), failed))
 	assert.Nil(t, p.Start)
 	assert.Equal(t, []Missed{{MissedStopped, at("10:05:00"), at("10:10:00"), 2}}, p.Missed)
 	assert.Equal(t, &Stop{1, at("10:11:59")}, p.Stopped)
@@ -379,14 +375,14 @@ func TestS21AResumeSoonAfterTheLastFailureCountsThoughTheManagersClockIsBehind(t
 	w.play(at("10:22:01"))
 	require.True(t, IsStopped(w.c))
 	w.c.Annotations = map[string]string{v1.ResumedAtAnnotation: "2026-01-01T10:22:10Z"}
-	p := Decide(inputOf(w.c, at("10:19:30"), w.jobs...))
+	p := Decide(NewInput(w.c, at("10:19:30"), w.jobs...))
 	assert.Equal(t, v1.ReasonScheduled, ready(t, p.Status).Reason)
 	assert.Equal(t, at("10:30:00"), p.WakeAt)
 }
 
 func TestS21NoTickToComeIsMissedThoughTheManagersClockIsBehind(t *testing.T) {
 	c := settle(t, cron().StopAfterFailures(1).Obj(), at("09:59:00"))
-	p := Decide(inputOf(c, at("10:01:00"), builders.MakeJob(c, at("10:00:00")).Failed(at("10:06:00")).Obj()))
+	p := Decide(NewInput(c, at("10:01:00"), builders.MakeJob(c, at("10:00:00")).Failed(at("10:06:00")).Obj()))
 	require.NotNil(t, p.Stopped)
 	assert.Empty(t, p.Missed, "10:05 is yet to come")
 }
@@ -400,7 +396,7 @@ func TestS21WhileItIsStoppedBackfilledJobsGoAsTheirLimitAsks(t *testing.T) {
 		w.jobs = append(w.jobs, builders.MakeJob(w.c, tick).Backfilled(at("11:04:00")).Failed(at("11:05:00")).Obj())
 	}
 	w.reconcile()
-	assert.Len(t, Decide(inputOf(w.c, w.now, w.jobs...)).Prune, 2, "S8")
+	assert.Len(t, Decide(NewInput(w.c, w.now, w.jobs...)).Prune, 2, "S8")
 }
 
 func TestS21AFailureDuringASuspensionStopsItOnceThatIsOver(t *testing.T) {
@@ -409,7 +405,7 @@ func TestS21AFailureDuringASuspensionStopsItOnceThatIsOver(t *testing.T) {
 		c.Spec.SuspendUntil = &metav1.Time{Time: at("10:05:00")}
 	})})
 	assert.Equal(t, v1.ReasonSuspended, ready(t, w.c.Status).Reason)
-	p := Decide(inputOf(w.c, at("10:05:00"), w.jobs...))
+	p := Decide(NewInput(w.c, at("10:05:00"), w.jobs...))
 	require.NotNil(t, p.Stopped)
 	assert.Equal(t, at("10:02:00"), p.Stopped.At, "each stop has an event of its own")
 	assert.Equal(t, v1.ReasonStoppedAfterFailures, ready(t, p.Status).Reason)

@@ -45,7 +45,7 @@ func FuzzDecide(f *testing.F) {
 		s.bound(c, s.ago(last), s.ago(deadline))
 		all := s.jobs(c, jobs)
 		bounds.Hold(t, len(text)+len(zone)+1000*(len(jobs)+len(all)), func() {
-			assertPlanIsSound(t, NewInput(c, s.now, s.ago(edited), all...), c)
+			assertPlanIsSound(t, editedInput(c, s.now, s.ago(edited), all...), c)
 		})
 	})
 }
@@ -155,7 +155,7 @@ func (s *situation) addStatus(c *v1.CronJob, observed string, last, next time.Ti
 // jobs makes a Job from every two bytes: how long ago its tick was, and its result. From the first
 // few bytes it may make more Jobs than a status lists.
 func (s *situation) jobs(c *v1.CronJob, described []byte) []*batchv1.Job {
-	in := NewInput(c, s.now, time.Time{})
+	in := NewInput(c, s.now)
 	byName := map[string]*batchv1.Job{}
 	for pair := range slices.Chunk(described, 2) {
 		if len(pair) < 2 {
@@ -227,7 +227,7 @@ func assertPlanIsSound(t *testing.T, in Input, stored *v1.CronJob) {
 		require.Contains(t, in.Jobs, job)
 	}
 	assertStatusCanBeStored(t, p.Status)
-	pruned := NewInput(stored, in.Now, in.EditedAt, slices.DeleteFunc(slices.Clone(in.Jobs), func(job *batchv1.Job) bool {
+	pruned := editedInput(stored, in.Now, in.EditedAt, slices.DeleteFunc(slices.Clone(in.Jobs), func(job *batchv1.Job) bool {
 		return slices.Contains(p.Prune, job)
 	})...)
 	if start := Decide(pruned).Start; start != nil {
@@ -261,7 +261,7 @@ func assertPlanIsSound(t *testing.T, in Input, stored *v1.CronJob) {
 		assertStatusCanBeStored(t, result.Status)
 		again := *stored
 		again.Status = result.Status
-		next := Decide(NewInput(&again, in.Now, in.EditedAt, in.Jobs...))
+		next := Decide(editedInput(&again, in.Now, in.EditedAt, in.Jobs...))
 		if what == "started" || what == "taken" {
 			assert.True(t, next.Start == nil || next.Start.Tick.After(p.Start.Tick), "S4: a tick that was %s is started again", what)
 		}

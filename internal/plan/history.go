@@ -24,8 +24,8 @@ func (p *Plan) prune(in Input, jobs sortedJobs) {
 	p.pruneTo(triggeredBy(v1.TriggerSchedule, jobs.succeeded), int(*spec.SuccessfulJobsHistoryLimit), endUnrecorded)
 	p.pruneTo(triggeredBy(v1.TriggerSchedule, jobs.failed), int(*spec.FailedJobsHistoryLimit), endUnrecorded)
 	p.pruneTo(newestLast(triggeredBy(v1.TriggerManual, jobs.ended)), unscheduledHistoryLimit, endUnrecorded)
-	p.pruneTo(newestLast(backfilled(in, jobs.succeeded)), unscheduledHistoryLimit, endUnrecorded)
-	p.pruneTo(newestLast(backfilled(in, jobs.failed)), failedBackfillLimit, endUnrecorded)
+	p.pruneTo(newestLast(p.backfilled(in, jobs.succeeded)), unscheduledHistoryLimit, endUnrecorded)
+	p.pruneTo(newestLast(p.backfilled(in, jobs.failed)), failedBackfillLimit, endUnrecorded)
 }
 
 const (
@@ -39,9 +39,27 @@ const (
 	failedBackfillLimit = 10
 )
 
-// backfilled returns the Jobs of backfills whose tick can't be due any more.
-func backfilled(in Input, jobs []jobState) []jobState {
-	return slices.DeleteFunc(triggeredBy(v1.TriggerBackfill, jobs), func(job jobState) bool { return mayBeDue(in, job) })
+// backfilled returns the Jobs of backfills whose tick can't be due any more. It notes the others.
+func (p *Plan) backfilled(in Input, jobs []jobState) []jobState {
+	return slices.DeleteFunc(triggeredBy(v1.TriggerBackfill, jobs), func(job jobState) bool {
+		isDue := mayBeDue(in, job)
+		if isDue {
+			p.maybeDue = append(p.maybeDue, job)
+		}
+		return isDue
+	})
+}
+
+// pruneLater asks for another plan if the status, once it is written, says that the tick of a
+// backfill can't be due any more: the history limits then apply to its Job.
+func (p *Plan) pruneLater(in Input) {
+	if len(p.maybeDue) == 0 {
+		return
+	}
+	written := *in.CronJob
+	written.Status = p.Status
+	in.CronJob = &written
+	p.Again = p.Again || slices.ContainsFunc(p.maybeDue, func(job jobState) bool { return !mayBeDue(in, job) })
 }
 
 func triggeredBy(trigger v1.RunTrigger, jobs []jobState) []jobState {

@@ -113,7 +113,7 @@ func TestS22ATickStartsLaterAndStaysTheTickThatItIs(t *testing.T) {
 				b = tc.build(b)
 			}
 			c := settle(t, b.Obj(), at("09:58:31"))
-			p := Decide(inputOf(c, tc.now, tc.jobs...))
+			p := Decide(NewInput(c, tc.now, tc.jobs...))
 			assert.Equal(t, tc.wantMissed, p.Missed)
 			assert.Equal(t, tc.wantNext, p.Status.NextScheduleTime.Time)
 			assert.Equal(t, tc.wantNext.Add(Jitter(c)), p.Status.NextStartTime.Time)
@@ -127,7 +127,7 @@ func TestS22ATickStartsLaterAndStaysTheTickThatItIs(t *testing.T) {
 			assert.Equal(t, tc.wantTick.Add(Jitter(c)), p.Start.At)
 			assert.Equal(t, JobName(c, tc.wantTick), p.Start.Job.Name)
 			assert.Equal(t, tc.wantTick.Format(time.RFC3339), p.Start.Job.Annotations[v1.ScheduledAtAnnotation])
-			done := Conclude(inputOf(c, tc.now), p, Outcome{Job: p.Start.Job})
+			done := Conclude(NewInput(c, tc.now), p, Outcome{Job: p.Start.Job})
 			assert.Equal(t, tc.wantTick, done.Status.LastScheduleTime.Time)
 			assert.Equal(t, tc.wantTick.Add(5*time.Minute), done.Status.NextScheduleTime.Time)
 			assert.Equal(t, tc.wantTick.Add(5*time.Minute+Jitter(c)), done.WakeAt)
@@ -143,7 +143,7 @@ func TestS22TheStatusSaysWhenOnlyWhereStartsAreDelayed(t *testing.T) {
 		"suspended": func(c *v1.CronJob) { c.Spec.Suspend = new(true) },
 		"invalid":   func(c *v1.CronJob) { c.Spec.Schedule = "soon" },
 	} {
-		status := Decide(inputOf(edited(c, edit), at("09:59:30"))).Status
+		status := Decide(NewInput(edited(c, edit), at("09:59:30"))).Status
 		assert.Nil(t, status.NextStartTime, name)
 		assert.Nil(t, status.NextScheduleTime, name)
 	}
@@ -153,7 +153,7 @@ func TestS22TheStatusSaysWhenOnlyWhereStartsAreDelayed(t *testing.T) {
 // yet.
 func TestS22ATickThatTheLeaderBeforeMayHaveStartedIsVerified(t *testing.T) {
 	c := settle(t, jittered(t).Deadline(5).Obj(), at("09:59:00"))
-	in := inputOf(c, at("10:01:43"))
+	in := NewInput(c, at("10:01:43"))
 	in.LeadingSince = at("10:01:42")
 	assert.Equal(t, []string{"c-1767261600"}, Decide(in).Verify)
 }
@@ -176,12 +176,12 @@ func TestS22ATickStartsThoughNoneWouldExistByThen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := settle(t, tc.build.Obj(), at("09:59:00"))
 			start := tc.tick.Add(97 * time.Second)
-			early := Decide(inputOf(c, start.Add(-time.Millisecond)))
+			early := Decide(NewInput(c, start.Add(-time.Millisecond)))
 			assert.Nil(t, early.Start)
 			assert.Equal(t, start, early.WakeAt)
 			assert.Equal(t, v1.ReasonScheduled, ready(t, early.Status).Reason)
 
-			in := inputOf(c, start)
+			in := NewInput(c, start)
 			p := Decide(in)
 			require.NotNil(t, p.Start)
 			assert.Equal(t, tc.tick, p.Start.Tick)

@@ -32,12 +32,11 @@ const maxStatusSize = 64 << 10
 
 // crowd is a CronJob with many Jobs, random events, and a reconciler that carries out its plans.
 type crowd struct {
-	t        *testing.T
-	rand     *rand.Rand
-	c        *v1.CronJob
-	jobs     []*batchv1.Job
-	now      time.Time
-	editedAt time.Time
+	t    *testing.T
+	rand *rand.Rand
+	c    *v1.CronJob
+	jobs []*batchv1.Job
+	now  time.Time
 
 	created sets.Set[string]    // names of Jobs that were started by schedule
 	known   sets.Set[types.UID] // those, and the Jobs started by hand that a status has counted
@@ -53,7 +52,7 @@ func newCrowd(t *testing.T, seed uint64) *crowd {
 	t.Helper()
 	c := builders.MakeCronJob("c").Created(at("00:00:30")).Policy(v1.AllowConcurrent).History(2, 1).Obj()
 	return &crowd{
-		t: t, rand: rand.New(rand.NewPCG(seed, 1)), c: c, now: c.CreationTimestamp.Time, editedAt: c.CreationTimestamp.Time,
+		t: t, rand: rand.New(rand.NewPCG(seed, 1)), c: c, now: c.CreationTimestamp.Time,
 		created: sets.New[string](), known: sets.New[types.UID](), untold: sets.New[types.UID](),
 	}
 }
@@ -143,10 +142,7 @@ func (w *crowd) setPolicies(c *v1.CronJob) {
 }
 
 func (w *crowd) edit(change func(*v1.CronJob)) {
-	w.c = w.c.DeepCopy()
-	change(w.c)
-	w.c.Generation++
-	w.editedAt = w.now.Truncate(time.Second)
+	w.c = stamped(w.c, w.now, change)
 }
 
 // reconcile carries out plans until there is nothing to do at once.
@@ -161,7 +157,7 @@ func (w *crowd) reconcile() {
 
 // carryOut carries out one plan, and reports whether another has to be made at once.
 func (w *crowd) carryOut() bool {
-	in := NewInput(w.c, w.now, w.editedAt, slices.Clone(w.jobs)...)
+	in := NewInput(w.c, w.now, slices.Clone(w.jobs)...)
 	p := Decide(in)
 	told := sets.New[types.UID]()
 	for _, ended := range p.Ended {
@@ -234,7 +230,7 @@ func (w *crowd) check() {
 	for i, ref := range status.Active {
 		require.Equal(w.t, running[i].UID, ref.UID, "the oldest are listed")
 	}
-	again := Decide(NewInput(w.c, w.now, w.editedAt, slices.Clone(w.jobs)...))
+	again := Decide(NewInput(w.c, w.now, slices.Clone(w.jobs)...))
 	require.Empty(w.t, again.Missed, "S2: told once")
 	require.Zero(w.t, again.DeletedCount, "told once")
 	require.Zero(w.t, again.ReplacedCount, "told once")
@@ -249,8 +245,10 @@ func (w *crowd) settled() {
 	require.Empty(w.t, w.untold, "the end of each Job is told")
 	ended := map[JobResult]int{}
 	manual, backfilled := 0, map[JobResult]int{}
+	in := NewInput(w.c, w.now, w.jobs...)
 	for _, job := range w.jobs {
 		switch trigger, _ := TriggerOf(job); {
+		case trigger == v1.TriggerBackfill && mayBeDue(in, stateOf(in, job)): // its tick waits
 		case trigger == v1.TriggerSchedule:
 			ended[ResultOf(job)]++
 		case trigger == v1.TriggerBackfill:
@@ -276,7 +274,7 @@ func grown(t *testing.T, policy v1.ConcurrencyPolicy, count int) (*v1.CronJob, [
 	for i := range count {
 		jobs = append(jobs, builders.MakeJob(c, at("10:00:00").Add(time.Duration(i-count)*time.Minute)).Obj())
 	}
-	c.Status = Decide(inputOf(c, at("09:59:05"), jobs...)).Status
+	c.Status = Decide(NewInput(c, at("09:59:05"), jobs...)).Status
 	require.Len(t, c.Status.Active, min(count, maxListed))
 	require.EqualValues(t, count, c.Status.ActiveCount)
 	return c, jobs
@@ -294,18 +292,18 @@ func TestR2TheEndOfAJobThatTheStatusDoesNotListIsTold(t *testing.T) {
 	done := builders.MakeJob(c, tick).Failed(at("09:59:10")).Obj()
 	jobs = but(jobs, unlisted, done)
 
-	p := Decide(inputOf(c, at("09:59:10"), jobs...))
+	p := Decide(NewInput(c, at("09:59:10"), jobs...))
 	assert.Equal(t, []Ended{{done, Failed}}, p.Ended)
 	assert.Zero(t, p.DeletedCount)
 	assert.EqualValues(t, 149, p.Status.ActiveCount)
 	c.Status = p.Status
 
-	in := inputOf(c, at("10:09:09"), jobs...)
+	in := NewInput(c, at("10:09:09"), jobs...)
 	assert.Len(t, Decide(in).Ended, 1, "it may be one that was not told of yet")
-	in = inputOf(c, at("10:09:10"), jobs...)
+	in = NewInput(c, at("10:09:10"), jobs...)
 	assert.Empty(t, Decide(in).Ended, "for ten minutes")
 
-	in = inputOf(c, at("09:59:20"), append(jobs[:99:99], jobs[149], done)...)
+	in = NewInput(c, at("09:59:20"), append(jobs[:99:99], jobs[149], done)...)
 	c.Status = Decide(in).Status
 	assert.Empty(t, Decide(restored(in, c)).Ended, "nor when the status lists all that run")
 }
@@ -314,10 +312,10 @@ func TestR2TheNewestJobIsNotTakenForDeletedWhenTheEndOfAnotherIsToldAgain(t *tes
 	c, jobs := grown(t, v1.AllowConcurrent, 150)
 	tick, _ := TickOf(jobs[120])
 	jobs = but(jobs, 120, builders.MakeJob(c, tick).Failed(at("09:59:10")).Obj())
-	in := inputOf(c, at("09:59:10"), jobs...)
+	in := NewInput(c, at("09:59:10"), jobs...)
 	c.Status = Conclude(in, Decide(in), Outcome{}).Status
 	require.EqualValues(t, 149, c.Status.ActiveCount)
-	in = inputOf(c, at("09:59:20"), but(jobs[:149], 3)...) // the cache lacks the newest
+	in = NewInput(c, at("09:59:20"), but(jobs[:149], 3)...) // the cache lacks the newest
 	status := Conclude(in, Decide(in), Outcome{}).Status
 	assert.EqualValues(t, 148, status.ActiveCount)
 	assert.Equal(t, v1.RunRunning, status.RecentRuns[0].Result)
@@ -341,12 +339,12 @@ func TestR2DeletedJobsThatTheStatusDoesNotListAreCounted(t *testing.T) {
 			for _, i := range slices.Backward(tc.gone) {
 				jobs = but(jobs, i)
 			}
-			p := Decide(inputOf(c, tc.now, jobs...))
+			p := Decide(NewInput(c, tc.now, jobs...))
 			assert.Equal(t, tc.want, p.DeletedCount)
 			assert.EqualValues(t, tc.wantLeft, p.Status.ActiveCount)
 			assert.Equal(t, at("10:00:00"), cmp.Or(p.WakeAt, at("10:00:00")))
 			c.Status = p.Status
-			assert.Zero(t, Decide(inputOf(c, tc.now, jobs...)).DeletedCount, "once")
+			assert.Zero(t, Decide(NewInput(c, tc.now, jobs...)).DeletedCount, "once")
 		})
 	}
 }
@@ -354,10 +352,10 @@ func TestR2DeletedJobsThatTheStatusDoesNotListAreCounted(t *testing.T) {
 func TestR2TheNewestJobOfASuspendedCronJobIsLookedForAgain(t *testing.T) {
 	c, jobs := grown(t, v1.AllowConcurrent, 150)
 	c = edited(c, func(c *v1.CronJob) { c.Spec.Suspend = new(true) })
-	p := Decide(inputOf(c, at("09:59:10"), jobs[:149]...))
+	p := Decide(NewInput(c, at("09:59:10"), jobs[:149]...))
 	assert.Equal(t, at("10:00:00"), p.WakeAt)
 	c.Status = p.Status
-	p = Decide(inputOf(c, at("10:00:00"), jobs[:149]...))
+	p = Decide(NewInput(c, at("10:00:00"), jobs[:149]...))
 	assert.Equal(t, 1, p.DeletedCount)
 	assert.EqualValues(t, 149, p.Status.ActiveCount)
 	assert.Zero(t, p.WakeAt)
@@ -365,7 +363,7 @@ func TestR2TheNewestJobOfASuspendedCronJobIsLookedForAgain(t *testing.T) {
 
 func TestR2ReplaceDeletesTheJobsThatTheStatusDoesNotList(t *testing.T) {
 	c, jobs := grown(t, v1.ReplaceConcurrent, 150)
-	in := inputOf(c, at("10:00:00"), jobs...)
+	in := NewInput(c, at("10:00:00"), jobs...)
 	p := Decide(in)
 	require.NotNil(t, p.Start)
 	assert.Equal(t, jobs, p.Replace)
@@ -380,7 +378,7 @@ func TestR2ReplaceDeletesTheJobsThatTheStatusDoesNotList(t *testing.T) {
 	assert.EqualValues(t, 1, done.Status.ActiveCount)
 	assert.Equal(t, []string{"c-1767261600"}, activeNames(&v1.CronJob{Status: done.Status}))
 
-	unwritten := Decide(inputOf(c, at("10:00:01"), builders.MakeJob(c, at("10:00:00")).Obj()))
+	unwritten := Decide(NewInput(c, at("10:00:01"), builders.MakeJob(c, at("10:00:00")).Obj()))
 	assert.Equal(t, 150, unwritten.ReplacedCount, "though the status of the run that replaced them was not written")
 	assert.Zero(t, unwritten.DeletedCount)
 }
@@ -392,7 +390,7 @@ func TestR2AStatusThatListsAllThatRunIsCut(t *testing.T) {
 		c.Status.Active = append(c.Status.Active, Reference(job))
 	}
 	assert.Equal(t, 8000, ActiveCount(c.Status))
-	p := Decide(inputOf(c, at("09:59:10"), jobs[:7990]...))
+	p := Decide(NewInput(c, at("09:59:10"), jobs[:7990]...))
 	assert.Len(t, p.Status.Active, 100)
 	assert.Equal(t, jobs[99].Name, p.Status.Active[99].Name, "the oldest are listed")
 	assert.EqualValues(t, 7990, p.Status.ActiveCount)
@@ -409,7 +407,7 @@ func TestR2AStatusIsSmallWhateverRuns(t *testing.T) {
 	}
 	c.Spec.AdditionalSchedules = slices.Repeat([]string{"*-" + strings.Repeat("<", 1000) + " * * * *"}, v1.MaxAdditionalSchedules)
 	c.Status.ObservedSchedule = observedSchedule(c)
-	in := inputOf(c, at("10:00:00"), jobs...)
+	in := NewInput(c, at("10:00:00"), jobs...)
 	p := Decide(in)
 	done := Conclude(in, p, Outcome{Refused: errors.New(strings.Repeat("\"<é", 100_000))})
 	message := ready(t, done.Status).Message

@@ -27,17 +27,16 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // world carries out plans without an API server, and records what happens.
 type world struct {
-	t        *testing.T
-	c        *v1.CronJob
-	jobs     []*batchv1.Job
-	ends     map[string]time.Time // of Jobs that run, by name
-	now      time.Time
-	editedAt time.Time
-	wake     time.Time
-	down     bool                                                   // the manager does not run
-	refuse   string                                                 // why Jobs can't be created, if they can't
-	takes    func(tick time.Time) (last time.Duration, failed bool) // a Job's run time and result
-	story    strings.Builder
+	t      *testing.T
+	c      *v1.CronJob
+	jobs   []*batchv1.Job
+	ends   map[string]time.Time // of Jobs that run, by name
+	now    time.Time
+	wake   time.Time
+	down   bool                                                   // the manager does not run
+	refuse string                                                 // why Jobs can't be created, if they can't
+	takes  func(tick time.Time) (last time.Duration, failed bool) // a Job's run time and result
+	story  strings.Builder
 }
 
 // scene is an event from outside at a time.
@@ -55,9 +54,7 @@ func (w *world) tell(format string, args ...any) {
 // edit changes the spec as a user would.
 func edit(change func(*v1.CronJob)) func(*world) {
 	return func(w *world) {
-		change(w.c)
-		w.c.Generation++
-		w.editedAt = w.now.Truncate(time.Second)
+		w.c = stamped(w.c, w.now, change)
 	}
 }
 
@@ -138,8 +135,7 @@ func backfill(ticks ...string) func(*world) {
 
 // reconcile does what the reconciler does.
 func (w *world) reconcile() {
-	in := inputOf(w.c, w.now, w.jobs...)
-	in.EditedAt = w.editedAt
+	in := NewInput(w.c, w.now, w.jobs...)
 	p := Decide(in)
 	for _, ended := range p.Ended {
 		w.tell("%s %s", label(ended.Job), ended.Result)
@@ -438,7 +434,7 @@ func TestNarratives(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := tc.build.Obj()
-			w := &world{t: t, c: c, now: c.CreationTimestamp.Time, editedAt: c.CreationTimestamp.Time, ends: map[string]time.Time{}, takes: tc.takes}
+			w := &world{t: t, c: c, now: c.CreationTimestamp.Time, ends: map[string]time.Time{}, takes: tc.takes}
 			w.tell("* created: %s", observedSchedule(c))
 			w.reconcile()
 			w.play(tc.end, tc.scenes...)

@@ -88,7 +88,7 @@ func Conclude(in Input, p Plan, done Outcome) Result {
 		}
 	}
 	p.rememberRuns(in, done)
-	p.observeEdit(in)
+	p.pruneLater(in)
 	return Result{
 		Status: p.Status, Events: append(events, p.decisionEvents(in.CronJob)...), Unrecorded: p.unrecorded, Ended: p.Ended,
 		Missed: p.Missed, ReplacedCount: p.ReplacedCount, DeletedCount: p.DeletedCount,

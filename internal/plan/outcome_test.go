@@ -24,9 +24,9 @@ import (
 func TestConclude(t *testing.T) {
 	c := settle(t, cron().Policy(v1.ReplaceConcurrent).Obj(), at("09:59:00"))
 	old, job := builders.MakeJob(c, at("10:00:00")).Obj(), builders.MakeJob(c, at("10:05:00")).Obj()
-	first := inputOf(c, at("10:00:00"))
+	first := NewInput(c, at("10:00:00"))
 	c.Status = Conclude(first, Decide(first), Outcome{Job: old}).Status
-	in := inputOf(c, at("10:05:01"), old)
+	in := NewInput(c, at("10:05:01"), old)
 	p := Decide(in)
 	require.NotNil(t, p.Start)
 	require.Equal(t, []*batchv1.Job{old}, p.Replace)
@@ -101,7 +101,7 @@ func texts(events []Event) []string {
 func TestOnlyAStatusThatTellsOfAStartAndOfNothingElseCanBeDeferred(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
 	job := builders.MakeJob(c, at("10:00:00")).Obj()
-	in := inputOf(c, at("10:00:00"))
+	in := NewInput(c, at("10:00:00"))
 	assert.True(t, Conclude(in, Decide(in), Outcome{Job: job}).CanDefer)
 	assert.False(t, Conclude(in, Decide(in), Outcome{Job: job, Existed: true}).CanDefer, "it was started before")
 	assert.False(t, Conclude(in, Decide(in), Outcome{Refused: errors.New("quota")}).CanDefer)
@@ -109,14 +109,14 @@ func TestOnlyAStatusThatTellsOfAStartAndOfNothingElseCanBeDeferred(t *testing.T)
 	assert.False(t, Conclude(in, Decide(in), Outcome{Job: builders.MakeJob(c, in.Now).Obj()}).CanDefer, "a tick was missed")
 	in.Jobs = append(in.Jobs, job)
 	assert.False(t, Conclude(in, Decide(in), Outcome{Job: builders.MakeJob(c, in.Now).Obj()}).CanDefer, "another status was")
-	in = inputOf(c, at("10:00:01"), job)
+	in = NewInput(c, at("10:00:01"), job)
 	assert.False(t, Conclude(in, Decide(in), Outcome{}).CanDefer, "it was")
 }
 
 func TestARunIsReportedAsLongAsTheStatusDoesNotTellOfIt(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
 	job := builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:01")).Obj()
-	in := inputOf(c, at("10:00:02"), job)
+	in := NewInput(c, at("10:00:02"), job)
 	result := Conclude(in, Decide(in), Outcome{})
 	assert.Equal(t, []string{"SuccessfulCreate Created job " + job.Name}, texts(result.Events))
 	in.LeadingSince = job.CreationTimestamp.Add(5 * time.Minute)
@@ -124,7 +124,7 @@ func TestARunIsReportedAsLongAsTheStatusDoesNotTellOfIt(t *testing.T) {
 	in.LeadingSince = job.CreationTimestamp.Add(time.Hour)
 	assert.Empty(t, Conclude(in, Decide(in), Outcome{}).Events, "the manager that led before has reported it")
 	c.Status = result.Status
-	in = inputOf(c, at("10:00:02"), job)
+	in = NewInput(c, at("10:00:02"), job)
 	assert.Empty(t, Conclude(in, Decide(in), Outcome{}).Events)
 }
 
@@ -138,7 +138,7 @@ func TestS2ARunWhoseJobIsGoneHasRunAllTheSame(t *testing.T) {
 		"deleted after it had run": {builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:05")).Obj(), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := inputOf(c, at("10:01:00"))
+			in := NewInput(c, at("10:01:00"))
 			in.Gone = []*batchv1.Job{tc.gone}
 			p := Decide(in)
 			assert.Nil(t, p.Start)
@@ -159,7 +159,7 @@ func TestS3NothingIsStartedOrPrunedWhileAJobMayExistThatIsNotKnown(t *testing.T)
 		t.Run(string(policy), func(t *testing.T) {
 			c := settle(t, cron().Policy(policy).History(0, 0).Obj(), at("09:59:00"))
 			c.Status.LastScheduleTime = &metav1.Time{Time: at("09:55:00")}
-			in := inputOf(c, at("10:00:00"), builders.MakeJob(c, at("09:55:00")).Succeeded(at("09:56:00")).Obj())
+			in := NewInput(c, at("10:00:00"), builders.MakeJob(c, at("09:55:00")).Succeeded(at("09:56:00")).Obj())
 			in.Uncertain = true
 			p := Decide(in)
 			assert.Equal(t, wantStart, p.Start != nil)

@@ -73,23 +73,16 @@ type Input struct {
 	// Now is the instant of the decision.
 	Now time.Time
 
-	// EditedAt is when the spec was last edited according to managedFields, in whole seconds
-	// rounded down; zero if unknown. An edit that only removes fields does not change it.
-	EditedAt time.Time
+	// EditedAt is when the spec was last edited, and RescheduledAt when the fields were that decide
+	// whether an instant is a tick that may run: at the latest at the creation. They are zero if the
+	// mutating webhook did not see the edit.
+	EditedAt, RescheduledAt time.Time
 
-	// LabelledAt is set if a label edit moved EditedAt after the last status write and before this
-	// generation: it is EditedAt as that edit left it. So an edit of the spec that leaves EditedAt
-	// there was not stamped by the API server. Else zero.
-	LabelledAt time.Time
-
-	// SeenAt is when this manager first saw this generation, or an earlier one with the same
-	// schedule if it has seen each edit since. It replaces an EditedAt that is unknown, or that an
-	// edit of something else has moved. So ticks after it run even while no status can be written.
-	SeenAt time.Time
-
-	// EditSeenAt is when this manager first saw this generation, if it had seen the one before, which
-	// the stored status has not observed either; else zero.
-	EditSeenAt time.Time
+	// SeenAt is when this manager first saw this generation, and ScheduleSeenAt when it first saw it
+	// or an earlier one with the same schedule, if it has seen each edit since. They replace times
+	// above that are unknown, or that lie ahead because clocks differ. So ticks after them run even
+	// while no status can be written.
+	SeenAt, ScheduleSeenAt time.Time
 
 	// stops are the times in which the CronJob was stopped after failures, oldest first. Decide sets
 	// them.
@@ -100,12 +93,13 @@ type Input struct {
 	ScheduleErr error
 }
 
-// NewInput makes the input of a decision about a stored CronJob: it sets the defaults and parses
-// the schedule. It does not change the CronJob.
-func NewInput(stored *v1.CronJob, now, editedAt time.Time, jobs ...*batchv1.Job) Input {
+// NewInput makes the input of a decision about a stored CronJob that is seen for the first time: it
+// sets the defaults and parses the schedule. It does not change the CronJob.
+func NewInput(stored *v1.CronJob, now time.Time, jobs ...*batchv1.Job) Input {
 	defaulted := *stored // a shallow copy: Default replaces pointers
 	defaulted.Default()
-	in := Input{CronJob: &defaulted, Jobs: jobs, Now: now, EditedAt: editedAt, SeenAt: now}
+	in := Input{CronJob: &defaulted, Jobs: jobs, Now: now, SeenAt: now, ScheduleSeenAt: now}
+	in.EditedAt, in.RescheduledAt = editTimes(stored)
 	in.Schedule, in.ScheduleErr = SpecOf(&stored.Spec).Ticks()
 	return in
 }
@@ -180,6 +174,9 @@ type Plan struct {
 
 	// unrecorded has the Jobs of ticks that the stored status does not record.
 	unrecorded []*batchv1.Job
+
+	// maybeDue has the ended Jobs of backfills whose tick may be due.
+	maybeDue []jobState
 }
 
 // Start is a tick to start.
@@ -232,7 +229,7 @@ func Decide(in Input) Plan {
 		p.decideDue(in, jobs.active)
 	}
 	p.prune(in, jobs)
-	p.observeEdit(in)
+	p.Status.ObservedGeneration = in.CronJob.Generation
 	if !in.Verified {
 		p.verify(in)
 	}
@@ -261,12 +258,6 @@ func (p *Plan) decideDue(in Input, active []jobState) {
 	p.missStopped(in, ticks)
 	if isWaitOver(in) {
 		p.missWaiting(in, last)
-	}
-	if isEditedMoreThanOnce(in.CronJob) {
-		// One of the edits may have been a resume, and the managed fields don't have the time of
-		// each. So no tick from before the edits were seen runs.
-		p.missUpTo(in, MissedEdited, ticks, from, in.SeenAt)
-		from = latest(from, in.SeenAt)
 	}
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 

@@ -17,7 +17,7 @@ import (
 // BenchmarkDecideAtATickWithFourJobs starts a Job, which it builds from the template.
 func BenchmarkDecideAtATickWithFourJobs(b *testing.B) {
 	c := cron().Obj()
-	in := inputOf(c, at("09:59:00"))
+	in := NewInput(c, at("09:59:00"))
 	in.CronJob.Status = Decide(in).Status
 	in.CronJob.Status.LastScheduleTime = &metav1.Time{Time: at("10:15:00")}
 	in.CronJob.Status.NextScheduleTime = &metav1.Time{Time: at("10:20:00")}
@@ -39,7 +39,7 @@ func BenchmarkDecideWithManyActiveJobs(b *testing.B) {
 	for _, count := range []int{1000, 4000, 8000} {
 		b.Run(strconv.Itoa(count), func(b *testing.B) {
 			c := builders.MakeCronJob("c").Created(at("00:00:00").AddDate(0, 0, -10)).Obj()
-			in := inputOf(c, at("10:00:00"))
+			in := NewInput(c, at("10:00:00"))
 			in.CronJob.Status = Decide(in).Status
 			in.CronJob.Status.LastScheduleTime = &metav1.Time{Time: at("09:59:00")}
 			in.CronJob.Status.NextScheduleTime = &metav1.Time{Time: at("10:00:00")}

@@ -4,7 +4,6 @@
 package plan
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -34,9 +33,12 @@ func at(clock string) time.Time {
 	return parsed
 }
 
-// inputOf makes the input of a decision without the time of an edit.
-func inputOf(c *v1.CronJob, now time.Time, jobs ...*batchv1.Job) Input {
-	return NewInput(c, now, time.Time{}, jobs...)
+// editedInput makes the input of a decision about a CronJob of which the webhook wrote down that it
+// was last edited at an instant.
+func editedInput(c *v1.CronJob, now, editedAt time.Time, jobs ...*batchv1.Job) Input {
+	in := NewInput(c, now, jobs...)
+	in.EditedAt, in.RescheduledAt = editedAt, editedAt
+	return in
 }
 
 // cron is a CronJob that fires every five minutes, created at 09:58:30 and reconciled since.
@@ -47,7 +49,7 @@ func cron() *builders.CronJob {
 // settle reconciles the CronJob once without a due tick, so that its status is up to date.
 func settle(t *testing.T, c *v1.CronJob, now time.Time) *v1.CronJob {
 	t.Helper()
-	p := Decide(NewInput(c, now, c.CreationTimestamp.Time))
+	p := Decide(NewInput(c, now))
 	require.Nil(t, p.Start)
 	c = c.DeepCopy()
 	c.Status = p.Status
@@ -117,7 +119,7 @@ func TestS2DueIsTheNewestTickNotAfterNow(t *testing.T) {
 				b = tc.build(b)
 			}
 			c := settle(t, b.Obj(), at("09:58:31"))
-			p := Decide(inputOf(c, tc.now))
+			p := Decide(NewInput(c, tc.now))
 			assert.Equal(t, tc.wantMissed, p.Missed)
 			assert.Equal(t, tc.wantWaiting, p.Status.NextScheduleTime.Time)
 			assert.Equal(t, tc.wantWake, p.WakeAt)
@@ -139,7 +141,6 @@ func TestS2ARunWhoseStatusIsNotWrittenHidesNoMissedTick(t *testing.T) {
 	suspended := settle(t, edited(c, func(c *v1.CronJob) { c.Spec.Suspend = new(true) }), at("09:59:10"))
 	for name, tc := range map[string]struct {
 		c          *v1.CronJob
-		editedAt   time.Time // 10:15:30, after the run, unless said otherwise
 		jobs       []*batchv1.Job
 		wantMissed []Missed
 		wantNext   time.Time
@@ -153,36 +154,36 @@ func TestS2ARunWhoseStatusIsNotWrittenHidesNoMissedTick(t *testing.T) {
 			wantMissed: []Missed{{MissedSuperseded, at("10:05:00"), at("10:10:00"), 2}},
 		},
 		"of an edited schedule, the tick that waited": {
-			c: edited(c, hourly), jobs: []*batchv1.Job{job("10:15:00")}, wantNext: at("11:00:00"),
+			c: stamped(c, at("10:15:30"), hourly), jobs: []*batchv1.Job{job("10:15:00")}, wantNext: at("11:00:00"),
 			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:00:00"), 1}},
 		},
 		"ticks since it was resumed": {
-			c: edited(suspended, func(c *v1.CronJob) { c.Spec.Suspend = new(false) }), editedAt: at("10:02:00"),
+			c:    stamped(suspended, at("10:02:00"), func(c *v1.CronJob) { c.Spec.Suspend = new(false) }),
 			jobs: []*batchv1.Job{job("10:15:00")}, wantNext: at("10:20:00"),
 			wantMissed: []Missed{{MissedSuperseded, at("10:05:00"), at("10:10:00"), 2}},
 		},
 		"ticks since the schedule was edited, and the one that was due before": {
-			c: edited(c, everyTwo), editedAt: at("10:01:00"), jobs: []*batchv1.Job{job("10:14:00")}, wantNext: at("10:16:00"),
+			c: stamped(c, at("10:01:00"), everyTwo), jobs: []*batchv1.Job{job("10:14:00")}, wantNext: at("10:16:00"),
 			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}, {MissedSuperseded, at("10:02:00"), at("10:12:00"), 6}},
 		},
 		"ticks since it was edited, and not the one that was to come": {
-			c: edited(c, everyTwo), editedAt: at("09:59:30"), jobs: []*batchv1.Job{job("10:14:00")}, wantNext: at("10:16:00"),
+			c: stamped(c, at("09:59:30"), everyTwo), jobs: []*batchv1.Job{job("10:14:00")}, wantNext: at("10:16:00"),
 			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:12:00"), 7}},
 		},
 		"ticks since it was created, if nobody has looked": {
-			c: cron().Obj(), editedAt: at("09:58:30"), jobs: []*batchv1.Job{job("10:15:00")}, wantNext: at("10:20:00"),
+			c: cron().Obj(), jobs: []*batchv1.Job{job("10:15:00")}, wantNext: at("10:20:00"),
 			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:10:00"), 3}},
 		},
 		"ticks since it was edited, and not the one that was due before and has run": {
-			c: edited(c, everyTwo), editedAt: at("10:01:00"), jobs: []*batchv1.Job{job("10:00:00"), job("10:14:00")}, wantNext: at("10:16:00"),
+			c: stamped(c, at("10:01:00"), everyTwo), jobs: []*batchv1.Job{job("10:00:00"), job("10:14:00")}, wantNext: at("10:16:00"),
 			wantMissed: []Missed{{MissedSuperseded, at("10:02:00"), at("10:12:00"), 6}},
 		},
 		"ticks since it was edited, if nobody has looked": {
-			c: edited(cron().Obj(), everyTwo), editedAt: at("10:04:00"), jobs: []*batchv1.Job{job("10:14:00")}, wantNext: at("10:16:00"),
+			c: stamped(cron().Obj(), at("10:04:00"), everyTwo), jobs: []*batchv1.Job{job("10:14:00")}, wantNext: at("10:16:00"),
 			wantMissed: []Missed{{MissedSuperseded, at("10:06:00"), at("10:12:00"), 4}},
 		},
 		"of a schedule edited in the second of the run, the tick that waited": {
-			c: edited(c, everyTwo), editedAt: at("10:15:00"), jobs: []*batchv1.Job{job("10:15:00")}, wantNext: at("10:16:00"),
+			c: stamped(c, at("10:15:00.1"), everyTwo), jobs: []*batchv1.Job{job("10:15:00")}, wantNext: at("10:16:00"),
 			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:00:00"), 1}},
 		},
 		"none, if all have run": {
@@ -190,15 +191,14 @@ func TestS2ARunWhoseStatusIsNotWrittenHidesNoMissedTick(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := inputOf(tc.c, at("10:15:40"), tc.jobs...)
-			in.EditedAt = cmp.Or(tc.editedAt, at("10:15:30"))
+			in := NewInput(tc.c, at("10:15:40"), tc.jobs...)
 			p := Decide(in)
 			assert.Nil(t, p.Start)
 			assert.Equal(t, tc.wantMissed, p.Missed)
 			assert.Equal(t, tc.wantNext, p.Status.NextScheduleTime.Time)
 			stored := tc.c.DeepCopy()
 			stored.Status = p.Status
-			assert.Empty(t, Decide(inputOf(stored, in.Now, tc.jobs...)).Missed, "once")
+			assert.Empty(t, Decide(NewInput(stored, in.Now, tc.jobs...)).Missed, "once")
 		})
 	}
 }
@@ -238,7 +238,7 @@ func TestS3ARunWhoseStatusIsNotWrittenNamesTheLastOfTheTicksItLeftBehind(t *test
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := settle(t, builders.MakeCronJob("c").Schedule(tc.schedule).Created(tc.created).Obj(), tc.created.Add(time.Second))
-			in := inputOf(c, at(tc.newest).Add(time.Second))
+			in := NewInput(c, at(tc.newest).Add(time.Second))
 			for _, clock := range append(tc.jobs, tc.newest) {
 				in.Jobs = append(in.Jobs, builders.MakeJob(c, at(clock)).Obj())
 			}
@@ -249,7 +249,7 @@ func TestS3ARunWhoseStatusIsNotWrittenNamesTheLastOfTheTicksItLeftBehind(t *test
 
 func TestS3TheTicksThatTheLeaderBeforeMayHaveRunAreVerified(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
-	in := inputOf(c, at("10:21:00"))
+	in := NewInput(c, at("10:21:00"))
 	missed := Decide(in).Missed
 	assert.Equal(t, []time.Time{at("10:00:00"), at("10:05:00"), at("10:10:00"), at("10:15:00")}, missedFrom(in, missed, at("09:00:00")))
 	assert.Equal(t, []time.Time{at("10:10:00"), at("10:15:00")}, missedFrom(in, missed, at("10:10:00")))
@@ -264,7 +264,7 @@ func TestS3TheTicksThatTheLeaderBeforeMayHaveRunAreVerified(t *testing.T) {
 	in.Verified = true
 	assert.Empty(t, since(in, at("10:10:30")), "once")
 
-	in = inputOf(edited(c, func(c *v1.CronJob) { c.Spec.Schedule = "soon" }), at("10:01:00"))
+	in = NewInput(edited(c, func(c *v1.CronJob) { c.Spec.Schedule = "soon" }), at("10:01:00"))
 	assert.Equal(t, []string{JobName(c, at("10:00:00"))}, since(in, at("10:01:00")))
 	assert.Empty(t, since(in, at("10:01:01")))
 }
@@ -272,14 +272,14 @@ func TestS3TheTicksThatTheLeaderBeforeMayHaveRunAreVerified(t *testing.T) {
 func TestS5AJobThatTheStatusListsIsVerifiedBeforeItIsTakenForGone(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
 	job := builders.MakeJob(c, at("10:00:00")).Obj()
-	in := inputOf(c, at("10:00:00"))
+	in := NewInput(c, at("10:00:00"))
 	c.Status = Conclude(in, Decide(in), Outcome{Job: job}).Status
-	in = inputOf(c, at("10:01:00"))
+	in = NewInput(c, at("10:01:00"))
 	assert.Equal(t, []string{job.Name}, Decide(in).Verify)
 	in.Verified = true
 	assert.Empty(t, Decide(in).Verify)
 	assert.Equal(t, 1, Decide(in).DeletedCount)
-	assert.Empty(t, Decide(inputOf(c, at("10:01:00"), job)).Verify)
+	assert.Empty(t, Decide(NewInput(c, at("10:01:00"), job)).Verify)
 }
 
 func TestS21AJobThatSeemsToRunIsVerifiedIfTheStatusRecordsItsEnd(t *testing.T) {
@@ -309,7 +309,7 @@ func TestS21AJobThatSeemsToRunIsVerifiedIfTheStatusRecordsItsEnd(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := inputOf(c.DeepCopy(), at("11:00:01"), tc.job)
+			in := NewInput(c.DeepCopy(), at("11:00:01"), tc.job)
 			if tc.edit != nil {
 				tc.edit(&in.CronJob.Status)
 			}
@@ -329,8 +329,8 @@ func TestS2ATickThatHasRunIsNotMissedByAnEdit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			edited := edited(c, edit)
-			in := inputOf(edited, at("10:00:03"), builders.MakeJob(edited, at("10:00:00")).Obj())
-			in.EditedAt = at("10:00:02")
+			in := NewInput(edited, at("10:00:03"), builders.MakeJob(edited, at("10:00:00")).Obj())
+			in.EditedAt, in.RescheduledAt = at("10:00:02"), at("10:00:02")
 			assert.Empty(t, Decide(in).Missed)
 			in.Jobs = nil
 			assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}}, Decide(in).Missed, "it is, if it has not run")
@@ -340,7 +340,7 @@ func TestS2ATickThatHasRunIsNotMissedByAnEdit(t *testing.T) {
 
 func TestS3TenYearsOfMissedMinutes(t *testing.T) {
 	c := settle(t, builders.MakeCronJob("c").Created(at("10:00:30").AddDate(-10, 0, 0)).Obj(), at("10:00:31").AddDate(-10, 0, 0))
-	p := Decide(inputOf(c, at("10:00:30")))
+	p := Decide(NewInput(c, at("10:00:30")))
 	require.NotNil(t, p.Start)
 	assert.Equal(t, at("10:00:00"), p.Start.Tick)
 	require.Len(t, p.Missed, 1)
@@ -350,7 +350,7 @@ func TestS3TenYearsOfMissedMinutes(t *testing.T) {
 
 func TestS2ATickIsDueOnce(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
-	in := inputOf(c, at("10:00:00.1"))
+	in := NewInput(c, at("10:00:00.1"))
 	p := Decide(in)
 	job := builders.MakeJob(c, at("10:00:00")).Obj()
 	done := Conclude(in, p, Outcome{Job: job})
@@ -360,32 +360,32 @@ func TestS2ATickIsDueOnce(t *testing.T) {
 	assert.Equal(t, at("10:05:00"), done.WakeAt)
 	assert.Equal(t, []string{job.Name}, activeNames(c))
 
-	again := Decide(inputOf(c, at("10:00:00.2"), job))
+	again := Decide(NewInput(c, at("10:00:00.2"), job))
 	assert.Nil(t, again.Start)
 	assert.Equal(t, c.Status, again.Status, "W3: nothing changed, so that nothing is written")
 
 	t.Run("even if the status was not written", func(t *testing.T) {
 		c := settle(t, cron().Obj(), at("09:59:00"))
-		p := Decide(inputOf(c, at("10:00:00.2"), job))
+		p := Decide(NewInput(c, at("10:00:00.2"), job))
 		assert.Nil(t, p.Start)
 		assert.Equal(t, at("10:00:00"), p.Status.LastScheduleTime.Time)
 	})
 	t.Run("even if the clock was set back since, and its Job has ended", func(t *testing.T) {
 		c := settle(t, cron().History(0, 0).Obj(), at("09:59:00"))
 		done := builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:05")).Obj()
-		p := Decide(inputOf(c, at("09:59:30"), done))
+		p := Decide(NewInput(c, at("09:59:30"), done))
 		assert.Nil(t, p.Start)
 		assert.Equal(t, at("10:00:00"), p.Status.LastScheduleTime.Time)
 		assert.Len(t, p.Ended, 1)
 		c.Status = p.Status
-		p = Decide(inputOf(c, at("09:59:30"), done))
+		p = Decide(NewInput(c, at("09:59:30"), done))
 		assert.Empty(t, p.Ended, "once")
 		assert.Len(t, p.Prune, 1)
 		assert.Equal(t, at("10:05:00"), p.WakeAt)
 	})
 	t.Run("nor if a Job claims a tick far ahead: that one does not count", func(t *testing.T) {
 		c := settle(t, cron().Obj(), at("09:59:00"))
-		p := Decide(inputOf(c, at("10:00:00"), builders.MakeJob(c, at("11:00:01")).Obj()))
+		p := Decide(NewInput(c, at("10:00:00"), builders.MakeJob(c, at("11:00:01")).Obj()))
 		assert.NotNil(t, p.Start)
 	})
 }
@@ -403,7 +403,7 @@ func TestAJobStartedByHandAtATickTakesNotItsPlace(t *testing.T) {
 	byHand := builders.MakeJob(c, at("10:05:00")).Manual().Succeeded(at("10:05:30")).Obj()
 	byHand.Name = "c-manual-abcde"
 	require.NotEmpty(t, byHand.Spec.Template.Annotations[v1.ScheduledAtAnnotation], "its Pods are told when they were started")
-	p := Decide(inputOf(c, at("10:07:00"), byHand))
+	p := Decide(NewInput(c, at("10:07:00"), byHand))
 	require.NotNil(t, p.Start, "the tick has not run")
 	assert.Equal(t, at("10:05:00"), p.Start.Tick)
 	assert.Equal(t, []Missed{{MissedSuperseded, at("10:00:00"), at("10:00:00"), 1}}, p.Missed, "nor is one before it hidden")
@@ -416,9 +416,9 @@ func TestS5LastScheduleTimeNeverGoesBack(t *testing.T) {
 	c.Status.LastScheduleTime = &metav1.Time{Time: at("10:20:00")}
 	c.Status.NextScheduleTime = &metav1.Time{Time: at("10:25:00")}
 	for name, in := range map[string]Input{
-		"no Jobs are left":      inputOf(c, at("10:21:00")),
-		"an old Job is left":    inputOf(c, at("10:21:00"), builders.MakeJob(c, at("10:05:00")).Succeeded(at("10:06:00")).Obj()),
-		"the clock is set back": inputOf(c, at("10:02:00")),
+		"no Jobs are left":      NewInput(c, at("10:21:00")),
+		"an old Job is left":    NewInput(c, at("10:21:00"), builders.MakeJob(c, at("10:05:00")).Succeeded(at("10:06:00")).Obj()),
+		"the clock is set back": NewInput(c, at("10:02:00")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := Decide(in)
@@ -432,9 +432,9 @@ func TestS5LastScheduleTimeNeverGoesBack(t *testing.T) {
 func TestLastSuccessfulTimeOnlyGrows(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
 	c.Status.LastSuccessfulTime = &metav1.Time{Time: at("10:06:00")}
-	p := Decide(inputOf(c, at("10:10:00"), builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:01:00")).Obj()))
+	p := Decide(NewInput(c, at("10:10:00"), builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:01:00")).Obj()))
 	assert.Equal(t, at("10:06:00"), p.Status.LastSuccessfulTime.Time)
-	p = Decide(inputOf(c, at("10:10:00"), builders.MakeJob(c, at("10:05:00")).Succeeded(at("10:07:00")).Obj()))
+	p = Decide(NewInput(c, at("10:10:00"), builders.MakeJob(c, at("10:05:00")).Succeeded(at("10:07:00")).Obj()))
 	assert.Equal(t, at("10:07:00"), p.Status.LastSuccessfulTime.Time)
 }
 
@@ -443,7 +443,7 @@ func TestS6Concurrency(t *testing.T) {
 	ran := func(t *testing.T, b *builders.CronJob) *v1.CronJob {
 		t.Helper()
 		c := settle(t, b.Obj(), at("09:59:00"))
-		in := inputOf(c, at("10:00:00"))
+		in := NewInput(c, at("10:00:00"))
 		p := Decide(in)
 		done := Conclude(in, p, Outcome{Job: running(c)})
 		c.Status = done.Status
@@ -451,7 +451,7 @@ func TestS6Concurrency(t *testing.T) {
 	}
 	t.Run("Allow starts the next beside it", func(t *testing.T) {
 		c := ran(t, cron())
-		in := inputOf(c, at("10:05:00"), running(c))
+		in := NewInput(c, at("10:05:00"), running(c))
 		p := Decide(in)
 		require.NotNil(t, p.Start)
 		assert.Empty(t, p.Replace)
@@ -460,7 +460,7 @@ func TestS6Concurrency(t *testing.T) {
 	})
 	t.Run("Forbid holds the next back, and says so once", func(t *testing.T) {
 		c := ran(t, cron().Policy(v1.ForbidConcurrent))
-		p := Decide(inputOf(c, at("10:05:00"), running(c)))
+		p := Decide(NewInput(c, at("10:05:00"), running(c)))
 		assert.Nil(t, p.Start)
 		require.NotNil(t, p.HeldBy)
 		assert.Equal(t, at("10:05:00"), p.Status.NextScheduleTime.Time)
@@ -470,18 +470,18 @@ func TestS6Concurrency(t *testing.T) {
 			ready(t, p.Status).Message)
 		c.Status = p.Status
 
-		p = Decide(inputOf(c, at("10:06:00"), running(c)))
+		p = Decide(NewInput(c, at("10:06:00"), running(c)))
 		assert.Nil(t, p.HeldBy)
 		assert.Equal(t, c.Status, p.Status, "W3")
 
 		t.Run("until it ends: then it runs", func(t *testing.T) {
-			p := Decide(inputOf(c, at("10:07:00"), builders.MakeJob(c, at("10:00:00")).Failed(at("10:07:00")).Obj()))
+			p := Decide(NewInput(c, at("10:07:00"), builders.MakeJob(c, at("10:00:00")).Failed(at("10:07:00")).Obj()))
 			require.NotNil(t, p.Start)
 			assert.Equal(t, at("10:05:00"), p.Start.Tick)
 			assert.Len(t, p.Ended, 1)
 		})
 		t.Run("until a newer one is due: then it is missed", func(t *testing.T) {
-			p := Decide(inputOf(c, at("10:10:00"), running(c)))
+			p := Decide(NewInput(c, at("10:10:00"), running(c)))
 			assert.Nil(t, p.Start)
 			assert.NotNil(t, p.HeldBy)
 			assert.Equal(t, []Missed{{MissedForbidden, at("10:05:00"), at("10:05:00"), 1}}, p.Missed)
@@ -490,17 +490,17 @@ func TestS6Concurrency(t *testing.T) {
 	})
 	t.Run("Forbid gives up at the deadline", func(t *testing.T) {
 		c := ran(t, cron().Policy(v1.ForbidConcurrent).Deadline(30))
-		p := Decide(inputOf(c, at("10:05:00"), running(c)))
+		p := Decide(NewInput(c, at("10:05:00"), running(c)))
 		assert.Equal(t, at("10:05:30.001"), p.WakeAt)
 		c.Status = p.Status
-		p = Decide(inputOf(c, at("10:05:30.001"), running(c)))
+		p = Decide(NewInput(c, at("10:05:30.001"), running(c)))
 		assert.Equal(t, []Missed{{MissedDeadline, at("10:05:00"), at("10:05:00"), 1}}, p.Missed)
 		assert.Equal(t, at("10:10:00"), p.Status.NextScheduleTime.Time)
 		assert.Equal(t, messageScheduled, ready(t, p.Status).Message)
 	})
 	t.Run("Replace deletes what runs first", func(t *testing.T) {
 		c := ran(t, cron().Policy(v1.ReplaceConcurrent))
-		in := inputOf(c, at("10:05:00"), running(c))
+		in := NewInput(c, at("10:05:00"), running(c))
 		p := Decide(in)
 		require.NotNil(t, p.Start)
 		require.Len(t, p.Replace, 1)
@@ -510,38 +510,47 @@ func TestS6Concurrency(t *testing.T) {
 	})
 	t.Run("Replace leaves what runs until the status tells of it", func(t *testing.T) {
 		c := settle(t, cron().Policy(v1.ReplaceConcurrent).Obj(), at("09:59:00"))
-		p := Decide(inputOf(c, at("10:05:00"), running(c)))
+		p := Decide(NewInput(c, at("10:05:00"), running(c)))
 		assert.Nil(t, p.Start)
 		assert.Empty(t, p.Replace)
 		assert.True(t, p.Again, "as soon as it does")
 		assert.Equal(t, at("10:10:00"), p.WakeAt, "and not later than at the next tick")
 		c.Status = p.Status
-		p = Decide(inputOf(c, at("10:05:00"), running(c)))
+		p = Decide(NewInput(c, at("10:05:00"), running(c)))
 		assert.NotNil(t, p.Start)
 		assert.Len(t, p.Replace, 1)
 	})
 	t.Run("what made room is not taken for deleted by somebody", func(t *testing.T) {
 		c := ran(t, cron().Policy(v1.ReplaceConcurrent))
-		in := inputOf(c, at("10:05:00"), running(c))
+		in := NewInput(c, at("10:05:00"), running(c))
 		p := Decide(in)
 		done := Conclude(in, p, Outcome{Deleted: p.Replace})
 		assert.Equal(t, 1, done.ReplacedCount)
-		p = Decide(inputOf(c, at("10:05:01"), builders.MakeJob(c, at("10:05:00")).Obj()))
+		p = Decide(NewInput(c, at("10:05:01"), builders.MakeJob(c, at("10:05:00")).Obj()))
 		assert.Equal(t, 1, p.ReplacedCount, "though the status of the run that replaced it was not written")
 		assert.Zero(t, p.DeletedCount)
-		p = Decide(inputOf(c, at("10:04:00")))
+		p = Decide(NewInput(c, at("10:04:00")))
 		assert.Equal(t, 1, p.DeletedCount)
 		assert.Zero(t, p.ReplacedCount)
 	})
 	t.Run("Replace does not delete what is being deleted", func(t *testing.T) {
 		c := ran(t, cron().Policy(v1.ReplaceConcurrent))
-		p := Decide(inputOf(c, at("10:05:00"), builders.MakeJob(c, at("10:00:00")).Deleting(at("10:04:00")).Obj()))
+		p := Decide(NewInput(c, at("10:05:00"), builders.MakeJob(c, at("10:00:00")).Deleting(at("10:04:00")).Obj()))
 		require.NotNil(t, p.Start)
 		assert.Empty(t, p.Replace)
 	})
 }
 
-// edited is the CronJob after an edit at 10:07:00 that the status has not observed.
+// stamped is the CronJob after an edit that the webhook has seen, and the status has not observed.
+func stamped(before *v1.CronJob, at time.Time, edit func(*v1.CronJob)) *v1.CronJob {
+	c := edited(before, edit)
+	if value := Stamp(before, c, true, at); value != "" {
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1.EditedAnnotation, value)
+	}
+	return c
+}
+
+// edited is the CronJob after an edit that neither the webhook nor the status has observed.
 func edited(c *v1.CronJob, edit func(*v1.CronJob)) *v1.CronJob {
 	c = c.DeepCopy()
 	edit(c)
@@ -554,29 +563,28 @@ func TestS7NoSurpriseRuns(t *testing.T) {
 	setSchedule := func(text string) func(*v1.CronJob) { return func(c *v1.CronJob) { c.Spec.Schedule = text } }
 	for name, tc := range map[string]struct {
 		c          *v1.CronJob
-		editedAt   time.Time
 		now        time.Time
 		wantTick   time.Time // zero for none
 		wantNext   time.Time
 		wantMissed []Missed
 	}{
 		"a tick of the new schedule from before the edit": {
-			c: edited(c, setSchedule("*/2 * * * *")), editedAt: at("09:59:00"), now: at("09:59:01"), wantNext: at("10:00:00"),
+			c: stamped(c, at("09:59:00"), setSchedule("*/2 * * * *")), now: at("09:59:01"), wantNext: at("10:00:00"),
 		},
 		"a tick of the old schedule that had not run is missed": {
-			c: edited(c, setSchedule("*/2 * * * *")), editedAt: at("10:00:01"), now: at("10:00:02"), wantNext: at("10:02:00"),
+			c: stamped(c, at("10:00:01"), setSchedule("*/2 * * * *")), now: at("10:00:02"), wantNext: at("10:02:00"),
 			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
 		},
 		"a tick of the new schedule from after the edit runs": {
-			c: edited(c, setSchedule("*/2 * * * *")), editedAt: at("10:01:59"), now: at("10:02:00.1"), wantTick: at("10:02:00"), wantNext: at("10:02:00"),
+			c: stamped(c, at("10:01:59"), setSchedule("*/2 * * * *")), now: at("10:02:00.1"), wantTick: at("10:02:00"), wantNext: at("10:02:00"),
 			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
 		},
-		"a tick in the second of the edit does not": {
-			c: edited(c, setSchedule("*/2 * * * *")), editedAt: at("10:02:00"), now: at("10:02:00.9"), wantNext: at("10:04:00"),
+		"a tick just before the edit does not": {
+			c: stamped(c, at("10:02:00.1"), setSchedule("*/2 * * * *")), now: at("10:02:00.9"), wantNext: at("10:04:00"),
 			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
 		},
-		"a tick of the old schedule in the second of the edit is missed": {
-			c: edited(c, setSchedule("*/2 * * * *")), editedAt: at("10:00:00"), now: at("10:00:00.9"), wantNext: at("10:02:00"),
+		"a tick of the old schedule just before the edit is missed": {
+			c: stamped(c, at("10:00:00.1"), setSchedule("*/2 * * * *")), now: at("10:00:00.9"), wantNext: at("10:02:00"),
 			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
 		},
 		"when it is not known when the edit was, it was now": {
@@ -584,46 +592,45 @@ func TestS7NoSurpriseRuns(t *testing.T) {
 			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
 		},
 		"nor does one that is said to be yet to come hold anything up": {
-			c: edited(c, setSchedule("*/2 * * * *")), editedAt: at("23:00:00"), now: at("09:59:30"), wantNext: at("10:00:00"),
+			c: stamped(c, at("23:00:00"), setSchedule("*/2 * * * *")), now: at("09:59:30"), wantNext: at("10:00:00"),
 		},
 		"another time zone": {
-			c:        edited(c, func(c *v1.CronJob) { c.Spec.TimeZone = new("Asia/Kathmandu") }),
-			editedAt: at("10:03:00"), now: at("10:03:00"), wantNext: at("10:05:00"),
+			c:   stamped(c, at("10:03:00"), func(c *v1.CronJob) { c.Spec.TimeZone = new("Asia/Kathmandu") }),
+			now: at("10:03:00"), wantNext: at("10:05:00"),
 			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
 		},
 		"a tick of an additional schedule from before the edit": {
-			c:        edited(c, func(c *v1.CronJob) { c.Spec.AdditionalSchedules = []string{"2 * * * *", "7 * * * *"} }),
-			editedAt: at("10:03:00"), now: at("10:03:00"), wantNext: at("10:05:00"),
+			c:   stamped(c, at("10:03:00"), func(c *v1.CronJob) { c.Spec.AdditionalSchedules = []string{"2 * * * *", "7 * * * *"} }),
+			now: at("10:03:00"), wantNext: at("10:05:00"),
 			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
 		},
 		"a tick of an additional schedule from after the edit runs": {
-			c:        edited(c, func(c *v1.CronJob) { c.Spec.AdditionalSchedules = []string{"2 * * * *", "7 * * * *"} }),
-			editedAt: at("09:59:30"), now: at("10:02:00.1"), wantTick: at("10:02:00"), wantNext: at("10:02:00"),
+			c:   stamped(c, at("09:59:30"), func(c *v1.CronJob) { c.Spec.AdditionalSchedules = []string{"2 * * * *", "7 * * * *"} }),
+			now: at("10:02:00.1"), wantTick: at("10:02:00"), wantNext: at("10:02:00"),
 			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:00:00"), 1}},
 		},
 		"an edit of the template keeps a tick that waits": {
-			c:        edited(c, func(c *v1.CronJob) { c.Spec.JobTemplate.Labels = map[string]string{"a": "b"} }),
-			editedAt: at("10:01:00"), now: at("10:01:00"), wantTick: at("10:00:00"), wantNext: at("10:00:00"),
+			c:   stamped(c, at("10:01:00"), func(c *v1.CronJob) { c.Spec.JobTemplate.Labels = map[string]string{"a": "b"} }),
+			now: at("10:01:00"), wantTick: at("10:00:00"), wantNext: at("10:00:00"),
 		},
 		"two edits unseen may have been suspend and resume": {
-			c:        edited(edited(c, func(*v1.CronJob) {}), func(*v1.CronJob) {}),
-			editedAt: at("10:01:00"), now: at("10:01:00"), wantNext: at("10:05:00"),
+			c:   edited(edited(c, func(*v1.CronJob) {}), func(*v1.CronJob) {}),
+			now: at("10:01:00"), wantNext: at("10:05:00"),
 			wantMissed: []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}},
 		},
 		"a CronJob that was edited before anybody looked": {
-			c:        edited(cron().Obj(), setSchedule("* * * * *")),
-			editedAt: at("10:00:30"), now: at("10:00:40"), wantNext: at("10:01:00"),
+			c:   stamped(cron().Obj(), at("10:00:30"), setSchedule("* * * * *")),
+			now: at("10:00:40"), wantNext: at("10:01:00"),
 		},
 		"a CronJob whose label was edited before anybody looked runs": {
-			c: cron().Obj(), editedAt: at("10:00:30"), now: at("10:00:40"), wantTick: at("10:00:00"), wantNext: at("10:00:00"),
+			c: cron().Obj(), now: at("10:00:40"), wantTick: at("10:00:00"), wantNext: at("10:00:00"),
 		},
 		"a CronJob that nobody looked at since it was created runs": {
-			c: cron().Obj(), editedAt: at("09:58:30"), now: at("10:00:40"), wantTick: at("10:00:00"), wantNext: at("10:00:00"),
+			c: cron().Obj(), now: at("10:00:40"), wantTick: at("10:00:00"), wantNext: at("10:00:00"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := inputOf(tc.c, tc.now)
-			in.EditedAt = tc.editedAt
+			in := NewInput(tc.c, tc.now)
 			p := Decide(in)
 			assert.Equal(t, tc.wantMissed, p.Missed)
 			assert.Equal(t, tc.wantNext, p.Status.NextScheduleTime.Time)
@@ -640,8 +647,8 @@ func TestS7SuspendAndResume(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
 
 	c = edited(c, func(c *v1.CronJob) { c.Spec.Suspend = new(true) })
-	in := inputOf(c, at("10:00:03"))
-	in.EditedAt = at("10:00:02")
+	in := NewInput(c, at("10:00:03"))
+	in.EditedAt, in.RescheduledAt = at("10:00:02"), at("10:00:02")
 	p := Decide(in)
 	assert.Nil(t, p.Start)
 	assert.Nil(t, p.Status.NextScheduleTime)
@@ -652,14 +659,14 @@ func TestS7SuspendAndResume(t *testing.T) {
 	assert.Equal(t, v1.ReasonSuspended, condition.Reason)
 	c.Status = p.Status
 
-	p = Decide(inputOf(c, at("11:00:00")))
+	p = Decide(NewInput(c, at("11:00:00")))
 	assert.Nil(t, p.Start)
 	assert.Empty(t, p.Missed)
 	assert.Equal(t, c.Status, p.Status, "W3")
 
 	c = edited(c, func(c *v1.CronJob) { c.Spec.Suspend = new(false) })
-	in = inputOf(c, at("11:07:00"))
-	in.EditedAt = at("11:06:59")
+	in = NewInput(c, at("11:07:00"))
+	in.EditedAt, in.RescheduledAt = at("11:06:59"), at("11:06:59")
 	p = Decide(in)
 	assert.Nil(t, p.Start)
 	assert.Empty(t, p.Missed, "ticks that passed while suspended are not even missed")
@@ -687,30 +694,30 @@ func TestS8HistoryLimits(t *testing.T) {
 	oldest := []string{job("10:00:00").Obj().Name, job("10:05:00").Obj().Name}
 
 	t.Run("keep the newest", func(t *testing.T) {
-		assert.Equal(t, oldest, pruned(Decide(inputOf(c, at("10:27:00"), jobs...))))
+		assert.Equal(t, oldest, pruned(Decide(NewInput(c, at("10:27:00"), jobs...))))
 	})
 	t.Run("apply while suspended", func(t *testing.T) {
 		c := edited(c, func(c *v1.CronJob) { c.Spec.Suspend = new(true) })
-		assert.Equal(t, oldest, pruned(Decide(inputOf(c, at("10:27:00"), jobs...))))
+		assert.Equal(t, oldest, pruned(Decide(NewInput(c, at("10:27:00"), jobs...))))
 	})
 	t.Run("apply to an invalid schedule", func(t *testing.T) {
 		c := edited(c, func(c *v1.CronJob) { c.Spec.Schedule = "garbage" })
-		assert.Equal(t, oldest, pruned(Decide(inputOf(c, at("10:27:00"), jobs...))))
+		assert.Equal(t, oldest, pruned(Decide(NewInput(c, at("10:27:00"), jobs...))))
 	})
 	t.Run("0 keeps none", func(t *testing.T) {
 		c := edited(c, func(c *v1.CronJob) {
 			c.Spec.SuccessfulJobsHistoryLimit, c.Spec.FailedJobsHistoryLimit = new(int32(0)), new(int32(0))
 		})
-		assert.Len(t, pruned(Decide(inputOf(c, at("10:27:00"), jobs...))), 5)
+		assert.Len(t, pruned(Decide(NewInput(c, at("10:27:00"), jobs...))), 5)
 	})
 	t.Run("wait while some Jobs are of an earlier time than others", func(t *testing.T) {
-		in := inputOf(c, at("10:27:00"), jobs...)
+		in := NewInput(c, at("10:27:00"), jobs...)
 		in.Outdated = true
 		assert.Empty(t, pruned(Decide(in)))
 	})
 	t.Run("do not delete what is being deleted", func(t *testing.T) {
 		jobs := append(jobs[:1:1], job("10:00:00").Succeeded(end).Deleting(end).Obj(), job("10:10:00").Succeeded(end).Obj())
-		assert.Empty(t, pruned(Decide(inputOf(c, at("10:27:00"), jobs...))))
+		assert.Empty(t, pruned(Decide(NewInput(c, at("10:27:00"), jobs...))))
 	})
 	t.Run("do not count Jobs that were started by hand, of which three stay", func(t *testing.T) {
 		byHand := slices.Clone(jobs)
@@ -718,19 +725,19 @@ func TestS8HistoryLimits(t *testing.T) {
 			byHand = append(byHand, job(clock).Manual().Succeeded(end).Obj())
 		}
 		byHand = append(byHand, job("10:09:30").Manual().Failed(end).Obj())
-		assert.Equal(t, slices.Concat(pruned(Decide(inputOf(c, at("10:27:00"), jobs...))),
+		assert.Equal(t, slices.Concat(pruned(Decide(NewInput(c, at("10:27:00"), jobs...))),
 			[]string{job("10:06:00").Manual().Obj().Name, job("10:07:00").Manual().Obj().Name}),
-			pruned(Decide(inputOf(c, at("10:27:00"), byHand...))))
+			pruned(Decide(NewInput(c, at("10:27:00"), byHand...))))
 	})
 	t.Run("wait until the status knows of the tick", func(t *testing.T) {
 		c := settle(t, cron().History(0, 0).Obj(), at("09:59:00"))
-		in := inputOf(c, at("10:01:00"), builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:01")).Obj())
+		in := NewInput(c, at("10:01:00"), builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:01")).Obj())
 		p := Decide(in)
 		assert.Empty(t, p.Prune, "its name is what keeps the tick from running again")
 		assert.True(t, p.Again)
 		assert.Equal(t, at("10:05:00"), p.WakeAt)
 		c.Status = p.Status
-		p = Decide(inputOf(c, at("10:01:00"), in.Jobs...))
+		p = Decide(NewInput(c, at("10:01:00"), in.Jobs...))
 		assert.Len(t, p.Prune, 1)
 		assert.False(t, p.Again)
 		assert.Equal(t, at("10:05:00"), p.WakeAt)
@@ -740,7 +747,7 @@ func TestS8HistoryLimits(t *testing.T) {
 func TestS9ACronJobThatIsBeingDeletedStartsNothing(t *testing.T) {
 	c := settle(t, cron().History(0, 0).Obj(), at("09:59:00"))
 	c.DeletionTimestamp = &metav1.Time{Time: at("09:59:30")}
-	p := Decide(inputOf(c, at("10:00:00"), builders.MakeJob(c, at("09:55:00")).Succeeded(at("09:56:00")).Obj()))
+	p := Decide(NewInput(c, at("10:00:00"), builders.MakeJob(c, at("09:55:00")).Succeeded(at("09:56:00")).Obj()))
 	assert.Equal(t, Plan{Status: c.Status}, p)
 }
 
@@ -766,7 +773,7 @@ func TestS10AMistakeIsAConditionAndOneReportPerGeneration(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := edited(settle(t, cron().Obj(), at("09:59:00")), tc.edit)
-			p := Decide(inputOf(c, at("10:01:00")))
+			p := Decide(NewInput(c, at("10:01:00")))
 			assert.Nil(t, p.Start)
 			assert.Zero(t, p.WakeAt, "only an edit helps")
 			require.NotNil(t, p.Rejected)
@@ -780,15 +787,15 @@ func TestS10AMistakeIsAConditionAndOneReportPerGeneration(t *testing.T) {
 			assert.Nil(t, p.Status.NextScheduleTime)
 			c.Status = p.Status
 
-			p = Decide(inputOf(c, at("10:02:00")))
+			p = Decide(NewInput(c, at("10:02:00")))
 			assert.Nil(t, p.Rejected)
 			assert.Equal(t, c.Status, p.Status, "W3")
 
 			c = edited(c, func(c *v1.CronJob) {
 				c.Spec.Schedule, c.Spec.AdditionalSchedules, c.Spec.TimeZone = "*/5 * * * *", nil, nil
 			})
-			in := inputOf(c, at("10:07:00"))
-			in.EditedAt = at("10:06:59")
+			in := NewInput(c, at("10:07:00"))
+			in.EditedAt, in.RescheduledAt = at("10:06:59"), at("10:06:59")
 			p = Decide(in)
 			assert.Nil(t, p.Start, "S7: no tick from before the mistake was mended")
 			assert.Equal(t, at("10:10:00"), p.Status.NextScheduleTime.Time)
@@ -815,7 +822,7 @@ func TestS7TheStatusNamesAllSchedulesItWasMadeFrom(t *testing.T) {
 
 func TestS4TheStartThatFails(t *testing.T) {
 	c := settle(t, cron().Deadline(200).Obj(), at("09:59:00"))
-	in := inputOf(c, at("10:00:00"))
+	in := NewInput(c, at("10:00:00"))
 	p := Decide(in)
 	require.NotNil(t, p.Start)
 	assert.Equal(t, at("10:03:20.001"), p.Start.GiveUpAt)
@@ -831,7 +838,7 @@ func TestS4TheStartThatFails(t *testing.T) {
 		c := c.DeepCopy()
 		c.Status = done.Status
 
-		in := inputOf(c, at("10:00:01"))
+		in := NewInput(c, at("10:00:01"))
 		p = Decide(in)
 		require.NotNil(t, p.Start)
 		done = Conclude(in, p, Outcome{Refused: errors.New("quota")})
@@ -841,17 +848,17 @@ func TestS4TheStartThatFails(t *testing.T) {
 		done = Conclude(in, p, Outcome{Job: builders.MakeJob(c, at("10:00:00")).Obj()})
 		assert.Equal(t, v1.ReasonScheduled, ready(t, done.Status).Reason, "success clears the condition")
 
-		p = Decide(inputOf(c, at("10:03:20.001")))
+		p = Decide(NewInput(c, at("10:03:20.001")))
 		assert.Nil(t, p.Start)
 		assert.Equal(t, MissedDeadline, p.Missed[0].Reason)
 	})
 	t.Run("is missed when the next is due", func(t *testing.T) {
 		c := settle(t, cron().Obj(), at("09:59:00"))
-		in := inputOf(c, at("10:00:00"))
+		in := NewInput(c, at("10:00:00"))
 		p := Decide(in)
 		done := Conclude(in, p, Outcome{Refused: errors.New("quota")})
 		c.Status = done.Status
-		p = Decide(inputOf(c, at("10:05:00")))
+		p = Decide(NewInput(c, at("10:05:00")))
 		assert.Equal(t, at("10:05:00"), p.Start.Tick)
 		assert.Equal(t, []Missed{{MissedCreationFailed, at("10:00:00"), at("10:00:00"), 1}}, p.Missed)
 	})
@@ -892,25 +899,25 @@ func TestS4S12NewJob(t *testing.T) {
 
 func TestJobsThatEndAreReportedOnce(t *testing.T) {
 	c := settle(t, cron().Obj(), at("09:59:00"))
-	in := inputOf(c, at("10:00:00"))
+	in := NewInput(c, at("10:00:00"))
 	p := Decide(in)
 	done := Conclude(in, p, Outcome{Job: builders.MakeJob(c, at("10:00:00")).Obj()})
 	c.Status = done.Status
 
 	ended := builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:01:00")).Obj()
-	p = Decide(inputOf(c, at("10:01:00"), ended))
+	p = Decide(NewInput(c, at("10:01:00"), ended))
 	require.Len(t, p.Ended, 1)
 	assert.Equal(t, Succeeded, p.Ended[0].Result)
 	assert.Empty(t, p.Status.Active)
 	assert.Equal(t, at("10:01:00"), p.Status.LastSuccessfulTime.Time)
 
-	gone := Decide(inputOf(c, at("10:01:00")))
+	gone := Decide(NewInput(c, at("10:01:00")))
 	assert.Empty(t, gone.Ended)
 	assert.Equal(t, 1, gone.DeletedCount, "deleted while it ran")
 	assert.Empty(t, gone.Status.Active)
 
 	c.Status = p.Status
-	p = Decide(inputOf(c, at("10:02:00"), ended))
+	p = Decide(NewInput(c, at("10:02:00"), ended))
 	assert.Empty(t, p.Ended)
 	assert.Zero(t, p.DeletedCount)
 }
@@ -922,14 +929,14 @@ func TestTheEndOfAJobThatHadEndedWhenItWasFoundIsReportedOnce(t *testing.T) {
 	} {
 		t.Run(string(result), func(t *testing.T) {
 			c := settle(t, cron().Obj(), at("09:59:00"))
-			in := inputOf(c, at("10:00:02"))
+			in := NewInput(c, at("10:00:02"))
 			p := Decide(in)
 			done := Conclude(in, p, Outcome{Job: job})
 			assert.Equal(t, []Ended{{job, result}}, done.Ended)
 			assert.Empty(t, done.Status.Active)
 			assert.Equal(t, result == Succeeded, done.Status.LastSuccessfulTime != nil)
 			c.Status = done.Status
-			again := Decide(inputOf(c, at("10:00:03"), job))
+			again := Decide(NewInput(c, at("10:00:03"), job))
 			assert.Empty(t, again.Ended, "once")
 			assert.Equal(t, c.Status, again.Status, "W3")
 		})
@@ -938,7 +945,7 @@ func TestTheEndOfAJobThatHadEndedWhenItWasFoundIsReportedOnce(t *testing.T) {
 		job := builders.MakeJob(cron().Obj(), at("10:00:00")).Manual().Succeeded(at("10:00:01")).Obj()
 		c := settle(t, cron().Obj(), at("09:59:00"))
 		c.Status.Active = append(c.Status.Active, Reference(job))
-		in := inputOf(c, at("10:00:02"), job)
+		in := NewInput(c, at("10:00:02"), job)
 		p := Decide(in)
 		done := Conclude(in, p, Outcome{Job: job})
 		assert.Len(t, done.Ended, 1)
@@ -949,7 +956,7 @@ func TestNothingChangesItsInput(t *testing.T) {
 	c := settle(t, cron().Policy(v1.ReplaceConcurrent).History(0, 0).Obj(), at("09:59:00"))
 	c.Status.Active = append(c.Status.Active, Reference(builders.MakeJob(c, at("09:55:00")).Obj()))
 	c.Status.LastScheduleTime = &metav1.Time{Time: at("09:55:00")}
-	in := inputOf(c, at("10:00:00"), builders.MakeJob(c, at("09:55:00")).Obj())
+	in := NewInput(c, at("10:00:00"), builders.MakeJob(c, at("09:55:00")).Obj())
 	before := in.CronJob.DeepCopy()
 	p := Decide(in)
 	planned := p.Status.DeepCopy()
@@ -960,7 +967,7 @@ func TestNothingChangesItsInput(t *testing.T) {
 
 func BenchmarkDecideWithFourJobs(b *testing.B) {
 	c := cron().Obj()
-	in := inputOf(c, at("09:59:00"))
+	in := NewInput(c, at("09:59:00"))
 	in.CronJob.Status = Decide(in).Status
 	in.CronJob.Status.LastScheduleTime = &metav1.Time{Time: at("10:15:00")}
 	in.CronJob.Status.NextScheduleTime = &metav1.Time{Time: at("10:20:00")}

@@ -101,6 +101,15 @@ func RunOf(job *batchv1.Job) v1.Run {
 	return run
 }
 
+// LastChange returns the latest instant after another one at which, according to a status, a Job was
+// created or ended.
+func LastChange(status v1.CronJobStatus, after time.Time) time.Time {
+	for _, run := range status.RecentRuns {
+		after = latest(after, timeOf(run.StartTime), timeOf(run.CompletionTime))
+	}
+	return after
+}
+
 // runList has runs, newest first.
 type runList struct {
 	runs []v1.Run

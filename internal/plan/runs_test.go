@@ -93,10 +93,10 @@ func ran(t *testing.T, c *v1.CronJob, jobs ...*batchv1.Job) *v1.CronJob {
 	t.Helper()
 	for _, job := range jobs {
 		tick, _ := TickOf(job)
-		in := inputOf(c, tick.Add(time.Second))
+		in := NewInput(c, tick.Add(time.Second))
 		started := builders.MakeJob(c, tick).Obj()
 		c.Status = Conclude(in, Decide(in), Outcome{Job: started}).Status
-		in = inputOf(c, tick.Add(time.Minute), job)
+		in = NewInput(c, tick.Add(time.Minute), job)
 		c.Status = Conclude(in, Decide(in), Outcome{}).Status
 	}
 	return c
@@ -120,13 +120,13 @@ func TestAStatusTellsWhatBecameOfARun(t *testing.T) {
 	})
 	t.Run("it outlives its Job", func(t *testing.T) {
 		c := ran(t, five(v1.AllowConcurrent), failed)
-		in := inputOf(c, at("10:05:01"))
+		in := NewInput(c, at("10:05:01"))
 		c.Status = Conclude(in, Decide(in), Outcome{Job: builders.MakeJob(c, at("10:05:00")).Obj()}).Status
 		assert.Equal(t, []string{"10:05 Running", "10:00 Failed BackoffLimitExceeded"}, runsOf(c.Status))
 	})
 	t.Run("somebody deletes a Job that runs", func(t *testing.T) {
 		c := ran(t, five(v1.AllowConcurrent), builders.MakeJob(five(v1.AllowConcurrent), at("10:00:00")).Obj())
-		in := inputOf(c, at("10:02:00"))
+		in := NewInput(c, at("10:02:00"))
 		in.Verified = true
 		c.Status = Conclude(in, Decide(in), Outcome{}).Status
 		assert.Equal(t, []string{"10:00 Deleted"}, runsOf(c.Status))
@@ -136,7 +136,7 @@ func TestAStatusTellsWhatBecameOfARun(t *testing.T) {
 		c := five(v1.ReplaceConcurrent)
 		old := builders.MakeJob(c, at("10:00:00")).Obj()
 		c = ran(t, c, old)
-		in := inputOf(c, at("10:05:01"), old)
+		in := NewInput(c, at("10:05:01"), old)
 		p := Decide(in)
 		c.Status = Conclude(in, p, Outcome{Deleted: p.Replace, Job: builders.MakeJob(c, at("10:05:00")).Obj()}).Status
 		assert.Equal(t, []string{"10:05 Running", "10:00 Deleted Replaced"}, runsOf(c.Status))
@@ -145,7 +145,7 @@ func TestAStatusTellsWhatBecameOfARun(t *testing.T) {
 		c := five(v1.AllowConcurrent)
 		manual := builders.MakeJob(c, at("10:02:00")).Manual().Obj()
 		manual.CreationTimestamp = metav1.NewTime(at("10:02:00"))
-		in := inputOf(c, at("10:02:01"), manual)
+		in := NewInput(c, at("10:02:01"), manual)
 		c.Status = Conclude(in, Decide(in), Outcome{}).Status
 		assert.Equal(t, []string{"10:02 Running by hand"}, runsOf(c.Status))
 		assert.Nil(t, c.Status.LastScheduleTime)
@@ -155,7 +155,7 @@ func TestAStatusTellsWhatBecameOfARun(t *testing.T) {
 		slow := builders.MakeJob(c, at("10:00:00")).Obj()
 		c = ran(t, c, slow)
 		for _, now := range []string{"10:05:01", "10:10:01", "10:15:01"} {
-			in := inputOf(c, at(now), slow)
+			in := NewInput(c, at(now), slow)
 			c.Status = Conclude(in, Decide(in), Outcome{}).Status
 		}
 		assert.Equal(t, []string{"10:05 Missed Forbidden 2", "10:00 Running"}, runsOf(c.Status))
@@ -171,7 +171,7 @@ func TestW1RecentRunsAddNoWrite(t *testing.T) {
 	c.Status.RecentRuns, c.Status.Conditions = nil, c.Status.Conditions[:1]
 	for name, jobs := range map[string][]*batchv1.Job{"as an older manager has left it": {job}, "and its Job is gone": nil} {
 		t.Run(name, func(t *testing.T) {
-			in := inputOf(c, at("10:02:00"), jobs...)
+			in := NewInput(c, at("10:02:00"), jobs...)
 			assert.Equal(t, c.Status, Conclude(in, Decide(in), Outcome{}).Status)
 		})
 	}
@@ -184,7 +184,7 @@ func TestAManualRunThatEndsWhileNobodyLooksIsTold(t *testing.T) {
 	manual := builders.MakeJob(c, at("10:01:00")).Failed(at("10:01:30")).Obj()
 	manual.Name, manual.Annotations, manual.CreationTimestamp = "by-hand", nil, metav1.NewTime(at("10:01:00"))
 	look := func(now string, jobs ...*batchv1.Job) Result {
-		in := inputOf(c, at(now), jobs...)
+		in := NewInput(c, at(now), jobs...)
 		result := Conclude(in, Decide(in), Outcome{})
 		c.Status = result.Status
 		return result
@@ -220,11 +220,11 @@ func TestS8AJobIsPrunedOnceTheStatusSaysHowItEnded(t *testing.T) {
 	running := builders.MakeJob(c, at("10:00:00")).Obj()
 	c = ran(t, c, running)
 	ended := builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:00:30")).Obj()
-	in := inputOf(c, at("10:00:31"), ended)
+	in := NewInput(c, at("10:00:31"), ended)
 	p := Decide(in)
 	assert.Empty(t, p.Prune)
 	assert.True(t, p.Again)
 	c.Status = Conclude(in, p, Outcome{}).Status
 	assert.Equal(t, []string{"10:00 Succeeded"}, runsOf(c.Status))
-	assert.Len(t, Decide(inputOf(c, at("10:00:32"), ended)).Prune, 1)
+	assert.Len(t, Decide(NewInput(c, at("10:00:32"), ended)).Prune, 1)
 }

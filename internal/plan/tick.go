@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -110,7 +109,7 @@ func (p *Plan) missSkipped(in Input) {
 		return
 	}
 	ran := ticksOf(in)
-	unedited := in.ScheduleErr == nil && newest.After(editedAt(in)) // since the newest run
+	unedited := in.ScheduleErr == nil && (!isEditUnseen(c) || newest.After(rescheduledAt(in))) // since the newest run
 	if unedited && isWaitOver(in) && !ran.has(timeOf(c.Status.NextScheduleTime)) {
 		p.missWaiting(in, last)
 	}
@@ -251,16 +250,16 @@ func (p *Plan) missUpTo(in Input, reason MissedReason, ticks schedule.Ticks, fro
 }
 
 // missWaiting misses the ticks that were due when the CronJob was edited and had not run; last is
-// the newest run. Only the tick that the status waits for is known if the schedule was edited, if
-// the CronJob was edited more than once, or if a newer tick has run since.
+// the newest run. Only the tick that the status waits for is known if the schedule was edited, if the
+// CronJob may have been suspended and resumed, or if a newer tick has run since.
 func (p *Plan) missWaiting(in Input, last time.Time) {
-	c, edited := in.CronJob, editedAt(in)
-	if !isReschedule(c) && !IsSuspended(c, in.Now) {
+	c, edited := in.CronJob, rescheduledAt(in)
+	if !isReschedule(in) && !IsSuspended(c, in.Now) {
 		edited = earliest(edited, suspendedUntil(in)) // what has waited since then runs
 	}
 	waiting := c.Status.NextScheduleTime
-	isSame := last.Equal(timeOf(p.Status.LastScheduleTime)) && in.ScheduleErr == nil &&
-		isScheduleObserved(c) && !isEditedMoreThanOnce(c)
+	isSame := last.Equal(timeOf(p.Status.LastScheduleTime)) && in.ScheduleErr == nil && isScheduleObserved(c) &&
+		(in.RescheduledAt.IsZero() || !isEditedMoreThanOnce(c))
 	switch {
 	case waiting == nil || waiting.After(edited):
 	case isSame:
@@ -273,7 +272,7 @@ func (p *Plan) missWaiting(in Input, last time.Time) {
 // isWaitOver reports whether the tick that the status waits for must not run any more because the
 // CronJob was edited or suspended.
 func isWaitOver(in Input) bool {
-	return isReschedule(in.CronJob) || timeOf(in.CronJob.Status.NextScheduleTime).Before(suspendedUntil(in))
+	return isReschedule(in) || timeOf(in.CronJob.Status.NextScheduleTime).Before(suspendedUntil(in))
 }
 
 // handledUntil returns the instant up to which all ticks are handled, given the newest run: they
@@ -293,11 +292,9 @@ func handledUntil(in Input, last time.Time) time.Time {
 	waiting := c.Status.NextScheduleTime
 	switch {
 	case c.Status.ObservedGeneration <= 0: // never reconciled
-		if c.Generation > 1 {
-			until = latest(until, editedAt(in))
-		}
-	case isReschedule(c):
-		until = latest(until, editedAt(in))
+		until = latest(until, rescheduledAt(in))
+	case isReschedule(in):
+		until = latest(until, rescheduledAt(in))
 	case waiting != nil:
 		until = latest(until, waiting.Add(-time.Second))
 	case isReadyReason(c, v1.ReasonCompleted):
@@ -307,80 +304,6 @@ func handledUntil(in Input, last time.Time) time.Time {
 		}
 	}
 	return until
-}
-
-// isReschedule reports whether ticks from before the last edit must not run: the schedule or its
-// time zone was edited, the CronJob was resumed, or it was edited more than once since the last
-// reconcile and may have been suspended in between.
-func isReschedule(c *v1.CronJob) bool {
-	return !isScheduleObserved(c) || isReadyReason(c, v1.ReasonSuspended) || isEditedMoreThanOnce(c)
-}
-
-// isScheduleObserved reports whether the stored status was computed from the schedule. If only its
-// text differs, and the generation does not, it has the same ticks: an update in v2 that drops the
-// annotation with the text of v1 does not change the spec of v2.
-func isScheduleObserved(c *v1.CronJob) bool {
-	observed := c.Status.ObservedSchedule
-	return observed == observedSchedule(c) || observed != "" && !isEditUnseen(c)
-}
-
-// isEditedMoreThanOnce reports whether the spec was edited more than once since the status observed
-// it.
-func isEditedMoreThanOnce(c *v1.CronJob) bool {
-	observed := c.Status.ObservedGeneration
-	if observed <= 0 && c.Status.LastScheduleTime == nil { // never reconciled
-		observed = 1
-	}
-	return observed > 0 && c.Generation-observed > 1
-}
-
-// editedAt returns when the spec was last edited. If that is unknown, or later than when the spec
-// was first seen, it returns the latter: a missed tick is better than an unexpected run.
-//
-// The edit of a label may change the time in managedFields, and an edit that only removes a field
-// does not. If the status has observed the spec, or it was seen before, a later time is that of a
-// label edit.
-func editedAt(in Input) time.Time {
-	edited, status := in.EditedAt, in.CronJob.Status
-	if status.ObservedGeneration == in.CronJob.Generation && status.ObservedEditTime != nil {
-		edited = status.ObservedEditTime.Time
-	}
-	if edited.IsZero() || edited.After(in.SeenAt) || isUnstamped(in) {
-		return in.SeenAt
-	}
-	return edited
-}
-
-// isUnstamped reports whether the last edit did not change the times in managedFields: they are
-// still those of the last status write, of a label edit since, or, before the first reconcile, of
-// the creation. The API server stamps an edit only if it sets a field: one that removes the time
-// zone, or v2's hour, is not stamped. Nor is one that is made while the conversion webhook does not
-// answer (FieldManager.UpdateNoErrors in k8s.io/apimachinery keeps the earlier managed fields).
-func isUnstamped(in Input) bool {
-	c, status := in.CronJob, in.CronJob.Status
-	if status.ObservedGeneration <= 0 {
-		return c.Generation > 1 && !in.EditedAt.After(c.CreationTimestamp.Time)
-	}
-	return status.ObservedGeneration != c.Generation &&
-		(status.ObservedEditTime == nil || !in.EditedAt.After(latest(status.ObservedEditTime.Time, in.LabelledAt)))
-}
-
-// observeEdit records which spec the status was computed from. Each status that is written also has
-// the time of the edit, so that a label edit, which moves that time, does not count as an edit of
-// the spec. A changed time alone causes a write only while the CronJob leaves ticks out: there may
-// be no other write before the edit that brings them back, and that edit may be unstamped.
-func (p *Plan) observeEdit(in Input) {
-	p.Status.ObservedGeneration = in.CronJob.Generation
-	observed := p.Status.ObservedEditTime
-	if in.EditedAt.IsZero() || observed != nil && observed.Time.Equal(in.EditedAt) {
-		return
-	}
-	spec := &in.CronJob.Spec
-	leavesTicksOut := observed != nil && (isReadyReason(in.CronJob, v1.ReasonSuspended) || IsStopped(in.CronJob) ||
-		len(spec.Exclude) > 0 || spec.NotBefore != nil || spec.NotAfter != nil)
-	if leavesTicksOut || !apiequality.Semantic.DeepEqual(p.Status, in.CronJob.Status) {
-		p.Status.ObservedEditTime = &metav1.Time{Time: in.EditedAt}
-	}
 }
 
 // Anchor returns what an interval counts from, given a status of the CronJob: the last run, or the

@@ -82,7 +82,7 @@ func TestS6AnUpgradeLosesNoTickThatWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := held(t, v1.ReasonScheduled, message, tc.deadline)
-			in := inputOf(c, tc.now, tc.job)
+			in := NewInput(c, tc.now, tc.job)
 			p := Decide(in)
 			assert.Equal(t, tc.wantMissed, p.Missed)
 			jobs, outcome := in.Jobs, Outcome{}
@@ -101,7 +101,7 @@ func TestS6AnUpgradeLosesNoTickThatWaits(t *testing.T) {
 			assert.Equal(t, at("09:59:00"), condition.LastTransitionTime.UTC(), "Ready was true before")
 			c.Status = done.Status
 
-			again := Decide(inputOf(c, tc.now, jobs...))
+			again := Decide(NewInput(c, tc.now, jobs...))
 			assert.Empty(t, again.Missed, "once")
 			assert.Nil(t, again.Start, "once")
 			assert.Nil(t, again.HeldBy, "once")
@@ -113,7 +113,7 @@ func TestS6AnUpgradeLosesNoTickThatWaits(t *testing.T) {
 func TestS6ATickThatWaitsIsKnownByTheReasonAndNotByTheMessage(t *testing.T) {
 	running := builders.MakeJob(cron().Obj(), at("10:00:00")).Obj()
 	c := held(t, v1.ReasonWaiting, "In other words.", 0)
-	assert.Equal(t, []Missed{{MissedForbidden, at("10:05:00"), at("10:05:00"), 1}}, Decide(inputOf(c, at("10:10:00"), running)).Missed)
+	assert.Equal(t, []Missed{{MissedForbidden, at("10:05:00"), at("10:05:00"), 1}}, Decide(NewInput(c, at("10:10:00"), running)).Missed)
 }
 
 func TestS6ATickThatWaitsForADeletionIsNotTakenForSuspended(t *testing.T) {
@@ -121,7 +121,7 @@ func TestS6ATickThatWaitsForADeletionIsNotTakenForSuspended(t *testing.T) {
 	ran := func(t *testing.T) *v1.CronJob {
 		t.Helper()
 		c := settle(t, cron().Policy(v1.ReplaceConcurrent).Obj(), at("09:59:00"))
-		in := inputOf(c, at("10:00:00"))
+		in := NewInput(c, at("10:00:00"))
 		p := Decide(in)
 		done := Conclude(in, p, Outcome{Job: job("10:00:00")})
 		c.Status = done.Status
@@ -132,7 +132,7 @@ func TestS6ATickThatWaitsForADeletionIsNotTakenForSuspended(t *testing.T) {
 		for _, suspend := range []bool{true, false} {
 			c = edited(c, func(c *v1.CronJob) { c.Spec.Suspend = new(suspend) })
 			if suspend {
-				c.Status = Decide(inputOf(c, now, jobs...)).Status
+				c.Status = Decide(NewInput(c, now, jobs...)).Status
 			}
 		}
 		return c
@@ -144,8 +144,8 @@ func TestS6ATickThatWaitsForADeletionIsNotTakenForSuspended(t *testing.T) {
 		c := resumed(t, ran(t), at("10:01:00"), job("10:00:00"))
 		since := ready(t, c.Status).LastTransitionTime
 		for try, now := range []time.Time{at("10:16:00"), at("10:16:01"), at("10:17:00")} {
-			in := inputOf(c, now, job("10:00:00"))
-			in.EditedAt = at("10:01:00")
+			in := NewInput(c, now, job("10:00:00"))
+			in.EditedAt, in.RescheduledAt = at("10:01:00"), at("10:01:00")
 			p := Decide(in)
 			require.NotNil(t, p.Start)
 			assert.Equal(t, at("10:15:00"), p.Start.Tick)
@@ -165,13 +165,13 @@ func TestS6ATickThatWaitsForADeletionIsNotTakenForSuspended(t *testing.T) {
 			}
 			c.Status = done.Status
 		}
-		p := Decide(inputOf(c, at("10:20:00"), job("10:00:00")))
+		p := Decide(NewInput(c, at("10:20:00"), job("10:00:00")))
 		assert.Equal(t, []Missed{{MissedSuperseded, at("10:15:00"), at("10:15:00"), 1}}, p.Missed)
 	})
 	t.Run("until the status tells of the Job", func(t *testing.T) {
 		c := resumed(t, settle(t, cron().Policy(v1.ReplaceConcurrent).Obj(), at("09:58:31")), at("09:59:00"))
-		in := inputOf(c, at("10:16:00"), job("10:00:00"))
-		in.EditedAt = at("09:59:00")
+		in := NewInput(c, at("10:16:00"), job("10:00:00"))
+		in.EditedAt, in.RescheduledAt = at("09:59:00"), at("09:59:00")
 		p := Decide(in)
 		assert.Empty(t, p.Replace)
 		assert.Equal(t, missed, p.Missed)
@@ -183,8 +183,8 @@ func TestS6ATickThatWaitsForADeletionIsNotTakenForSuspended(t *testing.T) {
 	})
 	t.Run("if nothing is known of its start", func(t *testing.T) {
 		c := resumed(t, ran(t), at("10:01:00"), job("10:00:00"))
-		in := inputOf(c, at("10:16:00"), job("10:00:00"))
-		in.EditedAt = at("10:01:00")
+		in := NewInput(c, at("10:16:00"), job("10:00:00"))
+		in.EditedAt, in.RescheduledAt = at("10:01:00"), at("10:01:00")
 		p := Decide(in)
 		assert.Equal(t, missed, p.Missed)
 		done := Conclude(in, p, Outcome{Deleted: p.Replace})
@@ -194,12 +194,12 @@ func TestS6ATickThatWaitsForADeletionIsNotTakenForSuspended(t *testing.T) {
 	})
 	t.Run("nor while creations fail", func(t *testing.T) {
 		c := ran(t)
-		in := inputOf(c, at("10:05:00"), job("10:00:00"))
+		in := NewInput(c, at("10:05:00"), job("10:00:00"))
 		p := Decide(in)
 		done := Conclude(in, p, Outcome{Deleted: p.Replace, Refused: errors.New("quota")})
 		require.Error(t, done.Refused)
 		c.Status = done.Status
-		in = inputOf(c, at("10:05:01"))
+		in = NewInput(c, at("10:05:01"))
 		p = Decide(in)
 		assert.Equal(t, v1.ReasonJobCreationFailed, ready(t, p.Status).Reason, "before the next try")
 		done = Conclude(in, p, Outcome{Refused: errors.New("quota")})
@@ -210,11 +210,11 @@ func TestS6ATickThatWaitsForADeletionIsNotTakenForSuspended(t *testing.T) {
 
 func TestO2ReadyThatWasFalseAndIsFalseAgainHasNoTransition(t *testing.T) {
 	c := edited(settle(t, cron().Obj(), at("09:59:00")), func(c *v1.CronJob) { c.Spec.Schedule = "soon" })
-	c.Status = Decide(inputOf(c, at("09:59:30"))).Status
+	c.Status = Decide(NewInput(c, at("09:59:30"))).Status
 	since := ready(t, c.Status).LastTransitionTime
 	c = edited(c, func(c *v1.CronJob) { c.Spec.Schedule = "*/5 * * * *" })
-	in := inputOf(c, at("10:00:00"))
-	in.EditedAt = at("09:59:40")
+	in := NewInput(c, at("10:00:00"))
+	in.EditedAt, in.RescheduledAt = at("09:59:40"), at("09:59:40")
 	p := Decide(in)
 	require.NotNil(t, p.Start)
 	done := Conclude(in, p, Outcome{Refused: errors.New("quota")})
@@ -223,4 +223,4 @@ func TestO2ReadyThatWasFalseAndIsFalseAgainHasNoTransition(t *testing.T) {
 }
 
 // restored is the same input about a CronJob that has been written since.
-func restored(in Input, c *v1.CronJob) Input { return NewInput(c, in.Now, in.EditedAt, in.Jobs...) }
+func restored(in Input, c *v1.CronJob) Input { return editedInput(c, in.Now, in.EditedAt, in.Jobs...) }

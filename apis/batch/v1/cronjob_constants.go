@@ -62,6 +62,10 @@ const TriggerAnnotation = "batch.tutorial.kubebuilder.io/trigger"
 // may stay.
 const ResumedAtAnnotation = "batch.tutorial.kubebuilder.io/resumed-at"
 
+// EditedAnnotation on a CronJob says when its spec was last edited. Only the mutating webhook writes
+// it: internal/plan has its format. It is no part of a manifest.
+const EditedAnnotation = "batch.tutorial.kubebuilder.io/edited"
+
 // MaxNameLength limits the name of a CronJob, in characters. Its Jobs append a hyphen and ten
 // digits, and a Job's name may have 63 characters because it labels the Pods.
 const MaxNameLength = 52

@@ -115,7 +115,6 @@ func (s *CronJobStatus) toHub() v1.CronJobStatus {
 		NextStartTime:       s.NextStartTime,
 		ObservedSchedule:    s.ObservedSchedule,
 		ObservedGeneration:  s.ObservedGeneration,
-		ObservedEditTime:    s.ObservedEditTime,
 		Missed:              s.Missed,
 		Conditions:          s.Conditions,
 	}
@@ -136,7 +135,6 @@ func statusFromHub(s v1.CronJobStatus) CronJobStatus {
 		NextStartTime:       s.NextStartTime,
 		ObservedSchedule:    s.ObservedSchedule,
 		ObservedGeneration:  s.ObservedGeneration,
-		ObservedEditTime:    s.ObservedEditTime,
 		Missed:              s.Missed,
 		Conditions:          s.Conditions,
 	}

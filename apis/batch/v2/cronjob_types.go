@@ -268,12 +268,6 @@ type CronJobStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// When that spec was last edited according to metadata.managedFields, which don't have the time
-	// of every edit, such as one that only removes fields. An edit that does not change this time
-	// counts as made when the manager sees it, so that no tick from before it runs.
-	// +optional
-	ObservedEditTime *metav1.Time `json:"observedEditTime,omitempty"`
-
 	// The newest missed ticks, which the schedule did not run and never will, newest first: at most
 	// 5 rows.
 	// +optional

@@ -194,10 +194,6 @@ func (in *CronJobStatus) DeepCopyInto(out *CronJobStatus) {
 		in, out := &in.NextStartTime, &out.NextStartTime
 		*out = (*in).DeepCopy()
 	}
-	if in.ObservedEditTime != nil {
-		in, out := &in.ObservedEditTime, &out.ObservedEditTime
-		*out = (*in).DeepCopy()
-	}
 	if in.Missed != nil {
 		in, out := &in.Missed, &out.Missed
 		*out = make([]v1.MissedTicks, len(*in))

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -38,7 +39,7 @@ func SetupWebhookWithManager(mgr ctrl.Manager, namespaces []string) error {
 	validating := newMendable(mgr.GetScheme(),
 		validator{templates: newTemplateChecker(apiServer, limiter), builtinConflicts: builtinConflicts, namespaces: namespaces})
 	server := mgr.GetWebhookServer()
-	server.Register(defaulterPath, serve(defaulter{}))
+	server.Register(defaulterPath, serve(defaulter{clock.RealClock{}}))
 	server.Register(validatorPath, serve(validating))
 	return nil
 }

@@ -4,18 +4,22 @@
 package v1
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // defaulterPath is the path of the mutating webhook.
@@ -25,8 +29,8 @@ const defaulterPath = "/mutate-batch-tutorial-kubebuilder-io-v1-cronjob"
 
 // +kubebuilder:webhook:path=/mutate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=true,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=mcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10
 
-// defaulter sets the defaults of a CronJob, and drops annotations that keep a schedule from before
-// an edit.
+// defaulter sets the defaults of a CronJob, drops annotations that keep a schedule from before an
+// edit, and writes down when the spec was edited.
 //
 // controller-runtime's defaulter would also patch fields that Go encodes differently: it adds
 // resources: {}, and writes "1" for "1000m". The stored CronJob would then differ from the one in
@@ -34,11 +38,11 @@ const defaulterPath = "/mutate-batch-tutorial-kubebuilder-io-v1-cronjob"
 //
 // An update that leaves the spec as it is gets no defaults. The API server refuses mistakes in a
 // stored spec only if the spec changes, so labels and finalizers of such a CronJob can be edited.
-type defaulter struct{}
+type defaulter struct{ clock clock.PassiveClock }
 
 // Handle answers with a patch that sets the defaults. It allows fields of a wrong type: the API
 // server checks the schema next, and names the field.
-func (defaulter) Handle(_ context.Context, req admission.Request) admission.Response {
+func (d defaulter) Handle(_ context.Context, req admission.Request) admission.Response {
 	if req.Operation == admissionv1.Delete {
 		return admission.Allowed("")
 	}
@@ -46,12 +50,15 @@ func (defaulter) Handle(_ context.Context, req admission.Request) admission.Resp
 	if err := kjson.Unmarshal(req.Object.Raw, c); err != nil {
 		return admission.Allowed("")
 	}
-	_ = kjson.Unmarshal(req.OldObject.Raw, old) // fails if there is none
+	if err := kjson.Unmarshal(req.OldObject.Raw, old); err != nil && req.Operation == admissionv1.Update {
+		old.Spec, old.Metadata.Annotations = &partialSpec{}, nil // nothing ran, so all that it says is new
+	}
 	before, err := json.Marshal(c)
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
 	c.setDefaults(old)
+	c.stamp(old, d.clock.Now())
 	after, err := json.Marshal(c)
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
@@ -63,36 +70,67 @@ func (defaulter) Handle(_ context.Context, req admission.Request) admission.Resp
 type partialCronJob struct {
 	Metadata struct {
 		Annotations map[string]string `json:"annotations,omitempty"`
+		Generation  int64             `json:"generation,omitempty"`
 	} `json:"metadata"`
 
 	// Spec is nil if there is none: the patch then adds a whole spec.
 	Spec *partialSpec `json:"spec,omitempty"`
 }
 
-// partialSpec is a spec without its template.
+// partialSpec is a spec whose template is not decoded.
 type partialSpec struct {
 	v1.CronJobSpec `json:",inline"`
 
 	// JobTemplate shadows that of the CronJobSpec.
-	JobTemplate unread `json:"jobTemplate,omitzero"`
+	JobTemplate undecoded `json:"jobTemplate,omitzero"`
 }
 
-// unread accepts any JSON, and keeps nothing.
-type unread struct{}
+// undecoded is any JSON. It is never encoded.
+type undecoded struct{ Raw []byte }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (*unread) UnmarshalJSON([]byte) error { return nil }
+func (u *undecoded) UnmarshalJSON(raw []byte) error {
+	u.Raw = bytes.Clone(raw)
+	return nil
+}
+
+// IsZero leaves it out of the encoding.
+func (undecoded) IsZero() bool { return true }
+
+// cronJob returns a CronJob with these fields.
+func (p *partialCronJob) cronJob() *v1.CronJob {
+	if p.Spec == nil {
+		p.Spec = &partialSpec{}
+	}
+	return &v1.CronJob{
+		ObjectMeta: metav1.ObjectMeta{Annotations: p.Metadata.Annotations, Generation: p.Metadata.Generation}, Spec: p.Spec.CronJobSpec,
+	}
+}
 
 // setDefaults sets the defaults if the spec was edited, and drops the annotations of another
 // schedule.
 func (p *partialCronJob) setDefaults(old *partialCronJob) {
-	if p.Spec == nil {
-		p.Spec = &partialSpec{}
-	}
-	c := &v1.CronJob{ObjectMeta: metav1.ObjectMeta{Annotations: p.Metadata.Annotations}, Spec: p.Spec.CronJobSpec}
-	if !equality.Semantic.DeepEqual(old.Spec, p.Spec) {
+	c := p.cronJob()
+	if old.Spec == nil || !equality.Semantic.DeepEqual(old.Spec.CronJobSpec, p.Spec.CronJobSpec) {
 		c.Default()
 	}
 	v2.DropStaleSchedule(c)
 	p.Metadata.Annotations, p.Spec.CronJobSpec = c.Annotations, c.Spec
+}
+
+// stamp writes down when the spec was edited. Nobody else can: what the request has in that place
+// does not count, so a manifest that was read from a cluster makes no difference.
+func (p *partialCronJob) stamp(old *partialCronJob, now time.Time) {
+	value := ""
+	if old.Spec != nil {
+		value = plan.Stamp(old.cronJob(), p.cronJob(), !bytes.Equal(old.Spec.JobTemplate.Raw, p.Spec.JobTemplate.Raw), now)
+	}
+	switch {
+	case value == "":
+		delete(p.Metadata.Annotations, v1.EditedAnnotation)
+	case p.Metadata.Annotations == nil:
+		p.Metadata.Annotations = map[string]string{v1.EditedAnnotation: value}
+	default:
+		p.Metadata.Annotations[v1.EditedAnnotation] = value
+	}
 }

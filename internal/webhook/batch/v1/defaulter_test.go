@@ -5,13 +5,17 @@ package v1
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
 	kjson "k8s.io/apimachinery/pkg/util/json"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
@@ -109,7 +113,42 @@ func TestAnUpdateWithoutAnEditOfTheSpecWritesNoDefaults(t *testing.T) {
 	assert.JSONEq(t, cronJob(`"name":"c"`, `"schedule":"0 10 * * *"`), patched(t, stale, answer.Patch), "C6: but drops what is stale")
 	edited := cronJob(`"name":"c"`, `"schedule":"0 10 * * *"`)
 	answer = ask(t, mutating, reviewOf(admissionv1.Update, edited, before))
-	assert.JSONEq(t, defaulted(t, edited), patched(t, edited, answer.Patch), "A3: an edit writes them")
+	assert.Contains(t, patched(t, edited, answer.Patch), `"concurrencyPolicy":"Allow"`, "A3: an edit writes them")
+}
+
+func TestS7TheTimeOfAnEditIsWrittenDownAndByNobodyElse(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Date(2026, time.January, 1, 10, 0, 0, 1, time.UTC))
+	mutating := &admission.Webhook{Handler: defaulter{clock}}
+	// update returns the annotation after an update of an object with the annotation to another one.
+	update := func(was, before, asked, after string) string {
+		stored := cronJob(`"name":"c","generation":1,"annotations":{"a":"b"`+was+`}`, before)
+		object := cronJob(`"name":"c","annotations":{"a":"b"`+asked+`}`, after)
+		c := &v1.CronJob{}
+		require.NoError(t, json.Unmarshal([]byte(patched(t, object, ask(t, mutating, reviewOf(admissionv1.Update, object, stored)).Patch)), c))
+		return c.Annotations[v1.EditedAnnotation]
+	}
+	const (
+		defaults = `,"concurrencyPolicy":"Allow","suspend":false,"successfulJobsHistoryLimit":3,"failedJobsHistoryLimit":1,"jobTemplate":{"spec":{}}`
+		hourly   = `"schedule":"@hourly"` + defaults
+		daily    = `"schedule":"@daily"` + defaults
+		forged   = `,"` + v1.EditedAnnotation + `":"forged"`
+	)
+	created := cronJob(`"name":"c","annotations":{"a":"b"`+forged+`}`, hourly)
+	assert.NotContains(t, patched(t, created, ask(t, mutating, reviewOf(admissionv1.Create, created, "null")).Patch), "forged", "a new one has none")
+
+	first := update("", hourly, forged, daily)
+	assert.Contains(t, first, `{"generation":2,"at":"2026-01-01T10:00:00.000000001Z","rescheduledAt":"2026-01-01T10:00:00.000000001Z","scheduling":"`)
+	assert.Empty(t, update("", hourly, forged, hourly), "there was no edit")
+	quoted, err := json.Marshal(first)
+	require.NoError(t, err)
+	was := `,"` + v1.EditedAnnotation + `":` + string(quoted)
+	assert.Equal(t, first, update(was, daily, forged, daily), "a request can't change it")
+	assert.Equal(t, first, update(was, daily, "", daily), "nor drop it")
+	assert.Equal(t, first, update(was, daily, "", `"schedule":"@daily","jobTemplate":{"spec":{}}`), "what has a default may be left out")
+	template := strings.Replace(daily, `{"spec":{}}`, `{"spec":{"suspend":true}}`, 1)
+	assert.Contains(t, update("", daily, "", template), `{"generation":2,"at":"2026-01-01T10:00:00.000000001Z","scheduling":"`,
+		"an edit of the template alone")
+	assert.Contains(t, update("", `"suspend":"yes"`, "", hourly), `"rescheduledAt":"2026-01-01T10:00:00.000000001Z"`, "what could not be decoded started nothing")
 }
 
 func TestWhatHasTheWrongTypeIsLeftToTheSchema(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -31,7 +32,7 @@ func webhooks(t testing.TB) (mutating, validating http.Handler) {
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1.AddToScheme(scheme))
 	validate := &admission.Webhook{Handler: newMendable(scheme, validator{}), RecoverPanic: new(false)}
-	return &admission.Webhook{Handler: defaulter{}, RecoverPanic: new(false)}, validate
+	return &admission.Webhook{Handler: defaulter{clock.RealClock{}}, RecoverPanic: new(false)}, validate
 }
 
 // reviewOf returns an AdmissionReview of an object, and of the object before.
