@@ -113,10 +113,11 @@ func (r *CronJobReconciler) isGone(ctx context.Context, seen *observed, job *bat
 	return err == nil && (found == nil || found.UID != job.UID)
 }
 
-// maxPlanAge is how old a plan may be when its Job is created. After a longer pause, or a wait for
-// answers, the plan is made again: a newer tick may be due, or the CronJob may have been edited. It
-// is also made again if the clock was set back meanwhile, as the tick may not have come yet.
-const maxPlanAge = 3 * time.Second
+// maxPlanAge is how old a plan may be when its Job is created: as old as it becomes while decide and
+// deleteJobs wait for answers. After a longer pause the plan is made again: a newer tick may be due,
+// or the CronJob may have been edited. It is also made again if the clock was set back meanwhile, as
+// the tick may not have come yet.
+const maxPlanAge = requestTimeout + deletionTime + time.Second
 
 // start creates the Job of the tick.
 func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome) {

@@ -95,8 +95,11 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 		return requeueForStatus(), nil
 	}
 	written := r.writeStatus(ctx, seen, result.Status)
-	if !written {
+	switch {
+	case !written:
 		known.addSeen(result.Unrecorded)
+	case result.Refused != nil:
+		known.attempt.recorded = append(known.attempt.recorded, plan.RefusalReason(result.Refused))
 	}
 	if p.RecordFirst && !written && !shouldRetryStatus(seen) {
 		// A tick waits for that status. It can't be written, so plan again without waiting.
@@ -116,8 +119,11 @@ func (r *CronJobReconciler) act(ctx context.Context, seen *observed) (plan.Plan,
 
 // decide makes the plan. If the plan names Jobs to verify, decide reads them from the API server
 // and makes it again. It does the same with the running Jobs if the plan counts a failure that the
-// stale cache lacks: one that ended before may have succeeded.
+// stale cache lacks: one that ended before may have succeeded. All requests together take
+// requestTimeout at most, because the due tick waits for them.
 func (r *CronJobReconciler) decide(ctx context.Context, seen *observed) plan.Plan {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
 	p := plan.Decide(seen.Input)
 	if len(p.Verify) > 0 {
 		r.verify(ctx, seen, p.Verify)

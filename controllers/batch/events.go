@@ -21,7 +21,10 @@ import (
 func (r *CronJobReconciler) report(ctx context.Context, seen *observed, result plan.Result, isWritten bool) {
 	c := seen.CronJob
 	for _, event := range result.Events {
-		r.record(c, event, false)
+		isNew := r.record(c, event, false)
+		if isNew && event.Reason == plan.EventFailedCreate && result.Refused != nil {
+			ctrl.LoggerFrom(ctx).Error(result.Refused, "Could not start a Job", "tick", result.Status.NextScheduleTime.Time)
+		}
 	}
 	for _, ended := range result.Ended {
 		if r.record(c, ended.Event(), false) {
@@ -32,9 +35,6 @@ func (r *CronJobReconciler) report(ctx context.Context, seen *observed, result p
 		runs.WithLabelValues(resultReplaced).Add(float64(result.ReplacedCount))
 		runs.WithLabelValues(resultDeleted).Add(float64(result.DeletedCount))
 		r.reportRows(c, result.Status.Missed[:min(len(result.Missed), len(result.Status.Missed))], false)
-	}
-	if result.Refused != nil {
-		ctrl.LoggerFrom(ctx).Error(result.Refused, "Could not start a Job", "tick", result.Status.NextScheduleTime.Time)
 	}
 }
 

@@ -46,8 +46,10 @@ type observed struct {
 	// even an event.
 	isTerminating bool
 
-	// failed has the kinds of the requests that failed.
-	failed []string
+	// failed has the kinds of the requests that failed, and readErr is why a read of Jobs from the API
+	// server did; nil if none failed.
+	failed  []string
+	readErr error
 
 	// conflicted is whether the status write failed because the CronJob was edited meanwhile, and
 	// statusAnswered whether the API server answered it with any error.
@@ -85,6 +87,7 @@ func (r *CronJobReconciler) observe(ctx context.Context, seen *observed) error {
 	seen.SeenAt, seen.ScheduleSeenAt = known.noteGeneration(seen.stored, now)
 	seen.LeadingSince = r.leadingSince
 	seen.Uncertain, seen.ForgottenUntil, seen.NameTaken = len(known.unconfirmed) > 0, known.forgottenUntil, known.nameTaken
+	seen.Refusals = known.attempt.recorded
 	return r.observeJobs(ctx, seen)
 }
 

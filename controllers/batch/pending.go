@@ -121,6 +121,9 @@ type attempt struct {
 	newest   time.Time
 	failures int
 
+	// recorded has the reasons of the failures that a stored status had.
+	recorded []string
+
 	// invalid is the error if the API server called the Job invalid; else nil. The Job of that
 	// generation is not tried again.
 	invalid    error
@@ -226,7 +229,7 @@ func (p *pending) count(failed []string) {
 func (p *pending) isEmpty() bool {
 	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && !p.statusFailed &&
 		len(p.runs)+len(p.deleted)+len(p.unconfirmed)+len(p.nameTaken) == 0 && p.generation == 0 &&
-		p.attempt == attempt{} && len(p.failures) == 0
+		p.attempt.newest.IsZero() && len(p.failures) == 0
 }
 
 // memory has the pending state of each CronJob. The zero value is ready for use.

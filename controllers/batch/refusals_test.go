@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
@@ -21,6 +22,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -137,8 +141,8 @@ func TestS14WhatIsRefusedForLongCostsNoTick(t *testing.T) {
 
 func TestS14EditsWhileTheStatusIsRefusedCostNoTickAfterThem(t *testing.T) {
 	for name, edits := range map[string][]string{
-		"two, of which nobody saw the first":         {`{"spec":{"suspend":true}}`, `{"spec":{"suspend":false}}`},
-		"one for which the API server notes no time": {`{"spec":{"timeZone":null}}`},
+		"two, of which nobody saw the first": {`{"spec":{"suspend":true}}`, `{"spec":{"suspend":false}}`},
+		"one that the webhook has not seen":  {`{"spec":{"timeZone":null}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, every().Schedule("* * * * *").TimeZone("Etc/UTC").History(100, 100))
@@ -160,7 +164,7 @@ func TestS14EditsWhileTheStatusIsRefusedCostNoTickAfterThem(t *testing.T) {
 			assert.Equal(t, s.stored().Generation, s.stored().Status.ObservedGeneration)
 			s.awaitCached()
 			s.reconcile()
-			assert.Zero(t, s.reconciler.memory.acquire(s.key).seenAt, "the status remembers it")
+			assert.Zero(t, s.reconciler.memory.acquire(s.key).generation, "the status remembers it")
 		})
 	}
 }
@@ -437,7 +441,7 @@ func TestS14ADeletionThatIsRefusedAndCanNotBeLookedUpDoesNotKeepTheNextTickWaiti
 		}})
 		assert.LessOrEqual(t, time.Since(begin), deletionTime)
 		assert.True(t, seen.leftToDelete)
-		assert.Equal(t, []string{requestDelete}, seen.failed)
+		assert.Equal(t, []string{requestRead, requestDelete}, seen.failed)
 	})
 }
 
@@ -552,6 +556,166 @@ func TestS14ACreationThatIsRefusedForLongCostsOnlyItsOwnTicks(t *testing.T) {
 			assert.Contains(t, s.jobs(), fmt.Sprintf("c-%d", next.Add(-time.Minute).Unix()), "the next tick runs")
 		})
 	}
+}
+
+// overQuota is the API server's answer because of a quota. It has what is used, which changes.
+func overQuota(used int) error {
+	return apierrors.NewForbidden(batchv1.Resource("jobs"), "c", fmt.Errorf("exceeded quota: q, used: count/jobs.batch=%d", used))
+}
+
+func TestW4ARefusalIsToldOncePerTickAndReasonHoweverItsTextVaries(t *testing.T) {
+	s := newStage(t, every())
+	tries, writes := 0, 0
+	s.interfere(interceptor.Funcs{
+		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+			if tries++; tries%4 == 0 {
+				return apierrors.NewInternalError(fmt.Errorf("a webhook did not answer within %d ms", tries))
+			}
+			return overQuota(tries)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+			opts ...client.SubResourcePatchOption,
+		) error {
+			writes++
+			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+		},
+	})
+	var logged []string
+	ctx := ctrl.LoggerInto(t.Context(), funcr.New(func(_, text string) { logged = append(logged, text) }, funcr.Options{}))
+	s.toNextTick()
+	for range 8 {
+		result, err := s.reconciler.Reconcile(ctx, ctrl.Request{NamespacedName: s.key})
+		require.NoError(t, err)
+		s.awaitCached()
+		s.clock.SetTime(s.clock.Now().Add(result.RequeueAfter))
+	}
+	assert.Equal(t, 8, tries)
+	assert.Len(t, s.events(), 2, "one for each reason")
+	assert.Equal(t, 2, writes)
+	assert.Len(t, logged, 2)
+
+	s.toNextTick()
+	tries = 0
+	s.clock.SetTime(s.clock.Now().Add(time.Minute))
+	s.reconcile()
+	s.reconcile()
+	assert.Len(t, s.events(), 2, "the next tick has its own, and the one before is missed")
+	assert.Equal(t, 3, writes)
+}
+
+func TestW4ADeletionThatIsRefusedIsToldOnceHoweverItsTextVaries(t *testing.T) {
+	s := newStage(t, every().Policy(v1.ReplaceConcurrent))
+	s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	tries := 0
+	s.interfere(interceptor.Funcs{Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
+		tries++
+		return overQuota(tries)
+	}})
+	s.toNextTick()
+	s.events()
+	s.reconcile()
+	s.reconcile()
+	assert.Equal(t, 2, tries)
+	assert.Len(t, s.events(), 1)
+}
+
+// hung is an API server that answers no read.
+type hung struct{ client.Reader }
+
+func (hung) Get(ctx context.Context, _ client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (hung) List(ctx context.Context, _ client.ObjectList, _ ...client.ListOption) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestS14WhatIsUnsettledIsNotWaitedForOneByOne(t *testing.T) {
+	c := every().Obj()
+	for name, unsettled := range map[string]*pending{
+		"runs": {progress: progress{statusFailed: true, runs: []unrecordedRun{
+			{job: builders.MakeJob(c, time.Unix(0, 0)).Obj()}, {job: builders.MakeJob(c, time.Unix(1, 0)).Obj()},
+			{job: builders.MakeJob(c, time.Unix(2, 0)).Obj()}, {job: builders.MakeJob(c, time.Unix(3, 0)).Obj()},
+		}}},
+		"the CronJob, and creations": {progress: progress{isStale: true, unconfirmed: []unconfirmedJob{
+			{name: "c-1"}, {name: "c-2"}, {name: "c-3"},
+		}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &CronJobReconciler{Client: fake.NewClientBuilder().Build(), APIReader: hung{}, Clock: clock.RealClock{}}
+				begin := time.Now()
+				r.settle(t.Context(), &observed{pending: unsettled})
+				assert.Equal(t, requestTimeout, time.Since(begin))
+				for _, run := range unsettled.runs {
+					assert.True(t, run.isGone, "the cache would have it by now")
+				}
+				assert.Empty(t, unsettled.unconfirmed)
+			})
+		})
+	}
+}
+
+// slow is an API server that takes its time for a read.
+type slow struct {
+	client.Reader
+
+	clock *clocktesting.FakePassiveClock
+}
+
+func (r slow) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	r.clock.SetTime(r.clock.Now().Add(requestTimeout - time.Second))
+	return r.Reader.Get(ctx, key, o, opts...)
+}
+
+func TestS14OneSlowReadCostsNoPlan(t *testing.T) {
+	s := newStage(t, every())
+	s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	s.interfere(interceptor.Funcs{List: noJobs, Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
+		opts ...client.GetOption,
+	) error {
+		if _, ok := o.(*batchv1.Job); ok {
+			return apierrors.NewNotFound(batchv1.Resource("jobs"), key.Name)
+		}
+		return c.Get(ctx, key, o, opts...)
+	}})
+	s.reconciler.APIReader = slow{mgr.GetAPIReader(), s.clock}
+	s.toNextTick()
+	s.reconcile()
+	assert.Len(t, s.jobs(), 2, "a Job that the cache lacks was looked up first")
+}
+
+func TestS14ANewLeaderListsTheJobsOfManyTicksThatMayHaveRun(t *testing.T) {
+	s := newStage(t, every().Schedule("@every 1s").CatchUp(100))
+	s.clock.SetTime(s.toNextTick().Add(250 * time.Second))
+	counted := &countedReads{Reader: mgr.GetAPIReader()}
+	s.reconciler.memory, s.reconciler.leadingSince, s.reconciler.APIReader = memory{}, s.clock.Now(), counted
+	s.reconcile()
+	assert.Len(t, s.jobs(), 1)
+	assert.LessOrEqual(t, counted.count, 2, "the CronJob, and a list")
+}
+
+// countedReads counts reads.
+type countedReads struct {
+	client.Reader
+
+	count int
+}
+
+func (r *countedReads) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	r.count++
+	return r.Reader.Get(ctx, key, o, opts...)
+}
+
+func (r *countedReads) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	r.count++
+	return r.Reader.List(ctx, list, opts...)
 }
 
 func TestS10EachTickBeginsItsRetriesAnew(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -21,8 +22,11 @@ import (
 
 // settle asks the API server for the outcome of earlier requests: what is stored of a CronJob after
 // a failed status write, and whether a Job exists whose create request got no answer. While the
-// status can't be written, it also asks whether the unrecorded Jobs still exist.
+// status can't be written, it also asks whether the unrecorded Jobs still exist. All requests
+// together take requestTimeout at most, because a tick may be due.
 func (r *CronJobReconciler) settle(ctx context.Context, seen *observed) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
 	known := seen.pending
 	if known.isStale {
 		r.readStored(ctx, seen)
@@ -89,7 +93,6 @@ func (r *CronJobReconciler) settleRun(ctx context.Context, seen *observed, run *
 	job, err := r.lookUp(ctx, seen, run.job.Name)
 	switch {
 	case err != nil:
-		r.failed(ctx, seen, requestRead, err)
 		run.isGone = r.Clock.Since(run.job.CreationTimestamp.Time) >= plan.MaxCacheLag
 	case job == nil || job.UID != run.job.UID:
 		run.isGone = true
@@ -99,13 +102,11 @@ func (r *CronJobReconciler) settleRun(ctx context.Context, seen *observed, run *
 }
 
 // verify reads Jobs from the API server that the plan would take for running, deleted or never
-// started: the cache may be stale. It updates the observed Jobs. All requests together take
-// requestTimeout at most, because the due tick waits for them.
+// started: the cache may be stale. It updates the observed Jobs.
 func (r *CronJobReconciler) verify(ctx context.Context, seen *observed, names []string) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
 	seen.Verified = true
 	since := seen.unknownSince()
+	r.ruleOut(ctx, seen, names)
 	for _, name := range names {
 		if i := slices.IndexFunc(seen.Jobs, func(job *batchv1.Job) bool { return job.Name == name }); i >= 0 {
 			if !r.refresh(ctx, seen, i) {
@@ -134,16 +135,40 @@ func (r *CronJobReconciler) verify(ctx context.Context, seen *observed, names []
 	}
 }
 
+// maxLookUps is how many Jobs are looked up one by one. Of more, one list says which ones exist.
+const maxLookUps = 10
+
+// ruleOut notes which of many Jobs don't exist. A new leader may have to know that of 100 ticks
+// that it would catch up with.
+func (r *CronJobReconciler) ruleOut(ctx context.Context, seen *observed, names []string) {
+	if len(names) <= maxLookUps || seen.readErr != nil {
+		return
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("JobList"))
+	if err := r.APIReader.List(ctx, list, client.InNamespace(seen.key.Namespace)); err != nil {
+		r.failedToRead(ctx, seen, fmt.Errorf("listing the Jobs: %w", err))
+		return
+	}
+	exist := sets.New[string]()
+	for i := range list.Items {
+		exist.Insert(list.Items[i].Name)
+	}
+	for _, name := range names {
+		if !exist.Has(name) && !slices.Contains(seen.pending.absent, name) {
+			seen.pending.absent = append(seen.pending.absent, name)
+		}
+	}
+}
+
 // unknownSince returns the latest instant at which a Job may have been created, or have ended, of
 // which the status tells and the cache may not.
 func (seen *observed) unknownSince() time.Time {
 	return plan.LastChange(seen.stored.Status, seen.LeadingSince)
 }
 
-// refreshRunning refreshes the Jobs that seem to run, within requestTimeout.
+// refreshRunning refreshes the Jobs that seem to run.
 func (r *CronJobReconciler) refreshRunning(ctx context.Context, seen *observed) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
 	for i, job := range slices.Backward(seen.Jobs) { // refresh may remove the Job
 		if plan.ResultOf(job) == "" && !r.refresh(ctx, seen, i) {
 			return
@@ -158,7 +183,6 @@ func (r *CronJobReconciler) refresh(ctx context.Context, seen *observed, i int) 
 	job, err := r.lookUp(ctx, seen, cached.Name)
 	switch {
 	case err != nil:
-		r.failed(ctx, seen, requestRead, err)
 		seen.Uncertain = seen.Uncertain || r.Clock.Since(seen.unknownSince()) < plan.MaxCacheLag
 		return false
 	case job == nil || job.UID != cached.UID:
@@ -180,7 +204,6 @@ func (r *CronJobReconciler) find(ctx context.Context, seen *observed, name strin
 	}
 	found, err := r.lookUp(ctx, seen, name)
 	if err != nil {
-		r.failed(ctx, seen, requestRead, err)
 		return nil, r.Clock.Since(since) >= plan.MaxCacheLag
 	}
 	return found, true
@@ -196,8 +219,12 @@ func (r *CronJobReconciler) cachedJob(ctx context.Context, seen *observed, name 
 	return job
 }
 
-// lookUp returns the CronJob's Job of a name from the API server; nil if there is none.
+// lookUp returns the CronJob's Job of a name from the API server; nil if there is none. After a read
+// that failed, it makes no further request in this reconcile, which would probably fail, too.
 func (r *CronJobReconciler) lookUp(ctx context.Context, seen *observed, name string) (*batchv1.Job, error) {
+	if seen.readErr != nil {
+		return nil, seen.readErr
+	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	job := &batchv1.Job{}
@@ -206,11 +233,18 @@ func (r *CronJobReconciler) lookUp(ctx context.Context, seen *observed, name str
 	case apierrors.IsNotFound(err):
 		return nil, nil //nolint:nilnil // there is none
 	case err != nil:
-		return nil, fmt.Errorf("looking up Job %s: %w", name, err)
+		r.failedToRead(ctx, seen, fmt.Errorf("looking up Job %s: %w", name, err))
+		return nil, seen.readErr
 	case !seen.controls(job):
 		return nil, nil //nolint:nilnil // there is none of ours
 	}
 	return trimmed(job), nil
+}
+
+// failedToRead records that a read of Jobs from the API server failed.
+func (r *CronJobReconciler) failedToRead(ctx context.Context, seen *observed, err error) {
+	seen.readErr = err
+	r.failed(ctx, seen, requestRead, err)
 }
 
 // controls reports whether the CronJob controls a Job.

@@ -160,7 +160,7 @@ func (m Missed) Event() Event {
 // FailedDelete returns the event of a Job that could not be deleted.
 func FailedDelete(job *batchv1.Job, err error) Event {
 	note := fmt.Sprintf("Error deleting job %s: %v", job.Name, err)
-	return warning(EventFailedDelete, actionDelete, job, string(job.UID)+" "+note, note)
+	return warning(EventFailedDelete, actionDelete, job, string(job.UID)+" "+RefusalReason(err), note)
 }
 
 // InvalidObject returns the event of a CronJob that can't be decoded.

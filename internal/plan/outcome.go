@@ -83,8 +83,8 @@ func Conclude(in Input, p Plan, done Outcome) Result {
 		p.await(in, p.Start.Next)
 	default:
 		p.wakeBy(earliest(p.Start.GiveUpAt, done.RetryAt))
-		if event, isNew := p.refused(in, done.Refused); isNew {
-			events, refused = append(events, event), done.Refused
+		if done.Refused != nil && p.refused(in, done.Refused) {
+			events, refused = append(events, p.refusal(in, done.Refused)), done.Refused
 		}
 	}
 	p.rememberRuns(in, done)
@@ -129,19 +129,38 @@ func (p *Plan) started(in Input, job *batchv1.Job) {
 }
 
 // refused updates the status after the Job of the tick could not be created, and reports whether
-// that is new. An invalid Job is refused at each tick: its message leaves out the Job's name, so
-// that it is reported once for each generation.
-func (p *Plan) refused(in Input, err error) (Event, bool) {
-	if err == nil {
-		return Event{}, false
+// that is new. The status says so once for each tick and reason: the text may be another at each
+// try, as that of a quota, which has what is used.
+func (p *Plan) refused(in Input, err error) (isNew bool) {
+	stored := in.CronJob.Status
+	if timeOf(stored.NextScheduleTime).Equal(p.Start.Tick) && isReadyReason(in.CronJob, v1.ReasonJobCreationFailed) &&
+		!isEditUnseen(in.CronJob) && slices.Contains(in.Refusals, RefusalReason(err)) {
+		p.Status.Conditions = stored.Conditions
+		return false
 	}
-	name := p.Start.Job.Name
-	message := fmt.Sprintf("Creating Job %s: %v", name, err)
-	key := message
-	if apierrors.IsInvalid(err) {
-		message = strings.ReplaceAll(message, name, in.CronJob.Name+"-*")
-		key = fmt.Sprintf("%d %s", in.CronJob.Generation, message)
-	}
-	isNew := p.setReady(in, metav1.ConditionFalse, v1.ReasonJobCreationFailed, message)
-	return warning(EventFailedCreate, actionStart, nil, key, fmt.Sprintf("Error creating job %s: %v", name, err)), isNew
+	return p.setReady(in, metav1.ConditionFalse, v1.ReasonJobCreationFailed, p.refusalMessage(in, err))
 }
+
+// refusalMessage says why the Job of the tick could not be created. An invalid Job is refused at
+// each tick: the message leaves out its name, so that it is reported once for each generation.
+func (p *Plan) refusalMessage(in Input, err error) string {
+	message := fmt.Sprintf("Creating Job %s: %v", p.Start.Job.Name, err)
+	if apierrors.IsInvalid(err) {
+		return strings.ReplaceAll(message, p.Start.Job.Name, in.CronJob.Name+"-*")
+	}
+	return message
+}
+
+// refusal returns the event of a Job that could not be created.
+func (p *Plan) refusal(in Input, err error) Event {
+	name := p.Start.Job.Name
+	key := name + " " + RefusalReason(err)
+	if apierrors.IsInvalid(err) {
+		key = fmt.Sprintf("%d %s", in.CronJob.Generation, p.refusalMessage(in, err))
+	}
+	return warning(EventFailedCreate, actionStart, nil, key, fmt.Sprintf("Error creating job %s: %v", name, err))
+}
+
+// RefusalReason returns the reason by which a refused request counts as refused again: that of the
+// API server, such as Forbidden; "" if it gave none.
+func RefusalReason(err error) string { return string(apierrors.ReasonForError(err)) }

@@ -61,6 +61,10 @@ type Input struct {
 	// created it, or the read of it, got no answer.
 	Uncertain bool
 
+	// Refusals has the reasons for which the Job of the newest due tick was refused, of those that the
+	// stored status had at some time.
+	Refusals []string
+
 	// Unrecordable is whether the status that Plan.RecordFirst asks for can't be written.
 	Unrecordable bool
 
