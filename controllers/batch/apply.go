@@ -23,9 +23,11 @@ import (
 
 // apply deletes the Jobs to be replaced and creates that of the tick.
 func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p plan.Plan) plan.Outcome {
-	done := plan.Outcome{}
-	done.Deleted, done.Gone = r.deleteJobs(ctx, seen, p.Replace)
-	if p.Start != nil && len(done.Deleted)+len(done.Gone) == len(p.Replace) {
+	done := r.deleteJobs(ctx, seen, p.Replace)
+	switch {
+	case len(done.Ended) > 0: // whether to start may depend on how they ended
+		done.RetryAt = r.Clock.Now().Add(conflictRetry)
+	case p.Start != nil && len(done.Deleted)+len(done.Gone) == len(p.Replace):
 		r.start(ctx, seen, p.Start, &done)
 	}
 	if done.Job != nil {
@@ -37,8 +39,7 @@ func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p plan.Pl
 // prune deletes the Jobs beyond the history limits. It comes after the status write, which must not
 // wait for it.
 func (r *CronJobReconciler) prune(ctx context.Context, seen *observed, p plan.Plan) {
-	deleted, _ := r.deleteJobs(ctx, seen, p.Prune)
-	for _, job := range deleted {
+	for _, job := range r.deleteJobs(ctx, seen, p.Prune).Deleted {
 		ctrl.LoggerFrom(ctx).V(1).Info("Deleted an old Job", "job", klog.KObj(job))
 	}
 }
@@ -54,10 +55,9 @@ const (
 	deletionTime = requestTimeout
 )
 
-// deleteJobs deletes Jobs within those two bounds. It returns the ones that it deleted, and the
-// ones that no longer existed. The order is random, so that a few Jobs that can't be deleted don't
-// block the others.
-func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs []*batchv1.Job) (deleted, gone []*batchv1.Job) {
+// deleteJobs deletes Jobs within those two bounds. It returns what became of them. The order is
+// random, so that a few Jobs that can't be deleted don't block the others.
+func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs []*batchv1.Job) (done plan.Outcome) {
 	bounded, cancel := context.WithTimeout(ctx, deletionTime)
 	defer cancel()
 	failed := 0
@@ -70,12 +70,14 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs
 			break
 		}
 		job := jobs[i]
-		wasGone, err := r.delete(bounded, seen, job)
+		stored, err := r.delete(bounded, seen, job)
 		switch {
-		case wasGone:
-			gone = append(gone, job)
+		case err == nil && stored == nil:
+			done.Gone = append(done.Gone, job)
+		case err == nil && plan.ResultOf(stored) != plan.ResultOf(job):
+			done.Ended = append(done.Ended, stored)
 		case err == nil:
-			deleted = append(deleted, job)
+			done.Deleted = append(done.Deleted, job)
 		case tried > 0 && bounded.Err() != nil: // it had less time than requestTimeout
 			seen.leftToDelete = true
 		default:
@@ -83,7 +85,7 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs
 			failed++
 		}
 	}
-	return deleted, gone
+	return done
 }
 
 // failedToDelete records the event of a Job that could not be deleted, and the failed request.
@@ -94,23 +96,39 @@ func (r *CronJobReconciler) failedToDelete(ctx context.Context, seen *observed, 
 	r.failed(ctx, seen, requestDelete, fmt.Errorf("deleting Job %s: %w", job.Name, err))
 }
 
-// delete deletes a Job and, in the background, its Pods. It reports whether the Job no longer
-// existed.
-func (r *CronJobReconciler) delete(ctx context.Context, seen *observed, job *batchv1.Job) (wasGone bool, err error) {
-	target := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
-	err = r.Delete(ctx, target,
-		client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})
-	if (apierrors.IsNotFound(err) || apierrors.IsConflict(err)) && r.isGone(ctx, seen, job) {
-		return true, nil
+// delete deletes a Job and, in the background, its Pods. It returns the Job as it was then; nil if
+// it no longer existed. A Job that has ended, but that the cache shows as running, is not deleted.
+//
+// A NotFound or a Conflict does not prove that the Job is gone or has changed: a webhook that refuses
+// the deletion may answer the same.
+func (r *CronJobReconciler) delete(ctx context.Context, seen *observed, job *batchv1.Job) (*batchv1.Job, error) {
+	err := r.deleteUnchanged(ctx, job)
+	if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return job, err
 	}
-	return false, err
+	stored, readErr := r.lookUp(ctx, seen, job.Name)
+	switch {
+	case readErr != nil:
+		return nil, err
+	case stored == nil || stored.UID != job.UID:
+		return nil, nil //nolint:nilnil // it is gone
+	case plan.ResultOf(stored) != plan.ResultOf(job):
+		return stored, nil
+	case stored.ResourceVersion == job.ResourceVersion:
+		return nil, err
+	}
+	return job, r.deleteUnchanged(ctx, stored)
 }
 
-// isGone reports whether a Job no longer exists. A NotFound or Conflict does not prove it: a
-// webhook that refuses the deletion may answer the same.
-func (r *CronJobReconciler) isGone(ctx context.Context, seen *observed, job *batchv1.Job) bool {
-	found, err := r.lookUp(ctx, seen, job.Name)
-	return err == nil && (found == nil || found.UID != job.UID)
+// deleteUnchanged deletes a Job, if it runs only as long as it is stored as it was seen: a stale
+// cache may not show that it has ended.
+func (r *CronJobReconciler) deleteUnchanged(ctx context.Context, job *batchv1.Job) error {
+	target := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
+	only := client.Preconditions{UID: &job.UID}
+	if plan.ResultOf(job) == "" {
+		only.ResourceVersion = &job.ResourceVersion
+	}
+	return r.Delete(ctx, target, client.PropagationPolicy(metav1.DeletePropagationBackground), only)
 }
 
 // maxPlanAge is how old a plan may be when its Job is created: as old as it becomes while decide and

@@ -97,7 +97,7 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 	written := r.writeStatus(ctx, seen, result.Status)
 	switch {
 	case !written:
-		known.addSeen(result.Unrecorded)
+		known.addSeen(result.Unwritten)
 	case result.Refused != nil:
 		known.attempt.recorded = append(known.attempt.recorded, plan.RefusalReason(result.Refused))
 	}

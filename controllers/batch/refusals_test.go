@@ -568,7 +568,8 @@ func TestW4ARefusalIsToldOncePerTickAndReasonHoweverItsTextVaries(t *testing.T) 
 	tries, writes := 0, 0
 	s.interfere(interceptor.Funcs{
 		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
-			if tries++; tries%4 == 0 {
+			tries++
+			if tries%4 == 0 {
 				return apierrors.NewInternalError(fmt.Errorf("a webhook did not answer within %d ms", tries))
 			}
 			return overQuota(tries)
@@ -1110,4 +1111,77 @@ func TestS21NeitherAnOlderStatusInTheCacheNorANewLeaderStartsWhatHasStopped(t *t
 	assert.Zero(t, s.reconcile())
 	assert.Len(t, s.jobs(), 1, "another leads")
 	assert.True(t, plan.IsStopped(s.stored()))
+}
+
+// unseen changes Jobs on the API server: the cache goes on to show them as they were.
+func (s *stage) unseen(change func()) {
+	s.Helper()
+	list, stale := s.cachedJobs(), map[string]*batchv1.Job{}
+	jobs := &batchv1.JobList{}
+	require.NoError(s, list(s.Context(), nil, jobs))
+	for i := range jobs.Items {
+		stale[jobs.Items[i].Name] = &jobs.Items[i]
+	}
+	change()
+	s.interfere(interceptor.Funcs{List: list, Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
+		opts ...client.GetOption,
+	) error {
+		if job, ok := o.(*batchv1.Job); ok && stale[key.Name] != nil {
+			stale[key.Name].DeepCopyInto(job)
+			return nil
+		}
+		return c.Get(ctx, key, o, opts...)
+	}})
+}
+
+func TestS6AJobThatHasJustSucceededIsNotReplacedThoughTheCacheShowsThatItRuns(t *testing.T) {
+	s := newStage(t, every().Policy(v1.ReplaceConcurrent))
+	s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	s.unseen(s.finishJobs)
+	tick := s.toNextTick()
+	s.clock.SetTime(s.clock.Now().Add(s.reconcile().RequeueAfter))
+	assert.Len(t, s.jobs(), 1, "it is not deleted")
+	assert.Equal(t, v1.RunSucceeded, s.stored().Status.RecentRuns[0].Result)
+	s.reconcile()
+	assert.Contains(t, s.jobs(), fmt.Sprintf("c-%d", tick.Unix()))
+	assert.Len(t, s.jobs(), 2)
+}
+
+func TestS6AJobThatHasChangedAndStillRunsIsReplacedThoughTheCacheIsStale(t *testing.T) {
+	s := newStage(t, every().Policy(v1.ReplaceConcurrent))
+	s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	s.unseen(func() {
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: s.key.Namespace, Name: s.jobs()[0]}}
+		labelled := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`))
+		require.NoError(t, mgr.GetClient().Patch(t.Context(), job, labelled))
+	})
+	tick := s.toNextTick()
+	s.reconcile()
+	assert.Equal(t, []string{fmt.Sprintf("c-%d", tick.Unix())}, s.jobs())
+}
+
+func TestS21AManualRunThatFailsAndIsDeletedCountsThoughNoStatusCanBeWritten(t *testing.T) {
+	s := newStage(t, every().Schedule("@every 1h").StopAfterFailures(1))
+	s.interfere(statusFails(denied))
+	s.clock.SetTime(s.clock.Now().Add(time.Minute))
+	job := builders.MakeJob(s.stored(), s.clock.Now()).Manual().Named("by-hand").Obj()
+	job.UID, job.Spec.Template.Spec = "", s.stored().Spec.JobTemplate.Spec.Template.Spec
+	require.NoError(t, mgr.GetClient().Create(t.Context(), job))
+	s.awaitCached()
+	s.reconcile()
+	s.failJobs()
+	s.awaitCached()
+	s.reconcile()
+	require.NoError(t, mgr.GetClient().Delete(t.Context(), job, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	s.awaitCached()
+	s.reconcile()
+	s.stopInterfering()
+	s.reconcile()
+	assert.True(t, plan.IsStopped(s.stored()))
+	require.Len(t, s.stored().Status.RecentRuns, 1)
+	assert.Equal(t, v1.RunFailed, s.stored().Status.RecentRuns[0].Result)
 }

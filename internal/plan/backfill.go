@@ -21,12 +21,31 @@ func isBackfill(job *batchv1.Job) bool {
 	return trigger == v1.TriggerBackfill
 }
 
-// isBackfilled reports whether a due tick already has its Job from a backfill.
+// isBackfilled reports whether a due tick already has its Job from a backfill, or had it according
+// to the stored status: it may have been replaced by the Job of an older tick.
 func (p *Plan) isBackfilled(in Input, due time.Time) bool {
+	name := JobName(in.CronJob, due)
 	isForDue := func(job jobState) bool {
-		return job.trigger == v1.TriggerBackfill && job.age.Equal(due) && job.Name == JobName(in.CronJob, due)
+		return job.trigger == v1.TriggerBackfill && job.age.Equal(due) && job.Name == name
 	}
-	return slices.ContainsFunc(p.jobs.active, isForDue) || slices.ContainsFunc(p.jobs.ended, isForDue)
+	return slices.ContainsFunc(p.jobs.active, isForDue) || slices.ContainsFunc(p.jobs.ended, isForDue) ||
+		slices.ContainsFunc(in.CronJob.Status.RecentRuns, func(run v1.Run) bool {
+			return run.Trigger == v1.TriggerBackfill && run.ScheduledTime.Time.Equal(due) && run.JobName == name
+		})
+}
+
+// isOnlyTrace reports whether the stored status does not say that the tick of a Job has run: if the
+// Job were gone, the tick might run again.
+func isOnlyTrace(in Input, job jobState) bool {
+	return !job.accounted ||
+		job.trigger == v1.TriggerBackfill && mayBeDue(in, job) && indexOf(in.CronJob.Status.RecentRuns, job.Job) < 0
+}
+
+// canRecord reports whether the status has room for the run of a Job.
+func canRecord(in Input, job jobState) bool {
+	runs := newRunList(in.CronJob.Status.RecentRuns)
+	runs.put(job.Job)
+	return job.trigger == v1.TriggerSchedule || indexOf(runs.newest(), job.Job) >= 0
 }
 
 // mayBeDue reports whether the tick of a backfilled Job may be due now or later. Until it is

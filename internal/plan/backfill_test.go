@@ -224,3 +224,60 @@ func TestW1ABackfilledJobCausesNoWriteButAtItsStartAndItsEnd(t *testing.T) {
 	}
 	assert.Equal(t, 2, writes)
 }
+
+// An outage is over at 10:11. Somebody has backfilled the tick of 10:10, which the catch-up would
+// come to last.
+func TestS4ABackfilledTickHasRunThoughAnOlderOneReplacesItsJob(t *testing.T) {
+	c := settle(t, cron().Policy(v1.ReplaceConcurrent).CatchUp(5).Obj(), at("09:59:00"))
+	running := builders.MakeJob(c, at("10:10:00")).Backfilled(at("10:10:30")).Obj()
+	now := at("10:11:00")
+	first := Decide(NewInput(c, now, running))
+	assert.True(t, first.RecordFirst, "only its name prevents a second run")
+	assert.Nil(t, first.Start)
+	c.Status = Conclude(NewInput(c, now, running), first, Outcome{}).Status
+	var started []string
+	for range 4 {
+		in := NewInput(c, now, running)
+		p := Decide(in)
+		if p.Start == nil {
+			c.Status = Conclude(in, p, Outcome{}).Status
+			break
+		}
+		assert.Equal(t, []*batchv1.Job{running}, p.Replace)
+		started = append(started, p.Start.Tick.Format("15:04"))
+		replaced := running
+		running = builders.MakeJob(c, p.Start.Tick).Obj()
+		c.Status = Conclude(in, p, Outcome{Deleted: []*batchv1.Job{replaced}, Job: running}).Status
+	}
+	assert.Equal(t, []string{"10:00", "10:05"}, started)
+	assert.Equal(t, at("10:15:00"), c.Status.NextScheduleTime.UTC())
+	assert.Equal(t, []string{"10:10 Deleted Replaced by a backfill", "10:05 Running", "10:00 Deleted Replaced"}, runsOf(c.Status))
+}
+
+func TestS4ABackfilledJobThatNoStatusCanRecordIsNotReplacedWhileItsTickIsDue(t *testing.T) {
+	c := settle(t, cron().Policy(v1.ReplaceConcurrent).CatchUp(5).Obj(), at("09:59:00"))
+	in := NewInput(c, at("10:11:00"), builders.MakeJob(c, at("10:10:00")).Backfilled(at("10:10:30")).Obj())
+	in.Unrecordable = true
+	p := Decide(in)
+	require.NotNil(t, p.Start)
+	assert.Equal(t, at("10:00:00"), p.Start.Tick)
+	assert.Empty(t, p.Replace)
+}
+
+func TestS8AnEndedBackfillGoesOnceItsTickCanNotBeDueAnyMore(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	var jobs []*batchv1.Job
+	for i := range 3 {
+		jobs = append(jobs, builders.MakeJob(c, at("09:40:00").Add(time.Duration(i)*5*time.Minute)).Backfilled(at("09:58:00")).Succeeded(at("09:58:30")).Obj())
+	}
+	c = recorded(c, at("09:59:10"), jobs...)
+	jobs = append(jobs, builders.MakeJob(c, at("10:00:00")).Backfilled(at("10:00:01")).Succeeded(at("10:00:20")).Obj())
+	in := NewInput(c, at("10:00:30"), jobs...)
+	result := Conclude(in, Decide(in), Outcome{})
+	assert.True(t, result.Again, "its tick is handled once the status is written")
+	c.Status = result.Status
+	in = NewInput(c, at("10:00:31"), jobs...)
+	p := Decide(in)
+	assert.Equal(t, jobs[:1], p.Prune)
+	assert.False(t, Conclude(in, p, Outcome{}).Again)
+}

@@ -25,7 +25,7 @@ func (p *Plan) run(in Input, active []jobState, start Start) {
 		p.hold(in, active[0].Job, start)
 		return
 	case isReplace:
-		if !in.Unrecordable && slices.ContainsFunc(active, func(job jobState) bool { return !job.accounted }) {
+		if !in.Unrecordable && slices.ContainsFunc(active, func(job jobState) bool { return isOnlyTrace(in, job) && canRecord(in, job) }) {
 			// If the Job were deleted first and this process crashed, the next one would find no
 			// trace of the run and report its tick as missed.
 			p.waitFor(in, active[0].Job, "be deleted")
@@ -34,7 +34,8 @@ func (p *Plan) run(in Input, active []jobState, start Start) {
 			return
 		}
 		for _, job := range active {
-			if job.DeletionTimestamp == nil {
+			// A backfilled Job that can't be recorded runs on: only its name prevents a second run.
+			if job.DeletionTimestamp == nil && (job.trigger == v1.TriggerSchedule || !isOnlyTrace(in, job)) {
 				p.Replace = append(p.Replace, job.Job)
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/utils/ptr"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
@@ -80,7 +79,8 @@ func isCleanUp(before, after *v1.CronJobSpec, now time.Time) bool {
 
 // Scheduling returns a hash of the fields that decide whether an instant is a tick that may run.
 func Scheduling(spec *v1.CronJobSpec) string {
-	text := fmt.Sprintf("%s %t %d", SpecOf(spec), ptr.Deref(spec.Suspend, false), timeOf(spec.SuspendUntil).Unix())
+	isSuspended := spec.Suspend != nil && *spec.Suspend
+	text := fmt.Sprintf("%s %t %d", SpecOf(spec), isSuspended, timeOf(spec.SuspendUntil).Unix())
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16]
 }
 

@@ -31,9 +31,14 @@ type interval struct {
 	until time.Time
 }
 
-// wasStoppedAt reports whether a tick passed while the CronJob was stopped after failures.
-func (in *Input) wasStoppedAt(tick time.Time) bool {
-	return slices.ContainsFunc(in.stops, func(stop interval) bool { return tick.After(stop.from) && !tick.After(stop.until) })
+// stopAt returns the time of a stop after failures in which a tick passed; nil if there is none.
+func (in *Input) stopAt(tick time.Time) *interval {
+	for i, stop := range in.stops {
+		if tick.After(stop.from) && !tick.After(stop.until) {
+			return &in.stops[i]
+		}
+	}
+	return nil
 }
 
 // countFailures sets failuresTowardsStop: the runs that failed in a row since the last success,

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/test/bounds"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -409,4 +410,61 @@ func TestS21AFailureDuringASuspensionStopsItOnceThatIsOver(t *testing.T) {
 	require.NotNil(t, p.Stopped)
 	assert.Equal(t, at("10:02:00"), p.Stopped.At, "each stop has an event of its own")
 	assert.Equal(t, v1.ReasonStoppedAfterFailures, ready(t, p.Status).Reason)
+}
+
+func TestS21AFailureInTheSecondOfAResetDoesNotCount(t *testing.T) {
+	second := at("10:04:59")
+	c := settle(t, cron().StopAfterFailures(1).Obj(), at("09:59:00"))
+	failed := builders.MakeJob(c, at("10:00:00")).Failed(second).Obj()
+	resumed := c.DeepCopy()
+	resumed.Annotations = map[string]string{v1.ResumedAtAnnotation: second.Format(time.RFC3339)}
+	for name, in := range map[string]Input{
+		"a success": NewInput(c, at("10:05:00"), failed, builders.MakeJob(c, at("10:03:00")).Manual().Named("by-hand").Succeeded(second).Obj()),
+		"a resume":  NewInput(resumed, at("10:05:00"), failed),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := Decide(in)
+			require.NotNil(t, p.Start)
+			assert.Equal(t, at("10:05:00"), p.Start.Tick)
+			assert.Empty(t, p.Missed)
+		})
+	}
+}
+
+// The clock of the Job controller is stepped back between the last failure and a manual run.
+func TestS21ASuccessThatIsSeenAfterAFailureStartsItAgainWhateverItsClockSays(t *testing.T) {
+	w := failing(t, asItIs)
+	w.play(at("10:25:00"))
+	require.True(t, IsStopped(w.c))
+	w.jobs = append(w.jobs, builders.MakeJob(w.c, at("10:24:00")).Manual().Named("by-hand").Succeeded(at("10:14:00")).Obj())
+	w.c.Status = Decide(NewInput(w.c, at("10:25:30"), w.jobs...)).Status
+	assert.False(t, IsStopped(w.c))
+	assert.Zero(t, w.c.Status.FailuresTowardsStop)
+}
+
+func TestS21AFailureFromBeforeAnEditDoesNotCountWhicheverIsSeenFirst(t *testing.T) {
+	c := settle(t, cron().StopAfterFailures(1).Obj(), at("09:59:00"))
+	started := builders.MakeJob(c, at("10:00:00")).Obj()
+	c = recorded(c, at("10:00:01"), started)
+	failed := builders.MakeJob(c, at("10:00:00")).Failed(at("10:01:00")).Obj()
+	c = stamped(c, at("10:02:00.5"), func(c *v1.CronJob) { c.Spec.JobTemplate.Labels = map[string]string{"mended": "true"} })
+	assert.Nil(t, Decide(NewInput(c, at("10:02:10"), failed)).Stopped, "both at once")
+	c = recorded(c, at("10:02:10"), started)
+	assert.Nil(t, Decide(NewInput(c, at("10:02:20"), failed)).Stopped, "first the edit")
+	later := builders.MakeJob(c, at("10:00:00")).Failed(at("10:03:00")).Obj()
+	assert.NotNil(t, Decide(NewInput(c, at("10:03:10"), later)).Stopped, "what fails after the edit counts")
+}
+
+func TestS3TicksOfALongStopAreNotLookedAtOneByOne(t *testing.T) {
+	created := at("10:00:00").AddDate(-100, 0, 0)
+	c := cron().Schedule("@every 1s").Created(created).StopAfterFailures(1).Obj()
+	c = recorded(c, created)
+	in := NewInput(c, at("10:00:05"),
+		builders.MakeJob(c, created.Add(time.Second)).Failed(created.Add(1500*time.Millisecond)).Obj(),
+		builders.MakeJob(c, at("10:00:00")).Manual().Named("by-hand").Succeeded(at("10:00:01")).Obj(),
+		builders.MakeJob(c, at("10:00:05")).Obj())
+	bounds.Hold(t, 1000, func() {
+		p := Decide(in)
+		assert.Equal(t, Missed{MissedSuperseded, at("10:00:02"), at("10:00:04"), 3}, p.Missed[len(p.Missed)-1], "since it was started again")
+	})
 }

@@ -69,10 +69,12 @@ func IsRecorded(c *v1.CronJob, job *batchv1.Job) bool {
 	return !ok || !tick.After(timeOf(c.Status.LastScheduleTime))
 }
 
-// IsEndMissing reports whether the stored status of a CronJob can't have the end of a Job: it lists
-// the Job as running, or does not record its tick.
+// IsEndMissing reports whether the stored status of a CronJob lacks the end of a Job: it lists the
+// Job as running, or does not record its tick, or not that manual run or backfill.
 func IsEndMissing(c *v1.CronJob, job *batchv1.Job) bool {
-	return !IsRecorded(c, job) || listedUIDs(c.Status.Active).Has(job.UID)
+	trigger, _ := TriggerOf(job)
+	return !IsRecorded(c, job) || listedUIDs(c.Status.Active).Has(job.UID) ||
+		trigger != v1.TriggerSchedule && isEndUnrecorded(c.Status, job)
 }
 
 func compareAge(a, b jobState) int {
@@ -258,7 +260,7 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		case !job.accounted:
 			p.unrecorded = append(p.unrecorded, job.Job)
 			p.newlyEnded = append(p.newlyEnded, job.Job)
-		case job.trigger != v1.TriggerSchedule && isEndUnrecorded(in, job):
+		case job.trigger != v1.TriggerSchedule && isEndUnrecorded(stored, job.Job):
 			p.newlyEnded = append(p.newlyEnded, job.Job)
 		case hidesSome && endCondition(job.Job).LastTransitionTime.After(in.Now.Add(-retellEnds)):
 			unlisted--

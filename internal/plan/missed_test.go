@@ -227,3 +227,15 @@ func TestS10ATickWithAFractionIsNone(t *testing.T) {
 	in := NewInput(c, at("09:59:10"), job)
 	assert.Nil(t, Conclude(in, Decide(in), Outcome{}).Status.LastScheduleTime)
 }
+
+// Its labels were edited before its first status, which was refused.
+func TestS2TicksBeforeTheFirstStatusAreRunOrReportedThoughALabelWasEdited(t *testing.T) {
+	c := cron().Obj()
+	c.Labels = map[string]string{"team": "a"}
+	in := NewInput(c, at("10:06:00"))
+	in.SeenAt, in.ScheduleSeenAt = at("09:58:40"), at("09:58:40")
+	p := Decide(in)
+	require.NotNil(t, p.Start)
+	assert.Equal(t, at("10:05:00"), p.Start.Tick)
+	assert.Equal(t, []Missed{{MissedSuperseded, at("10:00:00"), at("10:00:00"), 1}}, p.Missed)
+}

@@ -22,6 +22,10 @@ type Outcome struct {
 	// Both count as replaced; only Deleted get an event.
 	Deleted, Gone []*batchv1.Job
 
+	// Ended has those that had ended, which a stale cache did not tell, as they are stored. They are
+	// not deleted, and nothing was started.
+	Ended []*batchv1.Job
+
 	// Job is the Job of the tick; nil if there is none. Existed is whether it was there before.
 	Job     *batchv1.Job
 	Existed bool
@@ -45,8 +49,8 @@ type Result struct {
 	// Ended.
 	Events []Event
 
-	// Unrecorded has the Jobs of ticks that Status records and the stored status does not.
-	Unrecorded []*batchv1.Job
+	// Unwritten has the Jobs whose start or end Status tells of and the stored status does not.
+	Unwritten []*batchv1.Job
 
 	// Ended has the Jobs whose end is reported now.
 	Ended []Ended
@@ -90,7 +94,7 @@ func Conclude(in Input, p Plan, done Outcome) Result {
 	p.rememberRuns(in, done)
 	p.pruneLater(in)
 	return Result{
-		Status: p.Status, Events: append(events, p.decisionEvents(in.CronJob)...), Unrecorded: p.unrecorded, Ended: p.Ended,
+		Status: p.Status, Events: append(events, p.decisionEvents(in.CronJob)...), Unwritten: p.unwritten(in), Ended: p.Ended,
 		Missed: p.Missed, ReplacedCount: p.ReplacedCount, DeletedCount: p.DeletedCount,
 		Refused: refused, CanDefer: canDefer, WakeAt: p.WakeAt, Again: p.Again,
 	}
@@ -99,12 +103,16 @@ func Conclude(in Input, p Plan, done Outcome) Result {
 // replaced updates the status after Jobs were deleted for the tick. The tick waits for those that
 // could not be deleted.
 func (p *Plan) replaced(in Input, done Outcome) {
-	gone := uidsOf(slices.Concat(done.Deleted, done.Gone))
+	gone, ended := uidsOf(slices.Concat(done.Deleted, done.Gone)), uidsOf(done.Ended)
+	isLeft := func(job *batchv1.Job) bool { return !gone.Has(job.UID) && !ended.Has(job.UID) }
 	if len(p.Replace) > 0 {
-		p.setActive(slices.DeleteFunc(slices.Clone(p.running), func(job jobState) bool { return gone.Has(job.UID) }))
+		p.setActive(slices.DeleteFunc(slices.Clone(p.running), func(job jobState) bool { return !isLeft(job.Job) }))
 	}
 	p.ReplacedCount += len(gone)
-	left := slices.IndexFunc(p.Replace, func(job *batchv1.Job) bool { return !gone.Has(job.UID) })
+	for _, job := range done.Ended {
+		p.ended(in, job)
+	}
+	left := slices.IndexFunc(p.Replace, isLeft)
 	if left >= 0 {
 		p.waitFor(in, p.Replace[left], "be deleted")
 	}
@@ -118,14 +126,19 @@ func (p *Plan) started(in Input, job *batchv1.Job) {
 		i, _ := slices.BinarySearchFunc(running, state, compareAge)
 		running = slices.Insert(running, i, state)
 	} else if !slices.ContainsFunc(p.Ended, func(ended Ended) bool { return ended.Job.UID == job.UID }) {
-		p.Ended = append(slices.Clip(p.Ended), Ended{Job: job, Result: state.result})
-		p.newlyEnded = append(slices.Clip(p.newlyEnded), job)
-		p.noteSuccess(job)
-		p.countFailures(in)
+		p.ended(in, job)
 	}
 	p.setActive(running)
 	p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, p.Start.Tick)
 	p.await(in, p.Start.Next)
+}
+
+// ended updates the status after a Job was found to have ended, of which the plan did not know.
+func (p *Plan) ended(in Input, job *batchv1.Job) {
+	p.Ended = append(slices.Clip(p.Ended), Ended{Job: job, Result: ResultOf(job)})
+	p.newlyEnded = append(slices.Clip(p.newlyEnded), job)
+	p.noteSuccess(job)
+	p.countFailures(in)
 }
 
 // refused updates the status after the Job of the tick could not be created, and reports whether

@@ -59,26 +59,46 @@ func newestOf(jobs sortedJobs) []*batchv1.Job {
 	return newest
 }
 
-// isEndUnrecorded reports whether the status lacks the end of a manual run or a backfill. Such a
-// run may have started and ended while no manager ran, or while no status could be written.
-func isEndUnrecorded(in Input, job jobState) bool {
-	status := in.CronJob.Status
+// isEndUnrecorded reports whether a status lacks the end of a manual run or a backfill. Such a run
+// may have started and ended while no manager ran, or while no status could be written.
+func isEndUnrecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
+	trigger, age := TriggerOf(job)
 	runs := status.RecentRuns
-	if i := indexOf(runs, job.Job); i >= 0 {
+	if i := indexOf(runs, job); i >= 0 {
 		return runs[i].Result == v1.RunRunning
 	}
-	if job.trigger == v1.TriggerBackfill { // an older manager does not record backfills
-		return job.age.After(newRunList(runs).after)
+	if trigger == v1.TriggerBackfill { // an older manager does not record backfills
+		return age.After(newRunList(runs).after)
 	}
 	if len(runs) == 0 { // a manager without recentRuns may have written the status
 		return status.LastScheduleTime == nil
 	}
-	return job.age.After(runs[len(runs)-1].ScheduledTime.Time)
+	return age.After(runs[len(runs)-1].ScheduledTime.Time)
+}
+
+// unwritten returns the Jobs of which the stored status does not tell that they started, or that
+// they ended: those of ticks, manual runs and backfills. A status that does not list all running
+// Jobs does not say which ones it counts.
+func (p *Plan) unwritten(in Input) []*batchv1.Job {
+	jobs := slices.Clone(p.unrecorded)
+	stored := in.CronJob.Status
+	listed := listedUIDs(stored.Active)
+	for _, job := range p.running {
+		if job.trigger != v1.TriggerSchedule && !listed.Has(job.UID) && unlistedCount(stored) == 0 {
+			jobs = append(jobs, job.Job)
+		}
+	}
+	for _, job := range p.newlyEnded {
+		if trigger, _ := TriggerOf(job); trigger != v1.TriggerSchedule {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
 }
 
 // isRunning reports whether a run without an observed end still runs.
 func (p *Plan) isRunning(in Input, run v1.Run) bool {
-	return slices.ContainsFunc(p.running, func(job jobState) bool { return job.Name == run.JobName }) ||
+	return slices.ContainsFunc(p.running, func(job jobState) bool { return isRunOf(run, job.Job) }) ||
 		p.unobserved > 0 && run.ScheduledTime.Time.Equal(timeOf(in.CronJob.Status.LastScheduleTime))
 }
 
@@ -87,7 +107,7 @@ func RunOf(job *batchv1.Job) v1.Run {
 	trigger, tick := TriggerOf(job)
 	run := v1.Run{
 		ScheduledTime: metav1.NewTime(tick), Trigger: trigger, Result: v1.RunRunning,
-		JobName: job.Name, StartTime: &job.CreationTimestamp,
+		JobName: job.Name, JobUID: job.UID, StartTime: &job.CreationTimestamp,
 	}
 	condition := endCondition(job)
 	if condition == nil {
@@ -137,12 +157,17 @@ func (l *runList) put(job *batchv1.Job) {
 	}
 }
 
-// indexOf returns the index of a Job's run; -1 if there is none. It compares the start too, because
-// the name of a manual run may have been used before.
+// indexOf returns the index of a Job's run; -1 if there is none.
 func indexOf(runs []v1.Run, job *batchv1.Job) int {
-	return slices.IndexFunc(runs, func(run v1.Run) bool {
-		return run.JobName == job.Name && run.StartTime.Equal(&job.CreationTimestamp)
-	})
+	return slices.IndexFunc(runs, func(run v1.Run) bool { return isRunOf(run, job) })
+}
+
+// isRunOf reports whether a run is that of a Job. A run that an older manager wrote has no UID.
+func isRunOf(run v1.Run, job *batchv1.Job) bool {
+	if run.JobUID != "" {
+		return run.JobUID == job.UID
+	}
+	return run.JobName == job.Name && run.StartTime.Equal(&job.CreationTimestamp)
 }
 
 // miss adds missed ticks. It adds them to the newest run if that was missed for the same reason.
@@ -171,7 +196,7 @@ func (l *runList) deleteMissing(isRunning func(v1.Run) bool, replaced []*batchv1
 			continue
 		}
 		run.Result = v1.RunDeleted
-		if slices.ContainsFunc(replaced, func(job *batchv1.Job) bool { return job.Name == run.JobName }) {
+		if slices.ContainsFunc(replaced, func(job *batchv1.Job) bool { return isRunOf(*run, job) }) {
 			run.Reason = reasonReplaced
 		}
 	}

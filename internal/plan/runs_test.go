@@ -228,3 +228,26 @@ func TestS8AJobIsPrunedOnceTheStatusSaysHowItEnded(t *testing.T) {
 	assert.Equal(t, []string{"10:00 Succeeded"}, runsOf(c.Status))
 	assert.Len(t, Decide(NewInput(c, at("10:00:32"), ended)).Prune, 1)
 }
+
+// A Job and the one that was deleted for it were created in the same second, by hand.
+func TestS6AJobThatHasTheNameAndSecondOfAnEarlierOneRuns(t *testing.T) {
+	c := settle(t, cron().Policy(v1.ReplaceConcurrent).Obj(), at("09:59:00"))
+	first := builders.MakeJob(c, at("10:04:59")).Manual().Named("by-hand").Obj()
+	c = recorded(c, at("10:04:59.5"), first)
+	in := NewInput(c, at("10:05:00"), first)
+	c.Status = Conclude(in, Decide(in), Outcome{Deleted: []*batchv1.Job{first}, Job: builders.MakeJob(c, at("10:05:00")).Obj()}).Status
+	second := first.DeepCopy()
+	second.UID = "another"
+	in = NewInput(c, at("10:10:00"), second)
+	p := Decide(in)
+	assert.Equal(t, []*batchv1.Job{second}, p.Replace)
+	assert.Len(t, p.Status.Active, 1)
+}
+
+func TestAJobThatReplacesOneOfItsNameLeavesOneRunningRun(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	c = recorded(c, at("09:59:20"), builders.MakeJob(c, at("09:59:10")).Manual().Named("by-hand").Obj())
+	again := builders.MakeJob(c, at("09:59:30")).Manual().Named("by-hand").Obj()
+	again.UID = "another"
+	assert.Equal(t, []string{"09:59 Running by hand", "09:59 Deleted by hand"}, runsOf(recorded(c, at("09:59:40"), again).Status))
+}

@@ -121,7 +121,11 @@ func (p *Plan) missSkipped(in Input) {
 	}
 	lost := Missed{Reason: reasonForOlder(c)}
 	for tick, ok := first, !first.IsZero(); ok && tick.Before(newest) && lost.Count < MaxMissedCount; tick, ok = next(tick) {
-		if ran.has(tick) || in.wasStoppedAt(tick) {
+		if stop := in.stopAt(tick); stop != nil {
+			tick = stop.until
+			continue
+		}
+		if ran.has(tick) {
 			continue
 		}
 		if lost.Count == 0 {
@@ -178,10 +182,15 @@ func lastWithoutJob(in Input, ran tickSet, from, newest time.Time) time.Time {
 		if !ok {
 			return from
 		}
-		if !ran.has(tick) && !in.wasStoppedAt(tick) {
+		stop := in.stopAt(tick)
+		switch {
+		case stop != nil:
+			newest = stop.from.Add(time.Nanosecond)
+		case ran.has(tick):
+			newest = tick
+		default:
 			return tick
 		}
-		newest = tick
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // CronJobSpec says when Jobs start, what they look like, and how many are kept.
@@ -301,6 +302,10 @@ type Run struct {
 	// The name of its Job, which may have been deleted. Not set if it was missed.
 	// +optional
 	JobName string `json:"jobName,omitempty"`
+
+	// The UID of its Job: another Job may have had the name. Not set if it was missed.
+	// +optional
+	JobUID types.UID `json:"jobUID,omitempty"`
 
 	// When its Job was created.
 	// +optional
