@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
@@ -99,6 +100,7 @@ type stage struct {
 	clock      *clocktesting.FakePassiveClock
 	recorder   *fakeRecorder
 	key        types.NamespacedName
+	logged     []string // lines at the default level
 }
 
 // newStage creates the CronJob and reconciles it once, before its first tick.
@@ -170,7 +172,8 @@ func isStatusDeferred(result ctrl.Result) bool {
 }
 
 func (s *stage) reconcileOnce() (ctrl.Result, error) {
-	return s.reconciler.Reconcile(s.Context(), ctrl.Request{NamespacedName: s.key})
+	log := funcr.New(func(_, text string) { s.logged = append(s.logged, text) }, funcr.Options{})
+	return s.reconciler.Reconcile(ctrl.LoggerInto(s.Context(), log), ctrl.Request{NamespacedName: s.key})
 }
 
 // toNextTick sets the clock just after nextScheduleTime.

@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
@@ -22,9 +22,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -563,63 +563,112 @@ func overQuota(used int) error {
 	return apierrors.NewForbidden(batchv1.Resource("jobs"), "c", fmt.Errorf("exceeded quota: q, used: count/jobs.batch=%d", used))
 }
 
-func TestW4ARefusalIsToldOncePerTickAndReasonHoweverItsTextVaries(t *testing.T) {
-	s := newStage(t, every())
-	tries, writes := 0, 0
-	s.interfere(interceptor.Funcs{
-		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
-			tries++
-			if tries%4 == 0 {
-				return apierrors.NewInternalError(fmt.Errorf("a webhook did not answer within %d ms", tries))
+// varying returns the answers of a refusal whose text is another each time.
+func varying(refusal func(try int) error) (next func() error, tries *int) {
+	tries = new(int)
+	return func() error {
+		*tries++
+		return refusal(*tries)
+	}, tries
+}
+
+// refusing is an API server that refuses creations, deletions or status writes; writes counts the
+// statuses that are written.
+func refusing(creates, deletes, statuses func() error, writes *int) interceptor.Funcs {
+	return interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if creates != nil {
+				return creates()
 			}
-			return overQuota(tries)
+			return c.Create(ctx, o, opts...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			if deletes != nil {
+				return deletes()
+			}
+			return c.Delete(ctx, o, opts...)
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
 			opts ...client.SubResourcePatchOption,
 		) error {
-			writes++
+			if statuses != nil {
+				return statuses()
+			}
+			*writes++
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
 		},
-	})
-	var logged []string
-	ctx := ctrl.LoggerInto(t.Context(), funcr.New(func(_, text string) { logged = append(logged, text) }, funcr.Options{}))
-	s.toNextTick()
-	for range 8 {
-		result, err := s.reconciler.Reconcile(ctx, ctrl.Request{NamespacedName: s.key})
-		require.NoError(t, err)
-		s.awaitCached()
-		s.clock.SetTime(s.clock.Now().Add(result.RequeueAfter))
 	}
-	assert.Equal(t, 8, tries)
-	assert.Len(t, s.events(), 2, "one for each reason")
-	assert.Equal(t, 2, writes)
-	assert.Len(t, logged, 2)
-
-	s.toNextTick()
-	tries = 0
-	s.clock.SetTime(s.clock.Now().Add(time.Minute))
-	s.reconcile()
-	s.reconcile()
-	assert.Len(t, s.events(), 2, "the next tick has its own, and the one before is missed")
-	assert.Equal(t, 3, writes)
 }
 
-func TestW4ADeletionThatIsRefusedIsToldOnceHoweverItsTextVaries(t *testing.T) {
-	s := newStage(t, every().Policy(v1.ReplaceConcurrent))
-	s.toNextTick()
-	s.reconcile()
-	s.awaitCached()
-	tries := 0
-	s.interfere(interceptor.Funcs{Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
-		tries++
-		return overQuota(tries)
-	}})
-	s.toNextTick()
-	s.events()
-	s.reconcile()
-	s.reconcile()
-	assert.Equal(t, 2, tries)
-	assert.Len(t, s.events(), 1)
+func TestW4ARefusalThatLastsIsToldOncePerTickHoweverItsTextVaries(t *testing.T) {
+	job := batchv1.SchemeGroupVersion.WithKind("Job").GroupKind()
+	failing := func(try int) error { return apierrors.NewInternalError(fmt.Errorf("a webhook took %d ms", try)) }
+	invalid := func(try int) error {
+		return apierrors.NewInvalid(job, "c", field.ErrorList{field.Invalid(field.NewPath("spec"), try, "it is refused")})
+	}
+	busy := func(try int) error { return apierrors.NewTooManyRequests("there are too many", try) }
+	for name, tc := range map[string]struct {
+		creates, deletes, statuses func(try int) error
+		wantTries                  int // at least, in half an hour
+		wantEvents, wantWrites     int // at most
+	}{
+		"creations, by a quota":            {creates: overQuota, wantTries: 30, wantEvents: 1, wantWrites: 1},
+		"creations, by a webhook":          {creates: failing, wantTries: 30, wantEvents: 1, wantWrites: 1},
+		"creations, as there are too many": {creates: busy, wantTries: 30, wantEvents: 1, wantWrites: 1},
+		"creations, as they are invalid":   {creates: invalid, wantTries: 1, wantEvents: 1, wantWrites: 1},
+		"deletions":                        {deletes: overQuota, wantTries: 30, wantEvents: 1, wantWrites: 1},
+		"deletions, by a webhook":          {deletes: failing, wantTries: 30, wantEvents: 1, wantWrites: 1},
+		"statuses":                         {statuses: overQuota, wantTries: 30, wantEvents: 1},
+		"statuses, by a webhook":           {statuses: failing, wantTries: 30, wantEvents: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every().Schedule("@every 1h").Policy(v1.ReplaceConcurrent))
+			tick := s.toNextTick()
+			if tc.deletes != nil { // the Job to be replaced
+				s.reconcile()
+				s.awaitCached()
+				tick = s.toNextTick()
+			}
+			writes := 0
+			var refusals [3]func() error
+			var tries *int
+			for i, refusal := range []func(int) error{tc.creates, tc.deletes, tc.statuses} {
+				if refusal != nil {
+					refusals[i], tries = varying(refusal)
+				}
+			}
+			s.interfere(refusing(refusals[0], refusals[1], refusals[2], &writes))
+			s.events()
+			s.logged = nil
+			s.live(tick.Add(30*time.Minute).Sub(s.clock.Now()), false)
+			assert.GreaterOrEqual(t, *tries, tc.wantTries)
+			assert.LessOrEqual(t, len(s.events()), tc.wantEvents)
+			assert.LessOrEqual(t, writes, tc.wantWrites)
+			assert.LessOrEqual(t, len(slices.DeleteFunc(s.logged, func(line string) bool { return strings.Contains(line, "Started a Job") })), 1)
+		})
+	}
+}
+
+func TestW4EachReasonOfARefusalIsToldAndEachTickAnew(t *testing.T) {
+	s := newStage(t, every())
+	next, _ := varying(func(try int) error {
+		if try%4 == 0 {
+			return apierrors.NewInternalError(fmt.Errorf("a webhook did not answer within %d ms", try))
+		}
+		return overQuota(try)
+	})
+	writes := 0
+	s.interfere(refusing(next, nil, nil, &writes))
+	tick := s.toNextTick()
+	s.live(tick.Add(50*time.Second).Sub(s.clock.Now()), false)
+	assert.Len(t, s.events(), 2)
+	assert.Equal(t, 2, writes)
+	assert.Len(t, s.logged, 2)
+
+	s.clock.SetTime(tick.Add(time.Minute))
+	s.live(5*time.Second, false)
+	assert.Len(t, s.events(), 3, "the tick before is missed")
+	assert.Equal(t, 4, writes)
 }
 
 // hung is an API server that answers no read.
