@@ -22,6 +22,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -129,8 +130,12 @@ func run(ctx context.Context, config *rest.Config, opts *options, version string
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)
 	}
+	discoverer, err := discovery.NewDiscoveryClientForConfigAndClient(config, mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("setting up the discovery: %w", err)
+	}
 	if err := errors.Join(mgr.AddHealthzCheck("healthz", healthz.Ping), mgr.AddHealthzCheck("leader", fence.HealthCheck(stuckAfter)),
-		mgr.AddReadyzCheck("readyz", healthz.Ping)); err != nil {
+		mgr.AddReadyzCheck("readyz", healthz.Ping), mgr.AddReadyzCheck("hub", hubIsServed(discoverer))); err != nil {
 		return fmt.Errorf("setting up the health checks: %w", err)
 	}
 	if opts.enableWebhooks {

@@ -4,6 +4,7 @@
 package manager
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,8 +15,9 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
 )
 
-// clusterConfig returns the configuration of the cluster. It first checks that the cluster answers
-// and that the webhooks' certificate exists, so that a missing one is one clear line.
+// clusterConfig returns the configuration of the cluster. It first checks that the cluster answers,
+// that it serves the hub version, and that the webhooks' certificate exists, so that what is missing
+// is one clear line.
 func clusterConfig(opts *options) (*rest.Config, error) {
 	if opts.enableWebhooks {
 		for _, name := range []string{"tls.crt", "tls.key"} {
@@ -39,5 +41,5 @@ func clusterConfig(opts *options) (*rest.Config, error) {
 	if _, err := discoverer.ServerVersion(); err != nil {
 		return nil, fmt.Errorf("no cluster answers at %s: %w", config.Host, err)
 	}
-	return config, nil
+	return config, checkHub(context.Background(), discoverer)
 }
