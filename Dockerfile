@@ -25,7 +25,7 @@ ARG VERSION=dev
 RUN VERSION=${VERSION} GOOS=${TARGETOS} GOARCH=${TARGETARCH} hack/build . manager
 RUN /tmp/audit -licenses=licenses manager
 
-# It has certificates and a passwd file. The time zones are in the binary.
+# It has certificates and a passwd file. The time zones of schedules are in the binary.
 FROM ${BASE_IMAGE}
 WORKDIR /
 COPY --from=builder /workspace/manager .

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	_ "time/tzdata" // for the user's own zone where the machine has no zones; schedules don't use it
 
 	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"

@@ -4,11 +4,8 @@
 package schedule
 
 import (
-	"archive/zip"
 	"fmt"
-	"go/build"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -53,18 +50,6 @@ var walked = []string{
 	"*/15 * * * *", "0 * * * *", "*/20 2 * * *", "@hourly", // wildcards
 	"30 2 L * *", "0 0 1W,L-3 * *", "15 1 * * 0L,sun#1", "*/30 * LW * 0#5", // of days that depend on the month
 }
-
-// TestMain has the tests use the time zones that come with Go, as a binary does where the machine
-// has none.
-func TestMain(m *testing.M) {
-	if err := os.Setenv("ZONEINFO", zoneArchive); err != nil {
-		panic(err)
-	}
-	m.Run()
-}
-
-// zoneArchive has all time zones of the database in the form that is embedded.
-var zoneArchive = filepath.Join(build.Default.GOROOT, "lib", "time", "zoneinfo.zip")
 
 // civil is a minute that a clock on the wall shows.
 type civil struct {
@@ -259,9 +244,8 @@ func requireAgreement(t *testing.T, zone string, windows []window, instants []ti
 // zoneNames returns the names of all time zones.
 func zoneNames(t testing.TB) []string {
 	t.Helper()
-	archive, err := zip.OpenReader(zoneArchive)
+	archive, err := database()
 	require.NoError(t, err)
-	defer archive.Close()
 	var names []string
 	for _, file := range archive.File {
 		if !file.FileInfo().IsDir() {

@@ -4,20 +4,34 @@
 package schedule
 
 import (
+	"archive/zip"
+	_ "embed"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // so that names mean the same wherever the manager runs
 )
 
-// zones caches the loaded time zones, because loading one reads a file.
+// zoneArchive is the IANA database as it comes with Go. make generate copies it.
+//
+//go:embed zoneinfo.zip
+var zoneArchive string
+
+// database reads zoneArchive. No other copy is asked, so that the manager and the plugin of one
+// release agree on every tick: time.LoadLocation prefers the machine's copy, even to time/tzdata.
+// 4d63.com/tz does the same as this, but its database is as old as its last release.
+var database = sync.OnceValues(func() (*zip.Reader, error) {
+	return zip.NewReader(strings.NewReader(zoneArchive), int64(len(zoneArchive)))
+})
+
+// zones caches the loaded time zones.
 var zones sync.Map // of string to *time.Location
 
 // LoadZone returns the time zone of a name of the IANA database; "" is UTC. An error wraps
 // ErrTimeZone.
 func LoadZone(name string) (*time.Location, error) {
-	if name == "" {
+	if name == "" || name == "UTC" {
 		return time.UTC, nil
 	}
 	if zone, ok := zones.Load(name); ok {
@@ -26,12 +40,25 @@ func LoadZone(name string) (*time.Location, error) {
 	if isMachineZone(name) {
 		return nil, fmt.Errorf("%w %q: it depends on the machine, use a name of the IANA database such as Europe/Paris", ErrTimeZone, name)
 	}
-	zone, err := time.LoadLocation(name)
+	zone, err := readZone(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w %q: use a name of the IANA database such as Europe/Paris", ErrTimeZone, name)
 	}
 	zones.Store(name, zone)
 	return zone, nil
+}
+
+// readZone reads a time zone from the database.
+func readZone(name string) (*time.Location, error) {
+	archive, err := database()
+	if err != nil {
+		return nil, err
+	}
+	data, err := fs.ReadFile(archive, name)
+	if err != nil {
+		return nil, err
+	}
+	return time.LoadLocationFromTZData(name, data)
 }
 
 // isMachineZone reports whether some machines have the name in addition to those of the database.

@@ -15,6 +15,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
 // field makes a part of a v2 schedule.
@@ -203,7 +204,7 @@ func TestC5BothVersionsFireAtTheSameInstants(t *testing.T) {
 	newYear := v2.CronSchedule{Minute: field("0"), Hour: field("0"), DayOfMonth: field("1"), Month: field("jan")}
 	for _, zone := range []string{"UTC", "America/New_York", "Pacific/Auckland"} {
 		t.Run(zone, func(t *testing.T) {
-			location, err := time.LoadLocation(zone)
+			location, err := schedule.LoadZone(zone)
 			require.NoError(t, err)
 			inV1, inV2 := s.cronJob("v1-"+toName(zone)).Schedule("@yearly").TimeZone(zone).Obj(), s.cronJobV2("v2-"+toName(zone), newYear)
 			inV2.Spec.TimeZone, inV2.Spec.Suspend = &zone, nil

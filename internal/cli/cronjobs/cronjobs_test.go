@@ -16,6 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/schedule"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -90,7 +91,7 @@ func TestALocalTimeIsThatOfTheTickWhereTheClocksShift(t *testing.T) {
 		{"UTC", "2027-01-01", "2027-01-01T00:00:00Z"},
 		{"Europe/Paris", "2026-10-25T02:30:00+01:00", "2026-10-25T02:30:00+01:00"},
 	} {
-		zone, err := time.LoadLocation(tc.zone)
+		zone, err := schedule.LoadZone(tc.zone)
 		require.NoError(t, err)
 		at, err := ParseTime("tick", tc.local, zone)
 		require.NoError(t, err)

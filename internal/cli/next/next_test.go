@@ -22,6 +22,7 @@ import (
 
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/schedule"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -33,7 +34,7 @@ type terminal struct {
 
 func newTerminal(t *testing.T, zone, input string) *terminal {
 	t.Helper()
-	location, err := time.LoadLocation(zone)
+	location, err := schedule.LoadZone(zone)
 	require.NoError(t, err)
 	streams, _, out, errOut := genericiooptions.NewTestIOStreams()
 	streams.In = strings.NewReader(input)

@@ -17,6 +17,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/history"
 	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/internal/schedule"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -59,7 +60,7 @@ func TestTheBeginningOfAWindowMovesInSteps(t *testing.T) {
 }
 
 func TestTheAxisHasAFewRoundTimesOfTheZone(t *testing.T) {
-	kolkata, err := time.LoadLocation("Asia/Kolkata")
+	kolkata, err := schedule.LoadZone("Asia/Kolkata")
 	require.NoError(t, err)
 	for reach, want := range map[time.Duration]string{time.Hour: "16:30", 24 * time.Hour: "18:00", 30 * 24 * time.Hour: "Wed 23 Dec"} {
 		labels := NewWindow(noon, reach).Labels(kolkata)
