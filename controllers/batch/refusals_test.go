@@ -547,7 +547,7 @@ func TestS14ACreationThatIsRefusedForLongCostsOnlyItsOwnTicks(t *testing.T) {
 			assert.Equal(t, v1.ReasonJobCreationFailed, ready.Reason)
 			found := strings.Join(s.events(), "\n")
 			assert.Contains(t, found, "Warning FailedCreate")
-			assert.Contains(t, found, "Warning MissSchedule Missed scheduled time "+first.UTC().Format(time.RFC3339)+": their Job could not be created")
+			assert.Contains(t, found, "Warning MissSchedule Missed scheduled time "+first.UTC().Format(time.RFC3339)+": no Job could be created")
 
 			s.stopInterfering()
 			s.live(time.Minute, false)

@@ -63,13 +63,13 @@ const (
 
 // missedBecause explains each reason in the text of events.
 var missedBecause = map[MissedReason]string{
-	MissedDeadline:       "they could not start within startingDeadlineSeconds",
+	MissedDeadline:       "startingDeadlineSeconds passed before a Job could start",
 	MissedSuperseded:     "a newer one was due when the controller looked again",
-	MissedForbidden:      "they waited for a Job to end until a newer one was due",
-	MissedCreationFailed: "their Job could not be created until a newer one was due",
-	MissedEdited:         "they had not started when the CronJob was edited or suspended",
-	MissedStopped:        "they had not started when the CronJob stopped after failures",
-	MissedNameTaken:      "something else has the name of their Job",
+	MissedForbidden:      "a Job was still running when a newer time was due",
+	MissedCreationFailed: "no Job could be created until a newer time was due",
+	MissedEdited:         "the CronJob was edited or suspended before a Job had started",
+	MissedStopped:        "the CronJob stopped after failures before a Job had started",
+	MissedNameTaken:      "something else has the name of the Job",
 }
 
 // MissedReasons returns all reasons, in no order.

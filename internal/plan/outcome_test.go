@@ -169,15 +169,16 @@ func TestS3NothingIsStartedOrPrunedWhileAJobMayExistThatIsNotKnown(t *testing.T)
 	}
 }
 
-func TestEveryReasonToMissATickIsExplained(t *testing.T) {
+func TestO1EveryReasonToMissTicksReadsRightForOneAndForMany(t *testing.T) {
 	tick := time.Unix(0, 0)
 	for _, reason := range []MissedReason{
-		MissedDeadline, MissedSuperseded, MissedForbidden, MissedCreationFailed, MissedEdited, MissedNameTaken,
+		MissedDeadline, MissedSuperseded, MissedForbidden, MissedCreationFailed, MissedEdited, MissedStopped, MissedNameTaken,
 	} {
-		assert.NotEmpty(t, missedBecause[reason], reason)
 		assert.Contains(t, MissedReasons(), reason)
+		assert.NotEmpty(t, missedBecause[reason], reason)
+		assert.NotRegexp(t, `\b(they|their|them|it|its)\b`, missedBecause[reason])
 	}
-	assert.Equal(t, "Missed scheduled time 1970-01-01T00:00:00Z: something else has the name of their Job",
+	assert.Equal(t, "Missed scheduled time 1970-01-01T00:00:00Z: something else has the name of the Job",
 		Missed{Reason: MissedNameTaken, First: tick, Last: tick, Count: 1}.Event().Note)
 	many := Missed{Reason: MissedSuperseded, First: tick, Last: tick.Add(time.Hour), Count: MaxMissedCount}.Event().Note
 	assert.True(t, strings.HasPrefix(many, "Missed 100 or more scheduled times from 1970-01-01T00:00:00Z to 1970-01-01T01:00:00Z"), many)

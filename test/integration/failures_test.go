@@ -197,7 +197,7 @@ func TestS2ATickThatCanNotStartWithinItsDeadlineIsMissed(t *testing.T) {
 	tick := s.awaitTick("c")
 	s.awaitEvent("c", plan.EventFailedCreate)
 	missed := s.awaitEvent("c", plan.EventMissSchedule)
-	assert.Equal(t, fmt.Sprintf("Missed scheduled time %s: they could not start within startingDeadlineSeconds", tick.UTC().Format(time.RFC3339)), missed.Note)
+	assert.Equal(t, fmt.Sprintf("Missed scheduled time %s: startingDeadlineSeconds passed before a Job could start", tick.UTC().Format(time.RFC3339)), missed.Note)
 	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
 	assert.Equal(t, tick.Add(6*time.Second).UTC(), s.get("c").Status.NextScheduleTime.UTC())
 	assert.Empty(t, s.jobs("c"))

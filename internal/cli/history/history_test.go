@@ -63,7 +63,7 @@ CronJob c: Every hour (Asia/Tokyo)
 ✘ 2027-03-28 11:00  c-1806199200  Failed     60s      60s    ··██
   BackoffLimitExceeded: Job has reached it
 ✔ 2027-03-28 12:30  c-manual-x    Succeeded  by hand  60s    ██
-! 2027-03-28 13:00  Missed scheduled time 2027-03-28T04:00:00Z: they waited fo…
+! 2027-03-28 13:00  Missed scheduled time 2027-03-28T04:00:00Z: a Job was stil…
 ▶ 2027-03-28 14:00  c-1806210000  Running    0s       5m     ▒▒▒▒▒▒▒▒▒
 ── now, 2027-03-28 14:05 ──
 ○ 2027-03-28 15:00  in 55m
@@ -146,7 +146,7 @@ TICK                        JOB            RESULT      START                    
 2027-03-28T10:00:00+09:00   c-1806195600   Succeeded   2027-03-28T10:00:01+09:00   1s      9m59s      -
 2027-03-28T11:00:00+09:00   c-1806199200   Failed      2027-03-28T11:01:00+09:00   1m0s    1m0s       BackoffLimitExceeded: Job has reached it
 -                           c-manual-x     Succeeded   2027-03-28T12:30:00+09:00   -       1m0s       -
-2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          Missed scheduled time 2027-03-28T04:00:00Z: they waited for a Job to end until a newer one was due
+2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          Missed scheduled time 2027-03-28T04:00:00Z: a Job was still running when a newer time was due
 2027-03-28T14:00:00+09:00   c-1806210000   Running     2027-03-28T14:00:00+09:00   0s      5m0s       -
 2027-03-28T15:00:00+09:00   -              Coming      -                           -       -          -
 `, "\n"), tableOf(t, h, true))
@@ -162,8 +162,8 @@ func TestATableOfSeveralSaysOfWhichCronJobEachRunIs(t *testing.T) {
 	assert.Equal(t, strings.TrimPrefix(`
 CRONJOB   TICK                        JOB            RESULT      START                       DELAY   DURATION   MESSAGE
 shop/c    2027-03-28T10:00:00+09:00   c-1806195600   Succeeded   2027-03-28T10:00:01+09:00   1s      9m59s      -
-shop/c    2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          Missed scheduled time 2027-03-28T04:00:00Z: they waited for a Job to end until a newer one was due
-bank/c    2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          Missed scheduled time 2027-03-28T04:00:00Z: they waited for a Job to end until a newer one was due
+shop/c    2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          Missed scheduled time 2027-03-28T04:00:00Z: a Job was still running when a newer time was due
+bank/c    2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          Missed scheduled time 2027-03-28T04:00:00Z: a Job was still running when a newer time was due
 bank/c    2027-03-28T15:00:00+09:00   -              Coming      -                           -       -          -
 `, "\n"), out.String())
 }

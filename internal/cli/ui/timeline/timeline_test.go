@@ -99,7 +99,7 @@ func TestARowHasRunsMissedTicksAndTicksToCome(t *testing.T) {
 	assert.InDelta(t, 50, running[0].At+running[0].Width, 0.5, "up to now")
 	missed := ofKind(row.Marks, "missed")
 	require.Len(t, missed, 1)
-	assert.Contains(t, missed[0].Title, "waited for a Job to end")
+	assert.Contains(t, missed[0].Title, "a Job was still running")
 	assert.InDelta(t, 100*2./12, missed[0].Width, 0.1)
 }
 
