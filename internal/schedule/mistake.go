@@ -181,7 +181,7 @@ func explainCount(count int) string {
 	want := "want 5: " + strings.Join(names, ", ")
 	switch {
 	case count == 0:
-		return "is empty: write five fields such as 0 9 * * 1-5, a macro such as @daily, or @every 90m"
+		return "must not be empty: write five fields such as 0 9 * * 1-5, a macro such as @daily, or @every 90m"
 	case count == 1:
 		return "found 1 field, " + want + ", such as 0 9 * * 1-5; or a macro such as @daily, or @every 90m"
 	case count < len(parts):

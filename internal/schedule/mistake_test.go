@@ -99,8 +99,8 @@ var mistakes = map[string]struct{ field, value, reason string }{
 	"* * * * fri-mon":  {"dayOfWeek", "fri-mon", "the range fri-mon ends before it begins: write fri-sat,sun-mon"},
 	"* * * * SAT-0":    {"dayOfWeek", "SAT-0", "the range SAT-0 ends before it begins: write SAT,sun"},
 
-	"":              {"", "", `is empty: write five fields such as 0 9 * * 1-5, a macro such as @daily, or @every 90m`},
-	" \t ":          {"", "", `is empty: write five fields such as 0 9 * * 1-5, a macro such as @daily, or @every 90m`},
+	"":              {"", "", `must not be empty: write five fields such as 0 9 * * 1-5, a macro such as @daily, or @every 90m`},
+	" \t ":          {"", "", `must not be empty: write five fields such as 0 9 * * 1-5, a macro such as @daily, or @every 90m`},
 	"garbage":       {"", "", "found 1 field, want 5: " + wantFields + ", such as 0 9 * * 1-5; or a macro such as @daily, or @every 90m"},
 	"0 9 * *":       {"", "", "found 4 fields, want 5: " + wantFields + "; write * for any"},
 	"0 0 0 * * *":   {"", "", "found 6 fields, want 5: " + wantFields + "; is the first one seconds? Leave seconds and years out; every 30 seconds is @every 30s"},

@@ -38,7 +38,7 @@ func TestA1ParseRefusesWhatIsNoSchedule(t *testing.T) {
 		wantErr     error
 		wantMessage string
 	}{
-		"nothing":              {"", "", ErrSyntax, "not a schedule: is empty: write five fields"},
+		"nothing":              {"", "", ErrSyntax, "not a schedule: must not be empty: write five fields"},
 		"a word":               {"garbage", "", ErrSyntax, "not a schedule: found 1 field, want 5: minute"},
 		"six fields":           {"0 0 0 * * *", "", ErrSyntax, "found 6 fields, want 5"},
 		"a minute too late":    {"60 * * * *", "", ErrSyntax, `minute "60": must be a minute from 0 to 59`},

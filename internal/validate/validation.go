@@ -86,14 +86,13 @@ func validateSchedule(spec *v1.CronJobSpec, path *field.Path, inFields bool) fie
 // validateExpression checks the text of a schedule. It needs no time zone: whether a schedule ever
 // fires does not depend on it.
 func validateExpression(text string, parse schedule.Parser, path *field.Path, inFields bool) field.ErrorList {
-	if text == "" {
-		return field.ErrorList{field.Required(path, "such as \"0 9 * * 1-5\", \"@daily\" or \"@every 90m\"")}
-	}
 	_, err := parse(text, "")
 	mistake := &schedule.Mistake{}
 	switch isMistake := errors.As(err, &mistake); {
 	case err == nil:
 		return nil
+	case isMistake && text == "":
+		return field.ErrorList{field.Required(path, mistake.Reason)}
 	case isMistake && inFields && mistake.Field != "":
 		return field.ErrorList{field.Invalid(path.Child(mistake.Field), logs.Shorten(mistake.Value, maxDetail), mistake.Reason)}
 	}

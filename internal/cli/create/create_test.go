@@ -75,7 +75,7 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 		"a date --image=i --schedule=@daily":                       "exactly one NAME is required, got 2; the command goes behind --",
 		"--image=i --schedule=@daily -- date":                      "exactly one NAME is required, got 0",
 		"a --schedule=@daily":                                      "--image is missing",
-		"a --image=i":                                              `--schedule "": not a schedule: is empty: write five fields`,
+		"a --image=i":                                              `--schedule "": not a schedule: must not be empty: write five fields`,
 		"a --image=i --schedule=@never":                            `--schedule "@never": not a schedule: must be one of @yearly`,
 		"a --image=i --schedule=@every_1s":                         `--schedule "@every_1s": not a schedule`,
 		"a --image=i --schedule=@daily --time-zone=Mars":           `--time-zone "Mars": unknown time zone`,

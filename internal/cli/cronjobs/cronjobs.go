@@ -157,11 +157,7 @@ func CheckNew(c *v1.CronJob) error {
 
 // check says what is wrong with the schedules or the time zone of a CronJob.
 func check(c *v1.CronJob, parse schedule.Parser) error {
-	spec := field.NewPath("spec")
-	if c.Spec.Schedule == "" {
-		return field.Required(spec.Child("schedule"), `such as "0 9 * * 1-5", "@daily" or "@every 90m"`)
-	}
-	zone := ptr.Deref(c.Spec.TimeZone, "")
+	spec, zone := field.NewPath("spec"), ptr.Deref(c.Spec.TimeZone, "")
 	parsed, err := parse(c.Spec.Schedule, zone)
 	if err == nil {
 		_, err = parsed.With(c.Spec.AdditionalSchedules)

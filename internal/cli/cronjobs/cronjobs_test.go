@@ -41,7 +41,7 @@ func TestAnErrorNamesTheFieldThatIsWrong(t *testing.T) {
 		builder *builders.CronJob
 		want    string
 	}{
-		"none":              {builders.MakeCronJob("c").Schedule(""), "spec.schedule: Required value"},
+		"none":              {builders.MakeCronJob("c").Schedule(""), `spec.schedule: Invalid value: "": not a schedule: must not be empty: write five`},
 		"not one":           {builders.MakeCronJob("c").Schedule("often"), `spec.schedule: Invalid value: "often": not a schedule`},
 		"an additional one": {builders.MakeCronJob("c").Also("@daily", "often"), `spec.additionalSchedules[1]: Invalid value: "often": not a schedule`},
 		"an interval among them": {builders.MakeCronJob("c").Schedule("@every 5m").Also("@daily"),

@@ -56,7 +56,7 @@ func TestA5Rejections(t *testing.T) {
 		want string
 	}{
 		"nothing": {builders.MakeCronJob("c").Schedule("").Obj(),
-			`spec.schedule: Required value: such as "0 9 * * 1-5", "@daily" or "@every 90m"`},
+			`spec.schedule: Required value: must not be empty: write five fields such as 0 9 * * 1-5, a macro such as @daily, or @every 90m`},
 		"a word": {builders.MakeCronJob("c").Schedule("sometimes").Obj(),
 			`spec.schedule: Invalid value: "sometimes": not a schedule: found 1 field, want 5: minute, hour, day of month, month, day of week, ` +
 				`such as 0 9 * * 1-5; or a macro such as @daily, or @every 90m`},
@@ -69,7 +69,7 @@ func TestA5Rejections(t *testing.T) {
 		"an additional schedule": {builders.MakeCronJob("c").Also("@daily", "61 * * * *", "").Obj(),
 			`[spec.additionalSchedules[1]: Invalid value: "61 * * * *": not a schedule: minute "61": must be a minute from 0 to 59, a range (0-30), *, ` +
 				`any of these with a step (*/15), or a comma-separated list of these, ` +
-				`spec.additionalSchedules[2]: Required value: such as "0 9 * * 1-5", "@daily" or "@every 90m"]`},
+				`spec.additionalSchedules[2]: Required value: must not be empty: write five fields such as 0 9 * * 1-5, a macro such as @daily, or @every 90m]`},
 		"an additional 30 February": {builders.MakeCronJob("c").Also("0 0 30 2 *").Obj(),
 			`spec.additionalSchedules[0]: Invalid value: "0 0 30 2 *": never fires: no day has this day of month, month, hour and minute`},
 		"an additional interval": {builders.MakeCronJob("c").Also("@daily", "@every 5m").Obj(),
