@@ -11,6 +11,7 @@
 package informer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,14 +26,14 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
 // NewCache is cache.New, but the cache also holds CronJobs that can't be decoded: [DecodingError]
-// returns why. The options must have an HTTP client, and no NewInformer.
+// returns why. The options must have an HTTP client, and no NewInformer. If the cache could not hold
+// them, GetInformer returns an error.
 //
 // controller-runtime's informers have no option for the decoder. So the informer of CronJobs makes
 // the same lists and watches with a client of its own, which has a tolerantDecoder.
@@ -45,12 +46,24 @@ func NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	opts.NewInformer = func(
 		lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 	) toolscache.SharedIndexInformer {
-		if _, ok := example.(*v1.CronJob); ok {
-			lw = tolerant(client, runtime.NewParameterCodec(opts.Scheme), lw)
+		if _, ok := example.(*v1.CronJob); !ok {
+			return newInformer(lw, example, resync, indexers)
 		}
-		return newInformer(lw, example, resync, indexers)
+		lw, err := tolerant(client, runtime.NewParameterCodec(opts.Scheme), lw)
+		return checkedInformer{newInformer(lw, example, resync, indexers), err}
 	}
 	return cache.New(config, opts)
+}
+
+// checkedInformer is an informer, or an error: the cache returns it from GetInformer.
+type checkedInformer struct {
+	toolscache.SharedIndexInformer
+	err error
+}
+
+// SetTransform sets the transform. The cache calls it before it uses a new informer.
+func (i checkedInformer) SetTransform(transform toolscache.TransformFunc) error {
+	return cmp.Or(i.err, i.SharedIndexInformer.SetTransform(transform))
 }
 
 // newClient returns a client for CronJobs with a tolerantDecoder.
@@ -63,11 +76,10 @@ func newClient(config *rest.Config, httpClient *http.Client, scheme *runtime.Sch
 }
 
 // tolerant returns a ListerWatcher that sends the requests of another one with the given client.
-func tolerant(client rest.Interface, codec runtime.ParameterCodec, lw toolscache.ListerWatcher) toolscache.ListerWatcher {
+func tolerant(client rest.Interface, codec runtime.ParameterCodec, lw toolscache.ListerWatcher) (toolscache.ListerWatcher, error) {
 	asked, err := urlOf(lw)
 	if err != nil {
-		ctrl.Log.Error(err, "Could not find the URL of the list of CronJobs: one that can't be decoded will stop the cache")
-		return lw
+		return lw, fmt.Errorf("finding the URL of the list of CronJobs, without which one that can't be decoded stops the cache: %w", err)
 	}
 	path := strings.TrimPrefix(asked.Path, client.Get().URL().Path)
 	get := func(opts metav1.ListOptions) *rest.Request {
@@ -90,7 +102,7 @@ func tolerant(client rest.Interface, codec runtime.ParameterCodec, lw toolscache
 			opts.AllowWatchBookmarks = true
 			return get(opts).Watch(ctx)
 		},
-	}
+	}, nil
 }
 
 // urlKey is the context key of a URL that interceptor sets.

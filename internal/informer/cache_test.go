@@ -24,6 +24,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -161,6 +162,19 @@ func TestACronJobThatCanNotBeDecodedDoesNotBreakTheWatch(t *testing.T) {
 	awaitMistake(t, cached, namespace, "later", "")
 	storeBad(t, namespace, `{"schedule":"@hourly","suspend":true}`)
 	awaitMistake(t, cached, namespace, "bad", "")
+}
+
+func TestACacheThatCouldNotHoldTheCronJobsThatCanNotBeDecodedIsNotUsed(t *testing.T) {
+	config := rest.CopyConfig(cluster.Config)
+	config.RateLimiter = flowcontrol.NewFakeNeverRateLimiter() // no request is made whose URL could be seen
+	httpClient, err := rest.HTTPClientFor(config)
+	require.NoError(t, err)
+	cached, err := NewCache(config, cache.Options{
+		HTTPClient: httpClient, Scheme: cluster.Client.Scheme(), Mapper: cluster.Client.RESTMapper(),
+	})
+	require.NoError(t, err)
+	_, err = cached.GetInformer(t.Context(), &v1.CronJob{})
+	assert.ErrorContains(t, err, "one that can't be decoded stops the cache: no request was made: ")
 }
 
 func TestACacheKeepsToItsSelectors(t *testing.T) {
