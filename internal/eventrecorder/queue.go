@@ -21,12 +21,10 @@ const (
 	workers           = 8 // how many events are written at once
 	lanesPerNamespace = 4 // how many of them may be of one namespace
 
-	// maxPending is how many events may wait. More are dropped, to limit the memory that they take.
+	// maxPending is how many events may wait, to limit the memory that they take. For each event
+	// beyond it, the longest lane loses its last one. So a namespace always finds room for as many
+	// as an equal share of the places, however many the others record.
 	maxPending = 5000
-
-	// maxPendingPerLane is how many events may wait in one lane, so that one namespace can't use up
-	// maxPending.
-	maxPendingPerLane = 1000
 
 	// requestTimeout limits one request.
 	requestTimeout = 10 * time.Second
@@ -63,28 +61,47 @@ type entry struct {
 	isRepeat bool
 }
 
-// enqueue appends an event to a lane, but before the repeats that wait there. It drops the event if
-// too many wait.
+// enqueue appends an event to a lane, but before the repeats that wait there. If too many events
+// wait, it drops one.
 func (r *Recorder) enqueue(l lane, event *eventsv1.Event, isRepeat bool) {
 	r.mu.Lock()
 	waiting := r.waiting[l]
-	isFull := r.pending >= maxPending || len(waiting) >= maxPendingPerLane
-	if !isFull {
-		at := len(waiting)
-		for !isRepeat && at > 1 && waiting[at-1].isRepeat { // the first is being written
-			at--
-		}
-		r.waiting[l] = slices.Insert(waiting, at, entry{event, isRepeat})
-		r.pending++
+	at := len(waiting)
+	for !isRepeat && at > 1 && waiting[at-1].isRepeat { // the first is being written
+		at--
 	}
-	isFirst := len(r.waiting[l]) == 1
+	r.waiting[l] = slices.Insert(waiting, at, entry{event, isRepeat})
+	r.pending++
+	var excess *eventsv1.Event
+	if r.pending > maxPending {
+		excess = r.removeExcess(l)
+	}
 	r.mu.Unlock()
-	switch {
-	case isFull:
-		r.drop(event, causeQueueFull, errors.New("too many events wait for the API server"))
-	case isFirst: // otherwise the lane is in the queue, with a worker, or in backoff
+	if len(waiting) == 0 && excess != event { // otherwise the lane is in the queue, with a worker, or in backoff
 		r.queue.Add(l)
 	}
+	if excess != nil {
+		r.drop(excess, causeQueueFull, errors.New("too many events wait for the API server"))
+	}
+}
+
+// removeExcess removes and returns the last event of the longest lane. If none is longer than the
+// lane of the newest event, it is that lane: another may be writing its only event. The caller holds
+// the lock.
+func (r *Recorder) removeExcess(longest lane) *eventsv1.Event {
+	for l, waiting := range r.waiting {
+		if len(waiting) > len(r.waiting[longest]) {
+			longest = l
+		}
+	}
+	last := len(r.waiting[longest]) - 1
+	excess := r.waiting[longest][last].event
+	r.waiting[longest] = slices.Delete(r.waiting[longest], last, last+1)
+	if last == 0 {
+		delete(r.waiting, longest)
+	}
+	r.pending--
+	return excess
 }
 
 // first returns the first event of a lane.

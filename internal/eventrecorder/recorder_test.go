@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -285,14 +287,64 @@ func TestAFullQueueDropsEventsAndNeverBlocks(t *testing.T) {
 	assert.InDelta(t, before+maxPending, droppedFor(t, causeQueueFull), 0)
 }
 
-func TestOneNamespaceCanNotFillTheQueue(t *testing.T) {
-	recorder, _ := newRecorder(t, none)
-	for i := range 2 * maxPending {
-		recorder.Record(eventAbout(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "flood", Name: "c", UID: "1"}}, fmt.Sprint(i)))
+// recordIn records events about an object in a namespace that does not exist.
+func recordIn(recorder *Recorder, namespace string, count int) {
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "c", UID: types.UID(namespace)}}
+	for i := range count {
+		recorder.Record(eventAbout(object, fmt.Sprint(i)))
 	}
-	assert.Equal(t, lanesPerNamespace*maxPendingPerLane, recorder.left())
-	recorder.Record(eventAbout(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "c", UID: "2"}}, "1"))
-	assert.Equal(t, lanesPerNamespace*maxPendingPerLane+1, recorder.left())
+}
+
+// waitingIn returns how many events of a namespace wait.
+func (r *Recorder) waitingIn(namespace string) int {
+	count := 0
+	for l, waiting := range r.waiting {
+		if l.namespace == namespace {
+			count += len(waiting)
+		}
+	}
+	return count
+}
+
+func TestS15NamespacesThatFillTheQueueLeaveTheOthersAnEqualShare(t *testing.T) {
+	recorder, _ := newRecorder(t, none) // not started: all of them wait
+	recordIn(recorder, "alone", 2*maxPending)
+	assert.Equal(t, maxPending, recorder.waitingIn("alone"), "nobody else needs the room")
+	recordIn(recorder, "greedy", 2*maxPending)
+	recordIn(recorder, "late", 1000)
+	for i := range 100 {
+		recordIn(recorder, fmt.Sprintf("small-%d", i), 4)
+		assert.Equal(t, 4, recorder.waitingIn(fmt.Sprintf("small-%d", i)))
+	}
+	assert.Equal(t, 1000, recorder.waitingIn("late"))
+	assert.InDelta(t, recorder.waitingIn("alone"), recorder.waitingIn("greedy"), lanesPerNamespace)
+	assert.Equal(t, maxPending, recorder.left())
+}
+
+func TestR2WhenTheQueueWasFullEachEventIsWrittenOrCountedAndNothingIsKept(t *testing.T) {
+	open, before := make(chan struct{}), droppedFor(t, causeQueueFull)
+	recorder, requests := newRecorder(t, func(_ http.RoundTripper, request *http.Request, _ int) (*http.Response, error) {
+		<-open
+		return answer(request, http.StatusCreated), nil
+	})
+	recorder.Start()
+	var recording sync.WaitGroup
+	for i := range 10 {
+		recording.Go(func() { recordIn(recorder, fmt.Sprintf("large-%d", i), maxPending/5) })
+		recording.Go(func() {
+			for j := range maxPending / 25 {
+				recordIn(recorder, fmt.Sprintf("small-%d-%d", i, j), 5)
+			}
+		})
+	}
+	recording.Wait()
+	assert.Equal(t, maxPending, recorder.left())
+	close(open)
+	recorder.Stop()
+	assert.EqualValues(t, maxPending, requests.Load())
+	assert.InDelta(t, before+3*maxPending, droppedFor(t, causeQueueFull), 0)
+	assert.Zero(t, recorder.left())
+	assert.Empty(t, recorder.waiting)
 }
 
 func TestWhatIsNewGoesBeforeRepeats(t *testing.T) {
