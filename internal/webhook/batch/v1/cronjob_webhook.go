@@ -47,7 +47,12 @@ func SetupWebhookWithManager(mgr ctrl.Manager, namespaces []string) error {
 // validatorPath is the path of the validating webhook.
 const validatorPath = "/validate-batch-tutorial-kubebuilder-io-v1-cronjob"
 
-// +kubebuilder:webhook:path=/validate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=false,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=vcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10
+// Both webhooks have a condition: the API server doesn't ask about an object that is being deleted,
+// so that its finalizers can be removed while no replica answers. The condition reads the stored
+// object, because a request may set a deletionTimestamp. A create has no stored object, and the API
+// server clears its deletionTimestamp, so that no create is left out.
+
+// +kubebuilder:webhook:path=/validate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=false,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=vcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10,patch=`{"matchConditions":[{"name":"not-being-deleted","expression":"oldObject == null || !has(oldObject.metadata.deletionTimestamp)"}]}`
 
 // validator refuses CronJobs that can never run as their spec says.
 type validator struct {

@@ -27,7 +27,7 @@ const defaulterPath = "/mutate-batch-tutorial-kubebuilder-io-v1-cronjob"
 
 // Requests for v2 come here too: the API server converts them first (matchPolicy Equivalent).
 
-// +kubebuilder:webhook:path=/mutate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=true,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=mcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10
+// +kubebuilder:webhook:path=/mutate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=true,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=mcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10,patch=`{"matchConditions":[{"name":"not-being-deleted","expression":"oldObject == null || !has(oldObject.metadata.deletionTimestamp)"}]}`
 
 // defaulter sets the defaults of a CronJob, drops annotations that keep a schedule from before an
 // edit, and writes down when the spec was edited.
