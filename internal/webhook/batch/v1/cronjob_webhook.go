@@ -8,6 +8,7 @@ package v1
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
@@ -137,13 +138,25 @@ func unwatched(namespace string) string {
 		"nothing runs unless another manager watches this one", logs.Shorten(namespace, maxDetail))
 }
 
-// newErrors returns the errors after an edit that did not exist before it.
+// newErrors returns the errors after an edit that did not exist before it. An error of an element
+// of a list is the same one if the element has moved.
 func newErrors(before, after field.ErrorList) field.ErrorList {
-	known := map[string]bool{}
+	stored := map[string]int{}
 	for _, err := range before {
-		known[err.Error()] = true
+		stored[withoutIndex(err)]++
 	}
-	return slices.DeleteFunc(after, func(err *field.Error) bool { return known[err.Error()] })
+	return slices.DeleteFunc(after, func(err *field.Error) bool {
+		text := withoutIndex(err)
+		stored[text]--
+		return stored[text] >= 0
+	})
+}
+
+var index = regexp.MustCompile(`\[\d+]`)
+
+// withoutIndex returns the text of an error, with no index in its path.
+func withoutIndex(err *field.Error) string {
+	return index.ReplaceAllString(err.Field, "[]") + ": " + err.ErrorBody()
 }
 
 // ValidateDelete lets every CronJob be deleted.

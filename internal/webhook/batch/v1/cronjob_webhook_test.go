@@ -187,6 +187,39 @@ func TestA5AStoredMistakeHidesNoNewOne(t *testing.T) {
 	assert.ErrorContains(t, err, zoneMistake)
 }
 
+func TestA5AStoredMistakeThatMovesInItsListIsNoNewOne(t *testing.T) {
+	also := func(additional ...string) *v1.CronJob { return builders.MakeCronJob("c").Also(additional...).Obj() }
+	const bad, worse = "61 * * * *", "62 * * * *"
+	for name, tc := range map[string]struct {
+		before, after *v1.CronJob
+		want          string // in v1, before the value; none if it is allowed
+	}{
+		"behind a new element":      {also(bad), also("@daily", bad), ""},
+		"before a removed element":  {also("@daily", bad), also(bad), ""},
+		"two that change places":    {also(bad, worse), also(worse, bad), ""},
+		"behind another mistake":    {also(bad), also(worse, bad), `spec.additionalSchedules[0]: Invalid value: "62 * * * *"`},
+		"before its repetition":     {also(bad), also(bad, bad), `spec.additionalSchedules[1]: Invalid value: "61 * * * *"`},
+		"out of the list":           {also(bad), builders.MakeCronJob("c").Schedule(bad).Obj(), `spec.schedule: Invalid value: "61 * * * *"`},
+		"a day, before another one": {builders.MakeCronJob("c").Exclude("--02-30").Obj(), builders.MakeCronJob("c").Exclude("--12-25", "--02-30").Obj(), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, version := range []string{"v1", "v2"} {
+				_, err := validator{}.ValidateUpdate(inVersion(t, version), tc.before, tc.after)
+				if tc.want == "" {
+					assert.NoError(t, err, version)
+					continue
+				}
+				want := tc.want
+				if version == "v2" {
+					want = strings.Replace(strings.Replace(want, ":", ".minute:", 1), " * * * *", "", 1)
+				}
+				assert.ErrorContains(t, err, want)
+				assert.Equal(t, 1, strings.Count(err.Error(), "Invalid value"))
+			}
+		})
+	}
+}
+
 func TestA5NamesLeaveRoomForTheTick(t *testing.T) {
 	create := func(length int) error {
 		_, err := validator{}.ValidateCreate(t.Context(), builders.MakeCronJob(strings.Repeat("n", length)).Obj())
