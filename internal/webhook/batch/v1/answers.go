@@ -6,6 +6,7 @@ package v1
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -24,12 +25,25 @@ const (
 
 // serve makes an HTTP handler of a webhook, with limits on what it answers and logs.
 func serve(handler admission.Handler) http.Handler {
-	return shortAnswers{&admission.Webhook{
+	return inTime(shortAnswers{&admission.Webhook{
 		Handler: shortMessages{handler}, RecoverPanic: new(true),
 		LogConstructor: func(base logr.Logger, req *admission.Request) logr.Logger {
 			return admission.DefaultLogConstructor(logs.Bound(base), req)
 		},
-	}}
+	}})
+}
+
+// inTime ends the work on a request before the API server stops waiting for the answer. The API
+// server says in the URL how long it waits: the webhook's timeoutSeconds, or less.
+func inTime(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if timeout, err := time.ParseDuration(r.URL.Query().Get("timeout")); err == nil {
+			ctx, cancel := context.WithTimeout(r.Context(), timeout/5*4)
+			defer cancel()
+			r = r.WithContext(ctx)
+		}
+		handler.ServeHTTP(w, r)
+	})
 }
 
 // shortMessages shortens the messages of a webhook.

@@ -61,14 +61,13 @@ func (n *builtinConflicts) warn(ctx context.Context, c *v1.CronJob) admission.Wa
 	if n == nil {
 		return nil
 	}
-	done, ok := n.limiter.begin()
-	if !ok {
-		return nil
-	}
-	defer done()
 	found := &metav1.PartialObjectMetadata{}
 	found.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("CronJob"))
-	if err := n.live.Get(ctx, client.ObjectKeyFromObject(c), found); err != nil {
+	var err error
+	if !n.limiter.do(ctx, c.Namespace, func(ctx context.Context) { err = n.live.Get(ctx, client.ObjectKeyFromObject(c), found) }) {
+		return nil
+	}
+	if err != nil {
 		if client.IgnoreNotFound(err) != nil {
 			ctrl.LoggerFrom(ctx).V(1).Info("Looking for a built-in CronJob of the same name failed", "error", err.Error())
 		}

@@ -55,6 +55,11 @@ const validatorPath = "/validate-batch-tutorial-kubebuilder-io-v1-cronjob"
 
 // +kubebuilder:webhook:path=/validate-batch-tutorial-kubebuilder-io-v1-cronjob,mutating=false,failurePolicy=fail,sideEffects=None,matchPolicy=Equivalent,groups=batch.tutorial.kubebuilder.io,resources=cronjobs,verbs=create;update,versions=v1,name=vcronjob-v1.kb.io,admissionReviewVersions=v1,timeoutSeconds=10,patch=`{"matchConditions":[{"name":"not-being-deleted","expression":"oldObject == null || !has(oldObject.metadata.deletionTimestamp)"}]}`
 
+// checkTimeout limits the requests to the API server for one admission request, with the time for
+// which they wait. It is below the webhook's timeoutSeconds, because no CronJob must be refused for
+// them, and no request may wait here for long: it holds memory.
+const checkTimeout = 8 * time.Second
+
 // validator refuses CronJobs that can never run as their spec says.
 type validator struct {
 	// templates checks templates; nil to send no requests.

@@ -4,8 +4,11 @@
 package v1
 
 import (
+	"context"
 	"fmt"
+	"hash/maphash"
 	"net/http"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 	"k8s.io/client-go/rest"
@@ -15,38 +18,71 @@ import (
 )
 
 // Anyone who reaches the webhooks makes the manager send requests to the API server. One replica
-// sends at most these for all clients. They are far more than users need, because accepted
-// templates are cached, and no burden for the API server.
+// sends at most these for all clients, and the others wait. They are more than users need, because
+// accepted templates are cached, and no burden for the API server.
 const (
 	maxInFlight       = 10  // at the same time
+	maxOfLine         = 5   // of them, and of those that wait for one of them, in one line
 	requestsPerSecond = 20  // on average
 	requestBurst      = 100 // at once, as when a repository is applied
+
+	// requestTimeout limits one request. It is far below the webhook's timeoutSeconds: when the API
+	// server is overloaded, the request that waits for the webhook and the webhook's own request
+	// may wait for each other.
+	requestTimeout = 3 * time.Second
 )
 
 // requestLimiter limits the requests that the webhooks send to the API server.
 type requestLimiter struct {
+	// lines has the requests of each namespace wait in one of many lines, chosen by a hash. So a
+	// namespace with many requests, or with slow ones, is before another one with maxOfLine of
+	// them at most. A line for each namespace would need more code, and help no more: strangers may
+	// name any number of namespaces.
+	lines [256]*semaphore.Weighted
+	seed  maphash.Seed // nobody can choose namespaces that share a line
+
 	inFlight *semaphore.Weighted
-	rate     flowcontrol.PassiveRateLimiter
+	rate     flowcontrol.RateLimiter
 }
 
 func newRequestLimiter() *requestLimiter {
-	return &requestLimiter{
-		inFlight: semaphore.NewWeighted(maxInFlight),
-		rate:     flowcontrol.NewTokenBucketPassiveRateLimiter(requestsPerSecond, requestBurst),
+	l := &requestLimiter{
+		seed: maphash.MakeSeed(), inFlight: semaphore.NewWeighted(maxInFlight),
+		rate: flowcontrol.NewTokenBucketRateLimiter(requestsPerSecond, requestBurst),
 	}
+	for i := range l.lines {
+		l.lines[i] = semaphore.NewWeighted(maxOfLine)
+	}
+	return l
 }
 
-// begin reports whether a request may be sent now. If so, the caller has to call done when it is
-// answered. begin never waits, because the API server waits for the webhook.
-func (a *requestLimiter) begin() (done func(), ok bool) {
-	if !a.inFlight.TryAcquire(1) {
-		return nil, false
+// do sends a request about a namespace when it is its turn, and reports whether it was. It waits no
+// longer than leaves time for the request until the context's deadline.
+func (l *requestLimiter) do(ctx context.Context, namespace string, send func(context.Context)) bool {
+	deadline, _ := ctx.Deadline()
+	left := time.Until(deadline)
+	waiting, stop := context.WithTimeout(ctx, max(left-requestTimeout, left/2))
+	defer stop()
+	line := l.lineOf(namespace)
+	if line.Acquire(waiting, 1) != nil {
+		return false
 	}
-	if !a.rate.TryAccept() {
-		a.inFlight.Release(1)
-		return nil, false
+	defer line.Release(1)
+	if l.inFlight.Acquire(waiting, 1) != nil {
+		return false
 	}
-	return func() { a.inFlight.Release(1) }, true
+	defer l.inFlight.Release(1)
+	if l.rate.Wait(waiting) != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	send(ctx)
+	return true
+}
+
+func (l *requestLimiter) lineOf(namespace string) *semaphore.Weighted {
+	return l.lines[maphash.String(l.seed, namespace)%uint64(len(l.lines))]
 }
 
 // newClient returns a client with the manager's credentials and separate connections, so that

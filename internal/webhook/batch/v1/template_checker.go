@@ -25,12 +25,6 @@ import (
 )
 
 const (
-	// checkTimeout limits all requests to the API server for one admission request. It is far below
-	// the webhook's timeoutSeconds, because no CronJob must be refused for them. When the API
-	// server is overloaded, the request that waits for the webhook and the webhook's own request
-	// may wait for each other.
-	checkTimeout = 3 * time.Second
-
 	acceptedFor = time.Minute // for how long an accepted template is not checked again
 	maxAccepted = 4096        // how many accepted templates are cached
 
@@ -58,7 +52,7 @@ func newTemplateChecker(writer client.Writer, limiter *requestLimiter) *template
 
 // check returns the API server's warnings and errors about a CronJob's template. It is a warning if
 // no Job can be created at present for any other reason than the template.
-func (t *templateChecker) check(ctx context.Context, c *v1.CronJob) (admission.Warnings, field.ErrorList) {
+func (t *templateChecker) check(ctx context.Context, c *v1.CronJob) (found admission.Warnings, errs field.ErrorList) {
 	key, err := templateKey(c)
 	if err != nil {
 		return admission.Warnings{"spec.jobTemplate: not checked: " + err.Error()}, nil
@@ -66,20 +60,17 @@ func (t *templateChecker) check(ctx context.Context, c *v1.CronJob) (admission.W
 	if known, ok := t.accepted.Get(key); ok {
 		return known.(admission.Warnings), nil
 	}
-	done, ok := t.limiter.begin()
-	if !ok {
+	if !t.limiter.do(ctx, c.Namespace, func(ctx context.Context) { found, err = t.dryRun(ctx, c) }) {
 		return admission.Warnings{"spec.jobTemplate: not checked, as too many templates were to be checked at the same time"}, nil
 	}
-	defer done()
-	warned, err := t.dryRun(ctx, c)
 	if err == nil {
-		t.accepted.Add(key, warned, acceptedFor)
-		return warned, nil
+		t.accepted.Add(key, found, acceptedFor)
+		return found, nil
 	}
-	if errs := templateErrors(err); len(errs) > 0 {
-		return warned, errs
+	if errs = templateErrors(err); len(errs) > 0 {
+		return found, errs
 	}
-	return append(warned, refusalWarnings(ctx, err)...), nil
+	return append(found, refusalWarnings(ctx, err)...), nil
 }
 
 // templateKey returns a hash of a template and its namespace.

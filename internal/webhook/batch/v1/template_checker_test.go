@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ import (
 type apiServer struct {
 	client.Client
 	answer   func(ctx context.Context, job *batchv1.Job) error
+	mutex    sync.Mutex // of tried
 	tried    []*batchv1.Job
 	builtins map[client.ObjectKey]error // the result of reading one; not found by default
 	gets     int
@@ -40,7 +42,9 @@ func (s *apiServer) Create(ctx context.Context, object client.Object, opts ...cl
 	if applied := (&client.CreateOptions{}).ApplyOptions(opts); len(applied.DryRun) != 1 || applied.DryRun[0] != metav1.DryRunAll {
 		return errors.New("this is no dry run")
 	}
+	s.mutex.Lock()
 	s.tried = append(s.tried, job)
+	s.mutex.Unlock()
 	return s.answer(ctx, job)
 }
 
