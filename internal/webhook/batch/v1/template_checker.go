@@ -51,26 +51,34 @@ func newTemplateChecker(writer client.Writer, limiter *requestLimiter) *template
 }
 
 // check returns the API server's warnings and errors about a CronJob's template. It is a warning if
-// no Job can be created at present for any other reason than the template.
-func (t *templateChecker) check(ctx context.Context, c *v1.CronJob) (found admission.Warnings, errs field.ErrorList) {
+// no Job can be created at present for any other reason than the template. isTold is false if it is
+// unknown whether there are errors.
+func (t *templateChecker) check(ctx context.Context, c *v1.CronJob) (found admission.Warnings, errs field.ErrorList, isTold bool) {
 	key, err := templateKey(c)
 	if err != nil {
-		return admission.Warnings{"spec.jobTemplate: not checked: " + err.Error()}, nil
+		return admission.Warnings{"spec.jobTemplate: not checked: " + err.Error()}, nil, false
 	}
 	if known, ok := t.accepted.Get(key); ok {
-		return known.(admission.Warnings), nil
+		return known.(admission.Warnings), nil, true
 	}
 	if !t.limiter.do(ctx, c.Namespace, func(ctx context.Context) { found, err = t.dryRun(ctx, c) }) {
-		return admission.Warnings{"spec.jobTemplate: not checked, as too many templates were to be checked at the same time"}, nil
+		return admission.Warnings{"spec.jobTemplate: not checked, as too many templates were to be checked at the same time"}, nil, false
 	}
 	if err == nil {
 		t.accepted.Add(key, found, acceptedFor)
-		return found, nil
+		return found, nil, true
 	}
 	if errs = templateErrors(err); len(errs) > 0 {
-		return found, errs
+		return found, errs, true
 	}
-	return append(found, refusalWarnings(ctx, err)...), nil
+	return append(found, refusalWarnings(ctx, err)...), nil, isRefusal(err)
+}
+
+// isRefusal reports whether the API server refused a Job for another reason than the template. It
+// has validated the Job before: only mutating webhooks and policies come earlier.
+func isRefusal(err error) bool {
+	var answer apierrors.APIStatus
+	return errors.As(err, &answer) && answer.Status().Code/100 == 4 && !apierrors.IsTooManyRequests(err)
 }
 
 // templateKey returns a hash of a template and its namespace.

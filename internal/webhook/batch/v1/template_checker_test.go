@@ -287,6 +287,42 @@ func TestAnUpdateIsRefusedOnlyForWhatItMakesWrong(t *testing.T) {
 	}
 }
 
+// The API server finds a mistake in the new template, and answers about the stored one as it can.
+func TestAMistakeThatMayBeStoredIsNoReasonToRefuseAnUpdate(t *testing.T) {
+	jobs := schema.GroupResource{Group: "batch", Resource: "jobs"}
+	warned := admission.Warnings{"spec.jobTemplate.spec.a: Required value: so it is: " +
+		"not refused, as the stored template could not be checked, and may have the same mistake"}
+	for name, tc := range map[string]struct {
+		aboutStored error
+		wantRefused bool
+	}{
+		"no answer":           {context.DeadlineExceeded, false},
+		"too much to do":      {apierrors.NewTooManyRequests("busy", 1), false},
+		"a failure":           {apierrors.NewInternalError(errors.New("failed calling webhook")), false},
+		"a time-out":          {apierrors.NewTimeoutError("late", 1), false},
+		"it has no mistake":   {nil, true},
+		"a quota, after that": {apierrors.NewForbidden(jobs, "x", errors.New("exceeded quota: q")), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, _ := validatorOf(&apiServer{answer: func(ctx context.Context, job *batchv1.Job) error {
+				if job.Labels["stored"] != "" {
+					return tc.aboutStored
+				}
+				return validation(ctx, job)
+			}})
+			stored := wrong("spec.a")
+			stored.Spec.JobTemplate.Labels = map[string]string{"stored": "yes"}
+			found, err := v.ValidateUpdate(t.Context(), stored, wrong("spec.a"))
+			if tc.wantRefused {
+				assert.ErrorContains(t, err, "spec.jobTemplate.spec.a: ")
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, warned, found)
+		})
+	}
+}
+
 func TestTheAPIServersWarningsAboutJobsReachTheUser(t *testing.T) {
 	answer := func(ctx context.Context, _ *batchv1.Job) error {
 		for _, text := range []string{"would violate PodSecurity \"restricted:latest\"", "spec.template.spec.containers[0].env[1]: hides X"} {
