@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
@@ -84,13 +85,15 @@ func (c *conversion) refuseShared(e entry) error {
 	return nil
 }
 
-// carrierNames are the annotations in which a version carries what its schedules can't say.
-var carrierNames = []string{
+// leftOut are the annotations that manifests don't have: those in which a version carries what its
+// schedules can't say, and when a stored CronJob was edited.
+var leftOut = []string{
+	v1.EditedAnnotation,
 	v2.ScheduleV1Annotation, v2.ScheduleV2Annotation, v2.AdditionalSchedulesV1Annotation, v2.AdditionalSchedulesV2Annotation,
 }
 
-// dropCarriers reads the annotations in which a version carries what its schedule can't say, and
-// takes them out: the conversion makes use of them, and leaves none of them in a manifest.
+// dropCarriers reads the annotations of leftOut, and takes them out: the conversion makes use of
+// them, and leaves none of them in a manifest.
 func (c *conversion) dropCarriers(o object) (map[string]string, error) {
 	metadata := child(o.node, "metadata")
 	annotations, ok := lookup(metadata, "annotations")
@@ -104,7 +107,7 @@ func (c *conversion) dropCarriers(o object) (map[string]string, error) {
 		if e.key.Tag != mergeTag && !isString(resolve(e.value)) && !isNull(e.value) {
 			return nil, troublef(c.offset(e.value), "annotation %s is not a string: put it in quotes", e.key.Value)
 		}
-		if name := e.key.Value; slices.Contains(carrierNames, name) {
+		if name := e.key.Value; slices.Contains(leftOut, name) {
 			if err := c.refuseShared(e); err != nil {
 				return nil, err
 			}

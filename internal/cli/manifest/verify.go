@@ -94,7 +94,7 @@ func normalize(object map[string]any, _ typeMeta) {
 	for i, schedule := range additional {
 		additional[i] = normalSchedule(schedule)
 	}
-	for _, name := range carrierNames {
+	for _, name := range leftOut {
 		delete(annotations, name)
 	}
 	if len(annotations) == 0 {

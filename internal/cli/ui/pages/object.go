@@ -105,6 +105,12 @@ func textsOf(stored *unstructured.Unstructured) (text, status string) {
 	for _, field := range []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "uid"} {
 		unstructured.RemoveNestedField(written.Object, "metadata", field)
 	}
+	annotations := written.GetAnnotations()
+	delete(annotations, v1.EditedAnnotation)
+	if len(annotations) == 0 {
+		annotations = nil // no field
+	}
+	written.SetAnnotations(annotations)
 	return textOf(written.Object), textOf(stored.Object["status"])
 }
 
