@@ -74,11 +74,11 @@ func TestC2C6AdditionalSchedulesOfV1KeepTheirSpellingWhileOneIsEditedInV2(t *tes
 		inV1 := s.get("c")
 		assert.Equal(t, "@hourly", inV1.Spec.Schedule)
 		assert.Equal(t, step.want, inV1.Spec.AdditionalSchedules)
-		assert.Empty(t, inV1.Annotations)
+		assert.Empty(t, annotationsOf(inV1))
 	}
 	edit(func(c *v2.CronJob) { c.Spec.AdditionalSchedules = nil })
 	assert.Empty(t, s.get("c").Spec.AdditionalSchedules)
-	assert.Equal(t, map[string]string{v2.ScheduleV1Annotation: "@hourly"}, s.getV2("c").Annotations)
+	assert.Equal(t, map[string]string{v2.ScheduleV1Annotation: "@hourly"}, annotationsOf(s.getV2("c")))
 }
 
 func TestC3C6AdditionalSchedulesOfV2KeepTheirShapeWhileOneIsEditedInV1(t *testing.T) {
@@ -138,7 +138,7 @@ func TestC1ServerSideApplySharesAdditionalSchedulesBetweenTheVersions(t *testing
 	require.NoError(t, s.apply("two", "v2", lists["v2"]))
 	require.NoError(t, s.apply("pauses", "v2", "suspend: true"))
 	require.NoError(t, s.apply("one", "v1", yearly["v1"]+"\n"+lists["v1"]+"\n"+jobTemplate))
-	assert.ElementsMatch(t, []string{"one in v1", "two in v2"}, s.ownersOf("additionalSchedules"))
+	assert.ElementsMatch(t, []string{"one in v1", "two in v2"}, s.ownersOf("spec", "additionalSchedules"))
 	assert.Equal(t, []string{"@monthly", "0 0 2 1 *"}, s.get("c").Spec.AdditionalSchedules)
 
 	err := s.apply("two", "v2", `additionalSchedules: [{minute: "0"}]`)

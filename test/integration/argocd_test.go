@@ -205,7 +205,7 @@ func TestArgoCDSuspendsAndResumes(t *testing.T) {
 			a.patch(s, "resume", s.inArgoCD(version, "c"))
 			resumed := s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
 			assert.Equal(t, before.Spec, resumed.Spec)
-			assert.Equal(t, before.Annotations, resumed.Annotations)
+			assert.Equal(t, annotationsOf(before), annotationsOf(resumed))
 		})
 	}
 }

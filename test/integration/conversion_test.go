@@ -169,8 +169,8 @@ func TestC6AnEditedScheduleWinsInEitherVersion(t *testing.T) {
 			inV1, inV2 := s.get("c"), s.getV2("c")
 			assert.Equal(t, test.wantV1, inV1.Spec.Schedule)
 			assert.Equal(t, test.wantV2, inV2.Spec.Schedule)
-			assert.Empty(t, inV1.Annotations, "nothing older is kept")
-			assert.Empty(t, inV2.Annotations, "nothing older is kept")
+			assert.Empty(t, annotationsOf(inV1), "nothing older is kept")
+			assert.Empty(t, annotationsOf(inV2), "nothing older is kept")
 		})
 	}
 }
@@ -182,7 +182,7 @@ func TestC6AV2ScheduleEditedInV1DoesNotComeBack(t *testing.T) {
 	s.edit("c", func(c *v1.CronJob) { c.Spec.Schedule = "5 * * * *" })
 	s.edit("c", func(c *v1.CronJob) { c.Spec.Schedule = "0 * * * *" })
 	assert.Equal(t, v2.CronSchedule{Minute: field("0")}, s.getV2("c").Spec.Schedule)
-	assert.Empty(t, s.get("c").Annotations)
+	assert.Empty(t, annotationsOf(s.get("c")))
 }
 
 func TestS7AnUpdateInV2ThatDropsTheTextOfV1IsNoEdit(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
@@ -50,28 +52,51 @@ func TestWhatIsInGitDoesNotDriftInEitherVersion(t *testing.T) {
 					s := newSpace(t)
 					manifest := s.object(version, "c", templateInGit, "suspend: true", "startingDeadlineSeconds: 60")
 					require.NoError(t, unstructured.SetNestedField(manifest.Object, schedule, "spec", "schedule"))
-					path := s.write(manifest)
-					s.kubectl(t, append(apply, "-n", s.ns, "-f", path)...)
-					s.eventually(func() bool { return s.get("c").Status.ObservedGeneration == 1 }, "the manager has not written to it")
+					s.requireInSync(manifest, apply, 1)
 
-					s.requireNoDrift(path, apply)
-					s.requireSubset(manifest)
-
-					// The same in the other version is no change either, and the first is none
-					// after that.
-					other := map[string]string{"v1": "v2", "v2": "v1"}[version]
-					s.requireSubset(s.inVersion(manifest, other))
-					if len(apply) > 1 {
-						otherPath := s.write(s.inVersion(manifest, other))
-						s.requireNoDrift(otherPath, apply)
-						s.kubectl(t, append(apply, "-n", s.ns, "-f", otherPath)...)
-					}
-					s.requireNoDrift(path, apply)
-					assert.EqualValues(t, 1, s.get("c").Generation)
+					// An edit in Git makes no drift, though the webhook writes down when it was.
+					require.NoError(t, unstructured.SetNestedField(manifest.Object, "Europe/Paris", "spec", "timeZone"))
+					s.requireInSync(manifest, apply, 2)
+					assert.NotEmpty(t, s.get("c").Annotations[v1.EditedAnnotation])
+					assert.Empty(t, s.ownersOf("metadata", "annotations", v1.EditedAnnotation))
 				})
 			}
 		}
 	}
+}
+
+// requireInSync applies a manifest, which makes a generation, and requires that the tool finds what
+// is stored to be the same, and that it changes nothing when it applies it again.
+func (s *space) requireInSync(manifest *unstructured.Unstructured, apply []string, generation int64) {
+	s.t.Helper()
+	path := s.write(manifest)
+	s.kubectl(s.t, append(apply, "-n", s.ns, "-f", path)...)
+	s.eventually(func() bool { return s.get("c").Status.ObservedGeneration == generation }, "the manager has not written to it")
+
+	s.requireNoDrift(path, apply)
+	s.requireSubset(manifest)
+	s.requireNoWrite(path, apply)
+
+	// The same in the other version is no change either, and the first is none after that.
+	other := map[string]string{"v1": "v2", "v2": "v1"}[manifest.GroupVersionKind().Version]
+	s.requireSubset(s.inVersion(manifest, other))
+	if len(apply) > 1 {
+		otherPath := s.write(s.inVersion(manifest, other))
+		s.requireNoDrift(otherPath, apply)
+		s.kubectl(s.t, append(apply, "-n", s.ns, "-f", otherPath)...)
+		s.requireNoWrite(otherPath, apply)
+	}
+	s.requireNoDrift(path, apply)
+	assert.Equal(s.t, generation, s.get("c").Generation)
+}
+
+// requireNoWrite requires that to apply a manifest again stores nothing.
+func (s *space) requireNoWrite(path string, apply []string) {
+	s.t.Helper()
+	before := s.get("c")
+	out := s.kubectl(s.t, append(apply, "-n", s.ns, "-f", path)...)
+	require.Regexp(s.t, " (unchanged|serverside-applied)$", strings.TrimSpace(out))
+	require.Equal(s.t, before, s.get("c"))
 }
 
 // write writes a manifest to a file.

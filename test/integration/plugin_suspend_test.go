@@ -47,7 +47,7 @@ func TestPluginSuspendsAllUntilATimeAndTakesBackExactlyThat(t *testing.T) {
 		assert.WithinDuration(s.t, time.Now().Add(6*time.Hour), after.Spec.SuspendUntil.Time, time.Minute)
 		assert.Equal(s.t, "storage is moved", after.Annotations[suspendcli.SuspendReasonAnnotation])
 		assert.Equal(s.t, "admin", after.Annotations[suspendcli.SuspendedByAnnotation], "as the API server names who asks")
-		assert.Empty(s.t, s.get("stopped").Annotations)
+		assert.Empty(s.t, annotationsOf(s.get("stopped")))
 
 		again := s.plugin("suspend", "--all", "--until=9h").succeeds()
 		assert.Equal(s.t, 5, strings.Count(again, " already suspended\n"), "a second call finds nothing to do: %s", again)
@@ -59,7 +59,7 @@ func TestPluginSuspendsAllUntilATimeAndTakesBackExactlyThat(t *testing.T) {
 			resource+"stopped left suspended\n"+resource+"waits left suspended\n", s.plugin("resume", "--all").succeeds())
 		resumed := s.awaitReady("runs", metav1.ConditionTrue, v1.ReasonScheduled)
 		assert.Equal(s.t, before.Spec, resumed.Spec)
-		assert.Equal(s.t, before.Annotations, resumed.Annotations)
+		assert.Equal(s.t, annotationsOf(before), annotationsOf(resumed))
 		assert.True(s.t, later.Equal(s.get("edited").Spec.SuspendUntil), "the edit wins")
 		assert.Equal(s.t, after.Spec.SuspendUntil, s.get("named").Spec.SuspendUntil, "which is longer than was asked for")
 		assert.True(s.t, later.Equal(s.get("waits").Spec.SuspendUntil))
@@ -113,7 +113,7 @@ func TestPluginLetsAnEditWinThatIsMadeWhileItSuspendsOrResumes(t *testing.T) {
 	out := s.pluginAfter(t.Context(), suspendUntil, "suspend", "--all", "--until=6h").succeeds()
 	assert.Equal(t, resource+"c already suspended\n", out)
 	assert.True(t, later.Equal(s.get("c").Spec.SuspendUntil))
-	assert.Empty(t, s.get("c").Annotations)
+	assert.Empty(t, annotationsOf(s.get("c")))
 
 	s.edit("c", func(c *v1.CronJob) { c.Spec.SuspendUntil = nil })
 	label := func() { s.edit("c", func(c *v1.CronJob) { c.Labels = map[string]string{"team": "data"} }) }
@@ -146,15 +146,15 @@ func TestPluginSuspendsWhatIsAppliedFromGit(t *testing.T) {
 	s.plugin("suspend", "--all", "--until=6h").succeeds()
 	require.NoError(t, s.apply("git", "v2", fromGit), "suspendUntil is nothing that it applies")
 	assert.NotNil(t, s.get("c").Spec.SuspendUntil)
-	assert.Equal(t, []string{"kubectl-cronjob in v1"}, s.ownersOf("suspendUntil"))
+	assert.Equal(t, []string{"kubectl-cronjob in v1"}, s.ownersOf("spec", "suspendUntil"))
 	s.plugin("resume", "--all").succeeds()
 	assert.Nil(t, s.get("c").Spec.SuspendUntil)
-	assert.Empty(t, s.ownersOf("suspendUntil"))
+	assert.Empty(t, s.ownersOf("spec", "suspendUntil"))
 	require.NoError(t, s.apply("git", "v2", fromGit))
 
 	s.plugin("suspend", "--all").succeeds()
 	require.ErrorContains(t, s.apply("git", "v2", fromGit), `conflict with "kubectl-cronjob" using batch.tutorial.kubebuilder.io/v1: .spec.suspend`)
 	require.NoError(t, s.apply("git", "v2", fromGit, client.ForceOwnership))
 	assert.Contains(t, s.plugin("resume", "--all").succeeds(), "c already resumed\n")
-	assert.Equal(t, []string{"git in v2"}, s.ownersOf("suspend"))
+	assert.Equal(t, []string{"git in v2"}, s.ownersOf("spec", "suspend"))
 }

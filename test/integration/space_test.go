@@ -6,6 +6,7 @@ package integration
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -92,6 +93,15 @@ func (s *space) get(name string) *v1.CronJob {
 	c := &v1.CronJob{}
 	require.NoError(s.t, s.Client.Get(s.t.Context(), s.key(name), c))
 	return c
+}
+
+// annotationsOf returns the annotations of a CronJob without the time of its last edit, which the
+// webhook writes.
+func annotationsOf(c client.Object) map[string]string {
+	rest := map[string]string{}
+	maps.Copy(rest, c.GetAnnotations())
+	delete(rest, v1.EditedAnnotation)
+	return rest
 }
 
 // getV2 reads a CronJob in v2.
