@@ -73,13 +73,11 @@ func TestS7NoTickFromBeforeItWasMendedByTakingTheFieldAwayRuns(t *testing.T) {
 		require.NoError(t, mgr.GetClient().Patch(t.Context(), s.stored(), client.RawPatch(types.MergePatchType, []byte(patch))))
 	}
 	patch(`{"spec":{"suspend":true}}`)
-	long := client.RawPatch(types.MergePatchType, []byte(`{"status":{"observedEditTime":"2020-01-01T00:00:00Z"}}`))
-	require.NoError(t, mgr.GetClient().Status().Patch(t.Context(), s.stored(), long), "the edit before was long ago")
 	s.interfere(fromCache(s.broken()))
 	s.reconcile()
 	s.stopInterfering()
 	s.clock.SetTime(s.clock.Now().Add(time.Hour + time.Second))
-	patch(`{"spec":{"suspend":null}}`) // the API server does not stamp this edit
+	patch(`{"spec":{"suspend":null}}`)
 	s.awaitCached()
 	s.reconcile()
 	assert.Empty(t, s.jobs())
