@@ -61,18 +61,10 @@ func (t *tale) store(second float64) {
 
 // edit has a user edit the CronJob.
 func (t *tale) edit(second float64, change func(*history.CronJob)) {
-	change(&t.cronJob)
 	t.cronJob.Generation++
-	t.cronJob.Edited = at(second).Truncate(time.Second)
+	t.cronJob.Edited = at(second)
+	change(&t.cronJob)
 	t.store(second)
-}
-
-// removesFields has a user edit the CronJob in a way that the API server puts no time on: it takes
-// fields away.
-func (t *tale) removesFields(second float64, change func(*history.CronJob)) {
-	edited := t.cronJob.Edited
-	t.edit(second, func(c *history.CronJob) { change(c) })
-	t.records[len(t.records)-1].CronJob.Edited, t.cronJob.Edited = edited, edited
 }
 
 // status has a manager write the status: the last tick and the next; negative for none.
@@ -396,19 +388,12 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.runs(40.1, 40, 50)
 			t.reports(40.2, manyMissed(3, 10, 30))
 		}},
-		"S2: a row spans an edit that leaves no time behind, and a tick that ran before the edit": {tell: func(t *tale) {
+		"S2: a row spans an edit, and a tick that ran before the edit": {want: []Law{RunAndReported}, tell: func(t *tale) {
 			t.runs(10.1, 10, 20)
 			t.runs(20.1, 20, 30)
-			t.removesFields(25, func(c *history.CronJob) { c.Schedule = "@every 4s" })
+			t.edit(25, func(c *history.CronJob) { c.Schedule = "@every 4s" })
 			t.runs(40.1, 40, 44)
 			t.reports(40.2, manyMissed(5, 18, 36))
-		}},
-		"S2: a row ends before an edit that leaves no time behind": {want: []Law{RunAndReported}, tell: func(t *tale) {
-			t.runs(10.1, 10, 20)
-			t.runs(20.1, 20, 30)
-			t.reports(20.2, oneMissed(10))
-			t.removesFields(25, func(c *history.CronJob) { c.Schedule = "@every 4s" })
-			t.runs(28.1, 28, 32)
 		}},
 		"S2: a tick is reported twice": {want: []Law{ReportedTwice}, tell: func(t *tale) {
 			t.runs(20.1, 20, 30)
@@ -556,24 +541,34 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.status(30.3, 30, 37)
 			t.runs(37, 37, 44)
 		}},
-		"S7: an edit that only removes fields leaves no time behind": {tell: func(t *tale) {
+		"S2: a tick is lost that came after an edit and before a manager saw it": {want: []Law{Lost}, tell: func(t *tale) {
 			t.runs(30.1, 30, 40)
 			t.reports(30.2, manyMissed(2, 10, 20))
 			t.ends(32, 30, history.Succeeded)
-			t.removesFields(35, func(c *history.CronJob) { c.TimeZone, c.Schedule = "", "@every 4s" })
-			t.status(38.5, 30, 42) // it takes the edit for one of the moment at which it sees it
+			t.edit(35, func(c *history.CronJob) { c.Schedule = "@every 4s" })
+			t.status(38.5, 30, 42)
 			t.runs(42.1, 42, 46)
 		}},
-		"S2: a tick is lost after an edit that leaves no time behind": {want: []Law{Lost}, tell: func(t *tale) {
+		"S2: a tick is lost after an edit": {want: []Law{Lost}, tell: func(t *tale) {
 			t.runsTwice()
-			t.removesFields(25, func(c *history.CronJob) { c.Schedule = "@every 4s" })
+			t.edit(25, func(c *history.CronJob) { c.Schedule = "@every 4s" })
 			t.status(25.1, 20, 28)
 			t.runs(32.1, 32, 36)
 		}},
-		"S7: a tick runs that was before an edit that leaves no time behind": {want: []Law{AfterEdit}, tell: func(t *tale) {
+		"S7: an edit is not dated": {want: []Law{AfterEdit}, tell: func(t *tale) {
 			t.runsTwice()
-			t.removesFields(32, func(c *history.CronJob) { c.Schedule = "@every 5s" })
-			t.runs(36, 30, 40)
+			t.edit(25, func(c *history.CronJob) { c.FailedLimit, c.Edited = 7, time.Time{} })
+			t.runs(30.1, 30, 40)
+		}},
+		"S7: an edit is said to be of later than it was": {want: []Law{AfterEdit}, tell: func(t *tale) {
+			t.runsTwice()
+			t.edit(25, func(c *history.CronJob) { c.FailedLimit, c.Edited = 7, at(26) })
+			t.runs(30.1, 30, 40)
+		}},
+		"S7: a tick runs that was before an edit": {want: []Law{AfterEdit}, tell: func(t *tale) {
+			t.runsTwice()
+			t.edit(32, func(c *history.CronJob) { c.Schedule = "@every 7s" })
+			t.runs(34, 30, 37)
 		}},
 		"S7: it runs while suspended": {want: []Law{AfterSuspend}, tell: func(t *tale) {
 			t.runsTwice()
@@ -664,6 +659,13 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.cronJob.Stopped = false
 			t.status(25.1, 20, 30)
 			t.runs(40.1, 40, 50)
+		}},
+		"S21: after two failures nothing runs until somebody resumes it": {tell: func(t *tale) {
+			t.failsTwice()
+			t.stops(22.1)
+			t.cronJob.Stopped, t.cronJob.Resumed = false, at(65)
+			t.status(65.1, 20, 70)
+			t.runs(70.1, 70, 80)
 		}},
 		"S22: a start is delayed by the jitter": {tell: func(t *tale) {
 			t.edit(1, func(c *history.CronJob) { c.Jitter, c.Deadline = 9, new(int64(1)) })

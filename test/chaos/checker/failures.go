@@ -10,10 +10,10 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
-// restart is what has a CronJob go on that has stopped after failures: an edit, or a run that
-// succeeds.
+// restart is what has a CronJob go on that has stopped after failures: an edit, a resume, or a run
+// that succeeds.
 type restart struct {
-	at     time.Time // in whole seconds
+	at     time.Time // of the latter two in whole seconds
 	told   time.Time // when etcd had it
 	unsure bool      // whether any manager has seen it: somebody deleted the Job
 }
@@ -22,8 +22,11 @@ type restart struct {
 // Jobs that others than managers have deleted.
 func (s *timeline) findRestarts(acts map[string]bool) {
 	for i, v := range s.versions {
-		if i == 0 || v.Generation > s.versions[i-1].Generation || v.edited.After(s.versions[i-1].edited) {
-			s.restarts = append(s.restarts, restart{at: v.edited, told: v.at})
+		switch {
+		case i == 0 || v.Generation > s.versions[i-1].Generation:
+			s.restarts = append(s.restarts, restart{at: v.Edited, told: v.at})
+		case v.Resumed.After(s.versions[i-1].Resumed):
+			s.restarts = append(s.restarts, restart{at: v.Resumed, told: v.at})
 		}
 	}
 	for _, run := range slices.Concat(s.runs, s.backfills) {
@@ -109,12 +112,11 @@ func (s *timeline) mayStop(from, to time.Time) bool {
 }
 
 // hasStopped reports whether a CronJob had stopped when a request for a Job was decided, as a manager
-// could know by then. Of Jobs that were deleted it need not know how they ended, and of an edit that
-// only removes fields not when it was.
+// could know by then. Of Jobs that were deleted it need not know how they ended.
 func (c *check) hasStopped(s *timeline, spec spec, run *run, create *create) bool {
 	since := s.restartedAt(run.createdAt, true).Add(c.slow(unsure))
 	known := s.failures(since, create.Decided.Add(-2*c.lag(run.Tick)), c.acts)
-	return spec.StopAfter > 0 && known >= spec.StopAfter && !s.versionAt(run.createdAt).undated
+	return spec.StopAfter > 0 && known >= spec.StopAfter
 }
 
 // stopped judges a status that is the first to tell that the CronJob has stopped after failures.

@@ -87,16 +87,6 @@ func (c *check) isBetween(s *timeline, span span, m *missed, tick time.Time) boo
 	return len(counted) >= m.count
 }
 
-// spansUndatedEdit reports whether a row of missed ticks begins before an edit that left no time
-// behind, and ends after it, and a tick is from before. A manager that starts after such an edit
-// dates it too early, so its row has ticks of the edited schedule from before the edit.
-func (s *timeline) spansUndatedEdit(m *missed, tick time.Time) bool {
-	return slices.ContainsFunc(s.versions, func(v version) bool {
-		return v.undated && m.at.After(v.at) && !tick.After(v.edited) &&
-			m.first.Before(v.edited) && m.last.After(v.edited)
-	})
-}
-
 // rowOf returns the first version whose status tells that a tick was missed, and until when it did;
 // nil if none does.
 func (s *timeline) rowOf(tick time.Time) (first *version, until time.Time) {

@@ -185,11 +185,7 @@ func concurrency(c *history.CronJob) (Law, int) {
 // floor returns the instant up to which ticks don't count. A manager for whose clock the edit lies
 // in the future takes it to be of the moment, by its clock, at which it sees it.
 func (c *check) floor(spec spec) time.Time {
-	floor := spec.since
-	if spec.undated {
-		floor = floor.Add(-time.Second) // the history may have it a second later than it was
-	}
-	unsure := c.slow(unsure)
+	floor, unsure := spec.since, c.slow(unsure)
 	for _, w := range c.clocks {
 		if w.step >= 0 || spec.since.Before(w.from.Add(w.step-unsure)) || spec.since.After(w.to.Add(unsure)) {
 			continue
@@ -203,6 +199,20 @@ func (c *check) floor(spec spec) time.Time {
 		}
 	}
 	return floor
+}
+
+// edits judges the times that the webhook wrote down: of an edit that has none, or another one, a
+// manager can't know which ticks were before it.
+func (c *check) edits(s *timeline) {
+	for i, v := range s.versions {
+		if i == 0 || v.Generation == s.versions[i-1].Generation {
+			continue
+		}
+		if v.Edited.After(v.at) || v.Edited.Before(v.at.Add(-c.slow(patienceInStorm))) {
+			c.violate(AfterEdit, s, time.Time{}, "the edit that was stored at %s (revision %d) is said to be of %s",
+				stamp(v.at), v.revision, stamp(v.Edited))
+		}
+	}
 }
 
 // unsure is how much times are off that are rounded to seconds and taken by several.

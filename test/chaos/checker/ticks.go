@@ -30,7 +30,7 @@ func (s *timeline) spans() []span {
 			}
 			continue
 		case i > 0 && !s.specs[i-1].Suspend:
-			spans[last].to, spans[last].until = spec.revision, spec.edited
+			spans[last].to, spans[last].until = spec.revision, spec.Edited
 		}
 		if !spec.Suspend {
 			spans = append(spans, span{spec: spec, to: s.gone, until: s.until})
@@ -109,7 +109,7 @@ func (c *check) account(s *timeline, span span, tick time.Time, ran *run) {
 	case ran != nil && reports == 1 && c.isForgotten(s, ran, last.at):
 		c.Forgotten++
 		c.DueAndRun++
-	case ran != nil && reports == 1 && (c.isBetween(s, span, last, tick) || s.spansUndatedEdit(last, tick)):
+	case ran != nil && reports == 1 && c.isBetween(s, span, last, tick):
 		c.DueAndRun++
 	case ran != nil && reports > 0 && !c.isSkewed(span, tick):
 		c.violate(RunAndReported, s, tick, "it ran, and %d events say that it was missed: %s", reports, last.why)
@@ -141,8 +141,6 @@ func (c *check) unaccounted(s *timeline, span span, tick time.Time) {
 		c.Excused[EndedBefore]++
 	case !passed:
 		c.violate(Stuck, s, tick, "nothing had become of it after %v", span.until.Sub(tick).Round(time.Second))
-	case s.unseen(at, span, tick):
-		c.Excused[EditedUnseen]++
 	default:
 		c.violate(Lost, s, tick, "no Job and no report, but at %s (revision %d) the status had gone past it",
 			stamp(s.versions[at].at), s.versions[at].revision)
@@ -204,22 +202,6 @@ func (s *timeline) passed(span span, tick time.Time) (int, bool) {
 		}
 	}
 	return 0, false
-}
-
-// unseen reports whether a tick was before an edit, and the CronJob edited twice, or the schedule
-// edited and then something else, before a manager has looked: then it can't tell whether the tick
-// counts. See docs/design.md.
-func (s *timeline) unseen(at int, span span, tick time.Time) bool {
-	now := s.versions[at]
-	edited := now.edited
-	if now.undated {
-		edited = now.at // a manager knows of no other time than when it has looked
-	}
-	if at == 0 || tick.After(edited) {
-		return false
-	}
-	before := s.versions[at-1].ObservedGeneration
-	return before < span.Generation || now.Generation-before > 1
 }
 
 // How long nothing may become of a tick, in the storm, where leaders are killed and the API server

@@ -33,12 +33,6 @@ type version struct {
 	*history.CronJob
 	at       time.Time
 	revision int64
-
-	// edited is when something other than the status was last written, in whole seconds. Undated
-	// says that the API server has put no time on that, so that it is known only from when the
-	// history has it.
-	edited  time.Time
-	undated bool
 }
 
 // spec is what a CronJob asks for, from a revision on.
@@ -279,7 +273,6 @@ func (s *timeline) arrange(acts map[string]bool) {
 	for _, runs := range [][]*run{s.runs, s.backfills} {
 		slices.SortStableFunc(runs, func(a, b *run) int { return cmp.Compare(a.created, b.created) })
 	}
-	s.date()
 	for _, v := range s.versions {
 		next := spec{version: v, since: v.Created, delay: delayOf(v.CronJob)}
 		next.schedule, _ = parse(v.Ticks)
@@ -291,29 +284,12 @@ func (s *timeline) arrange(acts map[string]bool) {
 			}
 			next.since = last.since
 			if rescheduled(last.CronJob, v.CronJob) {
-				next.since = v.edited
+				next.since = v.Edited
 			}
 		}
 		s.specs = append(s.specs, next)
 	}
 	s.findRestarts(acts)
-}
-
-// date finds when each version was last edited. The API server's managed fields have the time of an
-// edit only if it sets a field: one that removes fields moves the generation, and no time.
-func (s *timeline) date() {
-	for i := range s.versions {
-		v := &s.versions[i]
-		v.edited = v.Edited
-		if i == 0 || v.Edited.After(s.versions[i-1].Edited) {
-			continue
-		}
-		before := &s.versions[i-1]
-		v.edited, v.undated = before.edited, before.undated
-		if v.Generation > before.Generation {
-			v.edited, v.undated = v.at.Truncate(time.Second), true
-		}
-	}
 }
 
 // rescheduled reports whether ticks from before the one don't count for the other.

@@ -59,7 +59,6 @@ type Excuse string
 // The excuses.
 const (
 	EndedBefore  Excuse = "edited, suspended or deleted before its turn"
-	EditedUnseen Excuse = "before one of several edits that nobody had seen"
 	ClockStepped Excuse = "while the clock was stepped"
 	StoppedThen  Excuse = "while it had stopped after failures"
 	ReporterDied Excuse = "the manager that was to report it was killed in that moment"
@@ -142,6 +141,7 @@ func Check(records []history.Record, slowness float64) *Verdict {
 			continue
 		}
 		c.CronJobs++
+		c.edits(s)
 		c.starts(s)
 		c.deletions(s)
 		c.ticks(s)

@@ -42,6 +42,7 @@ func decodeCronJob(value []byte) (*Record, error) {
 	state := &CronJob{
 		Namespace: c.Namespace, Name: c.Name, UID: string(c.UID),
 		Generation: c.Generation, Created: c.CreationTimestamp.Time, Edited: editedAt(c), Spec: specOf(&c.Spec),
+		Resumed:      timeIn(c.Annotations, v1.ResumedAtAnnotation),
 		LastSchedule: timeOf(c.Status.LastScheduleTime), NextSchedule: timeOf(c.Status.NextScheduleTime),
 		NextStart:          timeOf(c.Status.NextStartTime),
 		ObservedGeneration: max(0, c.Status.ObservedGeneration), // -1 before the first status
@@ -82,15 +83,19 @@ func specOf(c *v1.CronJobSpec) Spec {
 // timeOf returns an optional time; zero for none.
 func timeOf(t *metav1.Time) time.Time { return ptr.Deref(t, metav1.Time{}).Time }
 
-// editedAt returns when something other than the status was last written.
+// editedAt returns when the spec was last edited: zero if the webhook wrote nothing down about it.
 func editedAt(c *v1.CronJob) time.Time {
-	newest := c.CreationTimestamp.Time
-	for _, entry := range c.ManagedFields {
-		if entry.Subresource == "" && entry.Time != nil && entry.Time.After(newest) {
-			newest = entry.Time.Time
-		}
+	if c.Generation == 1 {
+		return c.CreationTimestamp.Time
 	}
-	return newest
+	stamp := struct {
+		Generation int64
+		At         time.Time
+	}{}
+	if json.Unmarshal([]byte(c.Annotations[v1.EditedAnnotation]), &stamp) != nil || stamp.Generation != c.Generation {
+		return time.Time{}
+	}
+	return stamp.At
 }
 
 func decodeJob(value []byte) (*Record, error) {
@@ -101,7 +106,7 @@ func decodeJob(value []byte) (*Record, error) {
 	state := &Job{
 		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID), Created: job.CreationTimestamp.Time,
 		Backfill: job.Annotations[v1.TriggerAnnotation] == string(v1.TriggerBackfill),
-		Tick:     tickIn(job.Annotations), PodTick: tickIn(job.Spec.Template.Annotations),
+		Tick:     timeIn(job.Annotations, v1.ScheduledAtAnnotation), PodTick: timeIn(job.Spec.Template.Annotations, v1.ScheduledAtAnnotation),
 	}
 	state.Result, state.Ended = endOf(job)
 	if owner := metav1.GetControllerOf(job); owner != nil && strings.HasPrefix(owner.APIVersion, v1.GroupVersion.Group+"/") {
@@ -110,13 +115,13 @@ func decodeJob(value []byte) (*Record, error) {
 	return &Record{Job: state}, nil
 }
 
-// tickIn returns the tick that annotations name; zero if they name none.
-func tickIn(annotations map[string]string) time.Time {
-	tick, err := time.Parse(time.RFC3339, annotations[v1.ScheduledAtAnnotation])
+// timeIn returns the time in an annotation; zero if there is none.
+func timeIn(annotations map[string]string, key string) time.Time {
+	at, err := time.Parse(time.RFC3339, annotations[key])
 	if err != nil {
 		return time.Time{}
 	}
-	return tick
+	return at
 }
 
 func endOf(job *batchv1.Job) (string, time.Time) {

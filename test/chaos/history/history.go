@@ -45,7 +45,8 @@ type CronJob struct {
 
 	Generation int64     `json:"generation,omitempty"`
 	Created    time.Time `json:"created,omitzero"`
-	Edited     time.Time `json:"edited,omitzero"` // when all but the status was, in whole seconds, by the API server's clock
+	Edited     time.Time `json:"edited,omitzero"`  // when the spec was, as the webhook wrote it down
+	Resumed    time.Time `json:"resumed,omitzero"` // as a user says
 	Spec
 
 	// What the status says.

@@ -176,6 +176,7 @@ var All = []Mutation{
 	{
 		Name: "the clock is ten seconds behind that of edits", Law: checker.AfterEdit, ClockStep: -10 * time.Second,
 	},
+	reading("each edit is taken for one of long ago", checker.AfterEdit, `(rescheduledAt\\":\\")\d{4}`, "${1}2020"),
 	reading("CronJobs are taken for suspended", checker.Stuck, `"suspend":false`, `"suspend":true`, "-calm=25s"),
 	reading("Forbid is taken for Allow", checker.ForbidOverlaps, `"concurrencyPolicy":"Forbid"`, `"concurrencyPolicy":"Allow"`),
 	reading("Replace is taken for Allow", checker.ReplaceLeavesOne, `"concurrencyPolicy":"Replace"`, `"concurrencyPolicy":"Allow"`),
