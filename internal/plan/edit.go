@@ -21,7 +21,8 @@ import (
 
 // stamp is the content of v1.EditedAnnotation, as JSON.
 type stamp struct {
-	// Generation is that of the spec after the edit, and At when it was made.
+	// Generation is that of the spec before the edit, and At when it was made. The API server counts
+	// generations in the version of the request: what is an edit in one may be none in another.
 	Generation int64     `json:"generation"`
 	At         time.Time `json:"at"`
 
@@ -41,7 +42,7 @@ func Stamp(before, after *v1.CronJob, isTemplateEdited bool, now time.Time) stri
 	if !isTemplateEdited && apiequality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		return before.Annotations[v1.EditedAnnotation]
 	}
-	made := stamp{Generation: before.Generation + 1, At: now.UTC()}
+	made := stamp{Generation: before.Generation, At: now.UTC()}
 	was, is, last := Scheduling(&before.Spec), Scheduling(&after.Spec), stampOf(before)
 	switch {
 	case was != is && !isCleanUp(&before.Spec, &after.Spec, now):
@@ -56,14 +57,16 @@ func Stamp(before, after *v1.CronJob, isTemplateEdited bool, now time.Time) stri
 	return string(value)
 }
 
-// stampOf returns what is known of the edit that made the generation of a CronJob; the zero stamp if that is unknown.
+// stampOf returns what is known of the edit that made the generation of a CronJob; the zero stamp if
+// that is unknown.
 func stampOf(c *v1.CronJob) stamp {
 	if c.Generation <= 1 {
 		created := c.CreationTimestamp.Time
 		return stamp{Generation: c.Generation, At: created, RescheduledAt: created, Scheduling: Scheduling(&c.Spec)}
 	}
 	made := stamp{}
-	if json.Unmarshal([]byte(c.Annotations[v1.EditedAnnotation]), &made) != nil || made.Generation != c.Generation {
+	err := json.Unmarshal([]byte(c.Annotations[v1.EditedAnnotation]), &made)
+	if err != nil || c.Generation != made.Generation && c.Generation != made.Generation+1 {
 		return stamp{}
 	}
 	return made

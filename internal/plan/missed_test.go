@@ -135,7 +135,7 @@ func TestS7TheRemovalOfASuspensionThatIsOverHidesNoTick(t *testing.T) {
 func TestS7AStampIsWhatTheWebhookSawAlone(t *testing.T) {
 	suspended := stamped(cron().Obj(), at("10:00:00"), func(c *v1.CronJob) { c.Spec.Suspend = new(true) })
 	was := suspended.Annotations[v1.EditedAnnotation]
-	assert.JSONEq(t, `{"generation":2,"at":"2026-01-01T10:00:00Z","rescheduledAt":"2026-01-01T10:00:00Z","scheduling":"`+
+	assert.JSONEq(t, `{"generation":1,"at":"2026-01-01T10:00:00Z","rescheduledAt":"2026-01-01T10:00:00Z","scheduling":"`+
 		Scheduling(&suspended.Spec)+`"}`, was)
 	forged := suspended.DeepCopy()
 	forged.Annotations[v1.EditedAnnotation] = `{"generation":2}`

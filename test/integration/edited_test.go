@@ -21,7 +21,7 @@ import (
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
-// edited returns the generation for which the webhook wrote down when it was edited, and what it
+// edited returns the generation of which the webhook wrote down when it was edited, and what it
 // wrote.
 func (s *space) edited(name string) (generation int64, stamp string) {
 	s.t.Helper()
@@ -48,7 +48,7 @@ func TestS7OnlyTheWebhookSaysWhenACronJobWasEdited(t *testing.T) {
 			path := s.write(manifest)
 			s.kubectl(t, "replace", "-n", s.ns, "-f", path)
 			generation, stamp := s.edited("c")
-			assert.EqualValues(t, 2, generation)
+			assert.EqualValues(t, 1, generation)
 
 			const forge = `{"metadata":{"annotations":{"` + v1.EditedAnnotation + `":"forged"}},"status":{}}`
 			patch := []string{"patch", cronJobsIn(version), "c", "--type=merge", "-p", forge}
@@ -96,7 +96,7 @@ func TestS7AnEditIsWrittenDownWhileTheConversionWebhookDoesNotAnswer(t *testing.
 
 	s.edit("c", func(c *v1.CronJob) { c.Spec.Suspend = new(false) })
 	generation, stamp := s.edited("c")
-	assert.EqualValues(t, 2, generation)
+	assert.EqualValues(t, 1, generation)
 	made := struct{ RescheduledAt time.Time }{}
 	require.NoError(t, json.Unmarshal([]byte(stamp), &made))
 	assert.True(t, tickOf(t, &s.awaitJobs("c", 1)[0]).After(made.RescheduledAt))

@@ -137,7 +137,7 @@ func TestS7TheTimeOfAnEditIsWrittenDownAndByNobodyElse(t *testing.T) {
 	assert.NotContains(t, patched(t, created, ask(t, mutating, reviewOf(admissionv1.Create, created, "null")).Patch), "forged", "a new one has none")
 
 	first := update("", hourly, forged, daily)
-	assert.Contains(t, first, `{"generation":2,"at":"2026-01-01T10:00:00.000000001Z","rescheduledAt":"2026-01-01T10:00:00.000000001Z","scheduling":"`)
+	assert.Contains(t, first, `{"generation":1,"at":"2026-01-01T10:00:00.000000001Z","rescheduledAt":"2026-01-01T10:00:00.000000001Z","scheduling":"`)
 	assert.Empty(t, update("", hourly, forged, hourly), "there was no edit")
 	quoted, err := json.Marshal(first)
 	require.NoError(t, err)
@@ -146,7 +146,7 @@ func TestS7TheTimeOfAnEditIsWrittenDownAndByNobodyElse(t *testing.T) {
 	assert.Equal(t, first, update(was, daily, "", daily), "nor drop it")
 	assert.Equal(t, first, update(was, daily, "", `"schedule":"@daily","jobTemplate":{"spec":{}}`), "what has a default may be left out")
 	template := strings.Replace(daily, `{"spec":{}}`, `{"spec":{"suspend":true}}`, 1)
-	assert.Contains(t, update("", daily, "", template), `{"generation":2,"at":"2026-01-01T10:00:00.000000001Z","scheduling":"`,
+	assert.Contains(t, update("", daily, "", template), `{"generation":1,"at":"2026-01-01T10:00:00.000000001Z","scheduling":"`,
 		"an edit of the template alone")
 	assert.Contains(t, update("", `"suspend":"yes"`, "", hourly), `"rescheduledAt":"2026-01-01T10:00:00.000000001Z"`, "what could not be decoded started nothing")
 }
