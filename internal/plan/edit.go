@@ -26,8 +26,8 @@ type stamp struct {
 	Generation int64     `json:"generation"`
 	At         time.Time `json:"at"`
 
-	// RescheduledAt is when what says when Jobs may start was last edited; zero if that is as it
-	// was created.
+	// RescheduledAt is when what says when Jobs may start was last edited, or a suspension ended
+	// by itself that is no longer in the spec; zero if that is as it was created.
 	RescheduledAt time.Time `json:"rescheduledAt,omitzero"`
 
 	// Scheduling is what it was edited to, as Scheduling returns it; "" if it is unknown when, since
@@ -44,11 +44,15 @@ func Stamp(before, after *v1.CronJob, isTemplateEdited bool, now time.Time) stri
 	}
 	made := stamp{Generation: before.Generation, At: now.UTC()}
 	was, is, last := Scheduling(&before.Spec), Scheduling(&after.Spec), stampOf(before)
+	isCleanUp := isCleanUp(&before.Spec, &after.Spec, now)
 	switch {
-	case was != is && !isCleanUp(&before.Spec, &after.Spec, now):
+	case was != is && !isCleanUp:
 		made.RescheduledAt, made.Scheduling = made.At, is
 	case was == last.Scheduling:
 		made.RescheduledAt, made.Scheduling = last.RescheduledAt, is
+		if isCleanUp { // the spec no longer says when the suspension ended
+			made.RescheduledAt = latest(last.RescheduledAt, timeOf(before.Spec.SuspendUntil).Add(-time.Nanosecond))
+		}
 	}
 	value, err := json.Marshal(made)
 	if err != nil { // a year after 9999: the edit counts from when the controller sees it
@@ -82,8 +86,7 @@ func isCleanUp(before, after *v1.CronJobSpec, now time.Time) bool {
 
 // Scheduling returns a hash of the fields that decide whether an instant is a tick that may run.
 func Scheduling(spec *v1.CronJobSpec) string {
-	isSuspended := spec.Suspend != nil && *spec.Suspend
-	text := fmt.Sprintf("%s %t %d", SpecOf(spec), isSuspended, timeOf(spec.SuspendUntil).Unix())
+	text := fmt.Sprintf("%s %t %d", SpecOf(spec), spec.Suspend != nil && *spec.Suspend, timeOf(spec.SuspendUntil).Unix())
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16]
 }
 

@@ -132,6 +132,29 @@ func TestS7TheRemovalOfASuspensionThatIsOverHidesNoTick(t *testing.T) {
 	assert.Equal(t, at("10:00:00"), p.Start.Tick)
 }
 
+// No manager ran from 10:01 to 10:14, so that no status tells of the suspension.
+func TestS7TicksOfASuspensionThatWasRemovedDoNotRunThoughNobodySawIt(t *testing.T) {
+	until := metav1.NewTime(at("10:12:00"))
+	suspend := func(c *v1.CronJob) { c.Spec.SuspendUntil = &until }
+	remove := func(c *v1.CronJob) { c.Spec.SuspendUntil = nil }
+	created := cron().Obj()
+	suspend(created)
+	for name, suspended := range map[string]*v1.CronJob{
+		"it was created suspended": created, "it was suspended at 10:02": stamped(settle(t, cron().Obj(), at("09:59:00")), at("10:02:00"), suspend),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := stamped(suspended, at("10:13:00"), remove)
+			p := Decide(NewInput(c, at("10:14:00")))
+			assert.Nil(t, p.Start, "the tick of 10:10 passed while it was suspended")
+			assert.Equal(t, at("10:15:00"), p.Status.NextScheduleTime.UTC())
+
+			p = Decide(NewInput(c, at("10:16:00")))
+			require.NotNil(t, p.Start)
+			assert.Equal(t, at("10:15:00"), p.Start.Tick)
+		})
+	}
+}
+
 func TestS7AStampIsWhatTheWebhookSawAlone(t *testing.T) {
 	suspended := stamped(cron().Obj(), at("10:00:00"), func(c *v1.CronJob) { c.Spec.Suspend = new(true) })
 	was := suspended.Annotations[v1.EditedAnnotation]
