@@ -7,11 +7,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/utils/clock"
@@ -58,7 +60,11 @@ func (d defaulter) Handle(_ context.Context, req admission.Request) admission.Re
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
 	c.setDefaults(old)
-	c.stamp(old, d.clock.Now())
+	if req.Operation == admissionv1.Update {
+		c.stamp(old, d.clock.Now())
+	} else {
+		delete(c.Metadata.Annotations, v1.EditedAnnotation)
+	}
 	after, err := json.Marshal(c)
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
@@ -119,18 +125,15 @@ func (p *partialCronJob) setDefaults(old *partialCronJob) {
 }
 
 // stamp writes down when the spec was edited. Nobody else can: what the request has in that place
-// does not count, so a manifest that was read from a cluster makes no difference.
+// does not count, so a manifest that was read from a cluster makes no difference. Where the
+// annotations have no room for it, the edit counts from when the controller sees it.
 func (p *partialCronJob) stamp(old *partialCronJob, now time.Time) {
-	value := ""
-	if old.Spec != nil {
-		value = plan.Stamp(old.cronJob(), p.cronJob(), !bytes.Equal(old.Spec.JobTemplate.Raw, p.Spec.JobTemplate.Raw), now)
-	}
-	switch {
-	case value == "":
-		delete(p.Metadata.Annotations, v1.EditedAnnotation)
-	case p.Metadata.Annotations == nil:
-		p.Metadata.Annotations = map[string]string{v1.EditedAnnotation: value}
-	default:
-		p.Metadata.Annotations[v1.EditedAnnotation] = value
+	before := old.cronJob()
+	value := plan.Stamp(before, p.cronJob(), !bytes.Equal(old.Spec.JobTemplate.Raw, p.Spec.JobTemplate.Raw), now)
+	delete(p.Metadata.Annotations, v1.EditedAnnotation)
+	stamped := map[string]string{v1.EditedAnnotation: value}
+	maps.Copy(stamped, p.Metadata.Annotations)
+	if value != "" && apivalidation.ValidateAnnotationsSize(stamped) == nil {
+		p.Metadata.Annotations = stamped
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	kjson "k8s.io/apimachinery/pkg/util/json"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -149,6 +150,63 @@ func TestS7TheTimeOfAnEditIsWrittenDownAndByNobodyElse(t *testing.T) {
 	assert.Contains(t, update("", daily, "", template), `{"generation":1,"at":"2026-01-01T10:00:00.000000001Z","scheduling":"`,
 		"an edit of the template alone")
 	assert.Contains(t, update("", `"suspend":"yes"`, "", hourly), `"rescheduledAt":"2026-01-01T10:00:00.000000001Z"`, "what could not be decoded started nothing")
+}
+
+func TestS7NoRequestForgesOrDropsTheTimeOfAnEdit(t *testing.T) {
+	const (
+		stamp    = `"` + v1.EditedAnnotation + `":`
+		stored   = `"name":"c","generation":3,"annotations":{"a":"b",` + stamp + `"stored"}`
+		defaults = `,"concurrencyPolicy":"Allow","suspend":false,"successfulJobsHistoryLimit":3,"failedJobsHistoryLimit":1,"jobTemplate":{"spec":{}}`
+		hourly   = `"schedule":"@hourly"` + defaults
+		daily    = `"schedule":"@daily"` + defaults
+		kept     = "stored"
+		none     = ""
+		fresh    = `{"generation":4,"at":"2026-01-01T10:00:00Z","rescheduledAt":"2026-01-01T10:00:00Z","scheduling":"`
+	)
+	full := `"annotations":{"a":"` + strings.Repeat("x", apivalidation.TotalAnnotationSizeLimitB-1) + `"}`
+	clock := clocktesting.NewFakePassiveClock(time.Date(2026, time.January, 1, 10, 0, 0, 0, time.UTC))
+	mutating := serve(defaulter{clock})
+	for name, tc := range map[string]struct{ before, after, want string }{
+		"a new one, with annotations that are null": {"null", cronJob(`"annotations":null`, hourly), none},
+		"a new one, forged":                         {"null", cronJob(`"annotations":{`+stamp+`"forged"}`, hourly), none},
+		"a manifest without annotations":            {cronJob(stored, hourly), cronJob(`"name":"c"`, hourly), kept},
+		"a manifest without defaults":               {cronJob(stored, hourly), cronJob(`"name":"c"`, `"schedule":"@hourly","jobTemplate":{"spec":{}}`), kept},
+		"annotations that are null":                 {cronJob(stored, hourly), cronJob(`"annotations":null`, hourly), kept},
+		"annotations that were removed":             {cronJob(stored, hourly), cronJob(`"annotations":{}`, hourly), kept},
+		"a forged one":                              {cronJob(stored, hourly), cronJob(`"annotations":{`+stamp+`"forged"}`, hourly), kept},
+		"a forged one, and a generation":            {cronJob(stored, hourly), cronJob(`"generation":9,"annotations":{`+stamp+`"forged"}`, daily), fresh},
+		"an empty one":                              {cronJob(stored, hourly), cronJob(`"annotations":{`+stamp+`""}`, hourly), kept},
+		"a null one":                                {cronJob(stored, hourly), cronJob(`"annotations":{`+stamp+`null}`, hourly), kept},
+		"labels and finalizers":                     {cronJob(stored, hourly), cronJob(stored+`,"labels":{"a":"b"},"finalizers":["a/b"]`, hourly), kept},
+		"a status": {cronJob(stored, hourly), strings.Replace(cronJob(stored, hourly), `"spec"`,
+			`"status":{"lastScheduleTime":"2026-01-01T00:00:00Z"},"spec"`, 1), kept},
+		"an edit, with annotations that are null":   {cronJob(stored, hourly), cronJob(`"annotations":null`, daily), fresh},
+		"an edit, with the stored one":              {cronJob(stored, hourly), cronJob(stored, daily), fresh},
+		"an edit, and no room for an annotation":    {cronJob(stored, hourly), cronJob(full, daily), none},
+		"an edit of what has no spec":               {`{"metadata":{` + stored + `}}`, cronJob(stored, hourly), fresh},
+		"an edit of what has a null as spec":        {`{"metadata":{` + stored + `},"spec":null}`, cronJob(stored, hourly), fresh},
+		"an edit of a field that has a wrong type":  {cronJob(stored, `"suspend":"yes"`), cronJob(stored, hourly), fresh},
+		"an edit of what is no time":                {cronJob(stored, `"notBefore":"yesterday","schedule":"@hourly"`), cronJob(stored, hourly), fresh},
+		"an edit of a spec that is no object":       {`{"metadata":{` + stored + `},"spec":5}`, cronJob(stored, hourly), fresh},
+		"an edit of a template that has wrong type": {cronJob(stored, hourly+`,"jobTemplate":5`), cronJob(stored, daily), fresh},
+	} {
+		t.Run(name, func(t *testing.T) {
+			operation := admissionv1.Update
+			if tc.before == "null" {
+				operation = admissionv1.Create
+			}
+			answer := ask(t, mutating, reviewOf(operation, tc.after, tc.before))
+			require.True(t, answer.Allowed)
+			c := &v1.CronJob{}
+			require.NoError(t, json.Unmarshal([]byte(patched(t, tc.after, answer.Patch)), c))
+			got, ok := c.Annotations[v1.EditedAnnotation]
+			assert.Equal(t, tc.want != none, ok)
+			if !strings.HasPrefix(got, tc.want) {
+				assert.Equal(t, tc.want, got)
+			}
+			require.NoError(t, apivalidation.ValidateAnnotationsSize(c.Annotations))
+		})
+	}
 }
 
 func TestWhatHasTheWrongTypeIsLeftToTheSchema(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	kjson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -109,18 +111,63 @@ func FuzzAdmissionReviews(f *testing.F) {
 
 // FuzzAdmittedObjects asks about CronJobs, and goes on with what the answers make of them: the
 // defaults are set, asking again changes nothing, and what was admitted once may be stored again as
-// it is.
+// it is. In the place of a stored CronJob, each has the annotation that says when that was edited.
 func FuzzAdmittedObjects(f *testing.F) {
-	for _, object := range oddCronJobs {
-		f.Add([]byte(object))
+	for i, object := range oddCronJobs {
+		f.Add([]byte(object), []byte(oddCronJobs[(i+1)%len(oddCronJobs)]))
+		f.Add([]byte(object), []byte(cronJob(``, `"schedule":"@daily"`)))
 	}
 	mutating, validating := webhooks(f)
-	f.Fuzz(func(t *testing.T, object []byte) {
-		if !json.Valid(object) {
+	f.Fuzz(func(t *testing.T, object, stored []byte) {
+		if !json.Valid(object) || !json.Valid(stored) {
 			return
 		}
-		bounds.Hold(t, 8*len(object), func() { assertAdmittedOnce(t, mutating, validating, object) })
+		bounds.Hold(t, 8*(len(object)+len(stored)), func() {
+			assertAdmittedOnce(t, mutating, validating, object)
+			assertStamped(t, mutating, object, stored)
+		})
 	})
+}
+
+// assertStamped replaces a stored CronJob by another one that has a forged annotation, and checks
+// that it gets a new one if its spec differs, and the stored one if not.
+func assertStamped(t *testing.T, mutating http.Handler, object, stored []byte) {
+	t.Helper()
+	before, after := map[string]any{}, map[string]any{}
+	if json.Unmarshal(stored, &before) != nil || json.Unmarshal(object, &after) != nil || before == nil {
+		return
+	}
+	before["metadata"] = map[string]any{"name": "c", "generation": 3, "annotations": map[string]any{v1.EditedAnnotation: "stored"}}
+	metadata, ok := after["metadata"].(map[string]any)
+	if !ok {
+		return
+	}
+	annotations, ok := metadata["annotations"].(map[string]any)
+	if !ok {
+		annotations = map[string]any{}
+		metadata["annotations"] = annotations
+	}
+	annotations[v1.EditedAnnotation] = "forged"
+	was, err := json.Marshal(before)
+	require.NoError(t, err)
+	is, err := json.Marshal(after)
+	require.NoError(t, err)
+	answer := ask(t, mutating, reviewOf(admissionv1.Update, string(is), string(was)))
+	if len(answer.Patch) == 0 {
+		require.Error(t, kjson.Unmarshal(is, &v1.CronJob{}), "S7: a forged annotation passes only in what starts no Job")
+		return
+	}
+	result := &struct {
+		Metadata struct{ Annotations map[string]string }
+		Spec     any
+	}{}
+	require.NoError(t, json.Unmarshal([]byte(patched(t, string(is), answer.Patch)), result))
+	switch got := result.Metadata.Annotations[v1.EditedAnnotation]; {
+	case reflect.DeepEqual(before["spec"], result.Spec):
+		require.Equal(t, "stored", got, "S7: no request drops it")
+	case got != "stored": // only the text of the spec differs
+		require.Contains(t, got, `{"generation":4,"at":"`, "S7: no request forges it")
+	}
 }
 
 func assertAdmittedOnce(t *testing.T, mutating, validating http.Handler, object []byte) {
