@@ -121,6 +121,13 @@ func TestS7TicksThatPassedWhileSuspendedNeverRunOnceNoneIsLeft(t *testing.T) {
 	}
 }
 
+func TestS2WhatWasMissedNeverRunsAfterAnEditOfSomethingElseOnceNoTickIsLeft(t *testing.T) {
+	c := settle(t, cron().NotAfter(at("10:00:00")).Deadline(60).Obj(), at("09:59:00"))
+	c.Status = Decide(NewInput(c, at("10:30:00"))).Status
+	c = stamped(c, at("10:31:00"), func(c *v1.CronJob) { c.Spec.StartingDeadlineSeconds = nil })
+	assertCompleted(t, Decide(NewInput(c, at("10:32:00"))))
+}
+
 func TestTicksComeAgainWhenTheClockIsSetBackIntoTheWindow(t *testing.T) {
 	c := settle(t, cron().NotAfter(at("10:20:00")).Obj(), at("09:59:00"))
 	c.Status.NextScheduleTime = nil // as written while the clock was ahead

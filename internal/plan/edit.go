@@ -130,7 +130,7 @@ func isReschedule(in Input) bool {
 	switch {
 	case !isScheduleObserved(c):
 		return true
-	case !isEditUnseen(c):
+	case !isEditUnseen(c), isReadyReason(c, v1.ReasonCompleted): // no tick was left of the same schedule
 		return false
 	case in.RescheduledAt.IsZero():
 		return isReadyReason(c, v1.ReasonSuspended) || isEditedMoreThanOnce(c)
