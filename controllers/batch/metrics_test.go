@@ -104,6 +104,16 @@ func TestANamespaceWithAMissedTickIsCountedUnlessSomebodyAskedForIt(t *testing.T
 	}
 }
 
+func TestR2NamespacesAreForgottenThoughNothingEverAsksForTheirCount(t *testing.T) {
+	now := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+	var n recentNamespaces
+	for i := range 10_000 {
+		n.note(fmt.Sprint(i), now)
+		now = now.Add(time.Minute)
+		assert.LessOrEqual(t, len(n.last), 2*int(namespaceWindow/time.Minute)+2)
+	}
+}
+
 func TestANamespaceIsForgottenAQuarterOfAnHourAfterItsLastTick(t *testing.T) {
 	start := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	var n recentNamespaces

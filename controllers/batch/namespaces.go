@@ -17,11 +17,13 @@ const namespaceWindow = 15 * time.Minute
 // Metrics have no namespace label: it would make a series for each tenant, and expose object names.
 // The zero value is ready for use.
 type recentNamespaces struct {
-	mu   sync.Mutex
-	last map[string]time.Time // when it last happened
+	mu     sync.Mutex
+	last   map[string]time.Time // when it last happened
+	pruned time.Time
 }
 
-// note notes that it happened in a namespace.
+// note notes that it happened in a namespace. It prunes the others once in a namespaceWindow, because
+// nothing may ever ask for the count.
 func (n *recentNamespaces) note(namespace string, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -29,12 +31,21 @@ func (n *recentNamespaces) note(namespace string, now time.Time) {
 		n.last = map[string]time.Time{}
 	}
 	n.last[namespace] = now
+	if now.Sub(n.pruned) > namespaceWindow {
+		n.prune(now)
+	}
 }
 
 // count returns how many namespaces there are.
 func (n *recentNamespaces) count(now time.Time) float64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	maps.DeleteFunc(n.last, func(_ string, last time.Time) bool { return now.Sub(last) > namespaceWindow })
+	n.prune(now)
 	return float64(len(n.last))
+}
+
+// prune forgets the namespaces that don't count any more. The caller holds the lock.
+func (n *recentNamespaces) prune(now time.Time) {
+	n.pruned = now
+	maps.DeleteFunc(n.last, func(_ string, last time.Time) bool { return now.Sub(last) > namespaceWindow })
 }

@@ -85,6 +85,25 @@ func TestNamespacesTakeTurns(t *testing.T) {
 	})
 }
 
+func TestR2NothingIsKeptOfNamespacesThatCameAndWent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(t)
+		for i := range 1000 {
+			request := requested(fmt.Sprint(i), "c")
+			q.add(0, request, request)
+			taken, _ := q.Get()
+			q.add(i%20-10, request) // it is added again while it is reconciled
+			q.Done(taken)
+			q.take()
+		}
+		o := q.order
+		assert.Empty(t, o.places)
+		assert.Empty(t, o.expected)
+		assert.Empty(t, o.running)
+		assert.Zero(t, o.ready.Len()+o.due.Len()+o.early.Len())
+	})
+}
+
 func TestWhatCanWaitLetsAllThatIsDueGoFirstWhateverItsNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(t)
