@@ -161,7 +161,7 @@ func TestS7NoRequestForgesOrDropsTheTimeOfAnEdit(t *testing.T) {
 		daily    = `"schedule":"@daily"` + defaults
 		kept     = "stored"
 		none     = ""
-		fresh    = `{"generation":4,"at":"2026-01-01T10:00:00Z","rescheduledAt":"2026-01-01T10:00:00Z","scheduling":"`
+		fresh    = `{"generation":3,"at":"2026-01-01T10:00:00Z","rescheduledAt":"2026-01-01T10:00:00Z","scheduling":"`
 	)
 	full := `"annotations":{"a":"` + strings.Repeat("x", apivalidation.TotalAnnotationSizeLimitB-1) + `"}`
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, time.January, 1, 10, 0, 0, 0, time.UTC))
