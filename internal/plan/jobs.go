@@ -70,11 +70,19 @@ func IsRecorded(c *v1.CronJob, job *batchv1.Job) bool {
 }
 
 // IsEndMissing reports whether the stored status of a CronJob lacks the end of a Job: it lists the
-// Job as running, or does not record its tick, or not that manual run or backfill.
+// Job as running, or as deleted while it ran, or does not record its tick, or not that manual run or
+// backfill.
 func IsEndMissing(c *v1.CronJob, job *batchv1.Job) bool {
 	trigger, _ := TriggerOf(job)
-	return !IsRecorded(c, job) || listedUIDs(c.Status.Active).Has(job.UID) ||
+	return !IsRecorded(c, job) || listedUIDs(c.Status.Active).Has(job.UID) || isDeletionRecorded(c.Status, job) ||
 		trigger != v1.TriggerSchedule && isEndUnrecorded(c.Status, job)
+}
+
+// isDeletionRecorded reports whether a status records that a Job was deleted while it ran. The Job
+// may have ended before, which a stale cache showed only later.
+func isDeletionRecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
+	i := indexOf(status.RecentRuns, job)
+	return i >= 0 && isDeleted(status.RecentRuns[i])
 }
 
 func compareAge(a, b jobState) int {
@@ -291,6 +299,7 @@ func (p *Plan) observeGone(in Input, unseen sets.Set[types.UID]) int {
 		switch {
 		case !state.accounted:
 			p.unrecorded = append(p.unrecorded, job)
+		case state.result != "" && isDeletionRecorded(in.CronJob.Status, job):
 		case !unseen.Has(job.UID) && isEndKnown(in, state):
 			continue // the status was written, but the answer was lost
 		}

@@ -150,7 +150,7 @@ func newRunList(runs []v1.Run) *runList {
 func (l *runList) put(job *batchv1.Job) {
 	i, run := indexOf(l.runs, job), RunOf(job)
 	switch {
-	case i >= 0 && l.runs[i].Result == v1.RunRunning:
+	case i >= 0 && (l.runs[i].Result == v1.RunRunning || isDeleted(l.runs[i]) && run.CompletionTime != nil):
 		l.runs[i] = run
 	case i < 0 && run.ScheduledTime.After(l.after):
 		l.runs = append(l.runs, run)
@@ -161,6 +161,9 @@ func (l *runList) put(job *batchv1.Job) {
 func indexOf(runs []v1.Run, job *batchv1.Job) int {
 	return slices.IndexFunc(runs, func(run v1.Run) bool { return isRunOf(run, job) })
 }
+
+// isDeleted reports whether somebody deleted the Job of a run while it ran.
+func isDeleted(run v1.Run) bool { return run.Result == v1.RunDeleted && run.Reason != reasonReplaced }
 
 // isRunOf reports whether a run is that of a Job. A run that an older manager wrote has no UID.
 func isRunOf(run v1.Run, job *batchv1.Job) bool {

@@ -251,3 +251,23 @@ func TestAJobThatReplacesOneOfItsNameLeavesOneRunningRun(t *testing.T) {
 	again.UID = "another"
 	assert.Equal(t, []string{"09:59 Running by hand", "09:59 Deleted by hand"}, runsOf(recorded(c, at("09:59:40"), again).Status))
 }
+
+// The cache shows it only after a read from the API server has found that it is gone, as with
+// ttlSecondsAfterFinished: 0.
+func TestS21AJobThatFailedBeforeItWasFoundDeletedHasFailed(t *testing.T) {
+	c := settle(t, cron().StopAfterFailures(1).Obj(), at("09:59:00"))
+	in := NewInput(c, at("10:00:01"))
+	c.Status = Conclude(in, Decide(in), Outcome{Job: builders.MakeJob(c, at("10:00:00")).Obj()}).Status
+	c = recorded(c, at("10:00:02"))
+	require.Equal(t, []string{"10:00 Deleted"}, runsOf(c.Status))
+	failed := builders.MakeJob(c, at("10:00:00")).Failed(at("10:00:01")).Obj()
+	assert.True(t, IsEndMissing(c, failed))
+	in = NewInput(c, at("10:00:03"))
+	in.Gone = []*batchv1.Job{failed}
+	result := Conclude(in, Decide(in), Outcome{})
+	assert.Equal(t, []string{"10:00 Failed"}, runsOf(result.Status))
+	assert.Len(t, result.Ended, 1)
+	c.Status = result.Status
+	assert.True(t, IsStopped(c))
+	assert.False(t, IsEndMissing(c, failed), "told once")
+}

@@ -75,6 +75,7 @@ type index struct {
 	creates    map[string][]*create
 	stored     map[string]bool // the names of the events about missed ticks that etcd has
 	ends       []time.Time     // when processes ended or froze
+	frozen     map[string]bool // the processes that are frozen at present
 	asked      []time.Time     // when managers asked for something, in any order
 	leaderless []window        // times in which no manager asked for anything
 	clocks     []window
@@ -114,6 +115,7 @@ type answered struct {
 
 func gather(records []history.Record) *index {
 	r := &index{
+		frozen:    map[string]bool{},
 		timelines: map[string]*timeline{}, runs: map[string]*run{}, creates: map[string][]*create{}, stored: map[string]bool{},
 		acts: map[string]bool{}, phases: map[string]time.Time{}, faults: map[string]int{},
 		tries: map[string][]try{}, struck: map[string][]time.Time{},
@@ -221,7 +223,9 @@ func (r *index) create(rec *history.Record) {
 	isAgain := slices.ContainsFunc(r.creates[c.Job], func(other *create) bool { return other.Manager == c.Manager })
 	lost := c.Code == 0 && c.Forwarded && !isAgain
 	if c.Code == http.StatusCreated || lost {
-		r.delivered = append(r.delivered, answered{process: c.Manager, at: rec.At, what: c.Job, count: 1, unsure: lost})
+		// A manager that is frozen when the answer comes may have given the request up when it is thawed.
+		unsure := lost || r.frozen[c.Manager]
+		r.delivered = append(r.delivered, answered{process: c.Manager, at: rec.At, what: c.Job, count: 1, unsure: unsure})
 	}
 	refused := c.Code >= http.StatusBadRequest && c.Code < http.StatusInternalServerError
 	if !c.Forwarded || refused {
@@ -239,6 +243,7 @@ func (r *index) create(rec *history.Record) {
 func (r *index) other(rec *history.Record) {
 	switch {
 	case rec.Process != nil:
+		r.frozen[rec.Process.Manager] = rec.Process.State == history.Frozen
 		if rec.Process.State == history.Ended || rec.Process.State == history.Frozen {
 			r.ends = append(r.ends, rec.At)
 		}

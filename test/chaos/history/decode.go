@@ -92,7 +92,8 @@ func editedAt(c *v1.CronJob) time.Time {
 		Generation int64
 		At         time.Time
 	}{}
-	if json.Unmarshal([]byte(c.Annotations[v1.EditedAnnotation]), &stamp) != nil || stamp.Generation != c.Generation {
+	err := json.Unmarshal([]byte(c.Annotations[v1.EditedAnnotation]), &stamp)
+	if err != nil || c.Generation != stamp.Generation && c.Generation != stamp.Generation+1 {
 		return time.Time{}
 	}
 	return stamp.At
