@@ -24,11 +24,11 @@ func field(text string) *v2.CronField {
 }
 
 // cronJobV2 makes a suspended CronJob in v2.
-func (s *space) cronJobV2(name string, schedule v2.CronSchedule) *v2.CronJob {
+func (s *space) cronJobV2(name string, when v2.CronSchedule) *v2.CronJob {
 	template := s.cronJob(name).Obj().Spec.JobTemplate
 	return &v2.CronJob{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: name},
-		Spec:       v2.CronJobSpec{Schedule: schedule, Suspend: new(true), JobTemplate: template},
+		Spec:       v2.CronJobSpec{Schedule: when, Suspend: new(true), JobTemplate: template},
 	}
 }
 

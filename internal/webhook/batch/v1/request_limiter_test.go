@@ -86,7 +86,7 @@ func TestR1ManyTemplatesAreNotTriedAtATime(t *testing.T) {
 		synctest.Wait()
 		longest := checkTimeout - requestTimeout
 		assert.InDelta(t, requestBurst+requestsPerSecond*longest.Seconds(), len(server.tried), maxInFlight)
-		assert.EqualValues(t, count, len(server.tried)+int(unchecked.Load()))
+		assert.Equal(t, count, len(server.tried)+int(unchecked.Load()))
 		assert.LessOrEqual(t, most.Load(), int32(maxInFlight))
 	})
 }
