@@ -1234,3 +1234,20 @@ func TestS21AManualRunThatFailsAndIsDeletedCountsThoughNoStatusCanBeWritten(t *t
 	require.Len(t, s.stored().Status.RecentRuns, 1)
 	assert.Equal(t, v1.RunFailed, s.stored().Status.RecentRuns[0].Result)
 }
+
+// A plan that is made from a stale cache deletes no old Jobs: the cache's update has another made.
+func TestS8AJobThatIsAsTheCacheHasItIsNoSignOfAStaleCache(t *testing.T) {
+	s := newStage(t, every())
+	s.toNextTick()
+	s.reconcile()
+	s.finishJobs()
+	s.reconcile()
+	list := &batchv1.JobList{}
+	require.NoError(t, mgr.GetClient().List(t.Context(), list, client.InNamespace(s.key.Namespace)))
+	seen := &observed{
+		key: s.key, pending: &pending{progress: progress{owner: s.stored().UID}}, stored: s.stored(),
+		Input: plan.NewInput(s.stored(), s.clock.Now(), &list.Items[0]),
+	}
+	require.True(t, s.reconciler.refresh(t.Context(), seen, 0))
+	assert.False(t, seen.Outdated)
+}

@@ -176,8 +176,8 @@ func (r *CronJobReconciler) refreshRunning(ctx context.Context, seen *observed) 
 	}
 }
 
-// refresh replaces an observed Job that seems to run by what the API server has, and reports
-// whether it could. If it could not, the cache is trusted from MaxCacheLag after unknownSince.
+// refresh replaces an observed Job by what the API server has, and reports whether it could. If it
+// could not, the cache is trusted from MaxCacheLag after unknownSince.
 func (r *CronJobReconciler) refresh(ctx context.Context, seen *observed, i int) bool {
 	cached := seen.Jobs[i]
 	job, err := r.lookUp(ctx, seen, cached.Name)
@@ -190,7 +190,7 @@ func (r *CronJobReconciler) refresh(ctx context.Context, seen *observed, i int) 
 		seen.Outdated = true
 	default:
 		seen.Jobs[i] = job
-		seen.Outdated = seen.Outdated || plan.ResultOf(job) != ""
+		seen.Outdated = seen.Outdated || plan.ResultOf(job) != plan.ResultOf(cached)
 	}
 	return true
 }
