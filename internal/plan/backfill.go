@@ -35,10 +35,10 @@ func (p *Plan) isBackfilled(in Input, due time.Time) bool {
 }
 
 // isOnlyTrace reports whether the stored status does not say that the tick of a Job has run: if the
-// Job were gone, the tick might run again.
-func isOnlyTrace(in Input, job jobState) bool {
-	return !job.accounted ||
-		job.trigger == v1.TriggerBackfill && mayBeDue(in, job) && indexOf(in.CronJob.Status.RecentRuns, job.Job) < 0
+// Job were gone, the tick might run again. A backfilled tick can't once a newer one has started.
+func isOnlyTrace(in Input, job jobState, starting time.Time) bool {
+	return !job.accounted || job.trigger == v1.TriggerBackfill && job.age.After(starting) && mayBeDue(in, job) &&
+		indexOf(in.CronJob.Status.RecentRuns, job.Job) < 0
 }
 
 // canRecord reports whether the status has room for the run of a Job.

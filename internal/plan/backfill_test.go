@@ -262,6 +262,12 @@ func TestS4ABackfilledJobThatNoStatusCanRecordIsNotReplacedWhileItsTickIsDue(t *
 	require.NotNil(t, p.Start)
 	assert.Equal(t, at("10:00:00"), p.Start.Tick)
 	assert.Empty(t, p.Replace)
+
+	in.Jobs = []*batchv1.Job{builders.MakeJob(c, at("09:55:00")).Backfilled(at("10:10:30")).Obj()}
+	assert.Equal(t, in.Jobs, Decide(in).Replace, "an older tick can't be due any more")
+	in = NewInput(edited(c, func(c *v1.CronJob) { c.Spec.CatchUpPolicy = "" }), at("10:11:00"), builders.MakeJob(c, at("10:05:00")).Backfilled(at("10:10:30")).Obj())
+	in.Unrecordable = true
+	assert.Equal(t, in.Jobs, Decide(in).Replace, "nor can one that is superseded by the start")
 }
 
 func TestS8AnEndedBackfillGoesOnceItsTickCanNotBeDueAnyMore(t *testing.T) {
