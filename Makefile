@@ -162,6 +162,11 @@ chaos-smoke: control-plane bin/chaos/chaos ## 90 seconds of it, always the same,
 chaos-mutations: control-plane bin/chaos/chaos ## Break each law on purpose and see the checker catch it, into docs/reliability.md: about 15 minutes.
 	@exec bin/chaos/chaos -mutations=all -out=bin/chaos/mutations -docs=docs/reliability.md
 
+.PHONY: model
+model: control-plane-test ## A million decisions of the reconciler, judged by a model: about 10 minutes. RUNS and SEED say how many, and where to begin.
+	KUBEBUILDER_ASSETS=$(or $(KUBEBUILDER_ASSETS),$(CURDIR)/$(K8S_BIN)) go test -count=1 -timeout=2h -run='^TestModel$$' ./controllers/batch \
+	  -args -model.decisions=$(or $(RUNS),1000000) -model.seed=$(or $(SEED),1) -model.failures=20
+
 .PHONY: demo
 demo: control-plane build ## Run the operator against a control plane on this machine and show what it does.
 	go build -o bin/demo ./hack/demo

@@ -1,0 +1,450 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/eventrecorder"
+)
+
+// judge holds the contract against what the reconciler does. It knows all that is stored, and what
+// the process has been told of it.
+type judge struct {
+	w       *world
+	history []string
+
+	versions []*version // of the CronJob: what it asked for, oldest first
+	runs     []*run     // Jobs of all CronJobs, in the order of their creation
+	rows     []row      // events about missed ticks
+	told     map[string]bool
+	looks    []look   // decisions, oldest first
+	stops    []window // in which the stored status said that the CronJob has stopped after failures
+	names    map[int64]bool
+
+	// What the reconcile in progress does.
+	look                              look
+	writes, statusRequests, newEvents int
+	troubled                          bool // whether a request of it failed
+	last                              int  // requests of the newest reconcile
+
+	process  int       // counts the processes
+	trouble  time.Time // when a request last failed, or a process ended
+	isSkewed bool      // whether clocks differ, or did, in this run
+}
+
+// version is what a CronJob asks for, from one edit to the next.
+type version struct {
+	number  int64 // the resourceVersion
+	c       *v1.CronJob
+	at      time.Time // by the manager's clock
+	floor   time.Time // ticks up to it don't count, as they are from before an edit of the schedule
+	isKnown bool      // whether the webhook wrote the time of the last edit down
+	rhythm  *rhythm
+	jitter  int64
+	edited  time.Time // when the spec was last edited
+}
+
+// run is a Job.
+type run struct {
+	name         string
+	uid          types.UID
+	owner        types.UID
+	tick         int64 // 0 for a manual run
+	trigger      v1.RunTrigger
+	isFirst      bool // whether it has the name of its tick
+	by           string
+	process      int
+	made         time.Time // by the manager's clock
+	started      time.Time // as the Job says
+	result       string
+	endedAt      time.Time // by the manager's clock
+	over         int64     // as the Job says
+	seenBy       int       // the process whose cache has shown how it ended, and the one that has decided since
+	knownTo      int
+	isUnanswered bool      // whether the process was not told that it was created
+	isCached     bool      // whether the cache had it at the newest decision
+	isTold       bool      // whether a status was stored since
+	gone         time.Time // by the true time
+	goneBy       string
+	recorded     bool // whether a stored status has recorded its tick
+}
+
+// row is an event about missed ticks.
+type row struct {
+	owner       types.UID
+	why         string
+	first, last int64
+	count       int
+	at          time.Time
+}
+
+// window is from one second to another one; 0 for still.
+type window struct {
+	owner    types.UID
+	from, to int64
+}
+
+// look is a decision.
+type look struct {
+	at       time.Time // by the manager's clock
+	version  *version  // what it went by
+	process  int
+	troubled bool
+	asked    int64 // the tick whose Job it asked for; 0 for none
+	code     int
+	isHeld   bool // whether as many Jobs ran as may
+}
+
+// broken is the panic of a run in which a law was broken.
+type broken struct{ law, text string }
+
+func (j *judge) violate(law, format string, args ...any) {
+	panic(broken{law, fmt.Sprintf(format, args...)})
+}
+
+func (j *judge) logf(format string, args ...any) {
+	j.history = append(j.history, stamp(j.w.now)+" "+fmt.Sprintf(format, args...))
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("02 15:04:05.000") }
+
+func tickText(tick int64) string { return time.Unix(tick, 0).UTC().Format("02 15:04:05") }
+
+func versionOf(c *v1.CronJob) int64 {
+	n, _ := strconv.ParseInt(c.ResourceVersion, 10, 64)
+	return n
+}
+
+// edited notes what the CronJob asks for from now on.
+func (j *judge) edited(before, after *v1.CronJob) {
+	now := j.w.Now()
+	v := &version{number: versionOf(after), c: after, at: now, jitter: jitterOf(after), isKnown: !j.w.profile.isUnseen}
+	v.rhythm = rhythmOf(&after.Spec, j.w.profile.start.Truncate(24*time.Hour))
+	if v.floor, v.edited = after.CreationTimestamp.Time, after.CreationTimestamp.Time; before != nil {
+		last := j.newest()
+		v.floor, v.edited = last.floor, last.edited
+		if before.Generation != after.Generation {
+			v.edited = now
+		}
+		if isRescheduled(&before.Spec, &after.Spec, now) {
+			v.floor = now
+		}
+	}
+	j.versions = append(j.versions, v)
+}
+
+// isRescheduled reports whether an edit changes what says when Jobs start. To remove the end of a
+// suspension that is over changes nothing.
+func isRescheduled(before, after *v1.CronJobSpec, now time.Time) bool {
+	when := func(spec *v1.CronJobSpec) v1.CronJobSpec {
+		return v1.CronJobSpec{
+			Schedule: spec.Schedule, AdditionalSchedules: spec.AdditionalSchedules, TimeZone: spec.TimeZone, Exclude: spec.Exclude,
+			NotBefore: spec.NotBefore, NotAfter: spec.NotAfter, Suspend: new(deref(spec.Suspend)), SuspendUntil: spec.SuspendUntil,
+		}
+	}
+	was, is := when(before), when(after)
+	if equality.Semantic.DeepEqual(was, is) {
+		return false
+	}
+	isOver := was.SuspendUntil != nil && was.SuspendUntil.Time.Before(now)
+	was.SuspendUntil = nil
+	return !isOver || !equality.Semantic.DeepEqual(was, is)
+}
+
+func (j *judge) newest() *version { return j.versions[len(j.versions)-1] }
+
+// jitterOf returns by how many seconds the starts of a CronJob are delayed: its UID says.
+func jitterOf(c *v1.CronJob) int64 {
+	limit := uint64(deref(c.Spec.JitterSeconds)) //nolint:gosec // positive
+	if limit == 0 {
+		return 0
+	}
+	sum := uint64(14695981039346656037) // FNV-1a
+	for _, b := range []byte(c.UID) {
+		sum = (sum ^ uint64(b)) * 1099511628211
+	}
+	return int64(sum % limit) //nolint:gosec // small
+}
+
+func (j *judge) removed() { j.logf("the CronJob is deleted") }
+
+func (j *judge) stepped() { j.isSkewed = true }
+
+func (j *judge) started() {
+	j.process++
+	j.trouble = j.w.now
+	j.logf("a process starts")
+}
+
+// created notes a Job.
+func (j *judge) created(job *batchv1.Job, by string) {
+	r := &run{
+		name: job.Name, uid: job.UID, owner: ownerOf(job), by: by, process: j.process, made: j.w.Now(), started: job.CreationTimestamp.Time,
+		trigger: v1.RunTrigger(job.Annotations[v1.TriggerAnnotation]),
+	}
+	if r.trigger == "" {
+		r.trigger = v1.TriggerSchedule
+	}
+	if at, err := time.Parse(time.RFC3339, job.Annotations[v1.ScheduledAtAnnotation]); err == nil {
+		r.tick = at.Unix()
+	}
+	r.isFirst = r.tick != 0 && r.name == fmt.Sprintf("%s-%d", cronJobName, r.tick)
+	if r.owner == "" {
+		j.names[r.tick] = true
+	}
+	if by == "manager" {
+		j.twice(r)
+		j.logf("Job %s is created", r.name)
+	}
+	j.runs = append(j.runs, r)
+	j.w.plan(job)
+}
+
+// twice judges whether the tick has run before.
+func (j *judge) twice(r *run) {
+	for _, other := range j.ran(r.owner) {
+		if other.tick == r.tick && !j.isForgotten(other) {
+			j.violate("S4", "the tick of %s runs twice", tickText(r.tick))
+		}
+	}
+}
+
+// isForgotten reports whether nobody can know of a run any more: its Job was deleted before any
+// status recorded it, and the process that asked for it has ended, or got no answer, or somebody else
+// has asked.
+func (j *judge) isForgotten(r *run) bool {
+	return !r.gone.IsZero() && !r.recorded && (r.process != j.process || r.by != "manager" || r.isUnanswered)
+}
+
+// ran returns the Jobs that ran ticks of a CronJob: those of the schedule, and those of backfills
+// that have the name of their tick.
+func (j *judge) ran(owner types.UID) []*run {
+	var found []*run
+	for _, r := range j.runs {
+		if r.owner == owner && r.isFirst {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+func (j *judge) runOf(uid types.UID) *run {
+	for _, r := range slices.Backward(j.runs) {
+		if r.uid == uid {
+			return r
+		}
+	}
+	return &run{}
+}
+
+func (j *judge) ended(job *batchv1.Job, succeeds bool) {
+	r := j.runOf(job.UID)
+	r.result, r.endedAt, r.over = "Failed", j.w.Now(), j.w.serverNow().Unix()
+	if succeeds {
+		r.result = "Succeeded"
+	}
+	j.logf("Job %s ends: %s", r.name, r.result)
+}
+
+// isKnown reports whether the process knows how a Job ended.
+func (j *judge) isKnown(r *run) bool { return r.isTold || r.knownTo == j.process }
+
+// sawEnd notes that the process was told how a Job ended: at once, or by its cache before it decides
+// the next time.
+func (j *judge) sawEnd(job *batchv1.Job, atOnce bool) {
+	if job != nil && len(job.Status.Conditions) > 0 {
+		r := j.runOf(job.UID)
+		if r.seenBy = j.process; atOnce {
+			r.knownTo = j.process
+		}
+	}
+}
+
+// deleted judges the deletion of a Job, and notes it.
+func (j *judge) deleted(job *batchv1.Job, by string) {
+	r := j.runOf(job.UID)
+	if by == "manager" {
+		j.mayDelete(r)
+	}
+	r.gone, r.goneBy = j.w.now, by
+	j.logf("Job %s is deleted by %s", r.name, by)
+}
+
+// mayDelete judges a deletion by the process: it replaces a Job that runs, or one has ended beyond
+// the limits.
+func (j *judge) mayDelete(r *run) {
+	v := j.look.version
+	if r.owner != v.c.UID {
+		j.violate("S13", "Job %s is deleted, which another controls", r.name)
+	}
+	if r.result == "" || r.seenBy != j.process {
+		if v.c.Spec.ConcurrencyPolicy != v1.ReplaceConcurrent {
+			j.violate("S6", "Job %s is deleted while it runs, and the policy is %s", r.name, v.c.Spec.ConcurrencyPolicy)
+		}
+		return
+	}
+	if c := j.w.cronJob; c != nil && c.UID == r.owner && r.trigger == v1.TriggerSchedule && unix(c.Status.LastScheduleTime) < r.tick {
+		j.violate("S4", "Job %s is deleted, and no stored status records its tick", r.name)
+	}
+	newer, limit := 0, j.limitOf(v, r)
+	for _, other := range j.runs {
+		isThere := j.w.jobs[other.name] != nil && j.w.jobs[other.name].UID == other.uid
+		isThere = isThere || other.isCached
+		if other.owner == r.owner && other != r && isThere && other.result != "" && classOf(other) == classOf(r) && !isOlder(other, r) {
+			newer++
+		}
+	}
+	if newer < limit {
+		j.violate("S8", "Job %s, which %s, is deleted, though only %d newer ones are there and %d are kept", r.name, r.result, newer, limit)
+	}
+}
+
+// classOf returns which Jobs share a history limit.
+func classOf(r *run) string {
+	if r.trigger == v1.TriggerManual {
+		return string(r.trigger)
+	}
+	return string(r.trigger) + r.result
+}
+
+// isOlder reports whether a Job goes before another one: the schedule's by their ticks, others by
+// their creation.
+func isOlder(a, b *run) bool {
+	if a.trigger == v1.TriggerSchedule {
+		return a.tick < b.tick
+	}
+	return a.started.Before(b.started)
+}
+
+func (j *judge) limitOf(v *version, r *run) int {
+	switch {
+	case r.trigger == v1.TriggerBackfill && r.result == "Failed":
+		return 10
+	case r.trigger != v1.TriggerSchedule:
+		return 3
+	case r.result == "Failed":
+		return int(*v.c.Spec.FailedJobsHistoryLimit)
+	}
+	return int(*v.c.Spec.SuccessfulJobsHistoryLimit)
+}
+
+// reconciling begins a reconcile.
+func (j *judge) reconciling() {
+	j.look, j.writes, j.statusRequests, j.newEvents, j.troubled, j.last = look{}, 0, 0, 0, false, 0
+}
+
+// observed notes what the process goes by from now on.
+func (j *judge) observed(c *v1.CronJob) {
+	if c == nil || !j.w.inReconcile || j.look.asked != 0 || j.statusRequests > 0 {
+		return
+	}
+	j.look = look{at: j.w.Now(), process: j.process}
+	for _, r := range j.runs {
+		if r.seenBy == j.process {
+			r.knownTo = j.process
+		}
+		cached := j.w.cachedJobs[r.name]
+		r.isCached = cached != nil && cached.UID == r.uid
+	}
+	for _, v := range j.versions {
+		if v.c.UID == c.UID && v.number <= versionOf(c) {
+			j.look.version = v
+		}
+	}
+}
+
+func (j *judge) request(kind, _ string) {
+	j.last++
+	if kind == status {
+		j.statusRequests++
+		if j.statusRequests > 1 {
+			j.violate("W3", "a reconcile writes the status twice")
+		}
+	}
+}
+
+func (j *judge) answered(kind, name string, answer error) {
+	code := codeOf(answer)
+	isNormal := code == 200 || kind == read && code == 404
+	if kind == create {
+		j.look.code = code
+		if last := len(j.runs) - 1; last >= 0 && j.runs[last].name == name && code != http.StatusOK {
+			j.runs[last].isUnanswered = true
+		}
+	}
+	if !isNormal {
+		j.troubled, j.trouble = true, j.w.now
+		j.logf("%s %s is answered with %d", kind, name, code)
+	}
+}
+
+// wrote judges a status that is stored.
+func (j *judge) wrote(before, after *v1.CronJobStatus, size int, changed bool) {
+	j.writes++
+	if !changed {
+		j.violate("W3", "a status is written that changes nothing")
+	}
+	if deref(after.LastScheduleTime).Time.Before(deref(before.LastScheduleTime).Time) {
+		j.violate("S5", "lastScheduleTime goes back from %v to %v", before.LastScheduleTime, after.LastScheduleTime)
+	}
+	if size > 64<<10 {
+		j.violate("R2", "the status takes %d bytes", size)
+	}
+	for _, r := range j.runs {
+		isKnown := r.gone.IsZero() || r.process == j.process
+		r.isTold = r.isTold || r.knownTo == j.process
+		if last := unix(after.LastScheduleTime); r.owner == j.w.cronJob.UID && (r.tick == last || r.tick < last && isKnown) {
+			r.recorded = true
+		}
+	}
+	stopped := v1.ReasonStoppedAfterFailures
+	switch was, is := readyReason(before) == stopped, readyReason(after) == stopped; {
+	case is && !was:
+		j.stops = append(j.stops, window{owner: j.w.cronJob.UID, from: j.w.Now().Unix()})
+	case was && !is:
+		j.stops[len(j.stops)-1].to = j.w.Now().Unix()
+	}
+	j.logf("status: last %v, next %v, %d active, Ready %s", text(after.LastScheduleTime), text(after.NextScheduleTime),
+		after.ActiveCount, readyReason(after))
+}
+
+// event notes an event. The API server stores each once.
+func (j *judge) event(e eventrecorder.Event, identity string) {
+	if j.told[identity] {
+		return
+	}
+	j.told[identity] = true
+	j.newEvents++
+	j.logf("event %s: %s", e.Reason, e.Note)
+	if e.Reason == "MissSchedule" {
+		j.rows = append(j.rows, rowOf(e, j.w.Now()))
+	}
+}
+
+// rowOf reads "Missed scheduled time A: why" or "Missed 7 scheduled times from A to B: why".
+func rowOf(e eventrecorder.Event, at time.Time) row {
+	what, why, _ := strings.Cut(e.Note, "Z: ")
+	words := strings.Fields(what)
+	instant := func(word string) int64 {
+		t, _ := time.Parse(time.RFC3339, strings.TrimSuffix(word, "Z")+"Z")
+		return t.Unix()
+	}
+	found := row{owner: e.Regarding.GetUID(), why: why, count: 1, at: at, last: instant(words[len(words)-1])}
+	if found.first = found.last; words[1] != "scheduled" {
+		found.count, _ = strconv.Atoi(words[1])
+		found.first = instant(words[len(words)-3])
+	}
+	return found
+}

@@ -1,0 +1,592 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+)
+
+// anchor returns what an interval counts from: the newest run, or the creation.
+func (j *judge) anchor(c *v1.CronJob) int64 {
+	newest := c.CreationTimestamp.Unix()
+	for _, r := range j.ran(c.UID) {
+		if r.trigger == v1.TriggerSchedule {
+			newest = max(newest, r.tick)
+		}
+	}
+	if j.w.cronJob != nil && j.w.cronJob.UID == c.UID && j.w.cronJob.Status.LastScheduleTime != nil {
+		newest = max(newest, j.w.cronJob.Status.LastScheduleTime.Unix())
+	}
+	return newest
+}
+
+// lastRun returns the newest tick that the schedule ran; 0 for none.
+func (j *judge) lastRun(owner types.UID) int64 {
+	last := int64(0)
+	for _, r := range j.ran(owner) {
+		if r.trigger == v1.TriggerSchedule && !j.isForgotten(r) {
+			last = max(last, r.tick)
+		}
+	}
+	return last
+}
+
+// from returns the instant up to which no tick of a version may run: that of the edit, and the last
+// one of a suspension. A process whose clock is behind goes by when it first saw the edit.
+func (j *judge) from(v *version) int64 {
+	floor := v.floor
+	for _, l := range j.looks {
+		if l.version != nil && l.version.number >= v.number && l.version.c.UID == v.c.UID && l.at.Before(floor) {
+			floor = l.at
+		}
+	}
+	from := floor.Unix()
+	if until := v.c.Spec.SuspendUntil; until != nil {
+		from = max(from, until.Unix()-1)
+	}
+	return max(from, v.c.CreationTimestamp.Unix())
+}
+
+// asked judges a request for a Job.
+func (j *judge) asked(job *batchv1.Job) {
+	v, tick := j.look.version, tickOf(job)
+	j.look.asked = tick
+	want := fmt.Sprintf("%s-%d", cronJobName, tick)
+	if job.Name != want || job.Spec.Template.Annotations[v1.ScheduledAtAnnotation] != job.Annotations[v1.ScheduledAtAnnotation] {
+		j.violate("S12", "Job %s is asked for with the tick %s, and that of its Pods %s", job.Name,
+			job.Annotations[v1.ScheduledAtAnnotation], job.Spec.Template.Annotations[v1.ScheduledAtAnnotation])
+	}
+	now, at := j.w.Now(), time.Unix(tick, 0)
+	start := at.Add(time.Duration(v.jitter) * time.Second)
+	switch {
+	case v == nil || v.c.DeletionTimestamp != nil:
+		j.violate("S9", "Job %s is asked for, and the CronJob is being deleted", job.Name)
+	case ownerOf(job) != v.c.UID:
+		j.violate("S13", "Job %s is asked for, and its owner is %s", job.Name, ownerOf(job))
+	case start.After(now):
+		j.violate("S11", "Job %s is asked for %v early", job.Name, start.Sub(now))
+	case deref(v.c.Spec.Suspend) || v.c.Spec.SuspendUntil != nil && j.look.at.Before(v.c.Spec.SuspendUntil.Time):
+		j.violate("S7", "Job %s is asked for while suspended", job.Name)
+	case tick <= j.from(v):
+		j.violate("S7", "Job %s is asked for, and ticks count from %s", job.Name, stamp(time.Unix(j.from(v), 0)))
+	case j.isLate(v, tick, j.look.at):
+		j.violate("S2", "Job %s is asked for after its deadline", job.Name)
+	}
+	for _, r := range j.ran(v.c.UID) {
+		if r.tick == tick {
+			return // the answer to an earlier request was lost
+		}
+	}
+	if !v.rhythm.has(tick, j.anchor(v.c)) {
+		j.violate("S2", "Job %s is asked for, and %s is no tick", job.Name, tickText(tick))
+	}
+	j.order(v, tick)
+	j.concurrency(v, job.Name)
+	if count := j.failures(v, true); !j.isSkewed && v.c.Spec.StopAfterFailures != nil && count >= int(*v.c.Spec.StopAfterFailures) {
+		j.violate("S21", "Job %s is asked for after %d failures in a row", job.Name, count)
+	}
+}
+
+func tickOf(job *batchv1.Job) int64 {
+	at, _ := time.Parse(time.RFC3339, job.Annotations[v1.ScheduledAtAnnotation])
+	return at.Unix()
+}
+
+func (j *judge) isLate(v *version, tick int64, now time.Time) bool {
+	deadline := v.c.Spec.StartingDeadlineSeconds
+	return deadline != nil && now.After(time.Unix(tick+v.jitter+*deadline, 0))
+}
+
+// catchUp returns how many ticks may be due at once.
+func catchUp(v *version) int {
+	switch {
+	case v.c.Spec.CatchUpPolicy != v1.CatchUpAll:
+		return 1
+	case v.c.Spec.CatchUpLimit == nil:
+		return 10
+	}
+	return int(*v.c.Spec.CatchUpLimit)
+}
+
+// order judges whether it is the tick's turn: the newest one, or with catchUpPolicy All the oldest of
+// the newest few, of those that are in time and have not been handled.
+func (j *judge) order(v *version, tick int64) {
+	due := v.rhythm.between(j.from(v), j.look.at.Unix()-v.jitter, j.anchor(v.c))
+	handled := func(other int64) bool {
+		return j.hasRun(v.c.UID, other) || j.names[other] || j.rowsOf(v.c.UID, other) > 0
+	}
+	if last := j.lastRun(v.c.UID); last >= tick {
+		j.violate("S2", "the tick of %s is asked for after that of %s", tickText(tick), tickText(last))
+	}
+	newest := due[max(0, len(due)-catchUp(v)):]
+	if !slices.Contains(newest, tick) {
+		j.violate("S2", "the tick of %s is asked for when %d newer ones are due", tickText(tick), len(newest))
+	}
+	for _, other := range newest {
+		if other < tick && other > j.lastRun(v.c.UID) && !handled(other) && !j.isLate(v, other, j.look.at) && !j.hasStopped(v, other) {
+			j.violate("S23", "the tick of %s is asked for before that of %s", tickText(tick), tickText(other))
+		}
+	}
+}
+
+func (j *judge) hasRun(owner types.UID, tick int64) bool {
+	return slices.ContainsFunc(j.ran(owner), func(r *run) bool { return r.tick == tick })
+}
+
+// rowsOf counts the reports of a tick as missed.
+func (j *judge) rowsOf(owner types.UID, tick int64) int {
+	count := 0
+	for _, r := range j.rows {
+		if r.owner == owner && r.first <= tick && tick <= r.last {
+			count++
+		}
+	}
+	return count
+}
+
+// concurrency judges how many Jobs run beside one that is asked for. Those that others started count
+// once the cache has them.
+func (j *judge) concurrency(v *version, name string) {
+	running := 0
+	for _, r := range j.runs {
+		if r.owner == v.c.UID && r.result == "" && r.gone.IsZero() && (r.by == "manager" || r.isCached) {
+			running++
+		}
+	}
+	limit := limitOf(v)
+	if v.c.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent {
+		limit = 1
+	}
+	if running >= limit {
+		j.violate("S6", "Job %s is asked for while %d others run: %s, at most %d", name, running, v.c.Spec.ConcurrencyPolicy, limit)
+	}
+}
+
+// limitOf returns how many Jobs may run before a tick waits.
+func limitOf(v *version) int {
+	switch {
+	case v.c.Spec.ConcurrencyPolicy == v1.ForbidConcurrent:
+		return 1
+	case v.c.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent || v.c.Spec.MaxConcurrency == nil:
+		return math.MaxInt
+	}
+	return int(*v.c.Spec.MaxConcurrency)
+}
+
+// resetAt returns when the count of failures towards the stop was last reset, as far as a process
+// knows, in seconds.
+func (j *judge) resetAt(v *version, before int64) int64 {
+	reset := v.edited.Unix()
+	for _, r := range j.runs {
+		if r.owner == v.c.UID && r.result == "Succeeded" && j.isKnown(r) && r.over <= before {
+			reset = max(reset, r.over)
+		}
+	}
+	if at, err := time.Parse(time.RFC3339, v.c.Annotations[v1.ResumedAtAnnotation]); err == nil && at.Unix() <= before {
+		reset = max(reset, at.Unix())
+	}
+	return reset
+}
+
+// failures counts the failures in a row that count towards the stop, as far as a process knows. One
+// in the second of a reset does not count.
+func (j *judge) failures(v *version, isKnown bool) int {
+	count, reset := 0, j.resetAt(v, math.MaxInt64)
+	for _, r := range j.runs {
+		if r.owner == v.c.UID && r.result == "Failed" && r.over > reset && (!isKnown || j.isKnown(r)) {
+			count++
+		}
+	}
+	return count
+}
+
+// hasStopped reports whether a CronJob may have been stopped after failures at a tick: from the failure
+// until the first reset after it, or while the status said so.
+func (j *judge) hasStopped(v *version, tick int64) bool {
+	for _, s := range j.stops {
+		if s.owner == v.c.UID && s.from <= tick && (s.to == 0 || tick <= s.to) {
+			return true
+		}
+	}
+	for _, r := range j.runs {
+		limit := j.versionAt(v.c.UID, r.endedAt).c.Spec.StopAfterFailures
+		if r.owner != v.c.UID || r.result != "Failed" || limit == nil || r.over > tick+v.jitter {
+			continue
+		}
+		before, after := j.resetsAround(v.c.UID, r.over)
+		if after >= tick && j.failedBetween(v.c.UID, before, r.over) >= int(*limit) {
+			return true
+		}
+	}
+	return false
+}
+
+// resetsAround returns the last reset of the count of failures before an instant, and the first one
+// after it.
+func (j *judge) resetsAround(owner types.UID, at int64) (before, after int64) {
+	after = math.MaxInt64
+	note := func(reset int64) {
+		if reset < at {
+			before = max(before, reset)
+		} else {
+			after = min(after, reset)
+		}
+	}
+	for _, v := range j.versions {
+		if v.c.UID == owner {
+			note(v.edited.Unix())
+			if resumed, err := time.Parse(time.RFC3339, v.c.Annotations[v1.ResumedAtAnnotation]); err == nil {
+				note(resumed.Unix())
+			}
+		}
+	}
+	for _, r := range j.runs {
+		if r.owner == owner && r.result == "Succeeded" {
+			note(r.over)
+		}
+	}
+	return before, after
+}
+
+func (j *judge) failedBetween(owner types.UID, after, until int64) int {
+	count := 0
+	for _, r := range j.runs {
+		if r.owner == owner && r.result == "Failed" && r.over > after && r.over <= until {
+			count++
+		}
+	}
+	return count
+}
+
+// versionAt returns what a CronJob asked for at an instant.
+func (j *judge) versionAt(owner types.UID, at time.Time) *version {
+	found := j.newest()
+	for _, v := range slices.Backward(j.versions) {
+		if v.c.UID == owner {
+			if found = v; !v.at.After(at) {
+				break
+			}
+		}
+	}
+	return found
+}
+
+// reconciled judges when the process wants to look again: by the next tick.
+func (j *judge) reconciled(wake time.Time, isComplete bool) {
+	j.look.troubled = j.troubled
+	l := j.look
+	if l.version != nil {
+		l.isHeld = j.running(l.version.c.UID) >= limitOf(l.version)
+		j.looks = append(j.looks, l)
+	}
+	if !isComplete || l.version == nil || j.w.cronJob == nil || j.w.cronJob.UID != l.version.c.UID {
+		return
+	}
+	next, ok := j.nextStart(l.version, l.at)
+	if !ok || j.mayHaveStopped(l.version) {
+		return
+	}
+	if by := next.Add(-j.w.skew); wake.IsZero() || wake.After(by.Add(2*time.Millisecond)) && wake.After(j.w.now.Add(2*time.Millisecond)) {
+		j.violate("S14", "the next tick starts at %s, and the next reconcile is due at %s", stamp(next), stamp(wake.Add(j.w.skew)))
+	}
+}
+
+func (j *judge) running(owner types.UID) int {
+	count := 0
+	for _, r := range j.runs {
+		if r.owner == owner && r.result == "" && r.gone.IsZero() {
+			count++
+		}
+	}
+	return count
+}
+
+// nextStart returns when the first tick starts that comes after an instant.
+func (j *judge) nextStart(v *version, after time.Time) (time.Time, bool) {
+	if deref(v.c.Spec.Suspend) || v.c.DeletionTimestamp != nil {
+		return time.Time{}, false
+	}
+	from := max(after.Unix()-v.jitter, j.from(v), j.lastRun(v.c.UID))
+	tick, ok := v.rhythm.next(from, j.anchor(v.c))
+	for ok && j.rowsOf(v.c.UID, tick) > 0 { // a jitter that was edited may move its start
+		tick, ok = v.rhythm.next(tick, j.anchor(v.c))
+	}
+	return time.Unix(tick+v.jitter, 0), ok
+}
+
+// mayHaveStopped reports whether the CronJob has stopped after failures, by all that is stored or by
+// what the process knows.
+func (j *judge) mayHaveStopped(v *version) bool {
+	limit := v.c.Spec.StopAfterFailures
+	return readyReason(&j.w.cronJob.Status) == v1.ReasonStoppedAfterFailures ||
+		limit != nil && (j.failures(v, true) >= int(*limit) || j.failures(v, false) >= int(*limit))
+}
+
+func readyReason(status *v1.CronJobStatus) string {
+	if ready := meta.FindStatusCondition(status.Conditions, v1.ConditionReady); ready != nil {
+		return ready.Reason
+	}
+	return ""
+}
+
+// unix returns the seconds of a time; 0 for none.
+func unix(t *metav1.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.Unix()
+}
+
+func text(t *metav1.Time) string {
+	if t == nil {
+		return "none"
+	}
+	return stamp(t.Time)
+}
+
+// settled judges what is stored when nothing is in the way any more, and that nothing is done then.
+func (j *judge) settled() {
+	c := j.w.cronJob
+	v := j.newest()
+	requests, events, wake := j.w.requests, len(j.told), j.w.wake
+	j.w.reconcile()
+	if j.w.requests != requests || len(j.told) != events || !near(j.w.wake, wake) && !j.isSkewed {
+		j.violate("W2", "an idle reconcile makes %d requests and %d events, and the next comes at %s instead of %s",
+			j.w.requests-requests, len(j.told)-events, stamp(j.w.wake), stamp(wake))
+	}
+	if c.Status.ObservedGeneration != c.Generation {
+		j.violate("O2", "observedGeneration is %d, and the generation %d", c.Status.ObservedGeneration, c.Generation)
+	}
+	j.jobs(c, v)
+	j.next(c, v)
+	j.stopped(c, v)
+	j.account(c)
+}
+
+func near(a, b time.Time) bool {
+	return a.IsZero() == b.IsZero() && a.Sub(b).Abs() <= 2*time.Millisecond
+}
+
+// jobs judges what the status says of the Jobs.
+func (j *judge) jobs(c *v1.CronJob, v *version) {
+	var active, listed []string
+	kept := map[string]int{}
+	for _, r := range j.runs {
+		switch {
+		case r.owner != c.UID || !r.gone.IsZero():
+		case r.result == "":
+			active = append(active, r.name)
+		default:
+			kept[classOf(r)]++
+			if limit := j.limitOf(v, r); kept[classOf(r)] > limit {
+				j.violate("S8", "more than %d Jobs are kept, one of them is %s", limit, r.name)
+			}
+		}
+	}
+	for _, ref := range c.Status.Active {
+		listed = append(listed, ref.Name)
+	}
+	slices.Sort(active)
+	slices.Sort(listed)
+	isCut := len(active) > 100 && len(listed) == 100
+	if !slices.Equal(active, listed) && !isCut || int(c.Status.ActiveCount) != len(active) {
+		j.violate("status", "active are %v (%d), and the Jobs %v run", listed, c.Status.ActiveCount, active)
+	}
+	for _, entry := range c.Status.RecentRuns {
+		if entry.JobName == "" {
+			continue
+		}
+		var want []string // of all Jobs that had the name in that second
+		isListed := false
+		for _, r := range j.runs {
+			if r.name == entry.JobName && r.started.Equal(entry.StartTime.Time) && r.owner == c.UID {
+				want = append(want, j.outcome(r))
+				isListed = isListed || j.outcome(r) == string(entry.Result) || r.isAmbiguous() && entry.Result == v1.RunDeleted
+			}
+		}
+		if !isListed {
+			j.violate("status", "recentRuns says of %s that it is %s, and it is %s", entry.JobName, entry.Result, want)
+		}
+	}
+	if last := j.lastRun(c.UID); unix(c.Status.LastScheduleTime) < last {
+		j.violate("S5", "lastScheduleTime is %s, and %s has run", text(c.Status.LastScheduleTime), tickText(last))
+	}
+}
+
+// outcome returns the result of a run, as the status has it.
+func (j *judge) outcome(r *run) string {
+	switch {
+	case r.result != "" && (j.isKnown(r) || r.gone.IsZero()):
+		return r.result
+	case r.gone.IsZero():
+		return "Running"
+	}
+	return "Deleted"
+}
+
+// isAmbiguous reports whether the Job was deleted by somebody after it had ended: that may not have
+// been known when the status was written.
+func (r *run) isAmbiguous() bool { return !r.gone.IsZero() && r.goneBy != "manager" }
+
+// next judges nextScheduleTime.
+func (j *judge) next(c *v1.CronJob, v *version) {
+	reason, next := readyReason(&c.Status), c.Status.NextScheduleTime
+	now := j.w.Now()
+	isSuspended := deref(c.Spec.Suspend) || c.Spec.SuspendUntil != nil && now.Before(c.Spec.SuspendUntil.Time)
+	switch {
+	case !v.rhythm.isValid:
+		if reason != v1.ReasonInvalidSchedule {
+			j.violate("S10", "Ready is %s, and the schedule is invalid", reason)
+		}
+	case isSuspended:
+		if reason != v1.ReasonSuspended || next != nil {
+			j.violate("S7", "Ready is %s and the next tick %s, and the CronJob is suspended", reason, text(next))
+		}
+	case reason == v1.ReasonStoppedAfterFailures:
+		if next != nil {
+			j.violate("S21", "the next tick is %s, and the CronJob has stopped", text(next))
+		}
+	default:
+		j.nextTick(c, v, reason)
+	}
+}
+
+// nextTick judges the next tick of a CronJob whose ticks may run: the first one to come, unless one
+// that is due waits.
+func (j *judge) nextTick(c *v1.CronJob, v *version, reason string) {
+	next, want := c.Status.NextScheduleTime, "none"
+	coming, ok := j.nextStart(v, j.w.Now())
+	if ok {
+		want = stamp(coming.Add(-time.Duration(v.jitter) * time.Second))
+	}
+	isWaiting := next != nil && !next.Add(time.Duration(v.jitter)*time.Second).After(j.w.Now())
+	switch {
+	case isWaiting && reason != v1.ReasonWaiting && reason != v1.ReasonJobCreationFailed:
+		j.violate("S2", "the tick of %s is due, and Ready is %s", text(next), reason)
+	case isWaiting && reason == v1.ReasonWaiting && j.running(c.UID) < limitOf(v):
+		j.violate("S6", "the tick of %s waits, and only %d Jobs run", text(next), j.running(c.UID))
+	case !isWaiting && text(next) != want && ok: // what comes later than the model looks is not judged
+		j.violate("S2", "nextScheduleTime is %s instead of %s", text(next), want)
+	case !isWaiting && next != nil && reason != v1.ReasonScheduled:
+		j.violate("O2", "the next tick is %s, and Ready is %s", text(next), reason)
+	}
+}
+
+// stopped judges whether the CronJob has stopped after failures when it should, and only then.
+func (j *judge) stopped(c *v1.CronJob, v *version) {
+	limit, is := c.Spec.StopAfterFailures, readyReason(&c.Status) == v1.ReasonStoppedAfterFailures
+	if j.isSkewed || !v.isKnown || !v.rhythm.isValid || deref(c.Spec.Suspend) || c.Spec.SuspendUntil != nil {
+		return
+	}
+	count := j.failures(v, true)
+	if want := limit != nil && count >= int(*limit); is != want {
+		j.violate("S21", "Ready is %s after %d failures in a row", readyReason(&c.Status), count)
+	}
+	if limit != nil && int(c.Status.FailuresTowardsStop) != count {
+		j.violate("S21", "failuresTowardsStop is %d instead of %d", c.Status.FailuresTowardsStop, count)
+	}
+}
+
+// account judges that each tick which came ran or was reported, once.
+func (j *judge) account(c *v1.CronJob) {
+	for i, v := range j.versions {
+		var next *version
+		if i+1 < len(j.versions) {
+			next = j.versions[i+1]
+		}
+		switch until := j.w.Now().Unix() - v.jitter; {
+		case v.c.UID != c.UID || next != nil && next.floor.Equal(v.floor): // it goes on
+		case next != nil:
+			j.accountSpan(c, v, min(until, next.floor.Unix()), true)
+		default:
+			j.accountSpan(c, v, until, false)
+		}
+	}
+}
+
+func (j *judge) accountSpan(c *v1.CronJob, v *version, until int64, isOver bool) {
+	if deref(v.c.Spec.Suspend) || j.isSkewed || !v.isKnown {
+		return
+	}
+	from := j.from(v)
+	waiting := int64(math.MaxInt64)
+	if next := c.Status.NextScheduleTime; next != nil && !isOver {
+		waiting = next.Unix()
+	}
+	ticks := v.rhythm.between(from, until, j.anchorOf(v, until))
+	for _, row := range j.rows {
+		if row.owner == c.UID && len(ticks) > 0 && row.first >= ticks[0] && row.last <= ticks[len(ticks)-1] {
+			j.count(v, row, ticks)
+		}
+	}
+	for _, tick := range ticks {
+		rows, hasRun := j.rowsOf(c.UID, tick), j.hasRun(c.UID, tick)
+		switch {
+		case rows > 1:
+			j.violate("S2", "%d events say that the tick of %s was missed", rows, tickText(tick))
+		case rows+b(hasRun) > 0 || tick >= waiting || isOver || j.hasStopped(v, tick):
+		default:
+			j.violate("S2", "the tick of %s has neither run nor been reported", tickText(tick))
+		}
+	}
+}
+
+// count judges how many ticks an event says were missed: those that did not run.
+func (j *judge) count(v *version, row row, ticks []int64) {
+	count := 0
+	for _, tick := range ticks {
+		switch {
+		case tick < row.first || tick > row.last || j.scheduled(v.c.UID, tick):
+		case j.hasStopped(v, tick):
+			return // nobody knows whether it counts
+		default:
+			count++
+		}
+	}
+	if min(count, 100) != row.count {
+		j.violate("S2", "an event says that %d ticks from %s to %s were missed, and %d did not run", row.count,
+			tickText(row.first), tickText(row.last), count)
+	}
+}
+
+func b(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// scheduled reports whether the schedule ran a tick, and that can't be forgotten.
+func (j *judge) scheduled(owner types.UID, tick int64) bool {
+	return slices.ContainsFunc(j.ran(owner), func(r *run) bool {
+		return r.tick == tick && r.trigger == v1.TriggerSchedule && !j.isForgotten(r)
+	})
+}
+
+// anchorOf returns what the interval of a version counted from until an instant.
+func (j *judge) anchorOf(v *version, until int64) int64 {
+	anchor := v.c.CreationTimestamp.Unix()
+	if v.rhythm.interval == 0 {
+		return anchor
+	}
+	for _, r := range j.ran(v.c.UID) {
+		if r.trigger == v1.TriggerSchedule && r.tick <= until {
+			anchor = max(anchor, r.tick)
+		}
+	}
+	for from := j.from(v); anchor > from; {
+		anchor -= v.rhythm.interval
+	}
+	return anchor
+}
