@@ -373,11 +373,6 @@ func backfill(w *world, r *rand.Rand) string {
 	if w.jobs[job.Name] != nil {
 		job.Name += "-2"
 	}
-	for _, r := range w.judge.runs { // KNOWN
-		if r.name == job.Name && r.started.Unix() == w.serverNow().Unix() {
-			return ""
-		}
-	}
 	if w.server.create(job, "somebody") != nil {
 		return ""
 	}

@@ -25,19 +25,21 @@ type judge struct {
 	w       *world
 	history []string
 
-	versions []*version // of the CronJob: what it asked for, oldest first
-	runs     []*run     // Jobs of all CronJobs, in the order of their creation
-	rows     []row      // events about missed ticks
+	versions []*version      // of the CronJob: what it asked for, oldest first
+	runs     []*run          // Jobs of all CronJobs, in the order of their creation
+	noted    []row           // in statuses; count is the process
+	refusals map[string]bool // that were reported: a tick and an answer
+	rows     []row           // events about missed ticks
 	told     map[string]bool
 	looks    []look   // decisions, oldest first
 	stops    []window // in which the stored status said that the CronJob has stopped after failures
 	names    map[int64]bool
 
 	// What the reconcile in progress does.
-	look                              look
-	writes, statusRequests, newEvents int
-	troubled                          bool // whether a request of it failed
-	last                              int  // requests of the newest reconcile
+	look           look
+	rejections     map[int]bool // the answers to requests for Jobs
+	statusRequests int
+	troubled       bool // whether a request of it failed
 
 	process  int       // counts the processes
 	trouble  time.Time // when a request last failed, or a process ended
@@ -54,6 +56,10 @@ type version struct {
 	rhythm  *rhythm
 	jitter  int64
 	edited  time.Time // when the spec was last edited
+	seen    time.Time // when the newest process first went by it
+	seenBy  int
+	since   int64 // the generation of the edit at floor
+	waiting int64 // the tick that the status waited for when the next schedule came; 0 for none
 }
 
 // run is a Job.
@@ -134,12 +140,17 @@ func (j *judge) edited(before, after *v1.CronJob) {
 	v.rhythm = rhythmOf(&after.Spec, j.w.profile.start.Truncate(24*time.Hour))
 	if v.floor, v.edited = after.CreationTimestamp.Time, after.CreationTimestamp.Time; before != nil {
 		last := j.newest()
-		v.floor, v.edited = last.floor, last.edited
+		if before.Status.ObservedGeneration >= last.since {
+			last.waiting = unix(before.Status.NextScheduleTime)
+		}
+		v.floor, v.edited, v.since = last.floor, last.edited, last.since
 		if before.Generation != after.Generation {
 			v.edited = now
 		}
 		if isRescheduled(&before.Spec, &after.Spec, now) {
-			v.floor = now
+			v.floor, v.since = now, after.Generation
+		} else if was := before.Spec.SuspendUntil; was != nil && after.Spec.SuspendUntil == nil && was.After(v.floor) {
+			v.floor = was.Add(-time.Nanosecond) // a suspension that is over stays over
 		}
 	}
 	j.versions = append(j.versions, v)
@@ -289,7 +300,7 @@ func (j *judge) mayDelete(r *run) {
 	if r.owner != v.c.UID {
 		j.violate("S13", "Job %s is deleted, which another controls", r.name)
 	}
-	if r.result == "" || r.seenBy != j.process {
+	if r.result == "" || !j.isKnown(r) {
 		if v.c.Spec.ConcurrencyPolicy != v1.ReplaceConcurrent {
 			j.violate("S6", "Job %s is deleted while it runs, and the policy is %s", r.name, v.c.Spec.ConcurrencyPolicy)
 		}
@@ -342,7 +353,7 @@ func (j *judge) limitOf(v *version, r *run) int {
 
 // reconciling begins a reconcile.
 func (j *judge) reconciling() {
-	j.look, j.writes, j.statusRequests, j.newEvents, j.troubled, j.last = look{}, 0, 0, 0, false, 0
+	j.look, j.statusRequests, j.troubled = look{}, 0, false
 }
 
 // observed notes what the process goes by from now on.
@@ -363,10 +374,12 @@ func (j *judge) observed(c *v1.CronJob) {
 			j.look.version = v
 		}
 	}
+	if v := j.look.version; v != nil && v.seenBy != j.process {
+		v.seen, v.seenBy = j.look.at, j.process
+	}
 }
 
 func (j *judge) request(kind, _ string) {
-	j.last++
 	if kind == status {
 		j.statusRequests++
 		if j.statusRequests > 1 {
@@ -380,6 +393,7 @@ func (j *judge) answered(kind, name string, answer error) {
 	isNormal := code == 200 || kind == read && code == 404
 	if kind == create {
 		j.look.code = code
+		j.rejections[code] = true
 		if last := len(j.runs) - 1; last >= 0 && j.runs[last].name == name && code != http.StatusOK {
 			j.runs[last].isUnanswered = true
 		}
@@ -391,16 +405,12 @@ func (j *judge) answered(kind, name string, answer error) {
 }
 
 // wrote judges a status that is stored.
-func (j *judge) wrote(before, after *v1.CronJobStatus, size int, changed bool) {
-	j.writes++
+func (j *judge) wrote(before, after *v1.CronJobStatus, changed bool) {
 	if !changed {
 		j.violate("W3", "a status is written that changes nothing")
 	}
 	if deref(after.LastScheduleTime).Time.Before(deref(before.LastScheduleTime).Time) {
 		j.violate("S5", "lastScheduleTime goes back from %v to %v", before.LastScheduleTime, after.LastScheduleTime)
-	}
-	if size > 64<<10 {
-		j.violate("R2", "the status takes %d bytes", size)
 	}
 	for _, r := range j.runs {
 		isKnown := r.gone.IsZero() || r.process == j.process
@@ -416,6 +426,11 @@ func (j *judge) wrote(before, after *v1.CronJobStatus, size int, changed bool) {
 	case was && !is:
 		j.stops[len(j.stops)-1].to = j.w.Now().Unix()
 	}
+	for _, m := range after.Missed {
+		if !slices.Contains(before.Missed, m) {
+			j.noted = append(j.noted, row{owner: j.w.cronJob.UID, first: m.First.Unix(), last: m.Last.Unix(), count: j.process})
+		}
+	}
 	j.logf("status: last %v, next %v, %d active, Ready %s", text(after.LastScheduleTime), text(after.NextScheduleTime),
 		after.ActiveCount, readyReason(after))
 }
@@ -426,10 +441,13 @@ func (j *judge) event(e eventrecorder.Event, identity string) {
 		return
 	}
 	j.told[identity] = true
-	j.newEvents++
 	j.logf("event %s: %s", e.Reason, e.Note)
-	if e.Reason == "MissSchedule" {
+	switch e.Reason {
+	case "MissSchedule":
 		j.rows = append(j.rows, rowOf(e, j.w.Now()))
+		j.reason(j.rows[len(j.rows)-1])
+	case "FailedCreate":
+		j.refused(e.Note)
 	}
 }
 

@@ -6,7 +6,9 @@ package model
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -21,7 +23,7 @@ import (
 func (j *judge) anchor(c *v1.CronJob) int64 {
 	newest := c.CreationTimestamp.Unix()
 	for _, r := range j.ran(c.UID) {
-		if r.trigger == v1.TriggerSchedule {
+		if r.trigger == v1.TriggerSchedule && !j.isForgotten(r) {
 			newest = max(newest, r.tick)
 		}
 	}
@@ -93,7 +95,8 @@ func (j *judge) asked(job *batchv1.Job) {
 	}
 	j.order(v, tick)
 	j.concurrency(v, job.Name)
-	if count := j.failures(v, true); !j.isSkewed && v.c.Spec.StopAfterFailures != nil && count >= int(*v.c.Spec.StopAfterFailures) {
+	limit := v.c.Spec.StopAfterFailures
+	if count := j.failures(v, true); !j.isSkewed && v.isKnown && limit != nil && count >= int(*limit) {
 		j.violate("S21", "Job %s is asked for after %d failures in a row", job.Name, count)
 	}
 }
@@ -134,7 +137,8 @@ func (j *judge) order(v *version, tick int64) {
 		j.violate("S2", "the tick of %s is asked for when %d newer ones are due", tickText(tick), len(newest))
 	}
 	for _, other := range newest {
-		if other < tick && other > j.lastRun(v.c.UID) && !handled(other) && !j.isLate(v, other, j.look.at) && !j.hasStopped(v, other) {
+		isFirst := other < tick && other > j.lastRun(v.c.UID) && !handled(other) && !j.hasStopped(v, other)
+		if v.isKnown && isFirst && !j.isLate(v, other, j.look.at) {
 			j.violate("S23", "the tick of %s is asked for before that of %s", tickText(tick), tickText(other))
 		}
 	}
@@ -156,16 +160,21 @@ func (j *judge) rowsOf(owner types.UID, tick int64) int {
 }
 
 // concurrency judges how many Jobs run beside one that is asked for. Those that others started count
-// once the cache has them.
+// once the cache has them. Under Replace, a backfill runs on while no status can record its tick: only
+// its name prevents that the tick runs twice.
 func (j *judge) concurrency(v *version, name string) {
-	running := 0
+	running, isReplace := 0, v.c.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent
 	for _, r := range j.runs {
-		if r.owner == v.c.UID && r.result == "" && r.gone.IsZero() && (r.by == "manager" || r.isCached) {
+		isSpared := isReplace && r.trigger == v1.TriggerBackfill && !r.recorded
+		if r.owner == v.c.UID && r.result == "" && r.gone.IsZero() && (r.by == "manager" || r.isCached) && !isSpared {
 			running++
 		}
 	}
+	if j.isSkewed && j.w.now.Sub(j.trouble) < settling {
+		return // a cache that a read can't confirm is trusted after a minute, by clocks that differ
+	}
 	limit := limitOf(v)
-	if v.c.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent {
+	if isReplace {
 		limit = 1
 	}
 	if running >= limit {
@@ -252,7 +261,7 @@ func (j *judge) resetsAround(owner types.UID, at int64) (before, after int64) {
 		}
 	}
 	for _, r := range j.runs {
-		if r.owner == owner && r.result == "Succeeded" {
+		if r.owner == owner && r.result == "Succeeded" && r.seenBy > 0 { // of another one nobody knows
 			note(r.over)
 		}
 	}
@@ -287,12 +296,13 @@ func (j *judge) reconciled(wake time.Time, isComplete bool) {
 	j.look.troubled = j.troubled
 	l := j.look
 	if l.version != nil {
-		l.isHeld = j.running(l.version.c.UID) >= limitOf(l.version)
+		l.isHeld = j.seemRunning(l.version.c.UID) >= limitOf(l.version)
 		j.looks = append(j.looks, l)
 	}
 	if !isComplete || l.version == nil || j.w.cronJob == nil || j.w.cronJob.UID != l.version.c.UID {
 		return
 	}
+	j.isIdle(l, wake)
 	next, ok := j.nextStart(l.version, l.at)
 	if !ok || j.mayHaveStopped(l.version) {
 		return
@@ -300,6 +310,83 @@ func (j *judge) reconciled(wake time.Time, isComplete bool) {
 	if by := next.Add(-j.w.skew); wake.IsZero() || wake.After(by.Add(2*time.Millisecond)) && wake.After(j.w.now.Add(2*time.Millisecond)) {
 		j.violate("S14", "the next tick starts at %s, and the next reconcile is due at %s", stamp(next), stamp(wake.Add(j.w.skew)))
 	}
+}
+
+// isIdle judges a reconcile that asks for no Job: then no tick is due, unless it waits for Jobs, or a
+// request has failed lately.
+func (j *judge) isIdle(l look, wake time.Time) {
+	v, c := l.version, j.w.cronJob
+	until := v.c.Spec.SuspendUntil
+	switch {
+	case l.asked != 0 || l.troubled || l.isHeld || wake.Before(j.w.now.Add(5*time.Millisecond)) && !wake.IsZero():
+		return
+	case !j.trouble.IsZero() && j.w.now.Sub(j.trouble) < settling || readyReason(&c.Status) == v1.ReasonJobCreationFailed:
+		return
+	case deref(v.c.Spec.Suspend) || until != nil && l.at.Before(until.Time) || j.isSkewed || !v.isKnown || j.mayHaveStopped(v):
+		return
+	}
+	due := v.rhythm.between(j.from(v), l.at.Unix()-v.jitter, j.anchor(v.c))
+	for _, tick := range due[max(0, len(due)-catchUp(v)):] {
+		isHandled := j.hasRun(v.c.UID, tick) || j.names[tick] || j.rowsOf(v.c.UID, tick) > 0 || tick < j.lastRun(v.c.UID)
+		if !isHandled && !j.isLate(v, tick, l.at) && !j.hasStopped(v, tick) {
+			j.violate("S2", "the tick of %s is due, and its Job is not asked for", tickText(tick))
+		}
+	}
+}
+
+// reason judges why a tick is said to have been missed.
+func (j *judge) reason(r row) {
+	may := func(allowed func(v *version) bool) bool {
+		return slices.ContainsFunc(j.versions, func(v *version) bool { return v.c.UID == r.owner && allowed(v) })
+	}
+	isRefused := len(j.rejections) > 1 || len(j.rejections) == 1 && !j.rejections[200]
+	isRight := true
+	switch {
+	case strings.Contains(r.why, "startingDeadlineSeconds"):
+		isRight = may(func(v *version) bool { return j.isLate(v, r.last, j.w.Now()) })
+	case strings.Contains(r.why, "newer one was due when"):
+		isRight = may(func(v *version) bool {
+			return len(v.rhythm.between(r.last, j.w.Now().Unix(), j.anchorOf(v, r.last))) > 0
+		})
+	case strings.Contains(r.why, "waited for a Job"):
+		isRight = may(func(v *version) bool { return limitOf(v) < math.MaxInt })
+	case strings.Contains(r.why, "could not be created"):
+		isRight = isRefused
+	case strings.Contains(r.why, "edited or suspended"):
+		isRight = may(func(v *version) bool {
+			return !v.isKnown || v.floor.Unix() >= r.last || unix(v.c.Spec.SuspendUntil) > r.last
+		})
+	case strings.Contains(r.why, "stopped after failures"):
+		isRight = may(func(v *version) bool { return v.c.Spec.StopAfterFailures != nil })
+	case strings.Contains(r.why, "has the name"):
+		isRight = j.names[r.last] || slices.ContainsFunc(j.runs, func(other *run) bool {
+			return other.isFirst && other.tick == r.last && other.owner != r.owner
+		})
+	}
+	if !isRight && !j.isSkewed {
+		j.violate("S2", "the tick of %s is said to be missed because %s", tickText(r.last), r.why)
+	}
+}
+
+// refused judges that a refusal is reported once for each tick and reason.
+func (j *judge) refused(note string) {
+	job, _, _ := strings.Cut(strings.TrimPrefix(note, "Error creating job "), ":")
+	about := fmt.Sprint(job, j.look.code)
+	if j.refusals[about] && j.look.code == http.StatusForbidden {
+		j.violate("W4", "the answer %d to the request for Job %s is reported again: %s", j.look.code, job, note)
+	}
+	j.refusals[about] = true
+}
+
+// seemRunning counts the Jobs that run by all that the process knows.
+func (j *judge) seemRunning(owner types.UID) int {
+	count := 0
+	for _, r := range j.runs {
+		if r.owner == owner && (r.result == "" && r.gone.IsZero() || r.isCached && !j.isKnown(r)) {
+			count++
+		}
+	}
+	return count
 }
 
 func (j *judge) running(owner types.UID) int {
@@ -317,9 +404,16 @@ func (j *judge) nextStart(v *version, after time.Time) (time.Time, bool) {
 	if deref(v.c.Spec.Suspend) || v.c.DeletionTimestamp != nil {
 		return time.Time{}, false
 	}
-	from := max(after.Unix()-v.jitter, j.from(v), j.lastRun(v.c.UID))
+	from := max(after.Unix()-v.jitter, j.from(v), v.floor.Unix(), j.lastRun(v.c.UID), unix(j.w.cronJob.Status.LastScheduleTime))
+	if !v.isKnown {
+		from = max(from, v.seen.Unix()) // of an edit that the webhook did not see, that is its time
+	}
+	if next := j.w.cronJob.Status.NextScheduleTime; j.isSkewed && next != nil {
+		from = max(from, next.Unix()-1) // what was handled before the clock was set back
+	}
 	tick, ok := v.rhythm.next(from, j.anchor(v.c))
-	for ok && j.rowsOf(v.c.UID, tick) > 0 { // a jitter that was edited may move its start
+	// A jitter that was edited may move the start of a tick that was handled.
+	for ok && (j.rowsOf(v.c.UID, tick) > 0 || j.hasRun(v.c.UID, tick) || tick <= after.Unix() && j.hasStopped(v, tick)) {
 		tick, ok = v.rhythm.next(tick, j.anchor(v.c))
 	}
 	return time.Unix(tick+v.jitter, 0), ok
@@ -330,7 +424,7 @@ func (j *judge) nextStart(v *version, after time.Time) (time.Time, bool) {
 func (j *judge) mayHaveStopped(v *version) bool {
 	limit := v.c.Spec.StopAfterFailures
 	return readyReason(&j.w.cronJob.Status) == v1.ReasonStoppedAfterFailures ||
-		limit != nil && (j.failures(v, true) >= int(*limit) || j.failures(v, false) >= int(*limit))
+		limit != nil && (j.isSkewed || j.failures(v, true) >= int(*limit) || j.failures(v, false) >= int(*limit))
 }
 
 func readyReason(status *v1.CronJobStatus) string {
@@ -415,7 +509,7 @@ func (j *judge) jobs(c *v1.CronJob, v *version) {
 				isListed = isListed || j.outcome(r) == string(entry.Result) || r.isAmbiguous() && entry.Result == v1.RunDeleted
 			}
 		}
-		if !isListed {
+		if !isListed && !j.isSkewed { // by clocks that differ, a lagging cache may be trusted too early
 			j.violate("status", "recentRuns says of %s that it is %s, and it is %s", entry.JobName, entry.Result, want)
 		}
 	}
@@ -520,13 +614,16 @@ func (j *judge) accountSpan(c *v1.CronJob, v *version, until int64, isOver bool)
 		return
 	}
 	from := j.from(v)
-	waiting := int64(math.MaxInt64)
-	if next := c.Status.NextScheduleTime; next != nil && !isOver {
-		waiting = next.Unix()
+	waiting := int64(math.MaxInt64) // from this tick on, nothing is owed
+	switch next := unix(c.Status.NextScheduleTime); {
+	case isOver:
+		waiting = v.waiting + 1 // of an earlier schedule no other tick is known: see docs/design.md
+	case next != 0:
+		waiting = next
 	}
 	ticks := v.rhythm.between(from, until, j.anchorOf(v, until))
 	for _, row := range j.rows {
-		if row.owner == c.UID && len(ticks) > 0 && row.first >= ticks[0] && row.last <= ticks[len(ticks)-1] {
+		if row.owner == c.UID && slices.Contains(ticks, row.first) && slices.Contains(ticks, row.last) {
 			j.count(v, row, ticks)
 		}
 	}
@@ -535,11 +632,19 @@ func (j *judge) accountSpan(c *v1.CronJob, v *version, until int64, isOver bool)
 		switch {
 		case rows > 1:
 			j.violate("S2", "%d events say that the tick of %s was missed", rows, tickText(tick))
-		case rows+b(hasRun) > 0 || tick >= waiting || isOver || j.hasStopped(v, tick):
+		case rows > 0 || hasRun || tick >= waiting || j.isUntold(c.UID, tick) || j.hasStopped(v, tick):
 		default:
 			j.violate("S2", "the tick of %s has neither run nor been reported", tickText(tick))
 		}
 	}
+}
+
+// isUntold reports whether a status says that a tick was missed, and the process that wrote it ended
+// before its event was sent. The next one reports it only if it follows within two minutes.
+func (j *judge) isUntold(owner types.UID, tick int64) bool {
+	return slices.ContainsFunc(j.noted, func(r row) bool {
+		return r.owner == owner && r.first <= tick && tick <= r.last && r.count != j.process
+	})
 }
 
 // count judges how many ticks an event says were missed: those that did not run.
@@ -560,13 +665,6 @@ func (j *judge) count(v *version, row row, ticks []int64) {
 	}
 }
 
-func b(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
-}
-
 // scheduled reports whether the schedule ran a tick, and that can't be forgotten.
 func (j *judge) scheduled(owner types.UID, tick int64) bool {
 	return slices.ContainsFunc(j.ran(owner), func(r *run) bool {
@@ -581,7 +679,7 @@ func (j *judge) anchorOf(v *version, until int64) int64 {
 		return anchor
 	}
 	for _, r := range j.ran(v.c.UID) {
-		if r.trigger == v1.TriggerSchedule && r.tick <= until {
+		if r.trigger == v1.TriggerSchedule && r.tick <= until && !j.isForgotten(r) {
 			anchor = max(anchor, r.tick)
 		}
 	}

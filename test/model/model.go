@@ -74,7 +74,7 @@ func attempt(setup Setup, seed uint64, p profile, steps []step) (v Verdict) {
 		seed: seed,
 	}
 	w.server = &server{w: w, jobs: map[string]*batchv1.Job{}, cachedJobs: map[string]*batchv1.Job{}}
-	w.judge = &judge{w: w, told: map[string]bool{}, names: map[int64]bool{}}
+	w.judge = &judge{w: w, told: map[string]bool{}, names: map[int64]bool{}, refusals: map[string]bool{}, rejections: map[int]bool{}}
 	v.Seed, v.Steps = seed, len(steps)
 	defer func() {
 		v.Decisions, v.History = w.reconciles, w.judge.history
@@ -88,7 +88,7 @@ func attempt(setup Setup, seed uint64, p profile, steps []step) (v Verdict) {
 	}()
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // no secret
 	w.create(r)
-	w.judge.logf("created: %s", describe(&w.cronJob.Spec))
+	w.judge.logf("created: %s; the webhook is off: %t", describe(&w.cronJob.Spec), p.isUnseen)
 	w.start()
 	for _, s := range steps {
 		before := len(w.judge.history)

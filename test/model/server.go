@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -55,11 +57,10 @@ const ofCronJobs, ofJobs = 0, 1
 
 // The kinds of requests.
 const (
-	create  = "create"
-	remove  = "delete"
-	status  = "status"
-	read    = "read"
-	inCache = "cache" // a read of the cache, which never fails
+	create = "create"
+	remove = "delete"
+	status = "status"
+	read   = "read"
 )
 
 // refusal is what happens to the requests of a kind until an instant, or to the next ones.
@@ -333,7 +334,7 @@ func (p statusWriter) Patch(_ context.Context, into client.Object, patch client.
 func (s *server) patch(data []byte, into client.Object) error {
 	patch := struct {
 		Metadata struct{ ResourceVersion string }
-		Status   map[string]json.RawMessage
+		Status   json.RawMessage
 	}{}
 	if err := json.Unmarshal(data, &patch); err != nil {
 		return err
@@ -345,30 +346,20 @@ func (s *server) patch(data []byte, into client.Object) error {
 	case patch.Metadata.ResourceVersion != s.cronJob.ResourceVersion:
 		return apierrors.NewConflict(resource, cronJobName, errors.New("the object has been modified"))
 	}
-	before, err := json.Marshal(s.cronJob.Status)
-	if err != nil {
-		return err
-	}
-	members := map[string]json.RawMessage{}
-	if err := json.Unmarshal(before, &members); err != nil {
-		return err
-	}
-	for name, value := range patch.Status {
-		if members[name] = value; string(value) == "null" {
-			delete(members, name)
-		}
-	}
-	after, err := json.Marshal(members)
-	if err != nil {
+	members, given := map[string]json.RawMessage{}, v1.CronJobStatus{}
+	if err := errors.Join(json.Unmarshal(patch.Status, &members), json.Unmarshal(patch.Status, &given)); err != nil {
 		return err
 	}
 	next := s.cronJob.DeepCopy()
-	next.Status = v1.CronJobStatus{}
-	if err := json.Unmarshal(after, &next.Status); err != nil {
-		return err
+	from, to := reflect.ValueOf(given), reflect.ValueOf(&next.Status).Elem()
+	for i := range from.NumField() {
+		name, _, _ := strings.Cut(from.Type().Field(i).Tag.Get("json"), ",")
+		if _, ok := members[name]; ok {
+			to.Field(i).Set(from.Field(i))
+		}
 	}
 	changed := !equality.Semantic.DeepEqual(s.cronJob.Status, next.Status)
-	s.w.judge.wrote(&s.cronJob.Status, &next.Status, len(after), changed)
+	s.w.judge.wrote(&s.cronJob.Status, &next.Status, changed)
 	if changed {
 		s.put(ofCronJobs, cronJobName, next)
 	}
@@ -409,6 +400,19 @@ func (r reader) Get(_ context.Context, key types.NamespacedName, into client.Obj
 		err = apierrors.NewNotFound(jobsResource(key.Name))
 	}
 	r.s.w.answered(read, key.Name, err)
+	return err
+}
+
+// List lists the metadata of all Jobs.
+func (r reader) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	r.s.w.request(read, "all Jobs")
+	_, err := r.s.fault(read, "all Jobs")
+	if into, ok := list.(*metav1.PartialObjectMetadataList); ok && err == nil {
+		for _, name := range slices.Sorted(maps.Keys(r.s.jobs)) {
+			into.Items = append(into.Items, metav1.PartialObjectMetadata{ObjectMeta: r.s.jobs[name].ObjectMeta})
+		}
+	}
+	r.s.w.answered(read, "all Jobs", err)
 	return err
 }
 
