@@ -13,8 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
-	batchv1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	batchv2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/apis/batch"
 )
 
 // Component is a program of the control plane, named like its binary.
@@ -60,7 +59,7 @@ type Options struct {
 // NewScheme returns a scheme with Kubernetes' own types and every version of this project's.
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
-	adders := runtime.NewSchemeBuilder(clientgoscheme.AddToScheme, batchv1.AddToScheme, batchv2.AddToScheme)
+	adders := runtime.NewSchemeBuilder(clientgoscheme.AddToScheme, batch.AddToScheme)
 	if err := adders.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("filling the scheme: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"tutorial.kubebuilder.io/project/apis/batch"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
@@ -20,7 +21,7 @@ func convert(manifest, to string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if object, err = v2.ConvertJSON(object, to); err != nil {
+	if object, err = batch.Versions.ConvertJSON(object, to); err != nil {
 		return "", err
 	}
 	converted, err := yaml.JSONToYAML(object)

@@ -35,8 +35,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	api "tutorial.kubebuilder.io/project/apis/batch"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/controllers/batch"
 	"tutorial.kubebuilder.io/project/internal/eventrecorder"
 	"tutorial.kubebuilder.io/project/internal/informer"
@@ -164,7 +164,7 @@ func fencedClient(mgr ctrl.Manager, fence *lease.Fence) (client.Client, error) {
 // Readiness does not depend on leadership, because all replicas serve webhooks.
 func setUpWebhooks(mgr ctrl.Manager, opts *options) error {
 	server := mgr.GetWebhookServer()
-	server.Register(conversion.Path, conversion.Handler{Convert: v2.ConvertJSON})
+	server.Register(conversion.Path, conversion.Handler{Convert: api.Versions.ConvertJSON})
 	address := net.JoinHostPort(cmp.Or(opts.webhookHost, "localhost"), strconv.Itoa(opts.webhookPort))
 	return errors.Join(
 		webhookv1.SetupWebhookWithManager(mgr, opts.namespaces),
@@ -232,8 +232,7 @@ func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
-	utilruntime.Must(v1.AddToScheme(scheme))
-	utilruntime.Must(v2.AddToScheme(scheme))
+	utilruntime.Must(api.AddToScheme(scheme))
 	return scheme
 }
 

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"tutorial.kubebuilder.io/project/apis/batch"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
 // gitOpsTools are the ways in which tools that keep what is in Git apply it.
@@ -114,7 +114,7 @@ func (s *space) inVersion(manifest *unstructured.Unstructured, version string) *
 	s.t.Helper()
 	text, err := manifest.MarshalJSON()
 	require.NoError(s.t, err)
-	text, err = v2.ConvertJSON(text, "batch.tutorial.kubebuilder.io/"+version)
+	text, err = batch.Versions.ConvertJSON(text, "batch.tutorial.kubebuilder.io/"+version)
 	require.NoError(s.t, err)
 	converted := &unstructured.Unstructured{}
 	require.NoError(s.t, json.Unmarshal(text, converted))

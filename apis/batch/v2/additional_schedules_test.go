@@ -95,10 +95,10 @@ func TestC6AnEditOfAdditionalSchedulesWinsAndLeavesTheOthers(t *testing.T) {
 		edited := random.IntN(len(before))
 		spoke := toSpoke(t, hubAlso(before...))
 		was := spoke.Spec.AdditionalSchedules[edited]
-		if shape := shapes[random.IntN(len(shapes))]; !shape.equal(was) {
+		if shape := shapes[random.IntN(len(shapes))]; !assert.ObjectsAreEqual(shape, was) {
 			spoke.Spec.AdditionalSchedules[edited] = shape
 			want := slices.Clone(before)
-			want[edited] = joinSchedule(shape)
+			want[edited] = textOf(t, shape)
 			require.Equal(t, want, toHub(t, spoke).Spec.AdditionalSchedules, "%d of %q was edited", edited, before)
 		}
 
@@ -110,9 +110,9 @@ func TestC6AnEditOfAdditionalSchedulesWinsAndLeavesTheOthers(t *testing.T) {
 		hub := toHub(t, spokeAlso(inV2...))
 		if text := texts[random.IntN(len(texts))]; text != hub.Spec.AdditionalSchedules[edited] {
 			hub.Spec.AdditionalSchedules[edited] = text
-			DropStaleSchedule(hub)
+			dropStale(hub)
 			want := slices.Clone(inV2)
-			want[edited] = splitSchedule(text)
+			want[edited] = fieldsOf(t, text)
 			require.Equal(t, want, toSpoke(t, hub).Spec.AdditionalSchedules, "%d of %v was edited", edited, inV2)
 		}
 	}
@@ -148,10 +148,10 @@ func TestC6TheSpellingMovesWithItsSchedule(t *testing.T) {
 	t.Run("and a stored annotation follows an edit in v1", func(t *testing.T) {
 		hub := toHub(t, spokeAlso(minute("5"), CronSchedule{Minute: field("0"), Hour: field("*")}))
 		hub.Spec.AdditionalSchedules = hub.Spec.AdditionalSchedules[1:]
-		DropStaleSchedule(hub)
+		dropStale(hub)
 		assert.Equal(t, map[string]string{AdditionalSchedulesV2Annotation: `[{"minute":"0","hour":"*"}]`}, hub.Annotations)
 		hub.Spec.AdditionalSchedules = nil
-		DropStaleSchedule(hub)
+		dropStale(hub)
 		assert.Equal(t, hubAlso(), hub)
 	})
 	t.Run("and a forged one says nothing", func(t *testing.T) {
@@ -192,11 +192,6 @@ func TestC1AdditionalSchedulesThatAreNoListOfThemStayInvalid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.JSONEq(t, spokeJSON(``, also+tc.spoke), convertJSON(t, hubJSON(``, also+tc.hub), spokeVersion), "from v1 to v2")
-			if strings.HasPrefix(name, "v2's") {
-				again := convertJSON(t, spokeJSON(``, also+tc.spoke), hubVersion)
-				assert.JSONEq(t, hubJSON(``, also+tc.spoke), again, "a text still, which no version accepts")
-				return
-			}
 			assert.JSONEq(t, hubJSON(``, also+tc.hub), convertJSON(t, spokeJSON(``, also+tc.spoke), hubVersion), "from v2 to v1")
 		})
 	}
@@ -214,7 +209,7 @@ func TestC1ManyAdditionalSchedulesConvertInTime(t *testing.T) {
 	for name, object := range map[string]string{
 		"many texts":  hubJSON(``, `"additionalSchedules":[`+strings.Repeat(`"@hourly",`, 50_000)+`"x"]`),
 		"many shapes": spokeJSON(``, `"additionalSchedules":[`+strings.Repeat(`{"minute":"0","hour":"*"},`, 50_000)+`{}]`),
-		"much kept": spokeJSON(`"annotations":{"`+AdditionalSchedulesV1Annotation+`":`+string(encode("["+strings.Repeat(`"@hourly",`, 20_000)+`null]`))+`}`,
+		"much kept": spokeJSON(`"annotations":{"`+AdditionalSchedulesV1Annotation+`":`+encode("["+strings.Repeat(`"@hourly",`, 20_000)+`null]`)+`}`,
 			`"additionalSchedules":[`+strings.Repeat(`{"minute":"5"},`, 50_000)+`{"minute":"0"}]`),
 		"a deep one": spokeJSON(``, `"additionalSchedules":[`+strings.Repeat(`{"a":`, 9_000)+"1"+strings.Repeat("}", 9_000)+`]`),
 	} {
@@ -238,11 +233,11 @@ func FuzzAdditionalSchedules(f *testing.F) {
 	}
 	f.Add("", "{}", []byte(`[null,5,{"minute":0},["x"]]`))
 	f.Fuzz(func(t *testing.T, one, other string, raw []byte) {
-		if !utf8.ValidString(one+other) || !utf8.Valid(raw) {
+		if !utf8.ValidString(one) || !utf8.ValidString(other) || !utf8.Valid(raw) {
 			t.Skip("JSON, which objects come in, is UTF-8")
 		}
 		assertHubRoundTrips(t, hubAlso(one, other, one))
-		assertSpokeRoundTrips(t, spokeAlso(splitSchedule(one), splitSchedule(other), splitSchedule(one)))
+		assertSpokeRoundTrips(t, spokeAlso(fieldsOf(t, one), fieldsOf(t, other), fieldsOf(t, one)))
 		if !json.Valid(raw) {
 			return
 		}

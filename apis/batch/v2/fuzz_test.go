@@ -51,7 +51,7 @@ func FuzzStoredObjects(f *testing.F) {
 
 func assertStoredObjectConverts(t *testing.T, object string) {
 	t.Helper()
-	raw, err := ConvertJSON([]byte(object), spokeVersion)
+	raw, err := versions.ConvertJSON([]byte(object), spokeVersion)
 	if err != nil {
 		return // not a CronJob: its members may have closed the braces around them
 	}
@@ -79,11 +79,8 @@ func assertStoredObjectConverts(t *testing.T, object string) {
 // hasEmptyStatus reports whether an object has a status with nothing in it, written out.
 func hasEmptyStatus(t *testing.T, object string) bool {
 	t.Helper()
-	parts, err := takeApart([]byte(object))
-	require.NoError(t, err)
-	status := parts.top["status"]
-	members, _ := readObject(status)
-	return status != nil && len(members) == 0
+	status := membersOf(t, []byte(object))["status"]
+	return status != nil && len(membersOf(t, status)) == 0
 }
 
 // requireNoObjectTurnsIntoASchedule checks C4: a schedule that is not a text in v1 is no object in
@@ -91,10 +88,8 @@ func hasEmptyStatus(t *testing.T, object string) bool {
 func requireNoObjectTurnsIntoASchedule(t *testing.T, object string, converted []byte) {
 	t.Helper()
 	schedule := func(object []byte) any {
-		parts, err := takeApart(object)
-		require.NoError(t, err)
 		var value any
-		_ = json.Unmarshal(parts.spec["schedule"], &value) // fails if there is none, or a number is too large
+		_ = json.Unmarshal(membersOf(t, membersOf(t, object)["spec"])["schedule"], &value) // fails if there is none, or a number is too large
 		return value
 	}
 	if _, isObject := schedule([]byte(object)).(map[string]any); isObject {
@@ -117,7 +112,7 @@ func TestCostlyObjectsConvertInTime(t *testing.T) {
 		"metadata of many members":         hubJSON(members(300_000)+`"name":"c"`, `"schedule":"@hourly"`),
 		"an object of many members":        `{` + members(300_000) + hubJSON(`"name":"c"`, `"schedule":"@hourly"`)[1:],
 		"many annotations":                 hubJSON(`"annotations":{`+strings.ReplaceAll(members(200_000), "0,", `"0",`)+`"a":"b"}`, `"schedule":"@hourly"`),
-		"a kept schedule of many members":  hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":`+string(encode("{"+members(100_000)+`"a":1}`))+`}`, ``),
+		"a kept schedule of many members":  hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":`+encode("{"+members(100_000)+`"a":1}`)+`}`, ``),
 		"a schedule of many members":       spokeJSON(``, `"schedule":{`+members(300_000)+`"minute":"0"}`),
 		"a schedule that is nested deeply": spokeJSON(``, `"schedule":`+nested),
 		"a spec that is nested deeply":     hubJSON(``, `"schedule":"@hourly","a":`+nested),
@@ -131,9 +126,9 @@ func TestCostlyObjectsConvertInTime(t *testing.T) {
 				from, to = to, from
 			}
 			bounds.Hold(t, len(object), func() {
-				there, err := ConvertJSON([]byte(object), to)
+				there, err := versions.ConvertJSON([]byte(object), to)
 				require.NoError(t, err)
-				_, err = ConvertJSON(there, from)
+				_, err = versions.ConvertJSON(there, from)
 				require.NoError(t, err)
 			})
 		})

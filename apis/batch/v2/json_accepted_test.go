@@ -141,13 +141,15 @@ func TestC1TheAPIServerAcceptsEachPartialObject(t *testing.T) {
 func TestC4NoV1ScheduleThatIsAnObjectIsOneInV2(t *testing.T) {
 	for _, schedule := range []string{`{"hour":"?"}`, `{"every":"1h"}`, `{"minute":"0","x":1}`, `{"minute":"0","hour":null}`, `{}`} {
 		got := convertJSON(t, hubJSON(`"name":"c"`, `"schedule":`+schedule), spokeVersion)
-		assert.JSONEq(t, spokeJSON(`"name":"c"`, `"schedule":`+string(encode(schedule))), got, "a text, which v2 refuses")
+		assert.JSONEq(t, spokeJSON(`"name":"c"`, `"schedule":`+encode(schedule)), got, "a text, which v2 refuses")
+		again := convertJSON(t, got, hubVersion)
+		assert.JSONEq(t, hubJSON(`"name":"c"`, `"schedule":`+schedule), again, "C2: which comes back as that object")
 	}
 }
 
 func TestC4NoKeptScheduleTurnsValidWhenTheAPIServerDropsItsUnknownFields(t *testing.T) {
 	for _, kept := range []string{`{"minute":"0","x":1}`, `{"minute":"0","hour":null}`, `{"Minute":"5","hour":"9"}`} {
-		got := convertJSON(t, hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":`+string(encode(kept))+`}`, ``), spokeVersion)
+		got := convertJSON(t, hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":`+encode(kept)+`}`, ``), spokeVersion)
 		assert.JSONEq(t, spokeJSON(``, ``), got, kept)
 	}
 }

@@ -37,7 +37,7 @@ func TestTheStatusInV2ShowsTheScheduleAsTheTextThatV1Has(t *testing.T) {
 	for _, text := range awkwardTexts {
 		hub := hubWith(text)
 		hub.UID = "5bfc3ad1"
-		inJSON, isShown := shownIn(t, convertJSON(t, hubJSON(storedUID, `"schedule":`+string(encode(text))), spokeVersion))
+		inJSON, isShown := shownIn(t, convertJSON(t, hubJSON(storedUID, `"schedule":`+encode(text)), spokeVersion))
 		if text == "" {
 			assert.False(t, isShown, "no schedule, no text")
 			assert.Empty(t, toSpoke(t, hub).Status.Schedule)
@@ -53,8 +53,10 @@ func TestTheStatusInV2ShowsTheScheduleAsTheTextThatV1Has(t *testing.T) {
 }
 
 func TestTheScheduleInTheStatusIsCutBetweenCharacters(t *testing.T) {
-	assert.Equal(t, strings.Repeat("é", 1024), shownSchedule(strings.Repeat("é", 1024)), "v1 takes so many")
-	assert.Equal(t, strings.Repeat("é", 1024)+"…", shownSchedule(strings.Repeat("é", 1025)))
+	for count, want := range map[int]string{1024: strings.Repeat("é", 1024), 1025: strings.Repeat("é", 1024) + "…"} {
+		shown, _ := shownIn(t, convertJSON(t, hubJSON(storedUID, `"schedule":"`+strings.Repeat("é", count)+`"`), spokeVersion))
+		assert.Equal(t, want, shown, "v1 takes 1024 characters")
+	}
 }
 
 func TestTheScheduleInTheStatusComesAndGoesWithTheVersion(t *testing.T) {

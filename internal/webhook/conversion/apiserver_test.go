@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"tutorial.kubebuilder.io/project/apis/batch"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
@@ -25,7 +26,7 @@ import (
 // answer.
 func askingAPIServer(t *testing.T) runtime.ObjectConvertor {
 	t.Helper()
-	server := httptest.NewTLSServer(Handler{Convert: v2.ConvertJSON})
+	server := httptest.NewTLSServer(Handler{Convert: batch.Versions.ConvertJSON})
 	t.Cleanup(server.Close)
 	factory, err := apiserver.NewCRConverterFactory(nil, nil)
 	require.NoError(t, err)

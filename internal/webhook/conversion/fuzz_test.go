@@ -15,7 +15,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/apis/batch"
 	"tutorial.kubebuilder.io/project/test/bounds"
 )
 
@@ -34,7 +34,7 @@ func cronJob(spec string) string {
 // with the UID of the request and either all objects or an error.
 func requireClearAnswer(t *testing.T, body string) apiextensionsv1.ConversionReview {
 	t.Helper()
-	recorder := serve(v2.ConvertJSON, body)
+	recorder := serve(batch.Versions.ConvertJSON, body)
 	if recorder.Code != http.StatusOK {
 		require.Equal(t, http.StatusBadRequest, recorder.Code)
 		require.Contains(t, recorder.Body.String(), "ConversionReview", "the reason says what was expected")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/apis/batch"
 )
 
 // typical is a typical CronJob as it is stored in v1.
@@ -31,7 +31,7 @@ const typical = `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJo
 // BenchmarkHandler answers a ConversionReview of the API server, from bytes to bytes.
 func BenchmarkHandler(b *testing.B) {
 	const hub, spoke = "batch.tutorial.kubebuilder.io/v1", "batch.tutorial.kubebuilder.io/v2"
-	fields, err := v2.ConvertJSON([]byte(typical), spoke)
+	fields, err := batch.Versions.ConvertJSON([]byte(typical), spoke)
 	require.NoError(b, err)
 	for _, bench := range []struct {
 		name, object, to string
@@ -46,7 +46,7 @@ func BenchmarkHandler(b *testing.B) {
 			bench.to, strings.TrimSuffix(strings.Repeat(bench.object+",", bench.count), ","))
 		require.True(b, json.Valid([]byte(review)))
 		b.Run(bench.name, func(b *testing.B) {
-			handler := Handler{Convert: v2.ConvertJSON}
+			handler := Handler{Convert: batch.Versions.ConvertJSON}
 			b.ReportAllocs()
 			for b.Loop() {
 				answer := httptest.NewRecorder()

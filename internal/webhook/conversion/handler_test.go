@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"tutorial.kubebuilder.io/project/apis/batch"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
@@ -45,7 +46,7 @@ const twoObjects = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionRe
 	{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{"name":"b"},"spec":{"schedule":"garbage"}}]}}`
 
 func TestAReviewIsAnsweredWithTheObjectsInOrder(t *testing.T) {
-	got := answered(t, serve(v2.ConvertJSON, twoObjects))
+	got := answered(t, serve(batch.Versions.ConvertJSON, twoObjects))
 	assert.Equal(t, "ConversionReview", got.Kind)
 	assert.Equal(t, metav1.StatusSuccess, got.Response.Result.Status)
 	assert.EqualValues(t, "u1", got.Response.UID)
@@ -105,12 +106,12 @@ func TestAPanicIsCountedAndAnsweredAndItsStackIsLogged(t *testing.T) {
 	assert.Contains(t, logged.String(), "slice bounds out of range")
 	assert.Contains(t, logged.String(), "handler_test.go", "the stack")
 
-	answered(t, serve(v2.ConvertJSON, twoObjects))
+	answered(t, serve(batch.Versions.ConvertJSON, twoObjects))
 	assert.InDelta(t, before+1, panics(t), 0, "what does not panic is not counted")
 }
 
 func TestAReviewOfNothingIsAnswered(t *testing.T) {
-	got := answered(t, serve(v2.ConvertJSON, `{"request":{"uid":"u1","desiredAPIVersion":"batch.tutorial.kubebuilder.io/v2"}}`))
+	got := answered(t, serve(batch.Versions.ConvertJSON, `{"request":{"uid":"u1","desiredAPIVersion":"batch.tutorial.kubebuilder.io/v2"}}`))
 	assert.Equal(t, metav1.StatusSuccess, got.Response.Result.Status)
 }
 
@@ -123,7 +124,7 @@ func TestWhatIsNoReviewIsAClientError(t *testing.T) {
 		`{"request":"x"}`:         "reading the ConversionReview",
 		strings.Repeat("[", 1000): "reading the ConversionReview",
 	} {
-		recorder := serve(v2.ConvertJSON, body)
+		recorder := serve(batch.Versions.ConvertJSON, body)
 		assert.Equal(t, http.StatusBadRequest, recorder.Code, body)
 		assert.Contains(t, recorder.Body.String(), want, body)
 	}
@@ -145,7 +146,7 @@ func TestR1LongValuesAreNeitherLoggedNorSentBack(t *testing.T) {
 		for range 10 {
 			recorder := httptest.NewRecorder()
 			request := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(body))
-			Handler{Convert: v2.ConvertJSON}.ServeHTTP(recorder, request.WithContext(logr.NewContext(t.Context(), logger)))
+			Handler{Convert: batch.Versions.ConvertJSON}.ServeHTTP(recorder, request.WithContext(logr.NewContext(t.Context(), logger)))
 			require.LessOrEqual(t, recorder.Body.Len(), 2*maxMessage, name)
 		}
 	}
@@ -160,5 +161,5 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe
 
 func TestAClientThatIsGoneHurtsNobody(*testing.T) {
 	request := httptest.NewRequest(http.MethodPost, Path, bytes.NewBufferString(twoObjects))
-	Handler{Convert: v2.ConvertJSON}.ServeHTTP(brokenPipe{httptest.NewRecorder()}, request)
+	Handler{Convert: batch.Versions.ConvertJSON}.ServeHTTP(brokenPipe{httptest.NewRecorder()}, request)
 }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"tutorial.kubebuilder.io/project/apis/batch"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/internal/schedule"
@@ -45,7 +46,7 @@ func TestA3Defaults(t *testing.T) {
 func TestC6AnEditDropsTheAnnotationOfTheOldSchedule(t *testing.T) {
 	c := builders.MakeCronJob("c").Schedule("0 9 * * *").Obj()
 	c.Annotations = map[string]string{v2.ScheduleV2Annotation: `{"minute":"0","hour":"*"}`, "mine": "stays"}
-	v2.DropStaleSchedule(c)
+	batch.DropStaleSchedules(c)
 	assert.Equal(t, map[string]string{"mine": "stays"}, c.Annotations)
 }
 

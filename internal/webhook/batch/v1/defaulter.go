@@ -19,8 +19,8 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"tutorial.kubebuilder.io/project/apis/batch"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -120,7 +120,7 @@ func (p *partialCronJob) setDefaults(old *partialCronJob) {
 	if old.Spec == nil || !equality.Semantic.DeepEqual(old.Spec.CronJobSpec, p.Spec.CronJobSpec) {
 		c.Default()
 	}
-	v2.DropStaleSchedule(c)
+	batch.DropStaleSchedules(c)
 	p.Metadata.Annotations, p.Spec.CronJobSpec = c.Annotations, c.Spec
 }
 

@@ -18,6 +18,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"tutorial.kubebuilder.io/project/apis/batch"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
@@ -70,7 +71,7 @@ func defaulted(t *testing.T, object string) string {
 	require.NoError(t, kjson.Unmarshal([]byte(object), c))
 	before := c.DeepCopy()
 	c.Default()
-	v2.DropStaleSchedule(c)
+	batch.DropStaleSchedules(c)
 	want := map[string]any{}
 	require.NoError(t, json.Unmarshal([]byte(object), &want))
 	spec, ok := want["spec"].(map[string]any)
