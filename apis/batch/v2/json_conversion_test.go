@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/randfill"
 
+	"tutorial.kubebuilder.io/project/apis/batch/spoke/conversiontest"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
@@ -156,7 +157,7 @@ func FuzzConvertJSON(f *testing.F) {
 		require.NoError(t, json.Unmarshal(converted, &meta))
 		require.Equal(t, to, meta.APIVersion)
 		if !bytes.Equal(object, converted) { // the API server never asks for the same version
-			requireAccepted(t, object, converted)
+			conversiontest.RequireAccepted(t, object, converted)
 		}
 		if bytes.Equal(object, converted) || !mayKeepSchedules(t, object) {
 			return
