@@ -5,57 +5,37 @@ package spoke
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
-type (
-	// reader returns the canonical form of a value, and whether its version can read it.
-	reader func(json.RawMessage) (string, bool)
+// translation converts all values of a version, each in its canonical form: the text itself in the
+// hub, and compact JSON in a spoke. The first is that of Members.Value; empty if there is none.
+type translation func([]string) []string
 
-	// translation converts all values of a version, each in its canonical form. The first is that of
-	// Members.Value; empty if there is none.
-	translation func([]string) []string
-)
-
-// dialect is how one version, hub or spoke, reads and writes its values. The canonical form of a
-// value is the text itself in the hub, and compact JSON in a spoke.
+// dialect is how one version reads, writes and keeps its values. That of the hub is a Spoke without
+// translations.
 type dialect struct {
-	apiVersion string
-	object     runtime.Object
-	members    Members
-	keys       Members // of the annotations that keep the values on objects of other versions
-	shown      string
-	read       reader
-	write      func(string) json.RawMessage
-
-	// The rest is only for a spoke. none is the JSON of its zero value.
-	none           string
-	fromHub, toHub translation
+	Spoke
+	keys  Members // of the annotations that keep the values on objects of other versions
+	write func(string) json.RawMessage
 }
 
 func (d *dialect) isSpoke() bool { return d.fromHub != nil }
 
 // hub returns the dialect of the hub.
 func (t Table) hub() dialect {
-	return dialect{
-		apiVersion: t.Hub.APIVersion, object: t.Hub.Object, members: t.Hub.Members, keys: t.keys(t.Hub.APIVersion),
-		read: readText, write: func(text string) json.RawMessage { return encode(text) },
-	}
+	hub := Spoke{APIVersion: t.Hub.APIVersion, Object: t.Hub.Object, Members: t.Hub.Members, read: readText}
+	return dialect{hub, t.keys(t.Hub.APIVersion), func(text string) json.RawMessage { return encode(text) }}
 }
 
 // dialects returns those of all versions, that of the hub first.
 func (t Table) dialects() []dialect {
 	all := append(make([]dialect, 0, len(t.Spokes)+1), t.hub())
-	for i := range t.Spokes {
-		s := &t.Spokes[i]
-		all = append(all, dialect{
-			apiVersion: s.APIVersion, object: s.Object, members: s.Members, keys: t.keys(s.APIVersion), shown: s.Shown,
-			read: s.read, write: func(text string) json.RawMessage { return json.RawMessage(text) }, none: s.none, fromHub: s.fromHub, toHub: s.toHub,
-		})
+	for _, s := range t.Spokes {
+		all = append(all, dialect{s, t.keys(s.APIVersion), func(text string) json.RawMessage { return json.RawMessage(text) }})
 	}
 	return all
 }
@@ -160,14 +140,15 @@ func textContent(raw json.RawMessage) json.RawMessage {
 
 // valuesOf returns the values of an object, and the raw members that its version can't read.
 func (o *rawObject) valuesOf(d *dialect) (values []string, unreadValue, unreadList json.RawMessage) {
-	value, ok := "", true
-	if raw := o.spec[d.members.Value]; !isMissing(raw) {
+	value := ""
+	if raw := o.spec[d.Members.Value]; !isMissing(raw) {
+		var ok bool
 		if value, ok = d.read(raw); !ok {
 			value, unreadValue = "", raw
 		}
 	}
-	raw := o.spec[d.members.List]
-	if d.members.List == "" {
+	raw := o.spec[d.Members.List]
+	if d.Members.List == "" {
 		raw = nil
 	}
 	list, ok := d.readList(raw)
@@ -192,46 +173,57 @@ func (o *rawObject) translate(from, to *dialect, forth, back translation) []stri
 		}
 	}
 	converted := o.restore(to, values, forth(values), forth, back)
-	again := back(converted)
-	kept := from.keep(values, again)
+	kept := from.keep(values, back(converted))
 
-	raw := o.spec[from.members.Value]
-	delete(o.spec, from.members.Value)
-	wasUnread := o.annotations[to.keys.Value]
-	switch {
-	case unreadValue != nil && !mayBeRead(unreadValue):
-		o.spec[to.members.Value] = unreadValue
-	case unreadValue != nil && to.isSpoke():
-		o.spec[to.members.Value] = encode(string(unreadValue))
-	case unreadValue != nil && contained(unreadValue) != nil:
-		o.spec[to.members.Value] = contained(unreadValue)
-	case unreadValue != nil:
+	isNull := string(o.spec[from.Members.Value]) == "null"
+	delete(o.spec, from.Members.Value)
+	switch value, unread := o.valueFor(to, converted[0], unreadValue); {
+	case value != nil:
+		o.spec[to.Members.Value] = value
+	case unread:
 		kept = append(kept, [2]string{from.keys.Value, string(unreadValue)})
-	case values[0] == "" && !o.isTyped && to.isKeptUnread(wasUnread):
-		o.spec[to.members.Value] = json.RawMessage(wasUnread)
-	case converted[0] != "":
-		o.spec[to.members.Value] = to.write(converted[0])
-	case string(raw) == "null":
-		o.spec[to.members.Value] = raw
+	case isNull:
+		o.spec[to.Members.Value] = json.RawMessage("null")
 	}
-	name := to.members.List
-	if name == "" {
-		name = from.members.List
-	}
-	raw = o.spec[from.members.List]
-	if from.members.List != "" {
-		delete(o.spec, from.members.List)
-	}
-	switch {
-	case unreadList != nil:
-		o.spec[name] = hideList(unreadList, from, to)
-	case len(converted) > 1:
-		o.spec[name] = to.writeList(converted[1:])
-	case raw != nil && len(values) == 1 && from.members.List != "":
-		o.spec[name] = raw // null or []
-	}
+	o.setList(from, to, converted[1:], unreadList, len(values) == 1)
 	o.annotations = annotate(o.annotations, []string{from.keys.Value, from.keys.List, to.keys.Value, to.keys.List}, kept)
 	return converted
+}
+
+// valueFor returns a converted value as JSON; nil for none, or if an annotation has to keep one that
+// could not be read.
+func (o *rawObject) valueFor(to *dialect, converted string, unread json.RawMessage) (value json.RawMessage, isKept bool) {
+	wasUnread := o.annotations[to.keys.Value]
+	switch {
+	case unread != nil && !mayBeRead(unread):
+		return unread, false
+	case unread != nil && to.isSpoke():
+		return encode(string(unread)), false
+	case unread != nil:
+		return contained(unread), true
+	case converted != "":
+		return to.write(converted), false
+	case !o.isTyped && to.isKeptUnread(wasUnread):
+		return json.RawMessage(wasUnread), false
+	}
+	return nil, false
+}
+
+// setList sets the list of an object that is converted.
+func (o *rawObject) setList(from, to *dialect, converted []string, unread json.RawMessage, isEmptyList bool) {
+	name := cmp.Or(to.Members.List, from.Members.List)
+	raw := o.spec[from.Members.List]
+	if from.Members.List != "" {
+		delete(o.spec, from.Members.List)
+	}
+	switch {
+	case unread != nil:
+		o.spec[name] = hideList(unread, from, to)
+	case len(converted) > 0:
+		o.spec[name] = to.writeList(converted)
+	case raw != nil && from.Members.List != "" && isEmptyList: // null or []
+		o.spec[name] = raw
+	}
 }
 
 // keep returns the annotations that keep those of a version's values that converting back does not
@@ -328,7 +320,7 @@ func (o *rawObject) refresh(spokes []dialect, texts []string, except string) {
 	for i := range spokes {
 		s := &spokes[i]
 		value, hasValue := o.annotations[s.keys.Value]
-		if _, hasList := o.annotations[s.keys.List]; s.apiVersion == except || !hasValue && !hasList {
+		if _, hasList := o.annotations[s.keys.List]; s.APIVersion == except || !hasValue && !hasList {
 			continue
 		}
 		converted := s.fromHub(texts)

@@ -152,40 +152,28 @@ func (o *rawObject) show(member, text string) {
 	if !ok {
 		status = jsonObject{}
 	}
-	status[member] = encode(shorten(text))
+	if all := []rune(text); len(all) > maxShown {
+		text = string(all[:maxShown]) + "…"
+	}
+	status[member] = encode(text)
 	o.top["status"] = encode(status)
 }
 
 // dropShown drops a member of the status, and the status if nothing else is in it.
 func (o *rawObject) dropShown(member string) {
-	if member == "" {
-		return
-	}
 	status, _ := readObject(o.top["status"])
-	if status[member] == nil {
+	if member == "" || status[member] == nil {
 		return
 	}
-	delete(status, member)
-	if len(status) == 0 {
+	if delete(status, member); len(status) > 0 {
+		o.top["status"] = encode(status)
+	} else {
 		delete(o.top, "status")
-		return
 	}
-	o.top["status"] = encode(status)
 }
 
 // maxShown limits a text in the status, in characters.
 const maxShown = 1024
-
-func shorten(text string) string {
-	count := 0
-	for at := range text {
-		if count == maxShown {
-			return text[:at] + "…"
-		}
-		count++
-	}
-	return text
-}
 
 // annotate returns annotations without some keys, and with these values. It leaves out what the API
 // server would refuse: it checks annotations only if a conversion changes them.

@@ -73,8 +73,10 @@ type Spoke struct {
 	// Empty for none.
 	Shown string
 
-	none           string // the JSON of the zero value
-	read           reader
+	// none is the JSON of the zero value. read returns the canonical form of a value, and whether its
+	// version can read it.
+	none           string
+	read           func(json.RawMessage) (string, bool)
 	fromHub, toHub translation
 }
 
@@ -162,10 +164,10 @@ func (t Table) ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
 	}
 	stored := textOf(o.top["apiVersion"])
 	all := t.dialects()
-	from := find(all, func(d *dialect) bool { return d.apiVersion == stored })
-	to := find(all, func(d *dialect) bool { return d.apiVersion == apiVersion })
+	from := find(all, func(d *dialect) bool { return d.APIVersion == stored })
+	to := find(all, func(d *dialect) bool { return d.APIVersion == apiVersion })
 	if from == nil || to == nil {
-		known := each(all, func(d dialect) string { return d.apiVersion })
+		known := each(all, func(d dialect) string { return d.APIVersion })
 		return nil, fmt.Errorf("converting from %.60q to %.60q: want %s", stored, apiVersion, strings.Join(known, " and "))
 	}
 	if from == to {
@@ -180,17 +182,17 @@ func (t Table) ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
 // left out. It fails only for objects of other types.
 func (t Table) Convert(source, target runtime.Object) error {
 	all := t.dialects()
-	from := find(all, func(d *dialect) bool { return reflect.TypeOf(d.object) == reflect.TypeOf(source) })
-	to := find(all, func(d *dialect) bool { return reflect.TypeOf(d.object) == reflect.TypeOf(target) })
+	from := find(all, func(d *dialect) bool { return reflect.TypeOf(d.Object) == reflect.TypeOf(source) })
+	to := find(all, func(d *dialect) bool { return reflect.TypeOf(d.Object) == reflect.TypeOf(target) })
 	if from == nil || to == nil {
-		known := each(all, func(d dialect) string { return fmt.Sprintf("%T", d.object) })
+		known := each(all, func(d dialect) string { return fmt.Sprintf("%T", d.Object) })
 		return fmt.Errorf("converting %T to %T: want %s", source, target, strings.Join(known, " and "))
 	}
+	o := &rawObject{}
 	raw, err := json.Marshal(source)
-	if err != nil {
-		return fmt.Errorf("converting %T to %T: %w", source, target, err)
+	if err == nil {
+		o, err = takeApart(raw)
 	}
-	o, err := takeApart(raw)
 	if err != nil {
 		return fmt.Errorf("converting %T to %T: %w", source, target, err)
 	}
@@ -201,7 +203,7 @@ func (t Table) Convert(source, target runtime.Object) error {
 	t.convert(o, from, to)
 	kind := target.GetObjectKind().GroupVersionKind()
 	reflect.ValueOf(target).Elem().SetZero()
-	err = utiljson.Unmarshal(o.assemble(to.apiVersion), target)
+	err = utiljson.Unmarshal(o.assemble(to.APIVersion), target)
 	target.GetObjectKind().SetGroupVersionKind(kind)
 	return err
 }
@@ -226,11 +228,11 @@ func (t Table) convert(o *rawObject, from, to *dialect) {
 	hub := t.hub()
 	if from.isSpoke() {
 		texts := o.translate(from, &hub, from.toHub, from.fromHub)
-		o.refresh(t.dialects()[1:], texts, from.apiVersion)
+		o.refresh(t.dialects()[1:], texts, from.APIVersion)
 	}
 	if to.isSpoke() {
 		texts, _, _ := o.valuesOf(&hub)
 		o.translate(&hub, to, to.fromHub, to.toHub)
-		o.show(to.shown, texts[0])
+		o.show(to.Shown, texts[0])
 	}
 }
