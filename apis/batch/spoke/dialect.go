@@ -198,7 +198,7 @@ func (o *rawObject) valueFor(to *dialect, converted string, unread json.RawMessa
 	case unread != nil && !mayBeRead(unread):
 		return unread, false
 	case unread != nil && to.isSpoke():
-		return encode(string(unread)), false
+		return encode(string(encode(unread))), false
 	case unread != nil:
 		return contained(unread), true
 	case converted != "":
@@ -240,25 +240,19 @@ func (d *dialect) keep(values, again []string) (kept [][2]string) {
 
 // restore returns converted values, with the kept originals of those that have one.
 func (o *rawObject) restore(to *dialect, values, converted []string, forth, back translation) []string {
-	value, hasValue := o.annotations[to.keys.Value]
-	if hasValue {
-		value, hasValue = to.readKept(value)
+	value, list := converted[0], converted[1:]
+	if text, ok := o.annotations[to.keys.Value]; ok {
+		if kept, ok := to.readKept(text); ok {
+			value = kept
+		}
 	}
-	var list []string
-	text, hasList := o.annotations[to.keys.List]
-	if hasList {
-		list, hasList = to.readList(json.RawMessage(text))
-	}
-	if !hasValue {
-		value = converted[0]
-	}
-	if !hasList {
-		list = converted[1:]
-	}
-	if !hasValue && !hasList {
-		return converted
+	if kept, ok := to.readList(json.RawMessage(o.annotations[to.keys.List])); ok {
+		list = kept
 	}
 	kept := append([]string{value}, list...)
+	if slices.Equal(kept, converted) {
+		return converted
+	}
 	means := back(kept)
 	if slices.Equal(means, values) {
 		return kept

@@ -54,7 +54,7 @@ func encode(value any) json.RawMessage {
 	if err != nil { // impossible: its raw parts have been decoded before
 		return json.RawMessage("null")
 	}
-	if !bytes.Contains(raw, []byte(`\u00`)) {
+	if !bytes.Contains(raw, []byte(`\u`)) {
 		return raw
 	}
 	out := &bytes.Buffer{}
