@@ -161,7 +161,7 @@ func (o *rawObject) valuesOf(d *dialect) (values []string, unreadValue, unreadLi
 // translate converts the values of an object from the hub to a spoke or back, and returns them.
 func (o *rawObject) translate(from, to *dialect, forth, back translation) []string {
 	values, unreadValue, unreadList := o.valuesOf(from)
-	if from.isSpoke() && values[0] == "" && unreadValue == nil {
+	if from.isSpoke() && o.spec[from.Members.Value] == nil {
 		// A Go type can't distinguish no value from the zero value, which a text becomes that is none.
 		strict := back
 		back = func(texts []string) []string {
@@ -172,18 +172,21 @@ func (o *rawObject) translate(from, to *dialect, forth, back translation) []stri
 			return again
 		}
 	}
-	converted := o.restore(to, values, forth(values), forth, back)
-	kept := from.keep(values, back(converted))
-
+	plain := forth(values)
+	converted := o.restore(to, values, plain, forth, back)
 	isNull := string(o.spec[from.Members.Value]) == "null"
+	if isNull && plain[0] == "" {
+		converted[0] = "" // null is none in both versions, whatever is kept
+	}
+	kept := from.keep(values, back(converted))
 	delete(o.spec, from.Members.Value)
 	switch value, unread := o.valueFor(to, converted[0], unreadValue); {
+	case isNull && converted[0] == "":
+		o.spec[to.Members.Value] = json.RawMessage("null")
 	case value != nil:
 		o.spec[to.Members.Value] = value
 	case unread:
 		kept = append(kept, [2]string{from.keys.Value, string(unreadValue)})
-	case isNull:
-		o.spec[to.Members.Value] = json.RawMessage("null")
 	}
 	o.setList(from, to, converted[1:], unreadList, len(values) == 1)
 	o.annotations = annotate(o.annotations, []string{from.keys.Value, from.keys.List, to.keys.Value, to.keys.List}, kept)
@@ -217,6 +220,8 @@ func (o *rawObject) setList(from, to *dialect, converted []string, unread json.R
 		delete(o.spec, from.Members.List)
 	}
 	switch {
+	case unread != nil && to.Members.List == "":
+		o.spec[name] = unread
 	case unread != nil:
 		o.spec[name] = hideList(unread, from, to)
 	case len(converted) > 0:

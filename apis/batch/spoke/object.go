@@ -165,7 +165,8 @@ func (o *rawObject) dropShown(member string) {
 	if member == "" || status[member] == nil {
 		return
 	}
-	if delete(status, member); len(status) > 0 {
+	delete(status, member)
+	if len(status) > 0 {
 		o.top["status"] = encode(status)
 	} else {
 		delete(o.top, "status")

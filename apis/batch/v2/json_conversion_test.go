@@ -183,7 +183,7 @@ func mayKeepSchedules(t testing.TB, object []byte) bool {
 		delete(annotations, key)
 	}
 	annotations[ScheduleV1Annotation], annotations[AdditionalSchedulesV1Annotation] = string(object), string(object)
-	return apivalidation.ValidateAnnotations(annotations, nil) == nil
+	return len(apivalidation.ValidateAnnotations(annotations, nil)) == 0
 }
 
 // decoded is a JSON object as values. Empty annotations or metadata are the same as none, and
