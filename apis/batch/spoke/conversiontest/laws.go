@@ -88,7 +88,8 @@ func hold(t testing.TB, table spoke.Table, object []byte, isSample bool) {
 // type holds of it, or all of a sample that the Go type can't hold.
 func returns(t testing.TB, table spoke.Table, object []byte, isSample bool) {
 	t.Helper()
-	if strings.Contains(string(object), table.Hub.Annotations.Value) || strings.Contains(string(object), table.Hub.Annotations.List) || !hasStrings(object) {
+	keys := table.Hub.Annotations
+	if strings.Contains(string(object), keys.Value) || strings.Contains(string(object), keys.List) || !hasStrings(object) {
 		return
 	}
 	source := versionOf(object)
