@@ -25,7 +25,8 @@ func (p *Plan) run(in Input, active []jobState, start Start) {
 		p.hold(in, active[0].Job, start)
 		return
 	case isReplace:
-		if !in.Unrecordable && slices.ContainsFunc(active, func(job jobState) bool { return isOnlyTrace(in, job, start.Tick) && canRecord(in, job) }) {
+		mustRecord := func(job jobState) bool { return isOnlyTrace(in, job, start.Tick) && canRecord(in, job) }
+		if !in.Unrecordable && slices.ContainsFunc(active, mustRecord) {
 			// If the Job were deleted first and this process crashed, the next one would find no
 			// trace of the run and report its tick as missed.
 			p.waitFor(in, active[0].Job, "be deleted")
