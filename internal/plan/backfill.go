@@ -21,14 +21,15 @@ func isBackfill(job *batchv1.Job) bool {
 	return trigger == v1.TriggerBackfill
 }
 
-// isBackfilled reports whether a due tick already has its Job from a backfill, or had it according
-// to the stored status: it may have been replaced by the Job of an older tick.
+// isBackfilled reports whether a due tick has its Job from a backfill, or had it: the Job may have been
+// deleted since, or replaced by that of an older tick.
 func (p *Plan) isBackfilled(in Input, due time.Time) bool {
 	name := JobName(in.CronJob, due)
 	isForDue := func(job jobState) bool {
 		return job.trigger == v1.TriggerBackfill && job.age.Equal(due) && job.Name == name
 	}
 	return slices.ContainsFunc(p.jobs.active, isForDue) || slices.ContainsFunc(p.jobs.ended, isForDue) ||
+		slices.ContainsFunc(in.Gone, func(job *batchv1.Job) bool { return isForDue(stateOf(in, job)) }) ||
 		slices.ContainsFunc(in.CronJob.Status.RecentRuns, func(run v1.Run) bool {
 			return run.Trigger == v1.TriggerBackfill && run.ScheduledTime.Time.Equal(due) && run.JobName == name
 		})

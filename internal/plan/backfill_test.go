@@ -287,3 +287,13 @@ func TestS8AnEndedBackfillGoesOnceItsTickCanNotBeDueAnyMore(t *testing.T) {
 	assert.Equal(t, jobs[:1], p.Prune)
 	assert.False(t, Conclude(in, p, Outcome{}).Again)
 }
+
+// It ended, and was deleted, while no status could be written.
+func TestS4ADueTickThatIsBackfilledHasRunThoughNothingIsLeftOfItsJob(t *testing.T) {
+	c := settle(t, cron().Obj(), at("09:59:00"))
+	in := NewInput(c, at("10:01:00"))
+	in.Gone = []*batchv1.Job{builders.MakeJob(c, at("10:00:00")).Backfilled(at("10:00:01")).Succeeded(at("10:00:20")).Obj()}
+	p := Decide(in)
+	assert.Nil(t, p.Start)
+	assert.Equal(t, at("10:05:00"), p.Status.NextScheduleTime.UTC())
+}

@@ -143,6 +143,9 @@ func (p *Plan) resets(in Input) []time.Time {
 // user.
 func (p *Plan) stop(in Input, stop *Stop) {
 	p.missStopped(in, in.Schedule.Anchored(Anchor(in.CronJob, p.Status)))
+	if isWaitOver(in) {
+		p.missWaiting(in, timeOf(p.Status.LastScheduleTime))
+	}
 	p.setNext(in, time.Time{})
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 	if p.setReady(in, metav1.ConditionFalse, v1.ReasonStoppedAfterFailures, stop.message()) {

@@ -468,3 +468,20 @@ func TestS3TicksOfALongStopAreNotLookedAtOneByOne(t *testing.T) {
 		assert.Equal(t, Missed{MissedSuperseded, at("10:00:02"), at("10:00:04"), 3}, p.Missed[len(p.Missed)-1], "since it was started again")
 	})
 }
+
+// No manager has run since the edit, and a manual run has failed meanwhile.
+func TestS2ATickThatWaitedAtAnEditIsMissedThoughTheCronJobHasStoppedSince(t *testing.T) {
+	c := settle(t, cron().StopAfterFailures(1).Obj(), at("09:59:00"))
+	c = stamped(c, at("10:01:00"), func(c *v1.CronJob) { c.Spec.NotBefore = &metav1.Time{Time: at("10:30:00")} })
+	p := Decide(NewInput(c, at("10:40:00"), builders.MakeJob(c, at("10:01:30")).Manual().Named("by-hand").Failed(at("10:02:00")).Obj()))
+	require.NotNil(t, p.Stopped)
+	assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:00:00"), 1}}, p.Missed)
+}
+
+func TestS21OfTwoManualRunsOfOneSecondBothCount(t *testing.T) {
+	c := settle(t, cron().StopAfterFailures(1).Obj(), at("09:58:40"))
+	manual := func(name string) *builders.Job { return builders.MakeJob(c, at("09:59:00")).Manual().Named(name) }
+	c = recorded(c, at("09:59:01"), manual("a").Obj())
+	p := Decide(NewInput(c, at("09:59:10"), manual("a").Succeeded(at("09:59:05")).Obj(), manual("b").Failed(at("09:59:06")).Obj()))
+	assert.NotNil(t, p.Stopped)
+}

@@ -295,6 +295,9 @@ func (m manager) Delete(_ context.Context, object client.Object, options ...clie
 		case asked.Preconditions == nil || *asked.Preconditions.UID != stored.UID:
 			resource, _ := jobsResource(name)
 			answer = apierrors.NewConflict(resource, name, errors.New("another UID"))
+		case asked.Preconditions.ResourceVersion != nil && *asked.Preconditions.ResourceVersion != stored.ResourceVersion:
+			resource, _ := jobsResource(name)
+			answer = apierrors.NewConflict(resource, name, errors.New("it has changed"))
 		default:
 			m.s.w.judge.deleted(stored, "manager")
 			m.s.deleteJob(name)
