@@ -300,9 +300,7 @@ func handledUntil(in Input, last time.Time) time.Time {
 	}
 	waiting := c.Status.NextScheduleTime
 	switch {
-	case c.Status.ObservedGeneration <= 0: // never reconciled
-		until = latest(until, rescheduledAt(in))
-	case isReschedule(in):
+	case c.Status.ObservedGeneration <= 0, isReschedule(in): // the former: never reconciled
 		until = latest(until, rescheduledAt(in))
 	case waiting != nil:
 		until = latest(until, waiting.Add(-time.Second))
