@@ -61,7 +61,7 @@ func (r *CronJobReconciler) readStored(ctx context.Context, seen *observed) {
 	stored := &v1.CronJob{}
 	err := r.APIReader.Get(ctx, seen.key, stored)
 	switch {
-	case apierrors.IsNotFound(err) || err == nil && stored.UID != seen.pending.owner:
+	case isObjectNotFound(err) || err == nil && stored.UID != seen.pending.owner:
 		seen.isGone = true
 	case err != nil:
 		r.failed(ctx, seen, requestRead, fmt.Errorf("reading the CronJob: %w", err))
@@ -69,6 +69,12 @@ func (r *CronJobReconciler) readStored(ctx context.Context, seen *observed) {
 		seen.pending.isStale = false
 		r.keepWritten(ctx, seen.key, stored)
 	}
+}
+
+// isObjectNotFound reports whether an object does not exist. The API server also answers with 404
+// while it does not serve the version, which says nothing about the object.
+func isObjectNotFound(err error) bool {
+	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 // settleCreate finds out whether an unconfirmed Job exists, and reports whether it could. If it
