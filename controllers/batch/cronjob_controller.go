@@ -41,6 +41,11 @@ type CronJobReconciler struct {
 	// Concurrency is how many CronJobs are reconciled at once, at least 1.
 	Concurrency int
 
+	// IsHubMissing reports whether the CRD is known not to serve v1; nil for never. Nothing is done
+	// meanwhile. In that time Kubernetes' garbage collector would find no owner of a new Job, delete
+	// the Job, and remember this for all later Jobs of the CronJob.
+	IsHubMissing func() bool
+
 	leads        atomic.Bool // whether this manager is the leader
 	leadingSince time.Time   // when it became the leader
 	memory       memory      // the state that reconciles keep for later ones
@@ -62,9 +67,15 @@ type Recorder interface {
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
 
+// hubRecheck is how long a CronJob waits while its version is not served.
+const hubRecheck = 5 * time.Second
+
 // Reconcile does what is due for one CronJob, and returns when to reconcile it again. A reconcile
 // in progress finishes during shutdown.
 func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	if r.IsHubMissing != nil && r.IsHubMissing() {
+		return ctrl.Result{RequeueAfter: hubRecheck}, nil
+	}
 	ctx, cancel := outlive(ctx)
 	defer cancel()
 	return r.reconcile(ctx, req.NamespacedName)

@@ -38,3 +38,15 @@ func TestC12ACronJobIsNotGoneWhileTheHubIsNotServed(t *testing.T) {
 		assert.NotZero(t, s.reconcile().RequeueAfter, "it is looked at again")
 	}
 }
+
+func TestC12NothingStartsWhileTheHubIsKnownToBeMissing(t *testing.T) {
+	s := newStage(t, every())
+	s.toNextTick()
+	isMissing := true
+	s.reconciler.IsHubMissing = func() bool { return isMissing }
+	assert.Equal(t, hubRecheck, s.reconcile().RequeueAfter)
+	assert.Empty(t, s.jobs())
+	isMissing = false
+	s.reconcile()
+	assert.Len(t, s.jobs(), 1, "the tick that is due runs when it is served again")
+}

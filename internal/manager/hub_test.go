@@ -15,9 +15,11 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
+	"tutorial.kubebuilder.io/project/internal/webhook/trust"
 )
 
 func TestC12AManagerIsNotReadyWhileTheHubIsNotServed(t *testing.T) {
@@ -39,18 +41,23 @@ func TestC12AManagerIsNotReadyWhileTheHubIsNotServed(t *testing.T) {
 		require.NoError(t, c.Patch(t.Context(), crd, client.RawPatch(types.JSONPatchType, []byte(patch))))
 	}
 
+	informers, err := cache.New(cluster.Config, cache.Options{Scheme: newScheme(), ByObject: trust.CacheByObject()})
+	require.NoError(t, err)
+	require.NoError(t, watchHub(t.Context(), informers))
+	go func() { assert.NoError(t, informers.Start(t.Context())) }()
+
 	require.NoError(t, checkHub(t.Context(), discoverer))
 	serve("false")
+	require.Eventually(t, isHubMissing, 30*time.Second, 5*time.Millisecond, "the CRD says so, without a check")
 	require.EventuallyWithT(t, func(check *assert.CollectT) {
 		require.ErrorContains(check, checkHub(t.Context(), discoverer), "serves v2, and not v1: set served: true for v1")
 	}, 30*time.Second, 50*time.Millisecond)
-	assert.True(t, isHubMissing.Load(), "the metric says so")
 	away, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.NoError(t, checkHub(away, discoverer), "without an answer nothing is known")
 	serve("true")
 	require.EventuallyWithT(t, func(check *assert.CollectT) {
 		require.NoError(check, checkHub(t.Context(), discoverer))
+		assert.False(check, isHubMissing())
 	}, 30*time.Second, 50*time.Millisecond)
-	assert.False(t, isHubMissing.Load())
 }

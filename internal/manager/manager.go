@@ -121,11 +121,12 @@ func run(ctx context.Context, config *rest.Config, opts *options, version string
 	recorder.Start()
 	defer recorder.Stop()
 	reconciler := &batch.CronJobReconciler{
-		Client:      writer,
-		APIReader:   mgr.GetAPIReader(),
-		Recorder:    recorder,
-		Clock:       now,
-		Concurrency: opts.concurrency,
+		Client:       writer,
+		APIReader:    mgr.GetAPIReader(),
+		Recorder:     recorder,
+		Clock:        now,
+		Concurrency:  opts.concurrency,
+		IsHubMissing: isHubMissing,
 	}
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)
@@ -139,7 +140,7 @@ func run(ctx context.Context, config *rest.Config, opts *options, version string
 		return fmt.Errorf("setting up the health checks: %w", err)
 	}
 	if opts.enableWebhooks {
-		if err := setUpWebhooks(mgr, opts); err != nil {
+		if err := errors.Join(setUpWebhooks(mgr, opts), watchHub(ctx, mgr.GetCache())); err != nil {
 			return fmt.Errorf("setting up the webhooks: %w", err)
 		}
 	}

@@ -39,7 +39,10 @@ func CacheByObject() map[client.Object]cache.ByObject {
 			Field: fields.OneTermEqualSelector(metav1.ObjectNameField, crdName),
 			Transform: func(object any) (any, error) {
 				if crd, ok := object.(*apiextensionsv1.CustomResourceDefinition); ok {
-					crd.Spec.Versions, crd.ManagedFields, crd.Annotations = nil, nil, nil
+					crd.ManagedFields, crd.Annotations = nil, nil
+					for i := range crd.Spec.Versions {
+						crd.Spec.Versions[i].Schema = nil
+					}
 				}
 				return object, nil
 			},
