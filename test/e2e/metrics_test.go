@@ -30,23 +30,7 @@ func TestMetricsAnswerToThoseWhoAreBoundToTheirReaderAndToNobodyElse(t *testing.
 	deployed(t)
 	s := newSpace(t)
 	s.create(s.cronJob("c").Schedule("@every 1s"))
-	token := func(account string) string {
-		s.kubectl("create", "serviceaccount", account)
-		return strings.TrimSpace(s.kubectl("create", "token", account))
-	}
-	reader, stranger := token("reader"), token("stranger")
-	binding := s.ns + "-metrics-reader"
-	kubectl(t, "create", "clusterrolebinding", binding, "--clusterrole=project-metrics-reader", "--serviceaccount="+s.ns+":reader")
-	t.Cleanup(func() {
-		assert.NoError(t, kubectlCommand(context.Background(), "delete", "clusterrolebinding", binding).Run())
-	})
-	await(t, func(context.Context) error { // the API server's authorizer hears of the binding, too
-		out, err := tryRun(t, kubectlCommand, []string{"auth", "can-i", "get", "/metrics", "--as=system:serviceaccount:" + s.ns + ":reader"})
-		if err != nil {
-			return errors.New(out)
-		}
-		return nil
-	})
+	reader, stranger := s.metricsReader(), s.token("stranger")
 
 	scraper := newScraper(t, awaitLeader(t, "").Name)
 	for who, test := range map[string]struct {
@@ -76,6 +60,31 @@ func TestMetricsAnswerToThoseWhoAreBoundToTheirReaderAndToNobodyElse(t *testing.
 		}
 		return nil
 	})
+}
+
+// token makes a service account, and returns a token of it.
+func (s *space) token(account string) string {
+	s.t.Helper()
+	s.kubectl("create", "serviceaccount", account)
+	return strings.TrimSpace(s.kubectl("create", "token", account))
+}
+
+// metricsReader returns the token of a service account that may read metrics until the test ends.
+func (s *space) metricsReader() string {
+	s.t.Helper()
+	token, binding := s.token("reader"), s.ns+"-metrics-reader"
+	kubectl(s.t, "create", "clusterrolebinding", binding, "--clusterrole=project-metrics-reader", "--serviceaccount="+s.ns+":reader")
+	s.t.Cleanup(func() {
+		assert.NoError(s.t, kubectlCommand(context.Background(), "delete", "clusterrolebinding", binding).Run())
+	})
+	await(s.t, func(context.Context) error { // the API server's authorizer hears of the binding, too
+		out, err := tryRun(s.t, kubectlCommand, []string{"auth", "can-i", "get", "/metrics", "--as=system:serviceaccount:" + s.ns + ":reader"})
+		if err != nil {
+			return errors.New(out)
+		}
+		return nil
+	})
+	return token
 }
 
 // scraper reads the metrics of a replica.
