@@ -11,8 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
@@ -90,39 +88,4 @@ func TestPluginCreateMakesTheSameInBothVersions(t *testing.T) {
 	two.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Name = "one"
 	assert.Equal(t, one.Spec, two.Spec)
 	assert.Equal(t, new("Europe/Paris"), two.Spec.TimeZone)
-}
-
-func TestPluginImportsACrontabThatCanBeApplied(t *testing.T) {
-	t.Parallel()
-	s := newSpace(t)
-	table, written := filepath.Join(root, "internal", "cli", "importing", "testdata", "crontab"), ""
-	for _, flags := range [][]string{{"--output=json"}, {"--v2"}, nil} {
-		out, errOut, err := s.migrate(t.Context(), append([]string{"import", "--crontab", table, "--image=debian:13"}, flags...)...)
-		require.ErrorContains(t, err, "commands were not imported", "those that can't be")
-		assert.Contains(t, errOut, table+":")
-		file := filepath.Join(t.TempDir(), "manifests")
-		require.NoError(t, os.WriteFile(file, []byte(out), 0o600))
-		s.kubectl(t, "apply", "-n", s.ns, "-f", file)
-		written = file
-	}
-	linted, _, err := s.migrate(t.Context(), "lint", "-f", written)
-	require.NoError(t, err, linted)
-	list := &v1.CronJobList{}
-	require.NoError(t, s.Client.List(t.Context(), list))
-	names := map[string]*v1.CronJob{}
-	for i := range list.Items {
-		if list.Items[i].Namespace == s.ns {
-			names[list.Items[i].Name] = &list.Items[i]
-		}
-	}
-	require.Len(t, names, 6, "both versions have the same names")
-	backup := names["backup"]
-	require.NotNil(t, backup)
-	assert.Equal(t, "Backs up the shop,\nwhen it is closed.", backup.Annotations["kubernetes.io/description"])
-	assert.Equal(t, "30 2 * * 0", backup.Spec.Schedule)
-	report := names["report"]
-	require.NotNil(t, report)
-	assert.Equal(t, new("Europe/Paris"), report.Spec.TimeZone)
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "now", Namespace: s.ns}, Spec: report.Spec.JobTemplate.Spec}
-	s.create(job)
 }

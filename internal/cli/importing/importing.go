@@ -1,10 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package importing is the command import: it makes CronJobs of ours from the built-in ones, or
-// from a crontab. A crontab is read here: the package of aptible/supercronic drops the comments,
-// Songmu/crontabparser can't be had from the module proxy, and webdevops/go-crond's is part of the
-// program. What is a schedule is for internal/schedule to say.
+// Package importing is the command import: it makes CronJobs of ours from the built-in ones.
 package importing
 
 import (
@@ -33,14 +30,7 @@ new one starts when the original is known to have stopped, at a moment at which 
 runs twice.
 
 What was imported already is left as it is, so that the command can be repeated, also after an
-interruption. kubectl cronjob export is the way back.
-
-With --crontab, print a manifest for each command of a crontab(5), and touch nothing. A comment right above
-a line becomes the annotation kubernetes.io/description, CRON_TZ the time zone, and other variables those of
-the container, whose image needs the shell. What can't be carried over, such as MAILTO and @reboot, is said
-with its line. A Job is tried once, as a command by cron, in the image's directory rather than the home
-directory, unless the crontab sets HOME. Take a line out of the crontab when you apply its manifest: both
-would run.`
+interruption. kubectl cronjob export is the way back.`
 
 const example = `  # See what would be done in the namespace shop
   kubectl cronjob import -n shop --dry-run=server
@@ -51,25 +41,18 @@ const example = `  # See what would be done in the namespace shop
   kubectl cronjob import backup --suspend-original
 
   # Hand over all of the cluster, and wait for Jobs that must not run side by side
-  kubectl cronjob import -A --suspend-original --wait
-
-  # Make CronJobs from a crontab
-  crontab -l | kubectl cronjob import --crontab - --image=debian:13 --time-zone=Europe/Paris > cronjobs.yaml`
+  kubectl cronjob import -A --suspend-original --wait`
 
 // NewCommand returns the command.
 func NewCommand(e *env.Env) *cobra.Command {
 	options, suspendOriginal := &handover.Options{}, false
-	table := &fromCrontab{Env: e}
 	command := &cobra.Command{
 		Use:               "import [NAME...]",
-		Short:             "Make CronJobs of ours from the built-in ones, and hand over to them; or from a crontab",
+		Short:             "Make CronJobs of ours from the built-in ones, and hand over to them",
 		Long:              long,
 		Example:           example,
 		ValidArgsFunction: cronjobs.CompleteBuiltinNames(e),
 		RunE: func(command *cobra.Command, names []string) error {
-			if table.isAskedFor(command) {
-				return table.run(names, options.Output)
-			}
 			batch, err := handover.NewBatch(e, options, names)
 			if err != nil {
 				return err
@@ -80,7 +63,6 @@ func NewCommand(e *env.Env) *cobra.Command {
 	}
 	command.Flags().BoolVar(&suspendOriginal, "suspend-original", false, "Suspend the original and have the new one run instead.")
 	options.AddFlags(command, "Import")
-	table.addFlags(command)
 	return command
 }
 
