@@ -10,7 +10,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/agenda"
 	"tutorial.kubebuilder.io/project/internal/cli/backfill"
 	"tutorial.kubebuilder.io/project/internal/cli/convert"
-	"tutorial.kubebuilder.io/project/internal/cli/create"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/exporting"
@@ -50,7 +49,6 @@ func NewCommand(e *env.Env, version string) *cobra.Command {
 	root.AddCommand(
 		backfill.NewCommand(e),
 		convert.NewCommand(e),
-		create.NewCommand(e),
 		exporting.NewCommand(e),
 		importing.NewCommand(e),
 		lint.NewCommand(e),

@@ -74,7 +74,7 @@ func TestEachDryRunHasTheSameValuesAndMeansTheClientWithoutOne(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "none\nclient\nserver\n:4\n", out, cmd.Name())
 	})
-	assert.Equal(t, 7, seen, "backfill, create, run, suspend, resume, import, export")
+	assert.Equal(t, 6, seen, "backfill, run, suspend, resume, import, export")
 }
 
 func TestTheVersionIsTheBuilds(t *testing.T) {

@@ -81,7 +81,6 @@ func TestKubectlRunsAndCompletesThePlugin(t *testing.T) {
 		"completes for export":    {args: []string{"__complete", "cronjob", "export", "-n", s.ns, "apple", ""}, wantOut: "apricot\npear\n:4\n"},
 		"completes for import":    {args: []string{"__complete", "cronjob", "import", "-n", s.ns, ""}, wantOut: "plum\n:4\n"},
 		"completes a format":      {args: []string{"__complete", "cronjob", "lint", "-o", ""}, wantOut: "text\njson\nsarif\n:4\n"},
-		"completes a policy":      {args: []string{"__complete", "cronjob", "create", "--restart", ""}, wantOut: "OnFailure\nNever\n:4\n"},
 		"completes what is begun": {args: []string{"__complete", "cronjob", "suspend", "-n", s.ns, "apple", ""}, wantOut: "apricot\npear\n:4\n"},
 		"hears of a missing config": {
 			args:       []string{"cronjob", "run", "pear", "--kubeconfig=missing"},

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
@@ -53,39 +52,11 @@ func TestPluginLintSaysWhatTheAPIServerSays(t *testing.T) {
 	}
 }
 
-func TestPluginCreateMakesACronJobThatRuns(t *testing.T) {
-	t.Parallel()
-	eachWay(t, func(s *space) {
-		out := s.plugin("create", "c", "--image=busybox", "--schedule=@every 1s", "--restart=Never", "--", "date", "-u").succeeds()
-		assert.Equal(s.t, "cronjob.batch.tutorial.kubebuilder.io/c created\n", out)
-		job := s.awaitJobs("c", 1)[0]
-		container := job.Spec.Template.Spec.Containers[0]
-		assert.Equal(s.t, []string{"date", "-u"}, container.Command)
-		assert.Equal(s.t, "c", container.Name)
-		assert.Contains(s.t, s.plugin("create", "c", "--image=busybox", "--schedule=@daily").fails(1), `"c" already exists`)
-
-		s.plugin("create", "d", "--image=busybox", "--schedule=@daily", "--dry-run=server").succeeds()
-		assert.Error(s.t, s.Client.Get(s.t.Context(), s.key("d"), &v1.CronJob{}), "it was a dry run")
-		assert.Contains(s.t, s.plugin("create", "D", "--image=busybox", "--schedule=@daily").fails(1), "a lowercase RFC 1123 subdomain")
-	})
-}
-
 func TestPluginPrintsWhatTheAPIServerWarnsOf(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	created := s.plugin("create", "c", "--image=busybox", "--schedule=*/90 7 1 1 *")
-	assert.Equal(t, "cronjob.batch.tutorial.kubebuilder.io/c created\n", created.succeeds())
-	assert.Contains(t, created.errOut.String(), `Warning: spec.schedule: minute "*/90": the step of */90 leads beyond 59`)
-}
-
-func TestPluginCreateMakesTheSameInBothVersions(t *testing.T) {
-	t.Parallel()
-	s := newSpace(t)
-	for name, flags := range map[string][]string{"one": nil, "two": {"--v2"}} {
-		s.plugin(append([]string{"create", name, "--image=busybox", "--schedule=30 2 * * 1-5", "--time-zone=Europe/Paris"}, flags...)...).succeeds()
-	}
-	one, two := s.get("one"), s.get("two")
-	two.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Name = "one"
-	assert.Equal(t, one.Spec, two.Spec)
-	assert.Equal(t, new("Europe/Paris"), two.Spec.TimeZone)
+	s.create(s.cronJob("c").Schedule("*/90 7 1 1 *").Obj())
+	suspended := s.plugin("suspend", "c")
+	assert.Equal(t, "cronjob.batch.tutorial.kubebuilder.io/c suspended\n", suspended.succeeds())
+	assert.Contains(t, suspended.errOut.String(), `Warning: spec.schedule: minute "*/90": the step of */90 leads beyond 59`)
 }
