@@ -1055,6 +1055,25 @@ func TestS13ACronJobIsScheduledThoughTheLastStatusOfItsPredecessorCouldNotBeWrit
 	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
 }
 
+func TestS14ANewLeaderSchedulesACronJobThatIsCreatedAgainWhileItAsksForTheOneBefore(t *testing.T) {
+	s := newStage(t, every())
+	s.interfere(statusFails(errTrouble))
+	s.toNextTick()
+	s.reconcile()
+	require.True(t, s.reconciler.memory.entries[s.key].isStale)
+	s.stopInterfering()
+	require.NoError(t, mgr.GetClient().Delete(t.Context(), s.stored()))
+	successor := every().Namespace(s.key.Namespace).Obj()
+	successor.UID, successor.Generation = "", 0
+	require.NoError(t, mgr.GetClient().Create(t.Context(), successor))
+	s.awaitCached()
+	tick := successor.CreationTimestamp.Add(2 * time.Minute)
+	s.clock.SetTime(tick)
+	s.reconciler.leadingSince = tick
+	s.reconcile()
+	assert.Contains(t, s.jobs(), fmt.Sprintf("c-%d", tick.Unix()))
+}
+
 func TestS13OwnersAreToldByUID(t *testing.T) {
 	c := builders.MakeCronJob("c").Obj()
 	owned := builders.MakeJob(c, time.Unix(0, 0)).Obj()

@@ -66,7 +66,7 @@ func (r *CronJobReconciler) readStored(ctx context.Context, seen *observed) {
 	case err != nil:
 		r.failed(ctx, seen, requestRead, fmt.Errorf("reading the CronJob: %w", err))
 	default:
-		seen.pending.isStale = false
+		seen.pending.isStale, seen.isGone = false, false
 		r.keepWritten(ctx, seen.key, stored)
 	}
 }
