@@ -110,9 +110,12 @@ func (r *CronJobReconciler) observeJobs(ctx context.Context, seen *observed) err
 	}
 	for i := range seen.pending.runs {
 		run := &seen.pending.runs[i]
-		switch cached := withUID(seen.Jobs, run.job.UID); {
-		case cached != nil:
-			run.see(cached)
+		i := slices.IndexFunc(seen.Jobs, func(job *batchv1.Job) bool { return job.UID == run.job.UID })
+		switch {
+		case i >= 0 && plan.ResultOf(seen.Jobs[i]) == "" && plan.ResultOf(run.job) != "":
+			seen.Jobs[i], seen.Outdated = run.job, true // no Job that has ended runs again
+		case i >= 0:
+			run.see(seen.Jobs[i])
 		case run.isGone:
 			seen.Gone = append(seen.Gone, run.job)
 		default:

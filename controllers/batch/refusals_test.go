@@ -1127,6 +1127,24 @@ func TestS14AStopAfterFailuresAndItsEndHoldWhileTheStatusIsRefused(t *testing.T)
 	assert.NotContains(t, strings.Join(s.events(), "\n"), "MissSchedule")
 }
 
+func TestS21AStopHoldsThoughNoStatusTellsOfItAndTheCacheShowsAgainThatTheJobRuns(t *testing.T) {
+	s := newStage(t, every().StopAfterFailures(1))
+	refused := statusFails(denied)
+	s.interfere(refused)
+	s.toNextTick()
+	s.reconcile()
+	s.awaitCached()
+	stale := s.cachedJobs()
+	s.failJobs()
+	s.reconcile()
+	require.Contains(t, strings.Join(s.events(), "\n"), plan.EventStoppedAfterFailures)
+	refused.List = stale
+	s.interfere(refused)
+	s.clock.SetTime(s.clock.Now().Add(time.Minute))
+	s.reconcile()
+	assert.Len(t, s.jobs(), 1)
+}
+
 func TestS21AnEditStartsItAgainThoughTheStatusTellsOfNoneBeforeIt(t *testing.T) {
 	s := newStage(t, every().StopAfterFailures(1))
 	s.interfere(statusFails(denied))
