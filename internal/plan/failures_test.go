@@ -455,6 +455,14 @@ func TestS21AFailureFromBeforeAnEditDoesNotCountWhicheverIsSeenFirst(t *testing.
 	assert.NotNil(t, Decide(NewInput(c, at("10:03:10"), later)).Stopped, "what fails after the edit counts")
 }
 
+func TestS21AManualRunThatIsSeenAfterANewerRunHasEndedCounts(t *testing.T) {
+	c := settle(t, cron().StopAfterFailures(2).Obj(), at("09:59:00"))
+	failed := builders.MakeJob(c, at("10:00:00")).Failed(at("10:00:10")).Obj()
+	c = recorded(c, at("10:00:11"), failed)
+	byHand := builders.MakeJob(c, at("09:59:59")).Manual().Named("by-hand").Failed(at("10:00:09")).Obj()
+	assert.NotNil(t, Decide(NewInput(c, at("10:00:12"), failed, byHand)).Stopped, "the cache lacked it when the status was written")
+}
+
 func TestS3TicksOfALongStopAreNotLookedAtOneByOne(t *testing.T) {
 	created := at("10:00:00").AddDate(-100, 0, 0)
 	c := cron().Schedule("@every 1s").Created(created).StopAfterFailures(1).Obj()

@@ -73,8 +73,7 @@ func isEndUnrecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
 	if len(runs) == 0 { // a manager without recentRuns may have written the status
 		return status.LastScheduleTime == nil
 	}
-	oldest := runs[len(runs)-1].ScheduledTime.Time
-	return age.After(oldest) || age.Equal(oldest) && len(runs) < MaxRecentRuns
+	return len(runs) < MaxRecentRuns || age.After(runs[len(runs)-1].ScheduledTime.Time)
 }
 
 // unwritten returns the Jobs of which the stored status does not tell that they started, or that
