@@ -26,6 +26,9 @@ type stamp struct {
 	Generation int64     `json:"generation"`
 	At         time.Time `json:"at"`
 
+	// StopAfterFailures is that of the spec before the edit: earlier failures count by it.
+	StopAfterFailures *int32 `json:"stopAfterFailures,omitempty"`
+
 	// RescheduledAt is when what says when Jobs may start was last edited, or a suspension ended
 	// by itself that is no longer in the spec; zero if that is as it was created.
 	RescheduledAt time.Time `json:"rescheduledAt,omitzero"`
@@ -42,7 +45,7 @@ func Stamp(before, after *v1.CronJob, isTemplateEdited bool, now time.Time) stri
 	if !isTemplateEdited && apiequality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		return before.Annotations[v1.EditedAnnotation]
 	}
-	made := stamp{Generation: before.Generation, At: now.UTC()}
+	made := stamp{Generation: before.Generation, At: now.UTC(), StopAfterFailures: before.Spec.StopAfterFailures}
 	was, is, last := Scheduling(&before.Spec), Scheduling(&after.Spec), stampOf(before)
 	isCleanUp := isCleanUp(&before.Spec, &after.Spec, now)
 	switch {

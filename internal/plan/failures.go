@@ -50,19 +50,16 @@ func (p *Plan) countFailures(in Input) (stop *Stop, before []interval) {
 	if limit == nil && !isStopped {
 		return nil, nil
 	}
-	stop = &Stop{Failures: math.MaxInt32}
-	if limit != nil {
-		stop.Failures = max(*limit, 1)
-	}
+	stop = &Stop{Failures: limitAt(in, in.Now)}
 	count, failed := in.CronJob.Status.FailuresTowardsStop, timeOf(in.CronJob.Status.LastFailureTime)
-	if count >= stop.Failures && !isStopped { // the status records the failures, but not the stop
+	if count >= limitAt(in, failed) && !isStopped { // the status records the failures, but not the stop
 		stop.At = failed
 	}
 	for _, change := range p.countChanges(in) {
 		switch {
 		case change.isFailure:
 			count++
-			if count == stop.Failures {
+			if count == limitAt(in, change.at) {
 				isStopped, stop.At = true, change.at
 			}
 		case isStopped:
@@ -87,6 +84,21 @@ func (p *Plan) countFailures(in Input) (stop *Stop, before []interval) {
 		return nil, append(before, interval{stop.At, in.Now})
 	}
 	return nil, before
+}
+
+// limitAt returns how many failures in a row the spec allowed at an instant, if the stored status has
+// observed it or all but the last edit.
+func limitAt(in Input, at time.Time) int32 {
+	limit := in.CronJob.Spec.StopAfterFailures
+	if isEditUnseen(in.CronJob) && at.Before(editedAt(in)) {
+		if edit := stampOf(in.CronJob); !edit.At.IsZero() {
+			limit = edit.StopAfterFailures
+		}
+	}
+	if limit == nil {
+		return math.MaxInt32
+	}
+	return max(*limit, 1)
 }
 
 // countChange is a failure, or an event that resets the count of failures.

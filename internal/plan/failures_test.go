@@ -455,6 +455,34 @@ func TestS21AFailureFromBeforeAnEditDoesNotCountWhicheverIsSeenFirst(t *testing.
 	assert.NotNil(t, Decide(NewInput(c, at("10:03:10"), later)).Stopped, "what fails after the edit counts")
 }
 
+func TestS21AFailureCountsByTheLimitThatTheSpecHadWhenItHappened(t *testing.T) {
+	for name, tc := range map[string]struct {
+		limit    *int32
+		edit     func(*v1.CronJob)
+		wantTick time.Time // zero for none
+	}{
+		"there was none":  {edit: func(c *v1.CronJob) { c.Spec.StopAfterFailures = new(int32(1)) }, wantTick: at("10:05:00")},
+		"it was higher":   {limit: new(int32(2)), edit: func(c *v1.CronJob) { c.Spec.StopAfterFailures = new(int32(1)) }, wantTick: at("10:05:00")},
+		"it was the same": {limit: new(int32(1)), edit: func(c *v1.CronJob) { c.Spec.JobTemplate.Labels = map[string]string{"mended": "true"} }},
+		"it was lower":    {limit: new(int32(1)), edit: func(c *v1.CronJob) { c.Spec.StopAfterFailures = new(int32(2)) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cron().Obj()
+			c.Spec.StopAfterFailures = tc.limit
+			c = recorded(settle(t, c, at("09:59:00")), at("10:00:01"), builders.MakeJob(c, at("10:00:00")).Obj())
+			c = stamped(c, at("10:06:00"), tc.edit)
+			p := Decide(NewInput(c, at("10:06:01"), builders.MakeJob(c, at("10:00:00")).Failed(at("10:04:00")).Obj()))
+			assert.False(t, IsStopped(c), "nobody has looked since")
+			if tc.wantTick.IsZero() {
+				assert.Nil(t, p.Start, "it had stopped until the edit")
+				return
+			}
+			require.NotNil(t, p.Start, "S14")
+			assert.Equal(t, tc.wantTick, p.Start.Tick)
+		})
+	}
+}
+
 func TestS21AManualRunThatIsSeenAfterANewerRunHasEndedCounts(t *testing.T) {
 	c := settle(t, cron().StopAfterFailures(2).Obj(), at("09:59:00"))
 	failed := builders.MakeJob(c, at("10:00:00")).Failed(at("10:00:10")).Obj()
