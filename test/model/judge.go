@@ -40,6 +40,7 @@ type judge struct {
 	rejections     map[int]bool // the answers to requests for Jobs
 	statusRequests int
 	troubled       bool // whether a request of it failed
+	isStepped      bool // whether a clock was stepped meanwhile
 
 	process  int       // counts the processes
 	trouble  time.Time // when a request last failed, or a process ended
@@ -48,18 +49,19 @@ type judge struct {
 
 // version is what a CronJob asks for, from one edit to the next.
 type version struct {
-	number  int64 // the resourceVersion
-	c       *v1.CronJob
-	at      time.Time // by the manager's clock
-	floor   time.Time // ticks up to it don't count, as they are from before an edit of the schedule
-	isKnown bool      // whether the webhook wrote the time of the last edit down
-	rhythm  *rhythm
-	jitter  int64
-	edited  time.Time // when the spec was last edited
-	seen    time.Time // when the newest process first went by it
-	seenBy  int
-	since   int64 // the generation of the edit at floor
-	waiting int64 // the tick that the status waited for when the next schedule came; 0 for none
+	number     int64 // the resourceVersion
+	c          *v1.CronJob
+	at         time.Time // by the manager's clock
+	floor      time.Time // ticks up to it don't count, as they are from before an edit of the schedule
+	isKnown    bool      // whether the webhook wrote the time of the last edit down
+	rhythm     *rhythm
+	jitter     int64
+	edited     time.Time // when the spec was last edited
+	seen       time.Time // when the newest process first went by it
+	seenBy     int
+	since      int64 // the generation of the edit at floor
+	isRecorded bool  // whether a status was written that goes by it
+	waiting    int64 // the tick that the status waited for when the next schedule came; 0 for none
 }
 
 // run is a Job.
@@ -191,7 +193,7 @@ func jitterOf(c *v1.CronJob) int64 {
 
 func (j *judge) removed() { j.logf("the CronJob is deleted") }
 
-func (j *judge) stepped() { j.isSkewed = true }
+func (j *judge) stepped() { j.isSkewed, j.isStepped = true, true }
 
 func (j *judge) started() {
 	j.process++
@@ -272,9 +274,12 @@ func (j *judge) ended(job *batchv1.Job, succeeds bool) {
 // isKnown reports whether the process knows how a Job ended.
 func (j *judge) isKnown(r *run) bool { return r.isTold || r.knownTo == j.process }
 
-// sawEnd notes that the process was told how a Job ended: at once, or by its cache before it decides
-// the next time.
+// sawEnd notes that the process was told of a Job, and how it ended: at once, or by its cache before
+// it decides the next time.
 func (j *judge) sawEnd(job *batchv1.Job, atOnce bool) {
+	if atOnce {
+		j.runOf(job.UID).isUnanswered = false
+	}
 	if job != nil && len(job.Status.Conditions) > 0 {
 		r := j.runOf(job.UID)
 		if r.seenBy = j.process; atOnce {
@@ -353,7 +358,7 @@ func (j *judge) limitOf(v *version, r *run) int {
 
 // reconciling begins a reconcile.
 func (j *judge) reconciling() {
-	j.look, j.statusRequests, j.troubled = look{}, 0, false
+	j.look, j.statusRequests, j.troubled, j.isStepped = look{}, 0, false, false
 }
 
 // observed notes what the process goes by from now on.
@@ -368,6 +373,7 @@ func (j *judge) observed(c *v1.CronJob) {
 		}
 		cached := j.w.cachedJobs[r.name]
 		r.isCached = cached != nil && cached.UID == r.uid
+		r.isUnanswered = r.isUnanswered && !r.isCached
 	}
 	for _, v := range j.versions {
 		if v.c.UID == c.UID && v.number <= versionOf(c) {
@@ -413,11 +419,14 @@ func (j *judge) wrote(before, after *v1.CronJobStatus, changed bool) {
 		j.violate("S5", "lastScheduleTime goes back from %v to %v", before.LastScheduleTime, after.LastScheduleTime)
 	}
 	for _, r := range j.runs {
-		isKnown := r.gone.IsZero() || r.process == j.process
+		isKnown := r.gone.IsZero() || r.process == j.process && !r.isUnanswered
 		r.isTold = r.isTold || r.knownTo == j.process
 		if last := unix(after.LastScheduleTime); r.owner == j.w.cronJob.UID && (r.tick == last || r.tick < last && isKnown) {
 			r.recorded = true
 		}
+	}
+	if v := j.look.version; v != nil {
+		v.isRecorded = true
 	}
 	stopped := v1.ReasonStoppedAfterFailures
 	switch was, is := readyReason(before) == stopped, readyReason(after) == stopped; {

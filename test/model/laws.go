@@ -123,7 +123,8 @@ func catchUp(v *version) int {
 }
 
 // order judges whether it is the tick's turn: the newest one, or with catchUpPolicy All the oldest of
-// the newest few, of those that are in time and have not been handled.
+// the newest few, of those that are in time and have not been handled. Ticks from before an edit may
+// run if clocks differ, and need not.
 func (j *judge) order(v *version, tick int64) {
 	due := v.rhythm.between(j.from(v), j.look.at.Unix()-v.jitter, j.anchor(v.c))
 	handled := func(other int64) bool {
@@ -137,7 +138,7 @@ func (j *judge) order(v *version, tick int64) {
 		j.violate("S2", "the tick of %s is asked for when %d newer ones are due", tickText(tick), len(newest))
 	}
 	for _, other := range newest {
-		isFirst := other < tick && other > j.lastRun(v.c.UID) && !handled(other) && !j.hasStopped(v, other)
+		isFirst := other < tick && other > max(j.lastRun(v.c.UID), v.floor.Unix()) && !handled(other) && !j.hasStopped(v, other)
 		if v.isKnown && isFirst && !j.isLate(v, other, j.look.at) {
 			j.violate("S23", "the tick of %s is asked for before that of %s", tickText(tick), tickText(other))
 		}
@@ -253,7 +254,8 @@ func (j *judge) resetsAround(owner types.UID, at int64) (before, after int64) {
 		}
 	}
 	for _, v := range j.versions {
-		if v.c.UID == owner {
+		// A CronJob says only when it was last edited and resumed. Of earlier times, a status must tell.
+		if v.c.UID == owner && (v.isRecorded || v == j.look.version) {
 			note(v.edited.Unix())
 			if resumed, err := time.Parse(time.RFC3339, v.c.Annotations[v1.ResumedAtAnnotation]); err == nil {
 				note(resumed.Unix())
@@ -301,6 +303,9 @@ func (j *judge) reconciled(wake time.Time, isComplete bool) {
 	}
 	if !isComplete || l.version == nil || j.w.cronJob == nil || j.w.cronJob.UID != l.version.c.UID {
 		return
+	}
+	if j.isStepped {
+		return // it goes by the clock as it was when it looked: see docs/design.md
 	}
 	j.isIdle(l, wake)
 	next, ok := j.nextStart(l.version, l.at)
@@ -359,8 +364,9 @@ func (j *judge) reason(r row) {
 	case strings.Contains(r.why, "stopped after failures"):
 		isRight = may(func(v *version) bool { return v.c.Spec.StopAfterFailures != nil })
 	case strings.Contains(r.why, "has the name"):
+		// Whose a Job was that is gone, and that the cache never had, nobody knows.
 		isRight = j.names[r.last] || slices.ContainsFunc(j.runs, func(other *run) bool {
-			return other.isFirst && other.tick == r.last && other.owner != r.owner
+			return other.isFirst && other.tick == r.last && (other.owner != r.owner || !other.gone.IsZero() && !other.isCached)
 		})
 	}
 	if !isRight && !j.isSkewed {
@@ -412,8 +418,14 @@ func (j *judge) nextStart(v *version, after time.Time) (time.Time, bool) {
 		from = max(from, next.Unix()-1) // what was handled before the clock was set back
 	}
 	tick, ok := v.rhythm.next(from, j.anchor(v.c))
+	hasRun := func(tick int64) bool {
+		return slices.ContainsFunc(j.ran(v.c.UID), func(r *run) bool {
+			// A backfilled tick may lie ahead if clocks differ. It is looked at when it comes.
+			return r.tick == tick && (r.trigger == v1.TriggerSchedule || !j.isSkewed)
+		})
+	}
 	// A jitter that was edited may move the start of a tick that was handled.
-	for ok && (j.rowsOf(v.c.UID, tick) > 0 || j.hasRun(v.c.UID, tick) || tick <= after.Unix() && j.hasStopped(v, tick)) {
+	for ok && (j.rowsOf(v.c.UID, tick) > 0 || hasRun(tick) || tick <= after.Unix() && j.hasStopped(v, tick)) {
 		tick, ok = v.rhythm.next(tick, j.anchor(v.c))
 	}
 	return time.Unix(tick+v.jitter, 0), ok
@@ -564,13 +576,15 @@ func (j *judge) nextTick(c *v1.CronJob, v *version, reason string) {
 	if ok {
 		want = stamp(coming.Add(-time.Duration(v.jitter) * time.Second))
 	}
+	// An edit by a clock that is ahead counts from when it is first seen.
+	isEarly := j.isSkewed && next != nil && next.Unix() > j.from(v) && next.Unix() <= v.floor.Unix()
 	isWaiting := next != nil && !next.Add(time.Duration(v.jitter)*time.Second).After(j.w.Now())
 	switch {
 	case isWaiting && reason != v1.ReasonWaiting && reason != v1.ReasonJobCreationFailed:
 		j.violate("S2", "the tick of %s is due, and Ready is %s", text(next), reason)
 	case isWaiting && reason == v1.ReasonWaiting && j.running(c.UID) < limitOf(v):
 		j.violate("S6", "the tick of %s waits, and only %d Jobs run", text(next), j.running(c.UID))
-	case !isWaiting && text(next) != want && ok: // what comes later than the model looks is not judged
+	case !isWaiting && text(next) != want && ok && !isEarly: // what comes later than the model looks is not judged
 		j.violate("S2", "nextScheduleTime is %s instead of %s", text(next), want)
 	case !isWaiting && next != nil && reason != v1.ReasonScheduled:
 		j.violate("O2", "the next tick is %s, and Ready is %s", text(next), reason)
