@@ -7,7 +7,6 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"tutorial.kubebuilder.io/project/internal/cli/agenda"
 	"tutorial.kubebuilder.io/project/internal/cli/backfill"
 	"tutorial.kubebuilder.io/project/internal/cli/convert"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
@@ -59,7 +58,6 @@ func NewCommand(e *env.Env, version string) *cobra.Command {
 		suspend.NewResumeCommand(e),
 		history.NewCommand(e),
 		list.NewCommand(e),
-		agenda.NewCommand(e),
 		logs.NewCommand(e),
 		ui.NewCommand(e, func(e *env.Env) *cobra.Command { return NewCommand(e, version) }),
 		newOptionsCommand(),

@@ -597,7 +597,7 @@ func TestPluginCompletesNames(t *testing.T) {
 		for _, name := range []string{"apple", "apricot", "pear"} {
 			s.create(s.cronJob(name).Schedule(nextYear).Obj())
 		}
-		for _, command := range []string{"next", "run", "history", "suspend", "resume", "agenda", "logs"} {
+		for _, command := range []string{"next", "run", "history", "suspend", "resume", "logs"} {
 			assert.Regexp(s.t, `^apple\napricot\n:4\n`, s.complete(command, "ap"), command)
 		}
 		assert.Regexp(s.t, `^apricot\npear\n:4\n`, s.complete("suspend", "apple", ""))

@@ -131,50 +131,10 @@ func TestPluginListShowsTheOthersBesideOneThatCanNotBeDecoded(t *testing.T) {
 	s := newSpaceOn(t, plainControlPlane(t), nil)
 	s.storeRaw("bad", suspendedInWords)
 	s.create(s.cronJob("good").Schedule(nextYear).Obj())
-	for _, command := range []string{"list", "agenda"} {
-		failed := s.plugin(command, "-o", "json")
-		if command == "list" {
-			failed = s.plugin(command)
-			assert.Contains(t, failed.out.String(), "\ngood ")
-		}
-		assert.Contains(t, failed.fails(1), "CronJob bad: ", command)
-	}
+	failed := s.plugin("list")
+	assert.Contains(t, failed.fails(1), "CronJob bad: ")
+	assert.Contains(t, failed.out.String(), "\ngood ")
 	s.mend("bad", "v1")
-}
-
-func TestPluginAgendaShowsWhatTheControllerIsGoingToDo(t *testing.T) {
-	t.Parallel()
-	eachWay(t, func(s *space) {
-		s.create(s.cronJob("hourly").Schedule("@every 1h").TimeZone("Asia/Tokyo").Obj())
-		s.create(s.cronJob("off").Schedule("@every 1h").Suspend(true).Obj())
-		s.create(s.cronJob("later").Schedule(nextYear).Obj())
-		s.label("hourly")
-		first := s.awaitReady("hourly", metav1.ConditionTrue, v1.ReasonScheduled).Status.NextScheduleTime
-
-		var agenda struct {
-			Runs []struct {
-				Name, Job, Time string
-				Suspended       bool
-			}
-		}
-		require.NoError(s.t, json.Unmarshal([]byte(s.plugin("agenda", "--within", "150m", "-o", "json", "hourly").succeeds()), &agenda))
-		require.Len(s.t, agenda.Runs, 2)
-		assert.Equal(s.t, fmt.Sprintf("hourly-%d", first.Unix()), agenda.Runs[0].Job)
-		assert.Regexp(s.t, `\+09:00$`, agenda.Runs[0].Time)
-
-		all := s.plugin("agenda", "--within", "150m").succeeds()
-		assert.Equal(s.t, 2, strings.Count(all, " hourly "), all)
-		assert.Equal(s.t, 2, strings.Count(all, " suspended"), all)
-		assert.NotContains(s.t, all, "later")
-		assert.Equal(s.t, 2, strings.Count(s.plugin("agenda", "--within", "150m", "-A", "-l", "team="+s.ns).succeeds(), " "+s.ns+"/hourly "))
-		assert.Contains(s.t, s.plugin("agenda", "--within", "1m").succeeds(), "Nothing is going to run before ")
-		assert.Equal(s.t, "No resources found in "+s.ns+" namespace.\n", func() string {
-			none := s.plugin("agenda", "-l", "team=nobody")
-			assert.Empty(s.t, none.succeeds())
-			return none.errOut.String()
-		}())
-		assert.Contains(s.t, s.plugin("agenda", "nobody", "hourly").fails(1), `"nobody" not found`)
-	})
 }
 
 func TestPluginNextAndHistoryTakeSeveralCronJobs(t *testing.T) {

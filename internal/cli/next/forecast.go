@@ -77,8 +77,8 @@ type Tick struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// TickAt describes a tick of a CronJob, in the zone of its schedule and in that of the terminal.
-func TickAt(c *v1.CronJob, at time.Time, here *time.Location, notes ...string) Tick {
+// tickAt describes a tick of a CronJob, in the zone of its schedule and in that of the terminal.
+func tickAt(c *v1.CronJob, at time.Time, here *time.Location, notes ...string) Tick {
 	tick := Tick{Time: at, LocalTime: at.In(here), Notes: notes}
 	if c.Name != "" {
 		tick.Job = fmt.Sprintf("%s-%d", c.Name, at.Unix())
@@ -119,7 +119,7 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 			break
 		}
 		f.skip(ticks.Unexcluded(), after, at, zone)
-		tick := TickAt(c, at.In(zone), here, wall.notes(before, at, here)...)
+		tick := tickAt(c, at.In(zone), here, wall.notes(before, at, here)...)
 		if resumed != "" {
 			tick.Notes, resumed = append(tick.Notes, resumed), ""
 		}
