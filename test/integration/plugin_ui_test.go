@@ -396,14 +396,6 @@ func TestPluginUIIsOfNoUseToAnotherSite(t *testing.T) {
 	assert.Empty(t, s.jobs("c"))
 }
 
-func TestPluginUINeedsNoClusterForItsPlayground(t *testing.T) {
-	t.Parallel()
-	s := newSpace(t)
-	shown := s.startUI("--offline", "--kubeconfig=/nowhere")
-	assert.Contains(t, shown.page("playground?text=0+9+*+*+1-5"), "At 09:00, Monday to Friday")
-	assert.Contains(t, s.plugin("ui", "--offline", "-A").fails(1), "leave them away with --offline")
-}
-
 func TestPluginUIDoesNotStopAtAnObjectThatCanNotBeDecoded(t *testing.T) {
 	t.Parallel()
 	s := newSpaceOn(t, plainControlPlane(t), nil)

@@ -39,7 +39,7 @@ func BenchmarkThePagesOf10000CronJobs(b *testing.B) {
 	require.NoError(b, err)
 	b.Cleanup(func() { assert.NoError(b, plain.Stop()) })
 	createMany(b, plain.Client)
-	ui := newTab(b, "--offline")
+	ui := newTab(b)
 	ui.ns = metav1.NamespaceDefault
 	process := ui.startProcess(plain.Kubeconfig)
 	b.Run("first paint", func(b *testing.B) {

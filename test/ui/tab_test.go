@@ -64,10 +64,10 @@ func (b *buffer) String() string {
 
 // newTab makes a namespace, starts ui for it, and opens a tab. No page may say that something in it
 // is wrong, or was not let by the content security policy.
-func newTab(t testing.TB, args ...string) *tab {
+func newTab(t testing.TB) *tab {
 	t.Helper()
 	ui := &tab{t: t, ns: newNamespace(t)}
-	ui.startUI(args...)
+	ui.startUI()
 	var closeTab context.CancelFunc
 	ui.ctx, closeTab = chromedp.NewContext(browser)
 	t.Cleanup(closeTab)
@@ -104,11 +104,11 @@ func newNamespace(t testing.TB) string {
 }
 
 // startUI starts ui until the test ends.
-func (ui *tab) startUI(args ...string) {
+func (ui *tab) startUI() {
 	ui.t.Helper()
 	out := &buffer{}
 	cmd := cli.NewCommand(env.New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: out}), "test")
-	cmd.SetArgs(append([]string{"ui", "--no-browser", "--kubeconfig=" + cluster.Kubeconfig, "--namespace=" + ui.ns}, args...))
+	cmd.SetArgs([]string{"ui", "--no-browser", "--kubeconfig=" + cluster.Kubeconfig, "--namespace=" + ui.ns})
 	ctx, interrupt := context.WithCancel(context.Background())
 	ui.interrupt = interrupt
 	ended := make(chan error, 1)

@@ -55,24 +55,6 @@ func TestTheOverviewFollowsTheClusterAndWhatIsTyped(t *testing.T) {
 	assert.Regexp(t, `^in \d`, before)
 }
 
-func TestThePlaygroundFollowsWhatIsTyped(t *testing.T) {
-	ui := newTab(t, "--offline")
-	ui.open("playground")
-	ui.do(chromedp.Clear(css("#text")), chromedp.SendKeys(css("#text"), "*/5 9-17 * * 1-5"))
-	ui.await("document.getElementById('hour').value === '9-17'")
-	ui.awaitText("Every 5 minutes from 09:00 to 17:55, Monday to Friday")
-	ui.do(chromedp.DoubleClick(css("#hour")), chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.KeyEvent("8"))
-	ui.await("document.getElementById('text').value === '*/5 8 * * 1-5'")
-	ui.do(chromedp.SendKeys(css("#zone"), "Europe/Paris"))
-	ui.awaitText("(Europe/Paris)")
-	assert.Greater(t, evaluate[int](ui, "document.querySelectorAll('#zones option').length"), 100)
-	ui.do(chromedp.SendKeys(css("#further"), "0 12 LW * *\n0 9 * * 5#3"), chromedp.SendKeys(css("#exclude"), "--12-25"))
-	ui.awaitText("and at 12:00, on the last weekday of the month; and at 09:00, on the 3rd Friday of the month")
-	ui.awaitText("- dayOfMonth: LW")
-	assert.Equal(t, "*/5 8 * * 1-5", evaluate[string](ui, "document.getElementById('text').value"))
-	ui.shoot("playground", 1000)
-}
-
 // pastRuns are runs at the beginning of each of the last intervals, newest first, each of which took a
 // third of one.
 func pastRuns(every time.Duration, results ...v1.RunResult) []v1.Run {
@@ -202,7 +184,7 @@ func TestARangeThatIsMarkedOnATimelineIsBackfilled(t *testing.T) {
 // pagesOf are those of a CronJob that has run.
 func (ui *tab) pagesOf(name string) []string {
 	return []string{
-		"", "timeline", "playground", ui.path(name), ui.path(name) + "/object", ui.path(name) + "/acts/suspend",
+		"", "timeline", ui.path(name), ui.path(name) + "/object", ui.path(name) + "/acts/suspend",
 		ui.path(name) + "/acts/backfill?from=2026-01-01&to=2026-01-02", "cronjobs/nobody/nothing",
 	}
 }
@@ -236,9 +218,6 @@ func TestThePagesWorkWithoutAScript(t *testing.T) {
 	ui.open("")
 	ui.do(chromedp.SendKeys(css("[name=q]"), "back"), chromedp.Click(css(".filter button")))
 	ui.awaitText("1 of 2 CronJobs")
-	ui.open("playground")
-	ui.do(chromedp.SetValue(css("#hour"), "7"), chromedp.Click(css("button[value=fields]")))
-	ui.awaitText("At 07:30, Monday to Friday")
 	ui.open(ui.path("backup") + "/acts/run")
 	ui.do(chromedp.Click(css(".do")), chromedp.WaitReady(css("#back")))
 	require.Eventually(t, func() bool { return ui.jobs() == 1 }, patience, glance)
@@ -301,8 +280,7 @@ func TestHTMLInWhatIsStoredIsText(t *testing.T) {
 	query := "=" + url.QueryEscape(attack)
 	for _, page := range []string{
 		"", "timeline", ui.path("backup"), ui.path("backup") + "/object", ui.path("backup") + "/acts/suspend?reason" + query,
-		"?q" + query, "?state" + query, "timeline?reach" + query, "playground?text" + query, "playground?by=fields&hour" + query,
-		"playground?text=@daily&further" + query, "cronjobs/" + ui.ns + "/" + url.PathEscape(attack), "tasks/" + url.PathEscape(attack),
+		"?q" + query, "?state" + query, "timeline?reach" + query, "cronjobs/" + ui.ns + "/" + url.PathEscape(attack), "tasks/" + url.PathEscape(attack),
 	} {
 		ui.open(page)
 		ui.await("document.documentElement.outerHTML.includes('onerror') || document.body.innerText.includes('not remembered')")

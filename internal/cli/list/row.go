@@ -42,7 +42,7 @@ const none, invalid = "<none>", "<invalid>"
 
 // rowOf is the row of a CronJob.
 func rowOf(c *v1.CronJob, now time.Time) metav1.TableRow {
-	forecast, err := next.Stored(c, now, 1)
+	forecast, err := next.Stored(c, now)
 	description, zone := forecast.Description, forecast.TimeZone
 	if err != nil {
 		description, zone = cronjobs.Expressions(c), ptr.Deref(c.Spec.TimeZone, "")

@@ -222,10 +222,10 @@ func (c *command) forecast(t target, now time.Time) (Forecast, error) {
 	return f, nil
 }
 
-// Stored forecasts so many ticks of a CronJob that is stored in the cluster, from now on. An error
-// names it, and its wrong field. One without a name is an expression, which admission has not seen.
-func Stored(c *v1.CronJob, now time.Time, count int) (Forecast, error) {
-	return (&command{count: count}).forecast(target{cronJob: c}, now)
+// Stored forecasts the next tick of a CronJob that is stored in the cluster. An error names it, and its
+// wrong field.
+func Stored(c *v1.CronJob, now time.Time) (Forecast, error) {
+	return (&command{count: 1}).forecast(target{cronJob: c}, now)
 }
 
 // addWaiting notes the tick that is due and has not started, if the status has one.

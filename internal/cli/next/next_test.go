@@ -585,7 +585,7 @@ func TestSeveralCronJobsAreToldOneAfterTheOther(t *testing.T) {
 	cmd := &command{Env: tt.env, count: 1, selection: cronjobs.Selection{AllNamespaces: true}}
 	var forecasts []Forecast
 	for _, namespace := range []string{"bank", "shop"} {
-		f, err := Stored(builders.MakeCronJob("c").Namespace(namespace).Schedule("@daily").Created(now).Obj(), now, 1)
+		f, err := Stored(builders.MakeCronJob("c").Namespace(namespace).Schedule("@daily").Created(now).Obj(), now)
 		require.NoError(t, err)
 		forecasts = append(forecasts, f)
 	}

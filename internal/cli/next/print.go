@@ -83,8 +83,8 @@ func (c *command) printForecast(f Forecast, now time.Time) error {
 	return w.Flush()
 }
 
-// WithSkipped returns the ticks, and among them the first of each row that is skipped.
-func (f Forecast) WithSkipped() []Tick {
+// withSkipped returns the ticks, and among them the first of each row that is skipped.
+func (f Forecast) withSkipped() []Tick {
 	ticks := slices.Clone(f.Ticks)
 	for _, skipped := range f.Skipped {
 		note := "skipped: the day is excluded"
@@ -100,7 +100,7 @@ func (f Forecast) WithSkipped() []Tick {
 
 // rows is the table of the ticks, with a header and without the columns that have nothing to say.
 func rows(f Forecast, now time.Time) [][]string {
-	ticks := f.WithSkipped()
+	ticks := f.withSkipped()
 	inBothZones, withSeconds, withNotes := false, false, false
 	for _, tick := range ticks {
 		inBothZones = inBothZones || offset(tick.Time, tick.Time.Location()) != offset(tick.Time, tick.LocalTime.Location())

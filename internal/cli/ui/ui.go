@@ -27,7 +27,7 @@ import (
 
 const (
 	long = `Show CronJobs on a page in your browser: how their runs went, what runs, and what is going to, as a list
-and as a timeline; of each its runs, logs and events; and a playground for schedules.
+and as a timeline; of each its runs, logs and events.
 
 The page is served by this command, on a random port of 127.0.0.1, until an interrupt. It reads and does
 what your kubeconfig allows you, and nothing is installed in the cluster. Whoever has the link has your
@@ -40,10 +40,7 @@ what they will do, and shows their command lines.`
   kubectl cronjob ui
 
   # Show those of all namespaces, and only print the link
-  kubectl cronjob ui -A --no-browser
-
-  # Try schedules, without a cluster
-  kubectl cronjob ui --offline`
+  kubectl cronjob ui -A --no-browser`
 )
 
 // browserTimeout is how long to wait for the news that no browser can be opened.
@@ -53,9 +50,9 @@ const browserTimeout = time.Second
 type command struct {
 	*env.Env
 
-	newPlugin          func(*env.Env) *cobra.Command
-	selection          cronjobs.Selection
-	noBrowser, offline bool
+	newPlugin func(*env.Env) *cobra.Command
+	selection cronjobs.Selection
+	noBrowser bool
 }
 
 // NewCommand returns the command ui. It takes what makes the plugin's root command, whose other
@@ -63,7 +60,7 @@ type command struct {
 func NewCommand(e *env.Env, newPlugin func(*env.Env) *cobra.Command) *cobra.Command {
 	c := &command{Env: e, newPlugin: newPlugin}
 	cmd := &cobra.Command{
-		Use:                   "ui [-A] [-l SELECTOR] [--no-browser] [--offline]",
+		Use:                   "ui [-A] [-l SELECTOR] [--no-browser]",
 		DisableFlagsInUseLine: true,
 		Short:                 "Show CronJobs on a page in the browser",
 		Long:                  long,
@@ -71,7 +68,7 @@ func NewCommand(e *env.Env, newPlugin func(*env.Env) *cobra.Command) *cobra.Comm
 		Args:                  cobra.NoArgs,
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.check(); err != nil {
+			if err := c.selection.Check(); err != nil {
 				return err
 			}
 			return c.run(cmd)
@@ -79,16 +76,7 @@ func NewCommand(e *env.Env, newPlugin func(*env.Env) *cobra.Command) *cobra.Comm
 	}
 	c.selection.AddFlags(cmd, "Show")
 	cmd.Flags().BoolVar(&c.noBrowser, "no-browser", false, "Only print the link.")
-	cmd.Flags().BoolVar(&c.offline, "offline", false, "Only the playground, which needs no cluster.")
 	return cmd
-}
-
-// check says what is wrong with the command line.
-func (c *command) check() error {
-	if c.offline && c.selection.HasFlags() {
-		return errors.New("-l and -A select CronJobs of the cluster: leave them away with --offline")
-	}
-	return c.selection.Check()
 }
 
 // run serves the pages until an interrupt, which is how the command ends well.
@@ -99,10 +87,8 @@ func (c *command) run(cmd *cobra.Command) error {
 	}
 	group, ctx := errgroup.WithContext(cmd.Context())
 	site := &pages.Site{Base: server.Base(), Env: c.Env}
-	if !c.offline {
-		if err := c.connect(ctx, group, cmd, site); err != nil {
-			return err
-		}
+	if err := c.connect(ctx, group, cmd, site); err != nil {
+		return err
 	}
 	fmt.Fprintf(c.Out, "%s\nThe link is yours alone: it gives your rights in the cluster. Ctrl-C ends it.\n", server.Link())
 	if !c.noBrowser {
@@ -114,10 +100,7 @@ func (c *command) run(cmd *cobra.Command) error {
 	}
 	group.Go(func() error { return server.Serve(ctx, site.Handler(ctx)) })
 	err = group.Wait()
-	if site.Tasks != nil {
-		err = errors.Join(append([]error{err}, site.Tasks.Wait()...)...)
-	}
-	return err
+	return errors.Join(append([]error{err}, site.Tasks.Wait()...)...)
 }
 
 // connect has the site show the cluster.

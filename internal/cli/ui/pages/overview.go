@@ -81,7 +81,7 @@ func rowOf(c *v1.CronJob, now time.Time) row {
 		}
 	}
 	r.State, r.Detail = stateOf(c, now)
-	forecast, err := next.Stored(c, now, 1)
+	forecast, err := next.Stored(c, now)
 	if err != nil {
 		if r.State == "" { // the operator has not seen it
 			r.State, r.Detail = "broken", err.Error()

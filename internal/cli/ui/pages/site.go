@@ -50,8 +50,7 @@ type Site struct {
 	// Env has the clock, and what reads logs.
 	Env *env.Env
 
-	// Feed has what is shown. It and what follows are nil without a cluster: then there is the
-	// playground alone.
+	// Feed has what is shown.
 	Feed    *feed.Feed
 	Config  *rest.Config
 	Cluster client.Client
@@ -84,8 +83,7 @@ type view struct {
 type layout struct {
 	view
 
-	Base    string
-	Offline bool
+	Base string
 
 	// Problem says why what is shown may be old; Loading that not all is known yet.
 	Problem string
@@ -101,11 +99,6 @@ func (s *Site) Handler(ctx context.Context) http.Handler {
 		panic(err) // it is embedded
 	}
 	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(static)))
-	mux.Handle("GET /playground", s.page(s.playground))
-	if s.Feed == nil {
-		mux.Handle("GET /{$}", http.RedirectHandler(s.Base+"/playground", http.StatusSeeOther))
-		return mux
-	}
 	mux.Handle("GET /{$}", s.page(s.overview))
 	mux.Handle("GET /timeline", s.page(s.timeline))
 	mux.Handle("GET /cronjobs/{namespace}/{name}", s.page(s.cronJob))
@@ -141,12 +134,10 @@ func (s *Site) build(r *http.Request, build func(*http.Request) (view, error)) l
 			v.Title, v.status = "Not found", http.StatusNotFound
 		}
 	}
-	page := layout{view: v, Base: s.Base, Offline: s.Feed == nil, Now: s.Env.Clock.Now()}
-	if s.Feed != nil {
-		snapshot := s.Feed.Snapshot()
-		page.Problem, page.Loading = snapshot.Problem, !snapshot.Complete && snapshot.Problem == ""
+	snapshot := s.Feed.Snapshot()
+	return layout{
+		view: v, Base: s.Base, Problem: snapshot.Problem, Loading: !snapshot.Complete && snapshot.Problem == "", Now: s.Env.Clock.Now(),
 	}
-	return page
 }
 
 // write answers with a template.
@@ -169,10 +160,7 @@ func (s *Site) stream(w http.ResponseWriter, r *http.Request, build func(*http.R
 	w.Header().Set("Content-Type", "text/event-stream")
 	control, last := http.NewResponseController(w), []byte(nil)
 	for {
-		var fed <-chan struct{}
-		if s.Feed != nil {
-			fed = s.Feed.Wait()
-		}
+		fed := s.Feed.Wait()
 		page := s.build(r, build)
 		text, err := render(page, "update")
 		if err != nil {
@@ -212,7 +200,7 @@ func send(w http.ResponseWriter, control *http.ResponseController, text []byte) 
 }
 
 // templates are those of each page: the layout with the page's own "static" and "live" parts.
-var templates = parse("overview", "timeline", "cronjob", "object", "logs", "act", "task", "playground", "message")
+var templates = parse("overview", "timeline", "cronjob", "object", "logs", "act", "task", "message")
 
 func parse(pages ...string) map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))

@@ -228,8 +228,6 @@ func TestNothingThatIsStoredIsHTMLOnAPage(t *testing.T) {
 	for _, path := range []string{
 		"/", "/timeline", "/timeline?reach=30d", "/?q=" + url.QueryEscape(attack), "/?namespace=" + url.QueryEscape(attack), "/?sort=" + url.QueryEscape(attack),
 		"/timeline?reach=" + url.QueryEscape(attack), "/cronjobs/a/" + url.PathEscape(attack),
-		"/playground?text=" + url.QueryEscape(attack), "/playground?text=@daily&zone=" + url.QueryEscape(attack),
-		"/playground?text=@daily&exclude=" + url.QueryEscape(attack), "/playground?by=fields&minute=" + url.QueryEscape(attack),
 	} {
 		_, body := get(t, server, path)
 		assert.NotContains(t, body, "<script>", path)
@@ -240,7 +238,7 @@ func TestNothingThatIsStoredIsHTMLOnAPage(t *testing.T) {
 
 func TestNoPageHasAnythingInlineThatTheContentSecurityPolicyForbids(t *testing.T) {
 	_, server := newSite(t, hourly("c").Obj())
-	for _, path := range []string{"/", "/timeline", "/playground", "/cronjobs/default/nobody"} {
+	for _, path := range []string{"/", "/timeline", "/cronjobs/default/nobody"} {
 		_, body := get(t, server, path)
 		assert.NotRegexp(t, `(?i)<style|style=|<script(>| [^s])|\son[a-z]+=|javascript:|https?://`, body, path)
 	}
@@ -328,17 +326,6 @@ func TestTheTimelineDrawsWhatIsShown(t *testing.T) {
 	assert.Contains(t, body, `data-mark="/t/cronjobs/default/backup/acts/backfill"`)
 	assert.Contains(t, body, "Starts in a minute, at most 1")
 	status, _ := get(t, server, "/timeline?reach=1y")
-	assert.Equal(t, http.StatusNotFound, status)
-}
-
-func TestWithoutAClusterThereIsThePlaygroundAlone(t *testing.T) {
-	e := env.New(genericiooptions.NewTestIOStreamsDiscard())
-	e.Clock = testingclock.NewFakeClock(noon)
-	server := serve(t, &Site{Base: "/t", Env: e})
-	body := show(t, server, "/") // by a redirect
-	assert.Contains(t, body, "Playground")
-	assert.NotContains(t, body, "Overview")
-	status, _ := get(t, server, "/timeline")
 	assert.Equal(t, http.StatusNotFound, status)
 }
 

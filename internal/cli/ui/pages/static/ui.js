@@ -4,7 +4,6 @@
 // What moves on the pages. Each page is complete without it.
 "use strict";
 
-document.documentElement.classList.add("scripted");
 const live = document.querySelector("[data-live]");
 const connection = document.getElementById("connection");
 let source = null;
@@ -54,9 +53,6 @@ function swap(html) {
     return;
   }
   if (focused !== "") document.getElementById(focused)?.focus({ preventScroll: true });
-  for (const data of live.querySelectorAll("[data-fill]")) {
-    document.getElementById(data.dataset.fill).value = data.value;
-  }
   const said = document.getElementById("said"), text = live.querySelector("[data-say]")?.textContent ?? "";
   if (said.textContent !== text) said.textContent = text; // a screen reader says it
   count();
@@ -78,9 +74,8 @@ function connect() {
 }
 
 // show goes to another state of the same page.
-function show(form, changes) {
+function show(form) {
   const query = new URLSearchParams(new FormData(form));
-  for (const [name, value] of Object.entries(changes)) query.set(name, value);
   for (const [name, value] of [...query]) if (value === "") query.delete(name);
   history.replaceState(null, "", "?" + query);
   connect();
@@ -89,23 +84,21 @@ function show(form, changes) {
 // later returns a function that calls another one when it was not called for a moment.
 function later(call) {
   let timer = 0;
-  return (...args) => {
+  return () => {
     clearTimeout(timer);
-    timer = setTimeout(() => call(...args), 150);
+    timer = setTimeout(call, 150);
   };
 }
 
-for (const form of document.querySelectorAll("[data-submit], [data-follow]")) {
-  const follow = later((side) => show(form, side === undefined ? {} : { by: side }));
-  let side;
-  form.addEventListener("input", (event) => {
-    side = event.target.dataset.side ?? side;
+for (const form of document.querySelectorAll("[data-submit]")) {
+  const follow = later(() => show(form));
+  form.addEventListener("input", () => {
     source?.close(); // what it sends is about what was typed before
-    follow(side);
+    follow();
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    show(form, side === undefined ? {} : { by: side });
+    show(form);
   });
 }
 
@@ -155,11 +148,6 @@ function timeAt(row, share) {
   const from = Date.parse(row.dataset.from), until = Date.parse(row.dataset.until);
   const at = Math.min(from + share * (until - from), Date.parse(row.dataset.now));
   return new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
-}
-
-const zones = document.getElementById("zones");
-if (zones !== null) {
-  for (const zone of Intl.supportedValuesOf("timeZone")) zones.append(new Option(zone, zone));
 }
 
 if (live !== null) {
