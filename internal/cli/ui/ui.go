@@ -121,7 +121,7 @@ func (c *command) connect(ctx context.Context, group *errgroup.Group, cmd *cobra
 	if err != nil {
 		return err
 	}
-	site.Feed, site.Config, site.Cluster, site.Rights = &feed.Feed{}, config, cluster, acts.NewRights(cluster, c.Clock)
+	site.Feed, site.Cluster, site.Rights = &feed.Feed{}, cluster, acts.NewRights(cluster, c.Clock)
 	site.Plugin = acts.NewPlugin(c.newPlugin, c.Clock, cmd)
 	site.Tasks = acts.NewTasks(site.Plugin)
 	group.Go(func() error {

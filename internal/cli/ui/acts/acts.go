@@ -80,7 +80,7 @@ var All = []*Act{
 		},
 	},
 	{
-		Name: "suspend", Title: "Suspend", command: "suspend", Right: PatchCronJobs,
+		Name: "suspend", Title: "Suspend", command: "suspend", Right: patchCronJobs,
 		Says: "Nothing is started until the CronJob is resumed. Jobs that run go on, and ticks that pass in the meantime never run.",
 		Fields: []Field{
 			{Name: "until", Label: "Until", Hint: "a duration such as 6h, or a time such as 2026-12-24T18:00:00Z; for good if empty"},
@@ -88,7 +88,7 @@ var All = []*Act{
 		},
 	},
 	{
-		Name: "resume", Title: "Resume", command: "resume", Right: PatchCronJobs,
+		Name: "resume", Title: "Resume", command: "resume", Right: patchCronJobs,
 		Says: "The schedule goes on with its next tick. Those that have passed meanwhile never run.",
 	},
 }

@@ -26,10 +26,8 @@ var (
 	// ReadLogs is the right to read the logs of Pods.
 	ReadLogs = Right{"get", "", "pods", "log"}
 
-	// PatchCronJobs is the right to edit CronJobs.
-	PatchCronJobs = Right{"patch", v1.GroupVersion.Group, "cronjobs", ""}
-
-	createJobs = Right{"create", "batch", "jobs", ""}
+	patchCronJobs = Right{"patch", v1.GroupVersion.Group, "cronjobs", ""}
+	createJobs    = Right{"create", "batch", "jobs", ""}
 )
 
 // Rights asks the API server what the user may do.

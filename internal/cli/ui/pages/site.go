@@ -21,7 +21,6 @@ import (
 	"net/http"
 	"time"
 
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -52,7 +51,6 @@ type Site struct {
 
 	// Feed has what is shown.
 	Feed    *feed.Feed
-	Config  *rest.Config
 	Cluster client.Client
 	Rights  *acts.Rights
 	Plugin  *acts.Plugin
@@ -103,7 +101,6 @@ func (s *Site) Handler(ctx context.Context) http.Handler {
 	mux.Handle("GET /timeline", s.page(s.timeline))
 	mux.Handle("GET /cronjobs/{namespace}/{name}", s.page(s.cronJob))
 	mux.Handle("GET /cronjobs/{namespace}/{name}/object", s.page(s.object))
-	mux.Handle("POST /cronjobs/{namespace}/{name}/object", s.page(s.edit))
 	mux.HandleFunc("GET /cronjobs/{namespace}/{name}/logs/{job}", s.logs)
 	mux.Handle("GET /cronjobs/{namespace}/{name}/acts/{act}", s.page(s.preview))
 	mux.HandleFunc("POST /cronjobs/{namespace}/{name}/acts/{act}", func(w http.ResponseWriter, r *http.Request) { s.act(ctx, w, r) })
