@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 	"time"
@@ -21,13 +20,8 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-const (
-	// minBar is the least room for a bar that says something, maxBar the most that is looked at.
-	minBar, maxBar = 10, 60
-
-	// defaultWidth is for terminals whose width is unknown.
-	defaultWidth = 80
-)
+// defaultWidth is for terminals whose width is unknown.
+const defaultWidth = 80
 
 // screen is a terminal.
 type screen struct {
@@ -70,19 +64,18 @@ var looks = map[v1.RunResult]look{
 // Symbol returns the sign of one column by which a state is shown.
 func Symbol(state v1.RunResult) string { return cmp.Or(looks[state].symbol, "?") }
 
-// timeline is the history for people. Time goes down the lines; the bars show, at one scale, how
-// long after its tick each run has started, and how long it took:
+// timeline is the history for people. Time goes down the lines. Of each run it has how long after its
+// tick it has started, and how long it took:
 //
-//	✔ 2027-03-27 02:30  backup-1806111000  Succeeded  2s       4m10s  ·██████
-//	✘ 2027-03-28 02:30  backup-1806197400  Failed     1s       10m    ·██████████████
+//	✔ 2027-03-27 02:30  backup-1806111000  Succeeded  2s  4m10s
+//	✘ 2027-03-28 02:30  backup-1806197400  Failed     1s  10m
 //	── now, 2027-03-28 12:00 ──
 //	○ 2027-03-29 02:30  in 14h
 func (s screen) timeline(h History) string {
 	text := &strings.Builder{}
 	s.head(text, h)
-	widths, scale := make([]int, 4), time.Duration(0)
+	widths := make([]int, 4)
 	for _, e := range h.Entries {
-		scale = max(scale, e.Delay()+e.Duration())
 		for i, cell := range e.cells() {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
@@ -96,8 +89,7 @@ func (s screen) timeline(h History) string {
 		row := Symbol(e.State) + " " + e.at.Format(format)
 		switch {
 		case e.Job != "":
-			row += aligned(e.cells(), widths) + "  "
-			row += bar(e, min(s.width-utf8.RuneCountInString(row), maxBar), scale)
+			row += aligned(e.cells(), widths)
 		case e.State == Coming:
 			row += "  in " + human(e.at.Sub(h.now))
 		default:
@@ -198,23 +190,4 @@ func aligned(cells []string, widths []int) string {
 		row.WriteString("  " + cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)))
 	}
 	return row.String()
-}
-
-// bar shows a delay and a duration: all of width is scale. It is empty if there is no room.
-func bar(e Entry, width int, scale time.Duration) string {
-	if width < minBar || scale <= 0 {
-		return ""
-	}
-	columns := func(d time.Duration) int {
-		return int(math.Round(float64(width) * float64(max(0, d)) / float64(scale)))
-	}
-	block := "█"
-	if e.State == v1.RunRunning {
-		block = "▒"
-	}
-	start, end := columns(e.Delay()), columns(e.Delay()+e.Duration())
-	if end <= start {
-		start, end = max(0, end-1), max(1, end) // not nothing
-	}
-	return strings.Repeat("·", start) + strings.Repeat(block, end-start)
 }
