@@ -67,10 +67,9 @@ chart: ## Copy into the Helm chart what it takes from config.
 	cp config/grafana/*.json charts/project/files/dashboards/
 
 .PHONY: generate
-generate: ## Generate the DeepCopy methods, copy Go's time zones, and draw the pictures of the docs.
+generate: ## Generate the DeepCopy methods and copy Go's time zones.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./apis/...
 	install -m 644 "$$(go env GOROOT)/lib/time/zoneinfo.zip" internal/schedule/zoneinfo.zip
-	go run ./hack/pictures docs/pictures
 
 .PHONY: fmt
 fmt: ## Format the code.
