@@ -30,7 +30,6 @@ require (
 	go.yaml.in/yaml/v3 v3.0.6 // plugin: positions in manifests
 	golang.org/x/sync v0.23.0 // webhooks, plugin, test/bench, test/chaos: errgroup, semaphore
 	golang.org/x/term v0.46.0 // plugin: the width of history
-	golang.org/x/text v0.42.0 // test/bench: writes numbers
 	google.golang.org/grpc v1.83.2 // test/plane: how soon etcd is asked again
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // tests: patches of webhooks
 	k8s.io/api v0.37.2 // everything
@@ -127,6 +126,7 @@ require (
 	golang.org/x/net v0.59.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
+	golang.org/x/text v0.42.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 	gomodules.xyz/jsonpatch/v2 v2.4.0 // indirect

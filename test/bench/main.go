@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command bench measures the operator beside Kubernetes' own CronJob controller, on a control plane
-// of its own on this machine, and writes docs/performance.md.
+// of its own on this machine, and prints tables for docs/performance.md.
 //
 // Run it by "make bench", which builds what it needs. It leaves no process behind, and no files but
 // the results.

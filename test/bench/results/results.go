@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package results holds what the bench has measured, judges it, and writes docs/performance.md.
+// Package results holds what the bench has measured, judges it, and writes it as tables.
 package results
 
 import (
@@ -227,7 +227,7 @@ func (r *Result) WentWrong() (wrong []string) {
 		wrong = append(wrong, fmt.Sprintf("%d %s", r.Wrong[what], what))
 	}
 	if cut := r.Value(CutAfter); cut != nil {
-		wrong = append(wrong, fmt.Sprintf("%s started when cut off after %s s", count(r.Values[Seen]), significant(*cut)))
+		wrong = append(wrong, fmt.Sprintf("%.0f started when cut off after %.3g s", r.Values[Seen], *cut))
 	}
 	for _, what := range []string{Missed, Writes, Reconciles} {
 		if value := r.Values[what]; value > 0 {
