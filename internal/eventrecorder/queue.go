@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
@@ -178,7 +179,14 @@ func isTransient(err error) bool {
 		return true
 	}
 	code := answer.Status().Code
-	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
+	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || isUnauthorized(answer.Status())
+}
+
+// isUnauthorized reports whether the authorizer refused an event, which does not know its name. An
+// API server that starts refuses all requests until it has read the roles. What an admission plugin
+// refuses names the event, and what a webhook refuses has no details.
+func isUnauthorized(answer metav1.Status) bool {
+	return answer.Code == http.StatusForbidden && answer.Details != nil && answer.Details.Kind == "events" && answer.Details.Name == ""
 }
 
 // isTerminating reports whether an event could not be written because its namespace is being

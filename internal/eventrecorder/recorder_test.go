@@ -161,6 +161,15 @@ func TestO1AnEventIsWrittenOnceWhateverBecomesOfTheRequest(t *testing.T) {
 			},
 			wantRequests: 3,
 		},
+		"the authorizer has not read the roles yet": {
+			way: func(next http.RoundTripper, request *http.Request, number int) (*http.Response, error) {
+				if number < 3 {
+					request.Header.Set("Impersonate-User", "nobody")
+				}
+				return next.RoundTrip(request)
+			},
+			wantRequests: 3,
+		},
 		"the answer is lost": {
 			way: func(next http.RoundTripper, request *http.Request, number int) (*http.Response, error) {
 				given, err := next.RoundTrip(request)
