@@ -32,8 +32,9 @@ func TestC12WhileTheHubIsNotServedNoReplicaIsReadyAndAfterwardsTheNextTickRuns(t
 	reader := s.metricsReader()
 	running := readyPods(t)
 	seen := watchJobs(t, s.ns)
-	s.create(s.cronJob("c").Schedule("@every 5s").History(1000, 1000))
+	s.create(s.cronJob("c").Schedule("@every 20s").History(1000, 1000))
 	seen.await(t, 1)
+	s.kubectl("wait", "--for=condition=Complete", "--timeout="+patience.String(), "job/"+seen.jobs()[0].Name) // its owner was looked up
 	watched := map[string]*scraper{}
 	for i := range running {
 		watched[running[i].Name] = newScraper(t, running[i].Name)
