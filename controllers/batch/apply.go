@@ -22,24 +22,24 @@ import (
 )
 
 // apply deletes the Jobs to be replaced and creates that of the tick.
-func (r *CronJobReconciler) apply(ctx context.Context, seen *observed, p plan.Plan) plan.Outcome {
-	done := r.deleteJobs(ctx, seen, p.Replace)
+func (r *CronJobReconciler) apply(ctx context.Context, look *lookup, p plan.Plan) plan.Outcome {
+	done := r.deleteJobs(ctx, look, p.Replace)
 	switch {
 	case len(done.Ended) > 0: // whether to start may depend on how they ended
 		done.RetryAt = r.Clock.Now().Add(conflictRetry)
 	case p.Start != nil && len(done.Deleted)+len(done.Gone) == len(p.Replace):
-		r.start(ctx, seen, p.Start, &done)
+		r.start(ctx, look, p.Start, &done)
 	}
 	if done.Job != nil {
-		seen.pending.addRun(done.Job)
+		look.known.addRun(done.Job)
 	}
 	return done
 }
 
 // prune deletes the Jobs beyond the history limits. It comes after the status write, which must not
 // wait for it.
-func (r *CronJobReconciler) prune(ctx context.Context, seen *observed, p plan.Plan) {
-	for _, job := range r.deleteJobs(ctx, seen, p.Prune).Deleted {
+func (r *CronJobReconciler) prune(ctx context.Context, look *lookup, p plan.Plan) {
+	for _, job := range r.deleteJobs(ctx, look, p.Prune).Deleted {
 		ctrl.LoggerFrom(ctx).V(1).Info("Deleted an old Job", "job", klog.KObj(job))
 	}
 }
@@ -57,7 +57,7 @@ const (
 
 // deleteJobs deletes Jobs within those two bounds. It returns what became of them. The order is
 // random, so that a few Jobs that can't be deleted don't block the others.
-func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs []*batchv1.Job) (done plan.Outcome) {
+func (r *CronJobReconciler) deleteJobs(ctx context.Context, look *lookup, jobs []*batchv1.Job) (done plan.Outcome) {
 	bounded, cancel := context.WithTimeout(ctx, deletionTime)
 	defer cancel()
 	failed := 0
@@ -66,11 +66,11 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs
 			break
 		}
 		if bounded.Err() != nil {
-			seen.leftToDelete = true
+			look.known.isLeftToDelete = true
 			break
 		}
 		job := jobs[i]
-		stored, err := r.delete(bounded, seen, job)
+		stored, err := r.delete(bounded, look, job)
 		switch {
 		case err == nil && stored == nil:
 			done.Gone = append(done.Gone, job)
@@ -79,9 +79,9 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs
 		case err == nil:
 			done.Deleted = append(done.Deleted, job)
 		case tried > 0 && bounded.Err() != nil: // it had less time than requestTimeout
-			seen.leftToDelete = true
+			look.known.isLeftToDelete = true
 		default:
-			r.failedToDelete(ctx, seen, job, err)
+			r.failedToDelete(ctx, look, job, err)
 			failed++
 		}
 	}
@@ -89,11 +89,11 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, seen *observed, jobs
 }
 
 // failedToDelete records the event of a Job that could not be deleted, and the failed request.
-func (r *CronJobReconciler) failedToDelete(ctx context.Context, seen *observed, job *batchv1.Job, err error) {
+func (r *CronJobReconciler) failedToDelete(ctx context.Context, look *lookup, job *batchv1.Job, err error) {
 	if !isShutdownError(ctx, err) {
-		r.record(seen.CronJob, plan.FailedDelete(job, err), false)
+		r.record(look.current, plan.FailedDelete(job, err), false)
 	}
-	r.failed(ctx, seen, requestDelete, fmt.Errorf("deleting Job %s: %w", job.Name, err))
+	r.failed(ctx, look.known, requestDelete, fmt.Errorf("deleting Job %s: %w", job.Name, err))
 }
 
 // delete deletes a Job and, in the background, its Pods. It returns the Job as it was then; nil if
@@ -101,12 +101,12 @@ func (r *CronJobReconciler) failedToDelete(ctx context.Context, seen *observed, 
 //
 // A NotFound or a Conflict does not prove that the Job is gone or has changed: a webhook that refuses
 // the deletion may answer the same.
-func (r *CronJobReconciler) delete(ctx context.Context, seen *observed, job *batchv1.Job) (*batchv1.Job, error) {
+func (r *CronJobReconciler) delete(ctx context.Context, look *lookup, job *batchv1.Job) (*batchv1.Job, error) {
 	err := r.deleteUnchanged(ctx, job)
 	if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return job, err
 	}
-	stored, readErr := r.lookUp(ctx, seen, job.Name)
+	stored, readErr := look.read(ctx, job.Name)
 	switch {
 	case readErr != nil:
 		return nil, err
@@ -128,7 +128,7 @@ func (r *CronJobReconciler) deleteUnchanged(ctx context.Context, job *batchv1.Jo
 	if plan.ResultOf(job) == "" {
 		only.ResourceVersion = &job.ResourceVersion
 	}
-	return r.Delete(ctx, target, client.PropagationPolicy(metav1.DeletePropagationBackground), only)
+	return r.Client.Delete(ctx, target, client.PropagationPolicy(metav1.DeletePropagationBackground), only)
 }
 
 // maxPlanAge is how old a plan may be when its Job is created: as old as it becomes while decide and
@@ -138,93 +138,93 @@ func (r *CronJobReconciler) deleteUnchanged(ctx context.Context, job *batchv1.Jo
 const maxPlanAge = requestTimeout + deletionTime + time.Second
 
 // start creates the Job of the tick.
-func (r *CronJobReconciler) start(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome) {
-	job, known := start.Job, seen.pending
+func (r *CronJobReconciler) start(ctx context.Context, look *lookup, start *plan.Start, done *plan.Outcome) {
+	job, known := start.Job, look.known
 	if !known.attempt.newest.Equal(start.Newest) {
 		known.attempt = attempt{newest: start.Newest}
 	}
 	// Round strips the monotonic reading, which ignores that the clock was set.
-	if age := r.Clock.Now().Round(0).Sub(seen.Now.Round(0)); age < 0 || age > maxPlanAge {
+	if age := r.Clock.Now().Round(0).Sub(look.now.Round(0)); age < 0 || age > maxPlanAge {
 		done.RetryAt = r.Clock.Now()
 		return
 	}
-	if known.attempt.invalid != nil && known.attempt.generation == seen.stored.Generation {
+	if known.attempt.invalid != nil && known.attempt.generation == look.current.Generation {
 		done.Refused = known.attempt.invalid // it would be refused again
 		return
 	}
 	bounded, cancel := context.WithTimeout(ctx, createTimeout)
 	defer cancel()
-	err := r.Create(bounded, job)
+	err := r.Client.Create(bounded, job)
 	switch {
 	case err == nil:
-		r.started(ctx, seen, start, done, job)
+		r.started(ctx, look, start, done, job)
 	case apierrors.IsAlreadyExists(err):
-		r.findExisting(ctx, seen, start, done)
+		findExisting(ctx, look, start, done)
 	case isShutdownError(ctx, err):
-		known.addUnconfirmed(job.Name, seen.Now)
-		r.failed(ctx, seen, requestCreate, err)
+		known.addUnconfirmed(job.Name, look.now)
+		r.failed(ctx, known, requestCreate, err)
 	case isTerminating(err, job.Namespace):
-		seen.isTerminating = true
+		done.IsTerminating = true
 	case isOutcomeUnknown(err):
-		r.confirmCreate(ctx, seen, start, done, err)
+		r.confirmCreate(ctx, look, start, done, err)
 	default:
-		retryCreate(seen, done, err)
+		retryCreate(look, done, err)
 	}
 }
 
 // started records that the Job of the tick was created. It trims the Job as the cache does, because
 // many Jobs may be kept at once until their statuses are written.
-func (r *CronJobReconciler) started(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome, job *batchv1.Job) {
+func (r *CronJobReconciler) started(ctx context.Context, look *lookup, start *plan.Start, done *plan.Outcome, job *batchv1.Job) {
 	done.Job = trimmed(job)
 	creationSkew.Observe(r.Clock.Since(start.At).Seconds())
-	r.ticked.note(job.Namespace, seen.Now)
+	r.ticked.note(job.Namespace, look.now)
 	ctrl.LoggerFrom(ctx).Info("Started a Job", "job", klog.KObj(job), "tick", start.Tick)
-	seen.pending.attempt = attempt{}
+	look.known.attempt = attempt{}
 }
 
 // findExisting handles AlreadyExists. If the CronJob controls the Job of that name, the tick was
 // started before, and the status or the cache was behind. If not, the tick is missed.
-func (r *CronJobReconciler) findExisting(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome) {
-	job, isCertain := r.find(ctx, seen, start.Job.Name, seen.Now)
+func findExisting(ctx context.Context, look *lookup, start *plan.Start, done *plan.Outcome) {
+	job, err := look.read(ctx, start.Job.Name)
 	switch {
-	case !isCertain:
-		seen.pending.addUnconfirmed(start.Job.Name, seen.Now)
+	case err != nil:
+		look.known.addUnconfirmed(start.Job.Name, look.now)
 	case job == nil:
 		done.NameTaken = true
-		seen.pending.addNameTaken(start.Tick)
+		look.known.addNameTaken(start.Tick)
 	default:
 		done.Job, done.Existed = job, true
 	}
-	seen.pending.attempt = attempt{}
+	look.known.attempt = attempt{}
 }
 
 // confirmCreate reads whether the tick's Job exists although its create request failed. If the read
-// fails too, settle repeats it before the next plan.
-func (r *CronJobReconciler) confirmCreate(ctx context.Context, seen *observed, start *plan.Start, done *plan.Outcome, failure error) {
-	job, err := r.lookUp(ctx, seen, start.Job.Name)
+// fails too, the next plan asks for it.
+func (r *CronJobReconciler) confirmCreate(ctx context.Context, look *lookup, start *plan.Start, done *plan.Outcome, failure error) {
+	job, err := look.read(ctx, start.Job.Name)
 	if job != nil {
-		r.started(ctx, seen, start, done, job)
+		r.started(ctx, look, start, done, job)
 		return
 	}
 	if err != nil {
-		seen.pending.addUnconfirmed(start.Job.Name, seen.Now)
+		look.known.addUnconfirmed(start.Job.Name, look.now)
 	}
-	retryCreate(seen, done, failure)
+	retryCreate(look, done, failure)
 }
 
 // retryCreate plans the retry of a failed creation, with backoff, until its tick is missed. A Job
 // that the API server calls invalid is not tried again until somebody edits the CronJob: it would
 // be refused again.
-func retryCreate(seen *observed, done *plan.Outcome, err error) {
+func retryCreate(look *lookup, done *plan.Outcome, err error) {
 	requestFailures.WithLabelValues(failedCreate(err)).Inc()
-	try := &seen.pending.attempt
+	try := &look.known.attempt
 	try.failures++
 	done.Refused = err
 	if apierrors.IsInvalid(err) {
-		try.invalid, try.generation = err, seen.stored.Generation
+		try.invalid, try.generation = err, look.current.Generation
 		return
 	}
-	done.RetryAt = seen.Now.Add(backoff(firstRetry, try.failures))
+	done.RetryAt = look.now.Add(backoff(firstRetry, try.failures))
 }
 
 // isTerminating reports whether a creation failed because the namespace is being deleted or is

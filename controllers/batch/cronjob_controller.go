@@ -30,7 +30,7 @@ import (
 // CronJobReconciler starts the Jobs of CronJobs on schedule. Call SetupWithManager before use.
 type CronJobReconciler struct {
 	// Client reads from the manager's cache and writes to the API server.
-	client.Client
+	Client client.Client
 
 	// APIReader reads from the API server when the cache may be stale.
 	APIReader client.Reader
@@ -82,69 +82,55 @@ func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 }
 
 func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
-	known := r.memory.acquire(key)
-	defer r.memory.release(key, known)
-	seen := &observed{key: key, pending: known}
-	r.settle(ctx, seen)
-	err := r.observe(ctx, seen)
-	if err == nil && r.mayHaveRun(seen) {
-		r.readStored(ctx, seen)
-		err = r.observe(ctx, seen)
-	}
+	entry := r.memory.acquire(key)
+	defer r.memory.release(key, entry)
+	seen, err := r.observe(ctx, key)
 	switch {
-	case err != nil || seen.stored == nil:
+	case err != nil:
 		return ctrl.Result{}, err
-	case seen.undecodable != "":
-		return r.requeue(seen, plan.Result{}, r.reportUndecodable(ctx, seen)), nil
+	case seen == nil:
+		r.memory.forget(key)
+		return ctrl.Result{}, nil
 	}
-	r.reportMissed(seen.stored)
-	p, result := r.act(ctx, seen)
+	known := entry.begin(seen.stored.UID)
+	if seen.undecodable != "" {
+		return r.requeue(seen, known, plan.Result{}, r.reportUndecodable(ctx, seen, known)), nil
+	}
+	known.see(seen, r.memory.takeDeleted(key))
+	look := r.lookup(seen, known)
+	in, p := decide(ctx, look)
+	if look.isGone {
+		return ctrl.Result{}, nil // the cache is stale
+	}
+	r.reportMissed(look.current)
+	done := r.apply(ctx, look, p)
+	result := plan.Conclude(in, p, done)
 	switch {
-	case seen.isTerminating:
-		return r.requeue(seen, result, false), nil // the namespace is being deleted: no status, no events
-	case shouldDeferStatus(seen, result):
+	case done.IsTerminating:
+		return r.requeue(seen, known, result, false), nil // the namespace is being deleted: no status, no events
+	case shouldDeferStatus(seen, known, result):
 		return requeueForStatus(), nil
 	}
-	written := r.writeStatus(ctx, seen, result.Status)
-	switch {
-	case !written:
-		known.addSeen(result.Unwritten)
-	case result.Refused != nil:
-		known.attempt.recorded = append(known.attempt.recorded, plan.RefusalReason(result.Refused))
-	}
-	if p.RecordFirst && !written && !shouldRetryStatus(seen) {
-		// A tick waits for that status. It can't be written, so plan again without waiting.
-		seen.Unrecordable = true
-		p, result = r.act(ctx, seen)
-	}
-	r.report(ctx, seen, result, written)
-	r.prune(ctx, seen, p)
-	return r.requeue(seen, result, written), nil
+	written := !in.Uncertain && r.writeStatus(ctx, known, look.current, result.Status) // else a Job may exist that the status would lack
+	known.conclude(result, written)
+	r.report(ctx, in.CronJob, result, written)
+	r.prune(ctx, look, p)
+	return r.requeue(seen, known, result, written), nil
 }
 
-// act makes the plan and carries it out.
-func (r *CronJobReconciler) act(ctx context.Context, seen *observed) (plan.Plan, plan.Result) {
-	p := r.decide(ctx, seen)
-	return p, plan.Conclude(seen.Input, p, r.apply(ctx, seen, p))
-}
-
-// decide makes the plan. If the plan names Jobs to verify, decide reads them from the API server
-// and makes it again. It does the same with the running Jobs if the plan counts a failure that the
-// stale cache lacks: one that ended before may have succeeded. All requests together take
-// requestTimeout at most, because the due tick waits for them.
-func (r *CronJobReconciler) decide(ctx context.Context, seen *observed) plan.Plan {
+// decide makes the plan. While the plan asks for something, it is looked up first. All requests
+// together take requestTimeout at most, because a tick may be due.
+func decide(ctx context.Context, look *lookup) (plan.Input, plan.Plan) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	p := plan.Decide(seen.Input)
-	if len(p.Verify) > 0 {
-		r.verify(ctx, seen, p.Verify)
-		p = plan.Decide(seen.Input)
+	for {
+		in := look.input()
+		p := plan.Decide(in)
+		if p.Ask.IsEmpty() || look.isGone {
+			return in, p
+		}
+		look.answer(ctx, p.Ask)
 	}
-	if seen.Outdated && p.Status.FailuresTowardsStop > seen.stored.Status.FailuresTowardsStop {
-		r.refreshRunning(ctx, seen)
-		p = plan.Decide(seen.Input)
-	}
-	return p
 }
 
 // The field indexes of the cache.

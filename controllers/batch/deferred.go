@@ -25,10 +25,6 @@ const (
 	deferredPriority = -10
 )
 
-// missingJobRecheck is how long after a reconcile the next one follows if the cache lacked a
-// started Job. If the Job was deleted before the cache had it, no watch event says so.
-const missingJobRecheck = time.Second
-
 // nearTick is how near the next tick may be at most for the status not to be deferred. Most
 // schedules that are due together have ticks a minute or more apart.
 const nearTick = 30 * time.Second
@@ -37,8 +33,8 @@ const nearTick = 30 * time.Second
 // other CronJobs. Only those of a start can, and only once, so that the status does not fall behind
 // for good in a cluster too busy for its ticks. They can't if the next tick is near, because it
 // would have to wait for them.
-func shouldDeferStatus(seen *observed, result plan.Result) bool {
-	return result.CanDefer && len(seen.failed) == 0 && (result.WakeAt.IsZero() || result.WakeAt.Sub(seen.Now) >= nearTick)
+func shouldDeferStatus(seen *observed, known *progress, result plan.Result) bool {
+	return result.CanDefer && len(known.failed) == 0 && (result.WakeAt.IsZero() || result.WakeAt.Sub(seen.now) >= nearTick)
 }
 
 // requeueForStatus asks for the reconcile that writes a deferred status.

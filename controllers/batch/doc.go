@@ -1,27 +1,19 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package batch reconciles CronJobs. It is written against the hub version alone; the other
-// versions reach it through conversion. The steps of a reconcile:
+// Package batch reconciles CronJobs, in the hub version alone. A tick at 10:00, through the code:
 //
-//  1. settle: after requests that failed or got no answer, ask the API server for what is stored.
-//  2. observe: read the CronJob and the Jobs it controls, from the cache, and the clock, once. As a
-//     new leader, read the CronJob from the API server before a tick that may have run already.
-//  3. decide: plan.Decide computes the plan from that, as a pure function. All policy is there. If
-//     the plan names Jobs to verify, read them from the API server and decide again.
-//  4. apply: delete the Jobs to be replaced, create the Job of the tick that is due. The Job's name
-//     contains the tick, so that a second create fails. A Job whose tick the status does not record
-//     yet is replaced only after the status is written, or at once if it can't be written.
-//  5. conclude: plan.Conclude computes the status and the events from what was done. If the only
-//     change is a started Job, and the next tick is 30 s away or more, the rest is deferred to a
-//     second reconcile of lower priority.
-//  6. write: write the status, once, if it changed. It also records which ticks were missed.
-//  7. report: record events and metrics. An event's name is a hash of its content, so recording it
-//     again is harmless. Missed ticks in the stored status are reported after observe, unless this
-//     process has done so: the previous leader may have stopped before it reported them.
-//  8. prune: delete finished Jobs beyond the history limits.
+//	observe    reads the clock and the cache, once: the CronJob, and the Jobs that it controls
+//	decide     asks plan.Decide for a plan, a pure function that has all policy; as long as the plan
+//	           asks for something that the cache may not have, lookup reads it from the API server
+//	apply      deletes the Jobs to be replaced, and creates that of 10:00; its name has the tick, so
+//	           that a second creation fails; and returns what came of it
+//	conclude   has plan.Conclude compute the status, the events and when to look again; if only a Job
+//	           was started, the rest waits for a second reconcile, after the Jobs of other CronJobs
+//	write      writes the status, once, if it changed
+//	report     records events and metrics; an event that is recorded again is the same event
+//	prune      deletes ended Jobs beyond the history limits
 //
-// Then it sleeps until the next tick or watch event. A failed request is retried with a backoff of
-// its own, and delays nothing else. pending.go holds the state that one reconcile keeps for the
-// next.
+// The next reconcile comes at the next tick, at a watch event, or after the backoff of a request that
+// failed. pending.go has what one reconcile keeps for the next.
 package batch

@@ -18,8 +18,7 @@ import (
 
 // report records what was done and seen, in events, metrics and one log line. If a failed status
 // write makes it record something again, that is the same event.
-func (r *CronJobReconciler) report(ctx context.Context, seen *observed, result plan.Result, isWritten bool) {
-	c := seen.CronJob
+func (r *CronJobReconciler) report(ctx context.Context, c *v1.CronJob, result plan.Result, isWritten bool) {
 	for _, event := range result.Events {
 		isNew := r.record(c, event, false)
 		if isNew && event.Reason == plan.EventFailedCreate && result.Refused != nil {

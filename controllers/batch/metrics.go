@@ -97,7 +97,7 @@ func (r *CronJobReconciler) count(list client.ObjectList, index string) float64 
 	if !r.leads.Load() {
 		return 0
 	}
-	if err := r.List(context.Background(), list, client.MatchingFields{index: isIndexed}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.Client.List(context.Background(), list, client.MatchingFields{index: isIndexed}, client.UnsafeDisableDeepCopy); err != nil {
 		return math.NaN()
 	}
 	return float64(meta.LenList(list))

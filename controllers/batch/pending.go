@@ -9,6 +9,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
@@ -65,8 +66,8 @@ type progress struct {
 	// isRead is whether this process has tried to read the CronJob from the API server.
 	isRead bool
 
-	// statusFailed is whether the last status write failed.
-	statusFailed bool
+	// statusErr is why the last status write failed; nil if it did not.
+	statusErr error
 
 	// runs has the runs that the stored status does not record yet, in the order in which they were
 	// added.
@@ -93,6 +94,12 @@ type progress struct {
 	// Creations are counted in attempt. Each kind has a backoff of its own, so that a kind that is
 	// refused for long does not delay the others.
 	failures map[string]int
+
+	// failed has the kinds of the requests that failed in this reconcile.
+	failed []string
+
+	// isLeftToDelete is whether this reconcile had no time to delete all Jobs that are to be deleted.
+	isLeftToDelete bool
 }
 
 // unrecordedRun is a run that the stored status does not record yet.
@@ -101,10 +108,10 @@ type unrecordedRun struct {
 	isGone bool         // whether the Job no longer exists
 }
 
-// see updates the run when its Job has ended. It copies the Job: a pointer into the list of a cache
+// see updates the run when its Job has ended: none runs again. It copies the Job: a pointer into the list of a cache
 // read would keep the whole list in memory.
 func (run *unrecordedRun) see(job *batchv1.Job) {
-	if plan.ResultOf(job) != plan.ResultOf(run.job) {
+	if plan.ResultOf(job) != "" && plan.ResultOf(run.job) == "" {
 		run.job = new(*job)
 	}
 }
@@ -135,10 +142,11 @@ type attempt struct {
 const maxRuns = 100
 
 // addRun remembers a run until the stored status records it.
-func (p *pending) addRun(job *batchv1.Job) {
-	if p.indexOf(job) >= 0 {
+func (p *progress) addRun(job *batchv1.Job) {
+	if p.runOf(job.UID) != nil {
 		return
 	}
+	p.forget(job.Name)
 	p.runs = append(p.runs, unrecordedRun{job: job})
 	if len(p.runs) <= maxRuns {
 		return
@@ -150,47 +158,144 @@ func (p *pending) addRun(job *batchv1.Job) {
 }
 
 // addGone remembers how a Job ended that was deleted since.
-func (p *pending) addGone(job *batchv1.Job) {
+func (p *progress) addGone(job *batchv1.Job) {
 	p.addRun(job)
-	p.runs[p.indexOf(job)] = unrecordedRun{job: job, isGone: true}
+	*p.runOf(job.UID) = unrecordedRun{job: job, isGone: true}
 }
 
-// indexOf returns the index of a Job's run; -1 if there is none.
-func (p *pending) indexOf(job *batchv1.Job) int {
-	return slices.IndexFunc(p.runs, func(run unrecordedRun) bool { return run.job.UID == job.UID })
+// runOf returns the run of a Job; nil if there is none.
+func (p *progress) runOf(uid types.UID) *unrecordedRun {
+	i := slices.IndexFunc(p.runs, func(run unrecordedRun) bool { return run.job.UID == uid })
+	if i < 0 {
+		return nil
+	}
+	return &p.runs[i]
+}
+
+// forget drops what an earlier answer said of a Job that may exist now.
+func (p *progress) forget(name string) {
+	p.unconfirmed = slices.DeleteFunc(p.unconfirmed, func(job unconfirmedJob) bool { return job.name == name })
+	p.absent = slices.DeleteFunc(p.absent, func(other string) bool { return other == name })
 }
 
 // addUnconfirmed remembers a Job until it is known whether it exists.
-func (p *pending) addUnconfirmed(name string, at time.Time) {
-	p.unconfirmed = slices.DeleteFunc(p.unconfirmed, func(job unconfirmedJob) bool { return job.name == name })
+func (p *progress) addUnconfirmed(name string, at time.Time) {
+	p.forget(name)
 	p.unconfirmed = append(p.unconfirmed, unconfirmedJob{name, at})
 	p.unconfirmed = p.unconfirmed[max(0, len(p.unconfirmed)-maxRuns):]
 }
 
 // addNameTaken remembers a tick until the stored status records it.
-func (p *pending) addNameTaken(tick time.Time) {
+func (p *progress) addNameTaken(tick time.Time) {
 	p.nameTaken = append(p.nameTaken, tick)
 	p.nameTaken = p.nameTaken[max(0, len(p.nameTaken)-maxRuns):]
 }
 
-// addSeen remembers runs whose Jobs were observed, because somebody may delete a Job before the
-// status is written. It copies the Jobs, as see does.
-func (p *pending) addSeen(jobs []*batchv1.Job) {
-	for _, job := range jobs {
-		p.addRun(new(*job))
+// begin returns the progress of a CronJob, without what was left of a reconcile before. It drops that
+// of an earlier one of the same name.
+func (p *pending) begin(owner types.UID) *progress {
+	if p.owner != owner {
+		p.progress = progress{owner: owner}
+	}
+	p.failed, p.isLeftToDelete = nil, false
+	return &p.progress
+}
+
+// see updates the runs from the cache, and from Jobs that had ended when they were deleted.
+func (p *progress) see(seen *observed, deleted []*batchv1.Job) {
+	for _, job := range seen.jobs {
+		if run := p.runOf(job.UID); run != nil {
+			run.see(job)
+		}
+		if p.isUnconfirmed(job.Name) {
+			p.addRun(new(*job)) // as see copies it
+		}
+	}
+	for _, job := range deleted {
+		if owner := metav1.GetControllerOfNoCopy(job); owner != nil && owner.UID == p.owner && plan.IsEndMissing(seen.stored, job) {
+			p.addGone(job)
+		}
 	}
 }
 
-// begin drops the state of an earlier CronJob of the same name.
-func (p *pending) begin(owner types.UID) {
-	if p.owner != owner {
-		p.progress = progress{owner: owner}
+func (p *progress) isUnconfirmed(name string) bool {
+	return slices.ContainsFunc(p.unconfirmed, func(job unconfirmedJob) bool { return job.name == name })
+}
+
+// doubtful names the Jobs that the cache lacks and of which it is unknown whether they exist: those of
+// unanswered requests and, while no status can be written, those of runs, which somebody may delete.
+func (p *progress) doubtful(seen *observed) []string {
+	var names []string
+	for _, job := range p.unconfirmed {
+		names = append(names, job.name)
+	}
+	if p.statusErr == nil {
+		return names
+	}
+	for _, run := range p.runs {
+		isCached := func(job *batchv1.Job) bool { return job.UID == run.job.UID }
+		if !run.isGone && !slices.ContainsFunc(seen.jobs, isCached) {
+			names = append(names, run.job.Name)
+		}
+	}
+	return names
+}
+
+// learn takes an answer of the API server: the CronJob's Job of a name; nil for none.
+func (p *progress) learn(c *v1.CronJob, name string, job *batchv1.Job) {
+	isRun := p.isUnconfirmed(name)
+	p.forget(name)
+	for i := range p.runs {
+		switch run := &p.runs[i]; {
+		case run.job.Name != name:
+		case job != nil && job.UID == run.job.UID:
+			run.see(job)
+		default:
+			run.isGone = true
+		}
+	}
+	switch {
+	case job == nil:
+		p.absent = append(p.absent, name)
+	case isRun || !plan.IsRecorded(c, job):
+		p.addRun(job)
+	}
+}
+
+// trustCache is for when the API server does not answer: what is old and not in the cache does not
+// exist.
+func (p *progress) trustCache(seen *observed, names []string) {
+	isOld := func(at time.Time) bool { return seen.now.Sub(at) >= plan.MaxCacheLag }
+	for _, name := range p.doubtful(seen) {
+		if !slices.Contains(names, name) {
+			continue
+		}
+		p.unconfirmed = slices.DeleteFunc(p.unconfirmed, func(job unconfirmedJob) bool { return job.name == name && isOld(job.at) })
+		for i := range p.runs {
+			if run := &p.runs[i]; run.job.Name == name {
+				run.isGone = isOld(run.job.CreationTimestamp.Time)
+			}
+		}
+	}
+}
+
+// conclude keeps what the stored status lacks, and drops the rest.
+func (p *progress) conclude(result plan.Result, isWritten bool) {
+	if isWritten {
+		p.runs, p.nameTaken, p.absent, p.forgottenUntil, p.generation = nil, nil, nil, time.Time{}, 0
+		if result.Refused != nil {
+			p.attempt.recorded = append(p.attempt.recorded, plan.RefusalReason(result.Refused))
+		}
+		return
+	}
+	for _, job := range result.Unwritten { // somebody may delete them before the status is written
+		p.addRun(new(*job)) // as see copies it
 	}
 }
 
 // noteGeneration records that this process has seen the CronJob's generation, and returns when it
 // and its schedule were first seen: now, if the status has observed the generation.
-func (p *pending) noteGeneration(c *v1.CronJob, now time.Time) (seenAt, scheduleSeenAt time.Time) {
+func (p *progress) noteGeneration(c *v1.CronJob, now time.Time) (seenAt, scheduleSeenAt time.Time) {
 	if c.Status.ObservedGeneration == c.Generation {
 		p.generation = 0
 		return now, now
@@ -205,21 +310,10 @@ func (p *pending) noteGeneration(c *v1.CronJob, now time.Time) (seenAt, schedule
 	return p.seenAt, p.scheduleSeenAt
 }
 
-// statusWritten drops what the stored status records now.
-func (p *pending) statusWritten() {
-	p.statusFailed, p.runs, p.nameTaken, p.absent, p.forgottenUntil = false, nil, nil, nil, time.Time{}
-	p.generation = 0
-}
-
-// count updates failures with the kinds of requests that failed in a reconcile. It resets the other
-// kinds.
-func (p *pending) count(failed []string) {
-	if len(failed) == 0 {
-		p.failures = nil
-		return
-	}
-	counted := make(map[string]int, len(failed))
-	for _, request := range failed {
+// countFailures counts the kinds of requests that failed in this reconcile, and resets the others.
+func (p *progress) countFailures() {
+	counted := make(map[string]int, len(p.failed))
+	for _, request := range p.failed {
 		counted[request] = p.failures[request] + 1
 	}
 	p.failures = counted
@@ -227,7 +321,7 @@ func (p *pending) count(failed []string) {
 
 // isEmpty reports whether there is no state to keep.
 func (p *pending) isEmpty() bool {
-	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && !p.statusFailed &&
+	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && p.statusErr == nil &&
 		len(p.runs)+len(p.deleted)+len(p.unconfirmed)+len(p.nameTaken) == 0 && p.generation == 0 &&
 		p.attempt.newest.IsZero() && len(p.failures) == 0
 }

@@ -396,12 +396,12 @@ func TestS14JobsThatAreDeletedSlowlyDoNotKeepTheNextTickWaiting(t *testing.T) {
 	for i := range 500 {
 		jobs = append(jobs, builders.MakeJob(every().Obj(), time.Unix(int64(i), 0)).Obj())
 	}
-	for name, deleteThem := range map[string]func(context.Context, *CronJobReconciler, *observed){
-		"beyond the history limits": func(ctx context.Context, r *CronJobReconciler, seen *observed) {
-			r.prune(ctx, seen, plan.Plan{Prune: jobs})
+	for name, deleteThem := range map[string]func(context.Context, *CronJobReconciler, *lookup){
+		"beyond the history limits": func(ctx context.Context, r *CronJobReconciler, look *lookup) {
+			r.prune(ctx, look, plan.Plan{Prune: jobs})
 		},
-		"to be replaced": func(ctx context.Context, r *CronJobReconciler, seen *observed) {
-			assert.Less(t, len(r.apply(ctx, seen, plan.Plan{Replace: jobs, Start: &plan.Start{}}).Deleted), len(jobs))
+		"to be replaced": func(ctx context.Context, r *CronJobReconciler, look *lookup) {
+			assert.Less(t, len(r.apply(ctx, look, plan.Plan{Replace: jobs, Start: &plan.Start{}}).Deleted), len(jobs))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -412,10 +412,11 @@ func TestS14JobsThatAreDeletedSlowlyDoNotKeepTheNextTickWaiting(t *testing.T) {
 						return nil
 					},
 				})
-				seen, begin := &observed{pending: &pending{}}, time.Now()
-				deleteThem(t.Context(), &CronJobReconciler{Client: slow}, seen)
+				r := &CronJobReconciler{Client: slow}
+				look, begin := r.lookup(&observed{}, &progress{}), time.Now()
+				deleteThem(t.Context(), r, look)
 				assert.LessOrEqual(t, time.Since(begin), deletionTime+2*time.Second)
-				assert.True(t, seen.leftToDelete, "the others are deleted by the next reconcile")
+				assert.True(t, look.known.isLeftToDelete, "the others are deleted by the next reconcile")
 			})
 		})
 	}
@@ -435,13 +436,13 @@ func TestS14ADeletionThatIsRefusedAndCanNotBeLookedUpDoesNotKeepTheNextTickWaiti
 			},
 		})
 		r := &CronJobReconciler{Client: refusing, APIReader: refusing, Recorder: &fakeRecorder{recorded: map[string]bool{}}}
-		seen, begin := &observed{pending: &pending{}, Input: plan.Input{CronJob: every().Obj()}}, time.Now()
-		r.prune(t.Context(), seen, plan.Plan{Prune: []*batchv1.Job{
+		look, begin := r.lookup(&observed{stored: every().Obj()}, &progress{}), time.Now()
+		r.prune(t.Context(), look, plan.Plan{Prune: []*batchv1.Job{
 			builders.MakeJob(every().Obj(), time.Unix(0, 0)).Obj(), builders.MakeJob(every().Obj(), time.Unix(1, 0)).Obj(),
 		}})
 		assert.LessOrEqual(t, time.Since(begin), deletionTime)
-		assert.True(t, seen.leftToDelete)
-		assert.Equal(t, []string{requestRead, requestDelete}, seen.failed)
+		assert.True(t, look.known.isLeftToDelete)
+		assert.Equal(t, []string{requestRead, requestDelete}, look.known.failed)
 	})
 }
 
@@ -686,20 +687,18 @@ func (hung) List(ctx context.Context, _ client.ObjectList, _ ...client.ListOptio
 
 func TestS14WhatIsUnsettledIsNotWaitedForOneByOne(t *testing.T) {
 	c := every().Obj()
-	for name, unsettled := range map[string]*pending{
-		"runs": {progress: progress{statusFailed: true, runs: []unrecordedRun{
+	for name, unsettled := range map[string]*progress{
+		"runs": {statusErr: errTrouble, runs: []unrecordedRun{
 			{job: builders.MakeJob(c, time.Unix(0, 0)).Obj()}, {job: builders.MakeJob(c, time.Unix(1, 0)).Obj()},
 			{job: builders.MakeJob(c, time.Unix(2, 0)).Obj()}, {job: builders.MakeJob(c, time.Unix(3, 0)).Obj()},
-		}}},
-		"the CronJob, and creations": {progress: progress{isStale: true, unconfirmed: []unconfirmedJob{
-			{name: "c-1"}, {name: "c-2"}, {name: "c-3"},
-		}}},
+		}},
+		"the CronJob, and creations": {isStale: true, unconfirmed: []unconfirmedJob{{name: "c-1"}, {name: "c-2"}, {name: "c-3"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &CronJobReconciler{Client: fake.NewClientBuilder().Build(), APIReader: hung{}, Clock: clock.RealClock{}}
 				begin := time.Now()
-				r.settle(t.Context(), &observed{pending: unsettled})
+				decide(t.Context(), r.lookup(&observed{stored: c, now: begin}, unsettled))
 				assert.Equal(t, requestTimeout, time.Since(begin))
 				for _, run := range unsettled.runs {
 					assert.True(t, run.isGone, "the cache would have it by now")
@@ -1262,10 +1261,9 @@ func TestS8AJobThatIsAsTheCacheHasItIsNoSignOfAStaleCache(t *testing.T) {
 	s.reconcile()
 	list := &batchv1.JobList{}
 	require.NoError(t, mgr.GetClient().List(t.Context(), list, client.InNamespace(s.key.Namespace)))
-	seen := &observed{
-		key: s.key, pending: &pending{progress: progress{owner: s.stored().UID}}, stored: s.stored(),
-		Input: plan.NewInput(s.stored(), s.clock.Now(), &list.Items[0]),
-	}
-	require.True(t, s.reconciler.refresh(t.Context(), seen, 0))
-	assert.False(t, seen.Outdated)
+	seen := &observed{key: s.key, now: s.clock.Now(), stored: s.stored(), jobs: []*batchv1.Job{&list.Items[0]}}
+	look := s.reconciler.lookup(seen, &progress{})
+	look.answer(t.Context(), plan.Question{Jobs: s.jobs()})
+	assert.False(t, look.input().Outdated)
+	assert.Len(t, look.input().Jobs, 1)
 }

@@ -65,8 +65,8 @@ func backoff(first time.Duration, failures int) time.Duration {
 
 // failed records that a request of this reconcile failed. It logs the first of several failures in
 // a row as an error.
-func (r *CronJobReconciler) failed(ctx context.Context, seen *observed, request string, err error) {
-	seen.failed = append(seen.failed, request)
+func (r *CronJobReconciler) failed(ctx context.Context, known *progress, request string, err error) {
+	known.failed = append(known.failed, request)
 	if isShutdownError(ctx, err) {
 		return
 	}
@@ -75,7 +75,7 @@ func (r *CronJobReconciler) failed(ctx context.Context, seen *observed, request 
 	switch {
 	case apierrors.IsConflict(err):
 		log.V(1).Info("The CronJob was edited meanwhile: trying again", "error", err.Error())
-	case seen.pending.failures[request] > 0:
+	case known.failures[request] > 0:
 		log.V(1).Info("A request failed again", "error", err.Error())
 	default:
 		log.Error(err, "A request failed: trying again until it works")
@@ -84,26 +84,23 @@ func (r *CronJobReconciler) failed(ctx context.Context, seen *observed, request 
 
 // requeue requeues for the plan's WakeAt, or earlier to retry what failed. It reads the clock
 // again, because the reconcile itself took time.
-func (r *CronJobReconciler) requeue(seen *observed, result plan.Result, isWritten bool) ctrl.Result {
-	known, wake := seen.pending, result.WakeAt
+func (r *CronJobReconciler) requeue(seen *observed, known *progress, result plan.Result, isWritten bool) ctrl.Result {
+	wake := result.WakeAt
 	wakeBy := func(after time.Duration) {
-		if at := seen.Now.Add(after); wake.IsZero() || at.Before(wake) {
+		if at := seen.now.Add(after); wake.IsZero() || at.Before(wake) {
 			wake = at
 		}
 	}
-	known.count(seen.failed)
+	known.countFailures()
 	for request, failures := range known.failures {
 		first := firstRetry
-		if request == requestStatus && seen.conflicted {
+		if request == requestStatus && apierrors.IsConflict(known.statusErr) {
 			first = conflictRetry
 		}
 		wakeBy(backoff(first, failures))
 	}
-	if seen.leftToDelete {
+	if known.isLeftToDelete {
 		wakeBy(firstRetry)
-	}
-	if seen.isJobNotCached {
-		wakeBy(missingJobRecheck)
 	}
 	if result.Again && isWritten {
 		wakeBy(0)
@@ -117,10 +114,11 @@ func (r *CronJobReconciler) requeue(seen *observed, result plan.Result, isWritte
 // maxStatusTries is how many failures in a row a tick waits for its status write.
 const maxStatusTries = 3
 
-// shouldRetryStatus reports whether the status write should be tried again before anything else is
-// done: the API server answered it, which takes milliseconds, and has not refused it often.
-func shouldRetryStatus(seen *observed) bool {
-	return seen.statusAnswered && seen.pending.failures[requestStatus] < maxStatusTries
+// isUnrecordable reports whether a tick no longer waits for a status: the last write got no answer, or
+// was refused often. An answer takes milliseconds.
+func (p *progress) isUnrecordable() bool {
+	refusal := apierrors.APIStatus(nil)
+	return p.statusErr != nil && (!errors.As(p.statusErr, &refusal) || p.failures[requestStatus] >= maxStatusTries)
 }
 
 // isOutcomeUnknown reports whether a failed request may have been carried out: it got no answer, or

@@ -7,11 +7,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,51 +20,36 @@ import (
 // writeStatus writes the status if it changed: the one status write of a reconcile. It reports
 // whether this status is stored now. An edit since the CronJob was read makes the write a conflict,
 // because the status was computed from another spec.
-func (r *CronJobReconciler) writeStatus(ctx context.Context, seen *observed, status v1.CronJobStatus) bool {
-	switch {
-	case seen.Uncertain: // a Job may exist that the status would lack
-		return false
-	case apiequality.Semantic.DeepEqual(seen.stored.Status, status):
-		seen.statusWritten()
+func (r *CronJobReconciler) writeStatus(ctx context.Context, known *progress, c *v1.CronJob, status v1.CronJobStatus) bool {
+	if apiequality.Semantic.DeepEqual(c.Status, status) {
+		known.statusErr = nil
 		return true
 	}
-	answer, err := r.patchStatus(ctx, seen, status)
+	answer, err := r.patchStatus(ctx, c, status)
+	known.isStale, known.statusErr = err != nil, err
 	if err != nil {
-		seen.pending.isStale, seen.pending.statusFailed = true, true
-		refusal := apierrors.APIStatus(nil)
-		seen.conflicted, seen.statusAnswered = apierrors.IsConflict(err), errors.As(err, &refusal)
-		r.failed(ctx, seen, requestStatus, fmt.Errorf("writing the status: %w", err))
+		r.failed(ctx, known, requestStatus, fmt.Errorf("writing the status: %w", err))
 		return false
 	}
-	seen.pending.isStale = false
-	seen.statusWritten()
-	updated := *seen.stored // a shallow copy: what it points to is never changed
+	updated := *c // a shallow copy: what it points to is never changed
 	updated.ObjectMeta = *answer
 	updated.Status = status
-	r.keepWritten(ctx, seen.key, &updated)
+	r.keepWritten(ctx, client.ObjectKeyFromObject(c), &updated)
 	return true
-}
-
-// statusWritten drops the pending state that the status records now. The status of a CronJob that
-// can't be decoded records no runs.
-func (seen *observed) statusWritten() {
-	if seen.undecodable == "" {
-		seen.pending.statusWritten()
-	}
 }
 
 // patchStatus writes a status. It asks for the metadata alone in the answer, which is much smaller
 // than the CronJob.
-func (r *CronJobReconciler) patchStatus(ctx context.Context, seen *observed, status v1.CronJobStatus) (*metav1.ObjectMeta, error) {
-	patch, err := statusPatch(seen.stored, status)
+func (r *CronJobReconciler) patchStatus(ctx context.Context, c *v1.CronJob, status v1.CronJobStatus) (*metav1.ObjectMeta, error) {
+	patch, err := statusPatch(c, status)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: seen.key.Namespace, Name: seen.key.Name}}
+	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name}}
 	answer.SetGroupVersionKind(v1.GroupVersion.WithKind("CronJob"))
-	if err := r.Status().Patch(ctx, answer, client.RawPatch(types.MergePatchType, patch)); err != nil {
+	if err := r.Client.Status().Patch(ctx, answer, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return nil, err
 	}
 	return &answer.ObjectMeta, nil
@@ -112,7 +95,7 @@ func members(status v1.CronJobStatus) (map[string]json.RawMessage, error) {
 func (r *CronJobReconciler) keepWritten(ctx context.Context, key types.NamespacedName, stored *v1.CronJob) {
 	r.memory.keepWritten(key, stored)
 	cached := &v1.CronJob{}
-	if err := r.Get(ctx, key, cached, client.UnsafeDisableDeepCopy); err == nil {
+	if err := r.Client.Get(ctx, key, cached, client.UnsafeDisableDeepCopy); err == nil {
 		r.memory.newest(key, cached)
 	}
 }

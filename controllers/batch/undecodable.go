@@ -20,11 +20,11 @@ import (
 
 // reportUndecodable records in an event and in the status that a CronJob can't be decoded, and
 // reports whether the status is written.
-func (r *CronJobReconciler) reportUndecodable(ctx context.Context, seen *observed) (isWritten bool) {
+func (r *CronJobReconciler) reportUndecodable(ctx context.Context, seen *observed, known *progress) (isWritten bool) {
 	if r.record(seen.stored, plan.InvalidObject(seen.stored, seen.undecodable), false) {
 		ctrl.LoggerFrom(ctx).Info("A CronJob can't be decoded", "why", seen.undecodable)
 	}
-	return r.writeStatus(ctx, seen, statusOfUndecodable(seen))
+	return r.writeStatus(ctx, known, seen.stored, statusOfUndecodable(seen))
 }
 
 // statusOfUndecodable returns the status of a CronJob that can't be decoded. It drops the observed
@@ -37,7 +37,7 @@ func statusOfUndecodable(seen *observed) v1.CronJobStatus {
 	status.ObservedSchedule = ""
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 		Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonInvalidObject,
-		Message: seen.undecodable, ObservedGeneration: c.Generation, LastTransitionTime: metav1.NewTime(seen.Now),
+		Message: seen.undecodable, ObservedGeneration: c.Generation, LastTransitionTime: metav1.NewTime(seen.now),
 	})
 	return status
 }

@@ -232,7 +232,7 @@ func TestS4ABackfilledTickHasRunThoughAnOlderOneReplacesItsJob(t *testing.T) {
 	running := builders.MakeJob(c, at("10:10:00")).Backfilled(at("10:10:30")).Obj()
 	now := at("10:11:00")
 	first := Decide(NewInput(c, now, running))
-	assert.True(t, first.RecordFirst, "only its name prevents a second run")
+	assert.True(t, first.Again, "only its name prevents a second run")
 	assert.Nil(t, first.Start)
 	c.Status = Conclude(NewInput(c, now, running), first, Outcome{}).Status
 	var started []string

@@ -132,7 +132,7 @@ func TestS23UnderForbidTheyRunOneAfterTheOther(t *testing.T) {
 		c.Status = p.Status
 	}
 	in := NewInput(c, at("10:11:00"))
-	in.Verified = true
+	in.Unanswered = true
 	p := Decide(in)
 	require.NotNil(t, p.Start)
 	assert.Equal(t, at("10:05:00"), p.Start.Tick)
@@ -164,7 +164,9 @@ func TestS23WhatTheLeaderBeforeMayHaveRunIsVerified(t *testing.T) {
 	c := settle(t, cron().CatchUp(2).Obj(), at("09:58:31"))
 	in := NewInput(c, at("10:15:10"))
 	in.LeadingSince = at("10:15:05")
-	assert.Equal(t, []string{"c-1767261600", "c-1767261900"}, Decide(in).Verify)
+	assert.True(t, Decide(in).Ask.CronJob)
+	in.Confirmed = true
+	assert.Equal(t, []string{"c-1767261600", "c-1767261900"}, Decide(in).Ask.Jobs)
 }
 
 func TestS23TicksThatDoNotExistDoNotCount(t *testing.T) {
@@ -226,7 +228,7 @@ func TestS23WhatWaitedIsMissedThoughTheSuspensionWasOverWhenItWasAskedFor(t *tes
 	manual := builders.MakeJob(c, at("09:59:00")).Manual().Obj()
 	c.Status = Decide(NewInput(c, at("10:17:00"), manual)).Status
 	in := NewInput(stamped(c, at("10:18:00"), func(c *v1.CronJob) { c.Spec.SuspendUntil = &metav1.Time{Time: at("10:10:00")} }), at("10:18:30"))
-	in.Verified = true
+	in.Unanswered = true
 	p := Decide(in)
 	assert.Nil(t, p.Start, "S7: it was edited")
 	assert.Equal(t, []Missed{{MissedEdited, at("10:00:00"), at("10:15:00"), 4}}, p.Missed)

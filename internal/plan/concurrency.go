@@ -30,7 +30,7 @@ func (p *Plan) run(in Input, active []jobState, start Start) {
 			// If the Job were deleted first and this process crashed, the next one would find no
 			// trace of the run and report its tick as missed.
 			p.waitFor(in, active[0].Job, "be deleted")
-			p.RecordFirst, p.Again = true, true
+			p.Again = true
 			p.wakeBy(start.GiveUpAt)
 			return
 		}

@@ -90,7 +90,7 @@ func TestS21AFailureCountsOnceThoughItsJobIsGoneWhenTheAnswerToItsStatusIsLost(t
 		in.Gone = []*batchv1.Job{failed}
 		p := Decide(in)
 		assert.EqualValues(t, 1, p.Status.FailuresTowardsStop)
-		assert.Empty(t, p.Verify)
+		assert.Empty(t, p.Ask.Jobs)
 		assert.Zero(t, p.DeletedCount, "O3: it is counted as failed")
 	})
 }
@@ -360,7 +360,7 @@ func TestS21ARemovalOfTheLimitStartsItAgain(t *testing.T) {
 func TestS21TicksThatWaitedWhenAJobThatExistedHadFailedAreMissed(t *testing.T) {
 	c := settle(t, cron().CatchUp(5).StopAfterFailures(1).Obj(), at("09:58:31"))
 	in := NewInput(c, at("10:12:00"))
-	in.Verified = true
+	in.Unanswered = true
 	p := Decide(in)
 	require.NotNil(t, p.Start)
 	failed := builders.MakeJob(c, p.Start.Tick).Failed(at("10:11:59")).Obj()

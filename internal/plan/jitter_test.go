@@ -155,7 +155,7 @@ func TestS22ATickThatTheLeaderBeforeMayHaveStartedIsVerified(t *testing.T) {
 	c := settle(t, jittered(t).Deadline(5).Obj(), at("09:59:00"))
 	in := NewInput(c, at("10:01:43"))
 	in.LeadingSince = at("10:01:42")
-	assert.Equal(t, []string{"c-1767261600"}, Decide(in).Verify)
+	assert.Equal(t, []string{"c-1767261600"}, Decide(in).Ask.Jobs)
 }
 
 func TestS22ATickStartsThoughNoneWouldExistByThen(t *testing.T) {

@@ -317,8 +317,8 @@ func (p *Plan) observeGone(in Input, unseen sets.Set[types.UID]) int {
 		}
 	}
 	for _, ref := range in.CronJob.Status.Active {
-		if unseen.Has(ref.UID) && !in.Verified {
-			p.Verify = append(p.Verify, ref.Name)
+		if unseen.Has(ref.UID) {
+			p.unseen = append(p.unseen, ref.Name)
 		}
 	}
 	return len(unseen)

@@ -36,6 +36,10 @@ type Outcome struct {
 	// Refused is why the Job could not be created; nil if the plan was too old to be carried out.
 	Refused error
 
+	// IsTerminating is whether the namespace is being deleted: nothing can be created in it, not even
+	// an event.
+	IsTerminating bool
+
 	// RetryAt is when to try again; zero for not before the next tick.
 	RetryAt time.Time
 }

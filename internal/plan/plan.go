@@ -5,7 +5,8 @@
 // take what was observed at one instant, read no clock and make no requests. So each policy can be
 // tested as a table, and a day of ticks in a millisecond.
 //
-//	Decide ─┬─ jobs.go         which Jobs run and which have ended, in the status
+//	Decide ─┬─ ask.go          what must be looked up first
+//	        ├─ jobs.go         which Jobs run and which have ended, in the status
 //	        ├─ history.go      which ended Jobs are beyond the history limits
 //	        ├─ backfill.go     Jobs that somebody else created for a tick
 //	        ├─ jitter.go       by how much starts are delayed
@@ -28,6 +29,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/schedule"
@@ -57,6 +59,10 @@ type Input struct {
 	// may also have Jobs that were deleted.
 	Outdated bool
 
+	// Uncached is whether Jobs has one that the cache lacks. If it was deleted before the cache had
+	// it, no watch event says so.
+	Uncached bool
+
 	// Uncertain is whether a Job may exist that is not in Jobs, or may have ended: the request that
 	// created it, or the read of it, got no answer.
 	Uncertain bool
@@ -65,14 +71,27 @@ type Input struct {
 	// stored status had at some time.
 	Refusals []string
 
-	// Unrecordable is whether the status that Plan.RecordFirst asks for can't be written.
+	// Unrecordable is whether no status can be written: then a due tick does not wait for a status
+	// that records the runs whose Jobs it replaces.
 	Unrecordable bool
+
+	// Stale is whether the CronJob may differ from what is stored, because a status write failed.
+	Stale bool
+
+	// Confirmed is whether this manager has looked up the CronJob before.
+	Confirmed bool
+
+	// Doubtful names Jobs of which it is unknown whether they exist.
+	Doubtful []string
+
+	// Asked names the Jobs that have been looked up. Those that exist are in Jobs.
+	Asked sets.Set[string]
+
+	// Unanswered is whether a question got no answer.
+	Unanswered bool
 
 	// LeadingSince is when this manager became the leader; zero if it has always been.
 	LeadingSince time.Time
-
-	// Verified is whether the Jobs that Plan.Verify names have been looked up.
-	Verified bool
 
 	// Now is the instant of the decision.
 	Now time.Time
@@ -113,14 +132,9 @@ type Plan struct {
 	// Status is what to write if nothing is done.
 	Status v1.CronJobStatus
 
-	// Verify names Jobs to look up before the decision is made again: Jobs that the status lists
-	// and that were not observed, Jobs of ticks that would be missed unless the previous leader has
-	// run them, and last the observed Jobs that seem to run although the status records their end.
-	Verify []string
-
-	// RecordFirst is whether a due tick waits for the status write, because the status records runs
-	// whose Jobs are to be deleted. If the write fails, decide again with Input.Unrecordable.
-	RecordFirst bool
+	// Ask is what to look up before the decision is made again. If it asks for something, nothing
+	// else of the plan is to be done.
+	Ask Question
 
 	// Start is the tick to start; nil for none.
 	Start *Start
@@ -167,6 +181,9 @@ type Plan struct {
 	// running has the Jobs that run, oldest first.
 	running []jobState
 
+	// unseen names the Jobs that the status lists and that were not observed.
+	unseen []string
+
 	// unobserved is how many Jobs probably run but were not observed.
 	unobserved int
 
@@ -210,11 +227,11 @@ type Rejection struct {
 	Err    error
 }
 
-// Decide makes the plan.
+// Decide makes the plan, or asks for what it must know first.
 func Decide(in Input) Plan {
-	p := Plan{Status: *in.CronJob.Status.DeepCopy()}
-	if in.CronJob.DeletionTimestamp != nil {
-		return p // it starts nothing, and the garbage collector deletes its Jobs
+	p := Plan{Status: *in.CronJob.Status.DeepCopy(), Ask: in.unsettled()}
+	if in.CronJob.DeletionTimestamp != nil || !p.Ask.IsEmpty() {
+		return p // once it is being deleted it starts nothing, and the garbage collector deletes its Jobs
 	}
 	jobs := sortJobs(in)
 	p.observe(in, jobs)
@@ -234,11 +251,15 @@ func Decide(in Input) Plan {
 	}
 	p.prune(in, jobs)
 	p.Status.ObservedGeneration = in.CronJob.Generation
-	if !in.Verified {
-		p.verify(in)
+	if in.Uncached {
+		p.wakeBy(in.Now.Add(recheckUncached))
 	}
+	p.Ask = p.ask(in)
 	return p
 }
+
+// recheckUncached is how long after a decision the next one follows if the cache lacked a Job.
+const recheckUncached = time.Second
 
 // reject starts nothing because the schedule is invalid, until somebody edits it.
 func (p *Plan) reject(in Input) {

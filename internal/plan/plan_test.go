@@ -256,12 +256,12 @@ func TestS3TheTicksThatTheLeaderBeforeMayHaveRunAreVerified(t *testing.T) {
 	assert.Empty(t, missedFrom(in, missed, at("10:16:00")))
 	since := func(in Input, leading time.Time) []string {
 		in.LeadingSince = leading
-		return Decide(in).Verify
+		return Decide(in).Ask.Jobs
 	}
 	assert.Equal(t, []string{JobName(c, at("10:10:00"))}, since(in, at("10:10:30")), "of those before the cache has the Jobs, those after it nobody else ran")
 	assert.Empty(t, since(in, at("10:20:00")), "the cache has the Jobs")
 	assert.Empty(t, since(in, time.Time{}), "it has always led")
-	in.Verified = true
+	in.Unanswered = true
 	assert.Empty(t, since(in, at("10:10:30")), "once")
 
 	in = NewInput(edited(c, func(c *v1.CronJob) { c.Spec.Schedule = "soon" }), at("10:01:00"))
@@ -275,11 +275,11 @@ func TestS5AJobThatTheStatusListsIsVerifiedBeforeItIsTakenForGone(t *testing.T) 
 	in := NewInput(c, at("10:00:00"))
 	c.Status = Conclude(in, Decide(in), Outcome{Job: job}).Status
 	in = NewInput(c, at("10:01:00"))
-	assert.Equal(t, []string{job.Name}, Decide(in).Verify)
-	in.Verified = true
-	assert.Empty(t, Decide(in).Verify)
+	assert.Equal(t, []string{job.Name}, Decide(in).Ask.Jobs)
+	in.Unanswered = true
+	assert.Empty(t, Decide(in).Ask.Jobs)
 	assert.Equal(t, 1, Decide(in).DeletedCount)
-	assert.Empty(t, Decide(NewInput(c, at("10:01:00"), job)).Verify)
+	assert.Empty(t, Decide(NewInput(c, at("10:01:00"), job)).Ask.Jobs)
 }
 
 func TestS21AJobThatSeemsToRunIsVerifiedIfTheStatusRecordsItsEnd(t *testing.T) {
@@ -313,9 +313,9 @@ func TestS21AJobThatSeemsToRunIsVerifiedIfTheStatusRecordsItsEnd(t *testing.T) {
 			if tc.edit != nil {
 				tc.edit(&in.CronJob.Status)
 			}
-			assert.Equal(t, tc.want, Decide(in).Verify)
-			in.Verified = true
-			assert.Empty(t, Decide(in).Verify)
+			assert.Equal(t, tc.want, Decide(in).Ask.Jobs)
+			in.Unanswered = true
+			assert.Empty(t, Decide(in).Ask.Jobs)
 		})
 	}
 }

@@ -121,9 +121,9 @@ func RunOf(job *batchv1.Job) v1.Run {
 	return run
 }
 
-// LastChange returns the latest instant after another one at which, according to a status, a Job was
+// lastChange returns the latest instant after another one at which, according to a status, a Job was
 // created or ended.
-func LastChange(status v1.CronJobStatus, after time.Time) time.Time {
+func lastChange(status v1.CronJobStatus, after time.Time) time.Time {
 	for _, run := range status.RecentRuns {
 		after = latest(after, timeOf(run.StartTime), timeOf(run.CompletionTime))
 	}

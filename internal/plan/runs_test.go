@@ -127,7 +127,7 @@ func TestAStatusTellsWhatBecameOfARun(t *testing.T) {
 	t.Run("somebody deletes a Job that runs", func(t *testing.T) {
 		c := ran(t, five(v1.AllowConcurrent), builders.MakeJob(five(v1.AllowConcurrent), at("10:00:00")).Obj())
 		in := NewInput(c, at("10:02:00"))
-		in.Verified = true
+		in.Unanswered = true
 		c.Status = Conclude(in, Decide(in), Outcome{}).Status
 		assert.Equal(t, []string{"10:00 Deleted"}, runsOf(c.Status))
 		assert.Equal(t, "Unknown FirstRun No run has ended yet.", lastRun(c.Status))

@@ -213,22 +213,6 @@ func (s tickSet) has(tick time.Time) bool {
 	return ok
 }
 
-// verify names the Jobs of ticks that would be missed although the previous leader may have run
-// them: this manager knows that leader's last Jobs only from the cache, which may be stale. It also
-// names the Jobs of runningAgain.
-func (p *Plan) verify(in Input) {
-	since := in.LeadingSince.Add(-MaxCacheLag - Jitter(in.CronJob))
-	if catchUpLimit(in.CronJob) > 1 && in.Now.Before(in.LeadingSince.Add(MaxCacheLag)) {
-		since = time.Time{} // the previous leader may have run older ticks too
-	}
-	for _, tick := range missedFrom(in, p.Missed, since) {
-		if !tick.After(in.LeadingSince) {
-			p.Verify = append(p.Verify, JobName(in.CronJob, tick))
-		}
-	}
-	p.Verify = append(p.Verify, p.runningAgain(in)...)
-}
-
 // missedFrom returns the ticks of some rows from an instant on, at most MaxMissedCount.
 func missedFrom(in Input, rows []Missed, since time.Time) []time.Time {
 	var ticks []time.Time

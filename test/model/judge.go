@@ -366,7 +366,11 @@ func (j *judge) observed(c *v1.CronJob) {
 	if c == nil || !j.w.inReconcile || j.look.asked != 0 || j.statusRequests > 0 {
 		return
 	}
-	j.look = look{at: j.w.Now(), process: j.process}
+	at := j.look.at
+	if at.IsZero() { // a reconcile reads the clock once
+		at = j.w.Now()
+	}
+	j.look = look{at: at, process: j.process}
 	for _, r := range j.runs {
 		if r.seenBy == j.process {
 			r.knownTo = j.process
