@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -172,7 +173,9 @@ func indexIf[T client.Object](holds func(T) bool) client.IndexerFunc {
 // ownerUID returns the keys of a Job in ownerIndex.
 func ownerUID(object client.Object) []string {
 	for _, owner := range object.GetOwnerReferences() {
-		if owner.Controller != nil && *owner.Controller && owner.Kind == "CronJob" && isOurGroup(owner.APIVersion) {
+		gv, err := schema.ParseGroupVersion(owner.APIVersion)
+		isOurs := err == nil && gv.Group == v1.GroupVersion.Group && owner.Kind == "CronJob" // of any version
+		if isOurs && owner.Controller != nil && *owner.Controller {
 			return []string{string(owner.UID)}
 		}
 	}
@@ -200,8 +203,8 @@ func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return err
 	}
 	if err := errors.Join(
-		c.Watch(source.Kind(mgr.GetCache(), &v1.CronJob{}, &enqueueByTick{clock: r.Clock}, r.cachedWrites(), specEvents)),
-		c.Watch(source.Kind(mgr.GetCache(), &batchv1.Job{}, enqueueOwner(mgr), jobEvents, r.deletedJobs())),
+		c.Watch(source.Kind(mgr.GetCache(), &v1.CronJob{}, watching[*v1.CronJob]{&enqueueByTick{clock: r.Clock}, r.sawCronJob})),
+		c.Watch(source.Kind(mgr.GetCache(), &batchv1.Job{}, watching[*batchv1.Job]{enqueueOwner(mgr), r.sawJob})),
 	); err != nil {
 		return err
 	}

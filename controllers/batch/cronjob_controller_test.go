@@ -29,7 +29,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -791,7 +790,7 @@ func TestS21AFailureCountsThoughItsJobIsDeletedBeforeTheNextReconcile(t *testing
 			require.NoError(t, mgr.GetAPIReader().Get(t.Context(), types.NamespacedName{Namespace: s.key.Namespace, Name: s.jobs()[0]}, job))
 			require.NoError(t, mgr.GetClient().Delete(t.Context(), job, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 			s.awaitCached()
-			s.reconciler.deletedJobs().Delete(event.TypedDeleteEvent[*batchv1.Job]{Object: trimmed(job)})
+			s.reconciler.sawJob(trimmed(job), nil)
 			s.reconcile()
 			assert.True(t, plan.IsStopped(s.stored()))
 			assert.Contains(t, s.events(), "Warning SawCompletedJob Saw completed job: "+job.Name+", condition: Failed")
@@ -880,10 +879,9 @@ func TestWhatWasWrittenIsKeptUntilTheCacheHasIt(t *testing.T) {
 		s.reconcile()
 		s.stopInterfering()
 		require.NotNil(t, s.written())
-		passes := s.reconciler.cachedWrites().Update
-		assert.True(t, passes(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: before, ObjectNew: before}))
+		s.reconciler.sawCronJob(before, before)
 		assert.NotNil(t, s.written(), "that is older")
-		assert.True(t, passes(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: before, ObjectNew: s.stored()}))
+		s.reconciler.sawCronJob(before, s.stored())
 		assert.Nil(t, s.written())
 	})
 	t.Run("before the answer", func(t *testing.T) {

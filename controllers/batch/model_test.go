@@ -10,8 +10,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
@@ -47,21 +45,13 @@ func trimAny(object client.Object) client.Object {
 	return trimmed.(client.Object)
 }
 
-// modelled is a reconciler with the predicates of its watches.
-type modelled struct {
-	*CronJobReconciler
-	cronJobs predicate.TypedPredicate[*v1.CronJob]
-	jobs     predicate.TypedPredicate[*batchv1.Job]
-}
+// modelled is a reconciler in the model.
+type modelled struct{ *CronJobReconciler }
 
 func startModelled(parts model.Parts) model.Process {
-	r := &CronJobReconciler{
+	return modelled{&CronJobReconciler{
 		Client: parts.Client, APIReader: parts.APIReader, Recorder: parts.Recorder, Clock: parts.Clock, leadingSince: parts.Clock.Now(),
-	}
-	return modelled{
-		r, predicate.And(r.cachedWrites(), predicate.TypedPredicate[*v1.CronJob](specEvents)),
-		predicate.And(predicate.TypedPredicate[*batchv1.Job](jobEvents), r.deletedJobs()),
-	}
+	}}
 }
 
 // Stop writes the deferred statuses, as flushDeferredStatuses does in goroutines.
@@ -71,23 +61,6 @@ func (m modelled) Stop(ctx context.Context) {
 	}
 }
 
-func (m modelled) SawCronJob(before, after *v1.CronJob) bool {
-	return passes(m.cronJobs, before, after)
-}
+func (m modelled) SawCronJob(before, after *v1.CronJob) bool { return m.sawCronJob(before, after) }
 
-func (m modelled) SawJob(before, after *batchv1.Job) bool { return passes(m.jobs, before, after) }
-
-// passes reports whether a predicate lets a change through.
-func passes[T interface {
-	client.Object
-	comparable
-}](p predicate.TypedPredicate[T], before, after T) bool {
-	none := *new(T)
-	switch {
-	case before == none:
-		return p.Create(event.TypedCreateEvent[T]{Object: after})
-	case after == none:
-		return p.Delete(event.TypedDeleteEvent[T]{Object: before})
-	}
-	return p.Update(event.TypedUpdateEvent[T]{ObjectOld: before, ObjectNew: after})
-}
+func (m modelled) SawJob(before, after *batchv1.Job) bool { return m.sawJob(before, after) }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,16 +36,14 @@ func enqueueOwner(mgr ctrl.Manager) handler.TypedEventHandler[*batchv1.Job, reco
 }
 
 // Create enqueues a CronJob that was created, or that is in the initial list of a new leader.
-func (h *enqueueByTick) Create(
-	ctx context.Context, e event.TypedCreateEvent[*v1.CronJob], q workqueue.TypedRateLimitingInterface[reconcile.Request],
-) {
-	queue, takesPriorities := q.(priorityqueue.PriorityQueue[reconcile.Request])
+func (h *enqueueByTick) Create(ctx context.Context, e event.TypedCreateEvent[*v1.CronJob], q queue) {
+	byPriority, takesPriorities := q.(priorityqueue.PriorityQueue[reconcile.Request])
 	if !takesPriorities || !e.IsInInitialList {
 		h.TypedEnqueueRequestForObject.Create(ctx, e, q)
 		return
 	}
 	request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e.Object)}
-	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(h.foundPriority(e.Object))}, request)
+	byPriority.AddWithOpts(priorityqueue.AddOpts{Priority: new(h.foundPriority(e.Object))}, request)
 }
 
 // foundPriority returns the priority of a CronJob in the initial list of a new leader: the seconds

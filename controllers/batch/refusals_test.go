@@ -28,7 +28,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
@@ -931,7 +930,7 @@ func TestS2WhatTheLastStatusOfADeletedCronJobSaysIsReported(t *testing.T) {
 	s.reconcile()
 	assert.Empty(t, s.events())
 	last := s.stored()
-	s.reconciler.cachedWrites().Delete(event.TypedDeleteEvent[*v1.CronJob]{Object: last})
+	s.reconciler.sawCronJob(last, nil)
 	assert.Len(t, s.events(), 1)
 }
 

@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
@@ -151,11 +150,11 @@ func TestS14AStatusOfWhatCanNotBeDecodedThatCanNotBeWrittenIsTriedAgain(t *testi
 func TestAnEventTellsThatACronJobCanBeDecodedAgainThoughItsSpecIsTheSame(t *testing.T) {
 	s := newStage(t, every())
 	good, broken := s.stored(), s.broken()
-	assert.True(t, specEvents.Update(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: broken, ObjectNew: good}))
-	assert.True(t, specEvents.Update(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: good, ObjectNew: broken}))
-	assert.False(t, specEvents.Update(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: good, ObjectNew: good}))
+	assert.True(t, s.reconciler.sawCronJob(broken, good))
+	assert.True(t, s.reconciler.sawCronJob(good, broken))
+	assert.False(t, s.reconciler.sawCronJob(good, good))
 	again := good.DeepCopy()
 	again.UID = "another"
-	assert.True(t, specEvents.Update(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: good, ObjectNew: again}), "S13: deleted and created again, while the watch was broken")
-	assert.False(t, specEvents.Update(event.TypedUpdateEvent[*v1.CronJob]{ObjectOld: broken, ObjectNew: broken}))
+	assert.True(t, s.reconciler.sawCronJob(good, again), "S13: deleted and created again, while the watch was broken")
+	assert.False(t, s.reconciler.sawCronJob(broken, broken))
 }
