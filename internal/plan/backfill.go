@@ -37,8 +37,8 @@ func (p *Plan) isBackfilled(in Input, due time.Time) bool {
 
 // isOnlyTrace reports whether the stored status does not say that the tick of a Job has run: if the
 // Job were gone, the tick might run again. A backfilled tick can't once a newer one has started.
-func isOnlyTrace(in Input, job jobState, starting time.Time) bool {
-	return !job.accounted || job.trigger == v1.TriggerBackfill && job.age.After(starting) && mayBeDue(in, job) &&
+func (p *Plan) isOnlyTrace(in Input, job jobState, starting time.Time) bool {
+	return !job.accounted || job.trigger == v1.TriggerBackfill && job.age.After(starting) && mayBeDue(in, p.stops, job) &&
 		indexOf(in.CronJob.Status.RecentRuns, job.Job) < 0
 }
 
@@ -51,6 +51,6 @@ func canRecord(in Input, job jobState) bool {
 
 // mayBeDue reports whether the tick of a backfilled Job may be due now or later. Until it is
 // handled, only the Job's name prevents a second run.
-func mayBeDue(in Input, job jobState) bool {
-	return !IsSuspended(in.CronJob, in.Now) && job.age.After(handledUntil(in, timeOf(in.CronJob.Status.LastScheduleTime)))
+func mayBeDue(in Input, stops []interval, job jobState) bool {
+	return !IsSuspended(in.CronJob, in.Now) && job.age.After(handledUntil(in, stops, timeOf(in.CronJob.Status.LastScheduleTime)))
 }

@@ -25,7 +25,7 @@ func (p *Plan) run(in Input, active []jobState, start Start) {
 		p.hold(in, active[0].Job, start)
 		return
 	case isReplace:
-		mustRecord := func(job jobState) bool { return isOnlyTrace(in, job, start.Tick) && canRecord(in, job) }
+		mustRecord := func(job jobState) bool { return p.isOnlyTrace(in, job, start.Tick) && canRecord(in, job) }
 		if !in.Unrecordable && slices.ContainsFunc(active, mustRecord) {
 			// If the Job were deleted first and this process crashed, the next one would find no
 			// trace of the run and report its tick as missed.
@@ -36,7 +36,7 @@ func (p *Plan) run(in Input, active []jobState, start Start) {
 		}
 		for _, job := range active {
 			// A backfilled Job that can't be recorded runs on: only its name prevents a second run.
-			if job.DeletionTimestamp == nil && (job.trigger == v1.TriggerSchedule || !isOnlyTrace(in, job, start.Tick)) {
+			if job.DeletionTimestamp == nil && (job.trigger == v1.TriggerSchedule || !p.isOnlyTrace(in, job, start.Tick)) {
 				p.Replace = append(p.Replace, job.Job)
 			}
 		}

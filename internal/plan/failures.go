@@ -32,10 +32,10 @@ type interval struct {
 }
 
 // stopAt returns the time of a stop after failures in which a tick passed; nil if there is none.
-func (in *Input) stopAt(tick time.Time) *interval {
-	for i, stop := range in.stops {
+func (p *Plan) stopAt(tick time.Time) *interval {
+	for i, stop := range p.stops {
 		if tick.After(stop.from) && !tick.After(stop.until) {
-			return &in.stops[i]
+			return &p.stops[i]
 		}
 	}
 	return nil
@@ -169,11 +169,10 @@ func (p *Plan) stop(in Input, stop *Stop) {
 // missStopped misses the ticks that were due, but had not run, at each stop that the stored status
 // does not record. The clock that stamped the failure may be ahead of ours: no later tick was due.
 func (p *Plan) missStopped(in Input, ticks schedule.Ticks) {
-	for i, stop := range in.stops {
+	for i, stop := range p.stops {
 		if !stop.from.IsZero() {
-			before := in
-			before.stops = in.stops[:i]
-			p.missUpTo(in, MissedStopped, ticks, handledUntil(before, timeOf(p.Status.LastScheduleTime)), earliest(stop.from, in.Now))
+			from := handledUntil(in, p.stops[:i], timeOf(p.Status.LastScheduleTime))
+			p.missUpTo(in, MissedStopped, ticks, from, earliest(stop.from, in.Now))
 		}
 	}
 }

@@ -42,7 +42,7 @@ const (
 // backfilled returns the Jobs of backfills whose tick can't be due any more. It notes the others.
 func (p *Plan) backfilled(in Input, jobs []jobState) []jobState {
 	return slices.DeleteFunc(triggeredBy(v1.TriggerBackfill, jobs), func(job jobState) bool {
-		isDue := mayBeDue(in, job)
+		isDue := mayBeDue(in, p.stops, job)
 		if isDue {
 			p.maybeDue = append(p.maybeDue, job)
 		}
@@ -59,7 +59,7 @@ func (p *Plan) pruneLater(in Input) {
 	written := *in.CronJob
 	written.Status = p.Status
 	in.CronJob = &written
-	p.Again = p.Again || slices.ContainsFunc(p.maybeDue, func(job jobState) bool { return !mayBeDue(in, job) })
+	p.Again = p.Again || slices.ContainsFunc(p.maybeDue, func(job jobState) bool { return !mayBeDue(in, nil, job) })
 }
 
 func triggeredBy(trigger v1.RunTrigger, jobs []jobState) []jobState {

@@ -248,7 +248,7 @@ func (w *crowd) settled() {
 	in := NewInput(w.c, w.now, w.jobs...)
 	for _, job := range w.jobs {
 		switch trigger, _ := TriggerOf(job); {
-		case trigger == v1.TriggerBackfill && mayBeDue(in, stateOf(in, job)): // its tick waits
+		case trigger == v1.TriggerBackfill && mayBeDue(in, nil, stateOf(in, job)): // its tick waits
 		case trigger == v1.TriggerSchedule:
 			ended[ResultOf(job)]++
 		case trigger == v1.TriggerBackfill:

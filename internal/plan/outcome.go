@@ -46,33 +46,21 @@ type Outcome struct {
 
 // Result is what to write and report after a plan and its outcome.
 type Result struct {
-	// Status to write.
-	Status v1.CronJobStatus
+	// Plan has the status to write, and what to report once it is written. The events of its Ended
+	// are recorded at once.
+	Plan
 
-	// Events to record, whether or not the status can be written. The same holds for those of
-	// Ended.
+	// Events to record, whether or not the status can be written.
 	Events []Event
 
 	// Unwritten has the Jobs whose start or end Status tells of and the stored status does not.
 	Unwritten []*batchv1.Job
-
-	// Ended has the Jobs whose end is reported now.
-	Ended []Ended
-
-	// Missed, ReplacedCount and DeletedCount are those of the plan and its outcome. They are
-	// reported once the status is written.
-	Missed                      []Missed
-	ReplacedCount, DeletedCount int
 
 	// Refused is why the Job could not be created; nil if the stored status says so already.
 	Refused error
 
 	// CanDefer is whether the status records a started Job and nothing else.
 	CanDefer bool
-
-	// WakeAt and Again are as in Plan.
-	WakeAt time.Time
-	Again  bool
 }
 
 // Conclude computes what to write and report from a plan and what was done of it.
@@ -97,11 +85,8 @@ func Conclude(in Input, p Plan, done Outcome) Result {
 	}
 	p.rememberRuns(in, done)
 	p.pruneLater(in)
-	return Result{
-		Status: p.Status, Events: append(events, p.decisionEvents(in.CronJob)...), Unwritten: p.unwritten(in), Ended: p.Ended,
-		Missed: p.Missed, ReplacedCount: p.ReplacedCount, DeletedCount: p.DeletedCount,
-		Refused: refused, CanDefer: canDefer, WakeAt: p.WakeAt, Again: p.Again,
-	}
+	events = append(events, p.decisionEvents(in.CronJob)...)
+	return Result{Plan: p, Events: events, Unwritten: p.unwritten(in), Refused: refused, CanDefer: canDefer}
 }
 
 // replaced updates the status after Jobs were deleted for the tick. The tick waits for those that

@@ -107,10 +107,6 @@ type Input struct {
 	// while no status can be written.
 	SeenAt, ScheduleSeenAt time.Time
 
-	// stops are the times in which the CronJob was stopped after failures, oldest first. Decide sets
-	// them.
-	stops []interval
-
 	// Schedule has the ticks of the CronJob, unless ScheduleErr says why there are none.
 	Schedule    schedule.Ticks
 	ScheduleErr error
@@ -181,6 +177,9 @@ type Plan struct {
 	// running has the Jobs that run, oldest first.
 	running []jobState
 
+	// stops are the times in which the CronJob was stopped after failures, oldest first.
+	stops []interval
+
 	// unseen names the Jobs that the status lists and that were not observed.
 	unseen []string
 
@@ -236,7 +235,7 @@ func Decide(in Input) Plan {
 	jobs := sortJobs(in)
 	p.observe(in, jobs)
 	stop, stops := p.countFailures(in)
-	in.stops = stops
+	p.stops = stops
 	p.missSkipped(in)
 	switch {
 	case in.ScheduleErr != nil:
@@ -244,7 +243,7 @@ func Decide(in Input) Plan {
 	case IsSuspended(in.CronJob, in.Now):
 		p.suspend(in)
 	case stop != nil:
-		in.stops = append(in.stops, interval{stop.At, in.Now}) // no tick up to now can be due any more
+		p.stops = append(p.stops, interval{stop.At, in.Now}) // no tick up to now can be due any more
 		p.stop(in, stop)
 	default:
 		p.decideDue(in, jobs.active)
@@ -279,7 +278,7 @@ func (p *Plan) reject(in Input) {
 func (p *Plan) decideDue(in Input, active []jobState) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
 	last := timeOf(p.Status.LastScheduleTime)
-	from := handledUntil(in, last)
+	from := handledUntil(in, p.stops, last)
 	p.missStopped(in, ticks)
 	if isWaitOver(in) {
 		p.missWaiting(in, last)

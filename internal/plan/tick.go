@@ -8,6 +8,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/schedule"
@@ -110,22 +111,21 @@ func (p *Plan) missSkipped(in Input) {
 	}
 	ran := ticksOf(in)
 	unedited := in.ScheduleErr == nil && (!isEditUnseen(c) || newest.After(rescheduledAt(in))) // since the newest run
-	if unedited && isWaitOver(in) && !ran.has(timeOf(c.Status.NextScheduleTime)) {
+	if unedited && isWaitOver(in) && !ran.Has(timeOf(c.Status.NextScheduleTime).Unix()) {
 		p.missWaiting(in, last)
 	}
-	recorded := in
-	recorded.stops = slices.DeleteFunc(slices.Clone(in.stops), func(stop interval) bool { return !stop.from.IsZero() })
-	first, next := firstUnhandled(recorded, last, unedited)
+	recorded := slices.DeleteFunc(slices.Clone(p.stops), func(stop interval) bool { return !stop.from.IsZero() })
+	first, next := firstUnhandled(in, recorded, last, unedited)
 	if !first.IsZero() && !first.After(in.ForgottenUntil) {
 		first, _ = next(in.ForgottenUntil)
 	}
 	lost := Missed{Reason: reasonForOlder(c)}
 	for tick, ok := first, !first.IsZero(); ok && tick.Before(newest) && lost.Count < MaxMissedCount; tick, ok = next(tick) {
-		if stop := in.stopAt(tick); stop != nil {
+		if stop := p.stopAt(tick); stop != nil {
 			tick = stop.until
 			continue
 		}
-		if ran.has(tick) {
+		if ran.Has(tick.Unix()) {
 			continue
 		}
 		if lost.Count == 0 {
@@ -135,7 +135,7 @@ func (p *Plan) missSkipped(in Input) {
 		lost.Count++
 	}
 	if lost.Count == MaxMissedCount { // there may be more
-		lost.Last = lastWithoutJob(in, ran, lost.Last, newest)
+		lost.Last = p.lastWithoutJob(in, ran, lost.Last, newest)
 	}
 	if lost.Count > 0 {
 		p.miss(in, lost)
@@ -145,15 +145,15 @@ func (p *Plan) missSkipped(in Input) {
 // firstUnhandled returns the first tick that was not handled when the newest run started, and a
 // function that returns the next one. last is the newest run that the status records. If the
 // schedule was edited since, only the tick that the status waits for is known.
-func firstUnhandled(in Input, last time.Time, unedited bool) (first time.Time, next func(time.Time) (time.Time, bool)) {
+func firstUnhandled(in Input, stops []interval, last time.Time, unedited bool) (first time.Time, next func(time.Time) (time.Time, bool)) {
 	c := in.CronJob
 	first = timeOf(c.Status.NextScheduleTime)
 	next = func(time.Time) (time.Time, bool) { return time.Time{}, false }
 	if unedited || in.ScheduleErr == nil && isScheduleObserved(c) {
-		next = in.Schedule.Anchored(anchorAt(in, handledUntil(in, last))).Next
+		next = in.Schedule.Anchored(anchorAt(in, handledUntil(in, stops, last))).Next
 	}
 	if unedited {
-		first, _ = next(handledUntil(in, last))
+		first, _ = next(handledUntil(in, stops, last))
 	}
 	return first, next
 }
@@ -175,18 +175,18 @@ func anchorAt(in Input, instant time.Time) time.Time {
 
 // lastWithoutJob returns the last tick without a Job after from and before newest; from if there is
 // none.
-func lastWithoutJob(in Input, ran tickSet, from, newest time.Time) time.Time {
+func (p *Plan) lastWithoutJob(in Input, ran sets.Set[int64], from, newest time.Time) time.Time {
 	ticks := in.Schedule.Anchored(anchorAt(in, from))
 	for {
 		tick, ok := ticks.Last(from, newest.Add(-time.Nanosecond))
 		if !ok {
 			return from
 		}
-		stop := in.stopAt(tick)
+		stop := p.stopAt(tick)
 		switch {
 		case stop != nil:
 			newest = stop.from.Add(time.Nanosecond)
-		case ran.has(tick):
+		case ran.Has(tick.Unix()):
 			newest = tick
 		default:
 			return tick
@@ -194,23 +194,15 @@ func lastWithoutJob(in Input, ran tickSet, from, newest time.Time) time.Time {
 	}
 }
 
-// tickSet is a set of ticks, in UTC.
-type tickSet map[time.Time]struct{}
-
-// ticksOf returns the ticks of the Jobs that the schedule started.
-func ticksOf(in Input) tickSet {
-	ticks := make(tickSet, len(in.Jobs))
+// ticksOf returns the ticks of the Jobs that the schedule started, in seconds since 1970.
+func ticksOf(in Input) sets.Set[int64] {
+	ticks := make(sets.Set[int64], len(in.Jobs))
 	for _, job := range slices.Concat(in.Jobs, in.Gone) {
 		if tick, ok := TickOf(job); ok {
-			ticks[tick.UTC()] = struct{}{}
+			ticks.Insert(tick.Unix())
 		}
 	}
 	return ticks
-}
-
-func (s tickSet) has(tick time.Time) bool {
-	_, ok := s[tick.UTC()]
-	return ok
 }
 
 // missedFrom returns the ticks of some rows from an instant on, at most MaxMissedCount.
@@ -276,10 +268,10 @@ func isWaitOver(in Input) bool {
 // observedSchedule, the schedule of that tick. So an edit of the schedule can be told from other
 // edits: ticks from before it don't run after it, but a tick that waits for a Job still runs after
 // an edit of the template.
-func handledUntil(in Input, last time.Time) time.Time {
+func handledUntil(in Input, stops []interval, last time.Time) time.Time {
 	c := in.CronJob
 	until := latest(c.CreationTimestamp.Time, last, suspendedUntil(in))
-	for _, stop := range in.stops {
+	for _, stop := range stops {
 		until = latest(until, stop.until)
 	}
 	waiting := c.Status.NextScheduleTime
