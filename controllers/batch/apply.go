@@ -26,7 +26,7 @@ func (r *CronJobReconciler) apply(ctx context.Context, look *lookup, p plan.Plan
 	done := r.deleteJobs(ctx, look, p.Replace)
 	switch {
 	case len(done.Ended) > 0: // whether to start may depend on how they ended
-		done.RetryAt = r.Clock.Now().Add(conflictRetry)
+		done.RetryAt = look.now.Add(conflictRetry)
 	case p.Start != nil && len(done.Deleted)+len(done.Gone) == len(p.Replace):
 		r.start(ctx, look, p.Start, &done)
 	}
@@ -145,7 +145,7 @@ func (r *CronJobReconciler) start(ctx context.Context, look *lookup, start *plan
 	}
 	// Round strips the monotonic reading, which ignores that the clock was set.
 	if age := r.Clock.Now().Round(0).Sub(look.now.Round(0)); age < 0 || age > maxPlanAge {
-		done.RetryAt = r.Clock.Now()
+		done.RetryAt = look.now
 		return
 	}
 	if known.attempt.invalid != nil && known.attempt.generation == look.current.Generation {
@@ -157,59 +157,45 @@ func (r *CronJobReconciler) start(ctx context.Context, look *lookup, start *plan
 	err := r.Client.Create(bounded, job)
 	switch {
 	case err == nil:
-		r.started(ctx, look, start, done, job)
-	case apierrors.IsAlreadyExists(err):
-		findExisting(ctx, look, start, done)
+		done.Job = trimmed(job) // as in the cache: many may be kept until their statuses are written
 	case isShutdownError(ctx, err):
 		known.addUnconfirmed(job.Name, look.now)
 		r.failed(ctx, known, requestCreate, err)
 	case isTerminating(err, job.Namespace):
 		done.IsTerminating = true
-	case isOutcomeUnknown(err):
-		r.confirmCreate(ctx, look, start, done, err)
+	case apierrors.IsAlreadyExists(err) || isOutcomeUnknown(err):
+		findCreated(ctx, look, start, done, err)
 	default:
 		retryCreate(look, done, err)
 	}
+	if done.Job != nil && !done.Existed {
+		creationSkew.Observe(r.Clock.Since(start.At).Seconds())
+		r.ticked.note(job.Namespace, look.now)
+		ctrl.LoggerFrom(ctx).Info("Started a Job", "job", klog.KObj(job), "tick", start.Tick)
+	}
+	if done.Job != nil || apierrors.IsAlreadyExists(err) {
+		known.attempt = attempt{}
+	}
 }
 
-// started records that the Job of the tick was created. It trims the Job as the cache does, because
-// many Jobs may be kept at once until their statuses are written.
-func (r *CronJobReconciler) started(ctx context.Context, look *lookup, start *plan.Start, done *plan.Outcome, job *batchv1.Job) {
-	done.Job = trimmed(job)
-	creationSkew.Observe(r.Clock.Since(start.At).Seconds())
-	r.ticked.note(job.Namespace, look.now)
-	ctrl.LoggerFrom(ctx).Info("Started a Job", "job", klog.KObj(job), "tick", start.Tick)
-	look.known.attempt = attempt{}
-}
-
-// findExisting handles AlreadyExists. If the CronJob controls the Job of that name, the tick was
-// started before, and the status or the cache was behind. If not, the tick is missed.
-func findExisting(ctx context.Context, look *lookup, start *plan.Start, done *plan.Outcome) {
-	job, err := look.read(ctx, start.Job.Name)
-	switch {
-	case err != nil:
+// findCreated reads the tick's Job after a creation that was not answered, or that was answered by
+// AlreadyExists: then the tick was started before, and the status or the cache was behind, or the
+// Job is not the CronJob's, and the tick is missed. If the read fails too, the next plan asks for it.
+func findCreated(ctx context.Context, look *lookup, start *plan.Start, done *plan.Outcome, err error) {
+	job, readErr := look.read(ctx, start.Job.Name)
+	if readErr != nil {
 		look.known.addUnconfirmed(start.Job.Name, look.now)
-	case job == nil:
+	}
+	exists := apierrors.IsAlreadyExists(err)
+	switch {
+	case job != nil:
+		done.Job, done.Existed = job, exists
+	case !exists:
+		retryCreate(look, done, err)
+	case readErr == nil:
 		done.NameTaken = true
 		look.known.addNameTaken(start.Tick)
-	default:
-		done.Job, done.Existed = job, true
 	}
-	look.known.attempt = attempt{}
-}
-
-// confirmCreate reads whether the tick's Job exists although its create request failed. If the read
-// fails too, the next plan asks for it.
-func (r *CronJobReconciler) confirmCreate(ctx context.Context, look *lookup, start *plan.Start, done *plan.Outcome, failure error) {
-	job, err := look.read(ctx, start.Job.Name)
-	if job != nil {
-		r.started(ctx, look, start, done, job)
-		return
-	}
-	if err != nil {
-		look.known.addUnconfirmed(start.Job.Name, look.now)
-	}
-	retryCreate(look, done, failure)
 }
 
 // retryCreate plans the retry of a failed creation, with backoff, until its tick is missed. A Job

@@ -93,7 +93,7 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 		r.memory.forget(key)
 		return ctrl.Result{}, nil
 	}
-	known := entry.begin(seen.stored.UID)
+	known := entry.progress.begin(seen.stored.UID)
 	if seen.undecodable != "" {
 		return r.requeue(seen, known, plan.Result{}, r.reportUndecodable(ctx, seen, known)), nil
 	}

@@ -904,7 +904,7 @@ func TestAStartedJobIsRememberedWithoutItsTemplate(t *testing.T) {
 	s.toNextTick()
 	_, err := s.reconcileOnce()
 	require.NoError(t, err)
-	kept := s.reconciler.memory.entries[s.key].runs
+	kept := s.reconciler.memory.entries[s.key].progress.runs
 	require.Len(t, kept, 1, "until the status tells of it")
 	assert.Empty(t, kept[0].job.Spec.Template.Spec.Containers)
 	assert.Equal(t, []string{kept[0].job.Name}, s.jobs())
@@ -1039,7 +1039,7 @@ func TestS13ACronJobIsScheduledThoughTheLastStatusOfItsPredecessorCouldNotBeWrit
 	s.interfere(statusFails(errTrouble))
 	s.toNextTick()
 	s.reconcile()
-	require.True(t, s.reconciler.memory.entries[s.key].isStale)
+	require.True(t, s.reconciler.memory.entries[s.key].progress.isStale)
 	s.stopInterfering()
 	require.NoError(t, mgr.GetClient().Delete(t.Context(), s.stored()))
 	successor := every().Namespace(s.key.Namespace).Obj()
@@ -1058,7 +1058,7 @@ func TestS14ANewLeaderSchedulesACronJobThatIsCreatedAgainWhileItAsksForTheOneBef
 	s.interfere(statusFails(errTrouble))
 	s.toNextTick()
 	s.reconcile()
-	require.True(t, s.reconciler.memory.entries[s.key].isStale)
+	require.True(t, s.reconciler.memory.entries[s.key].progress.isStale)
 	s.stopInterfering()
 	require.NoError(t, mgr.GetClient().Delete(t.Context(), s.stored()))
 	successor := every().Namespace(s.key.Namespace).Obj()

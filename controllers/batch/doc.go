@@ -15,5 +15,5 @@
 //	prune      deletes ended Jobs beyond the history limits
 //
 // The next reconcile comes at the next tick, at a watch event, or after the backoff of a request that
-// failed. pending.go has what one reconcile keeps for the next.
+// failed. memory has what one reconcile keeps for the next.
 package batch

@@ -163,7 +163,7 @@ func TestS14EditsWhileTheStatusIsRefusedCostNoTickAfterThem(t *testing.T) {
 			assert.Equal(t, s.stored().Generation, s.stored().Status.ObservedGeneration)
 			s.awaitCached()
 			s.reconcile()
-			assert.Zero(t, s.reconciler.memory.acquire(s.key).generation, "the status remembers it")
+			assert.Zero(t, s.reconciler.memory.acquire(s.key).progress.generation, "the status remembers it")
 		})
 	}
 }
@@ -353,7 +353,7 @@ func TestS14WhatIsRefusedForLongDelaysNoOtherRetry(t *testing.T) {
 	}}
 	s.interfere(refuse)
 	s.live(12*time.Minute, true)
-	require.Greater(t, s.reconciler.memory.entries[s.key].failures[requestDelete], 8)
+	require.Greater(t, s.reconciler.memory.entries[s.key].progress.failures[requestDelete], 8)
 
 	refuse.Create = func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
 		return errTrouble
@@ -982,14 +982,14 @@ func TestMemoryEndsWithItsCronJob(t *testing.T) {
 	c := builders.MakeCronJob("c").Obj()
 	for i := range 100_000 {
 		key := types.NamespacedName{Namespace: "n", Name: fmt.Sprintf("c%d", i)}
-		known := r.memory.acquire(key)
-		known.begin(c.UID)
+		e := r.memory.acquire(key)
+		known := e.progress.begin(c.UID)
 		known.addRun(builders.MakeJob(c, time.Unix(0, 0)).Obj())
 		r.memory.keepDeleted(key, known.runs[0].job)
 		known.failures, known.isStale = map[string]int{requestStatus: 1}, true
 		r.memory.keepWritten(key, c)
 		r.memory.unreported(key, c.UID, []v1.MissedTicks{{Reason: "Deadline"}})
-		r.memory.release(key, known)
+		r.memory.release(key, e)
 		require.Len(t, r.memory.entries, 1)
 		r.memory.forget(key)
 	}
@@ -1023,7 +1023,7 @@ func TestNothingIsPendingOnceAStartThatFailedHasWorked(t *testing.T) {
 		return denied
 	}})
 	s.reconcile()
-	require.Equal(t, 1, s.reconciler.memory.entries[s.key].attempt.failures)
+	require.Equal(t, 1, s.reconciler.memory.entries[s.key].progress.attempt.failures)
 	s.stopInterfering()
 	s.awaitCached()
 	s.reconcile()

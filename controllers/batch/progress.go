@@ -5,44 +5,18 @@ package batch
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// pending is the state that the reconciles of one CronJob keep for the next one. What is about runs
-// and missed ticks is kept until the stored status records it. After a crash, the next leader reads
-// the same from the API server, except for runs whose Jobs were deleted meanwhile.
-//
-// A CronJob is reconciled by one worker at a time. Only that worker uses progress. The watch uses
-// the other fields too, under the lock of memory.
-type pending struct {
-	// inUse is whether a reconcile holds the entry.
-	inUse bool
-
-	// written is the CronJob as the API server last returned or stored it. It is kept until the
-	// cache has it, or a newer one.
-	written *v1.CronJob
-
-	// reported is the newest row of status.missed that this process has reported, and reportedOf
-	// the UID of its CronJob.
-	reported   plan.Missed
-	reportedOf types.UID
-
-	// deleted has the Jobs that had ended when they were deleted, since the last reconcile.
-	deleted []*batchv1.Job
-
-	progress
-}
-
-// progress is the part of pending that ends with its CronJob.
+// progress is what the reconciles of one CronJob keep for the next one, until the stored status
+// records it. Only the reconcile in progress uses it.
 type progress struct {
 	// owner is the UID of the CronJob. Another CronJob of its name may follow it.
 	owner types.UID
@@ -108,8 +82,8 @@ type unrecordedRun struct {
 	isGone bool         // whether the Job no longer exists
 }
 
-// see updates the run when its Job has ended: none runs again. It copies the Job: a pointer into the list of a cache
-// read would keep the whole list in memory.
+// see updates the run when its Job has ended; none runs again. It copies the Job: a pointer into the
+// list of a cache read would keep the whole list in memory.
 func (run *unrecordedRun) see(job *batchv1.Job) {
 	if plan.ResultOf(job) != "" && plan.ResultOf(run.job) == "" {
 		run.job = new(*job)
@@ -191,14 +165,13 @@ func (p *progress) addNameTaken(tick time.Time) {
 	p.nameTaken = p.nameTaken[max(0, len(p.nameTaken)-maxRuns):]
 }
 
-// begin returns the progress of a CronJob, without what was left of a reconcile before. It drops that
-// of an earlier one of the same name.
-func (p *pending) begin(owner types.UID) *progress {
+// begin begins a reconcile. It drops the progress of an earlier CronJob of the same name.
+func (p *progress) begin(owner types.UID) *progress {
 	if p.owner != owner {
-		p.progress = progress{owner: owner}
+		*p = progress{owner: owner}
 	}
 	p.failed, p.isLeftToDelete = nil, false
-	return &p.progress
+	return p
 }
 
 // see updates the runs from the cache, and from Jobs that had ended when they were deleted.
@@ -319,138 +292,8 @@ func (p *progress) countFailures() {
 	p.failures = counted
 }
 
-// isEmpty reports whether there is no state to keep.
-func (p *pending) isEmpty() bool {
-	return !p.inUse && p.written == nil && p.reportedOf == "" && !p.isStale && p.statusErr == nil &&
-		len(p.runs)+len(p.deleted)+len(p.unconfirmed)+len(p.nameTaken) == 0 && p.generation == 0 &&
-		p.attempt.newest.IsZero() && len(p.failures) == 0
-}
-
-// memory has the pending state of each CronJob. The zero value is ready for use.
-type memory struct {
-	mu      sync.Mutex
-	entries map[types.NamespacedName]*pending
-}
-
-// acquire returns the entry of a CronJob to its reconcile.
-func (m *memory) acquire(key types.NamespacedName) *pending {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	entry := m.entry(key)
-	entry.inUse = true
-	return entry
-}
-
-// release ends the use of an entry.
-func (m *memory) release(key types.NamespacedName, entry *pending) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	entry.inUse = false
-	m.dropEmpty(key, entry)
-}
-
-// entry returns the entry of a CronJob, a new one if there is none. The caller holds the lock.
-func (m *memory) entry(key types.NamespacedName) *pending {
-	if m.entries == nil {
-		m.entries = map[types.NamespacedName]*pending{}
-	}
-	if m.entries[key] == nil {
-		m.entries[key] = &pending{}
-	}
-	return m.entries[key]
-}
-
-// dropEmpty removes an entry if it is empty. The caller holds the lock.
-func (m *memory) dropEmpty(key types.NamespacedName, entry *pending) {
-	if entry.isEmpty() && m.entries[key] == entry {
-		delete(m.entries, key)
-	}
-}
-
-// forget removes the entry of a CronJob that is gone.
-func (m *memory) forget(key types.NamespacedName) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.entries, key)
-}
-
-// keepWritten keeps a CronJob as it is stored.
-func (m *memory) keepWritten(key types.NamespacedName, stored *v1.CronJob) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.entry(key).written = stored
-}
-
-// keepDeleted keeps a Job that had ended when it was deleted for the next reconcile.
-func (m *memory) keepDeleted(key types.NamespacedName, job *batchv1.Job) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	entry := m.entry(key)
-	entry.deleted = append(entry.deleted, job)
-	entry.deleted = entry.deleted[max(0, len(entry.deleted)-maxRuns):]
-}
-
-// takeDeleted returns the Jobs of keepDeleted, and drops them.
-func (m *memory) takeDeleted(key types.NamespacedName) []*batchv1.Job {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	entry := m.entry(key)
-	deleted := entry.deleted
-	entry.deleted = nil
-	return deleted
-}
-
-// newest returns the newer of the cached and the written CronJob, so that no reconcile decides from
-// a status older than the one that an earlier reconcile wrote. It drops the written one once the
-// cache has caught up.
-func (m *memory) newest(key types.NamespacedName, cached *v1.CronJob) *v1.CronJob {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	entry := m.entries[key]
-	if entry == nil || entry.written == nil {
-		return cached
-	}
-	order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, entry.written.ResourceVersion)
-	if err == nil && order < 0 && cached.UID == entry.written.UID {
-		return entry.written
-	}
-	entry.written = nil
-	m.dropEmpty(key, entry)
-	return cached
-}
-
-// unreported returns the rows of missed ticks that this process has not reported, and marks them as
-// reported. Rows are newest first, as in the status; the result is oldest first.
-func (m *memory) unreported(key types.NamespacedName, owner types.UID, rows []v1.MissedTicks) []plan.Missed {
-	if len(rows) == 0 {
-		return nil
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	entry := m.entry(key)
-	var found []plan.Missed
-	for _, row := range rows {
-		missed := plan.MissedRow(row)
-		if entry.reportedOf == owner && missed.Equal(entry.reported) {
-			break
-		}
-		found = append(found, missed)
-	}
-	entry.reported, entry.reportedOf = plan.MissedRow(rows[0]), owner
-	slices.Reverse(found)
-	return found
-}
-
-// deferred returns the CronJobs with runs that their status does not record yet. No reconcile may
-// be in progress.
-func (m *memory) deferred() []types.NamespacedName {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var keys []types.NamespacedName
-	for key, entry := range m.entries {
-		if len(entry.runs) > 0 {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+// isEmpty reports whether there is nothing to keep.
+func (p *progress) isEmpty() bool {
+	return !p.isStale && p.statusErr == nil && len(p.runs)+len(p.unconfirmed)+len(p.nameTaken)+len(p.failures) == 0 &&
+		p.generation == 0 && p.attempt.newest.IsZero()
 }

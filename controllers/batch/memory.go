@@ -1,0 +1,169 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package batch
+
+import (
+	"slices"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// memory has what the reconciles of each CronJob keep for the next one. The zero value is ready for
+// use. After a crash, the next leader reads the same from the API server, except for runs whose Jobs
+// were deleted meanwhile.
+type memory struct {
+	mu      sync.Mutex
+	entries map[types.NamespacedName]*entry
+}
+
+// entry is what memory has of one CronJob. The watch uses it too, so the lock of memory guards it,
+// except for progress: that belongs to the one reconcile that is in progress.
+type entry struct {
+	// inUse is whether a reconcile holds the entry.
+	inUse bool
+
+	// written is the CronJob as the API server last returned or stored it. It is kept until the
+	// cache has it, or a newer one.
+	written *v1.CronJob
+
+	// reported is the newest row of status.missed that this process has reported, and reportedOf
+	// the UID of its CronJob.
+	reported   plan.Missed
+	reportedOf types.UID
+
+	// deleted has the Jobs that had ended when they were deleted, since the last reconcile.
+	deleted []*batchv1.Job
+
+	progress progress
+}
+
+// acquire returns the entry of a CronJob to its reconcile.
+func (m *memory) acquire(key types.NamespacedName) *entry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entry(key)
+	e.inUse = true
+	return e
+}
+
+// release ends the use of an entry.
+func (m *memory) release(key types.NamespacedName, e *entry) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e.inUse = false
+	m.dropEmpty(key, e)
+}
+
+// entry returns the entry of a CronJob, a new one if there is none. The caller holds the lock.
+func (m *memory) entry(key types.NamespacedName) *entry {
+	if m.entries == nil {
+		m.entries = map[types.NamespacedName]*entry{}
+	}
+	if m.entries[key] == nil {
+		m.entries[key] = &entry{}
+	}
+	return m.entries[key]
+}
+
+// dropEmpty removes an entry if it is empty. The caller holds the lock.
+func (m *memory) dropEmpty(key types.NamespacedName, e *entry) {
+	isEmpty := !e.inUse && e.written == nil && e.reportedOf == "" && len(e.deleted) == 0 && e.progress.isEmpty()
+	if isEmpty && m.entries[key] == e {
+		delete(m.entries, key)
+	}
+}
+
+// forget removes the entry of a CronJob that is gone.
+func (m *memory) forget(key types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.entries, key)
+}
+
+// keepWritten keeps a CronJob as it is stored.
+func (m *memory) keepWritten(key types.NamespacedName, stored *v1.CronJob) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.entry(key).written = stored
+}
+
+// keepDeleted keeps a Job that had ended when it was deleted for the next reconcile.
+func (m *memory) keepDeleted(key types.NamespacedName, job *batchv1.Job) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entry(key)
+	e.deleted = append(e.deleted, job)
+	e.deleted = e.deleted[max(0, len(e.deleted)-maxRuns):]
+}
+
+// takeDeleted returns the Jobs of keepDeleted, and drops them.
+func (m *memory) takeDeleted(key types.NamespacedName) []*batchv1.Job {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entry(key)
+	deleted := e.deleted
+	e.deleted = nil
+	return deleted
+}
+
+// newest returns the newer of the cached and the written CronJob, so that no reconcile decides from
+// a status older than the one that an earlier reconcile wrote. It drops the written one once the
+// cache has caught up.
+func (m *memory) newest(key types.NamespacedName, cached *v1.CronJob) *v1.CronJob {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[key]
+	if e == nil || e.written == nil {
+		return cached
+	}
+	order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, e.written.ResourceVersion)
+	if err == nil && order < 0 && cached.UID == e.written.UID {
+		return e.written
+	}
+	e.written = nil
+	m.dropEmpty(key, e)
+	return cached
+}
+
+// unreported returns the rows of missed ticks that this process has not reported, and marks them as
+// reported. Rows are newest first, as in the status; the result is oldest first.
+func (m *memory) unreported(key types.NamespacedName, owner types.UID, rows []v1.MissedTicks) []plan.Missed {
+	if len(rows) == 0 {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entry(key)
+	var found []plan.Missed
+	for _, row := range rows {
+		missed := plan.MissedRow(row)
+		if e.reportedOf == owner && missed.Equal(e.reported) {
+			break
+		}
+		found = append(found, missed)
+	}
+	e.reported, e.reportedOf = plan.MissedRow(rows[0]), owner
+	slices.Reverse(found)
+	return found
+}
+
+// deferred returns the CronJobs with runs that their status does not record yet. No reconcile may
+// be in progress.
+func (m *memory) deferred() []types.NamespacedName {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var keys []types.NamespacedName
+	for key, e := range m.entries {
+		if len(e.progress.runs) > 0 {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
