@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,7 +41,11 @@ func (r *CronJobReconciler) apply(ctx context.Context, look *lookup, p plan.Plan
 // prune deletes the Jobs beyond the history limits. It comes after the status write, which must not
 // wait for it.
 func (r *CronJobReconciler) prune(ctx context.Context, look *lookup, p plan.Plan) {
-	for _, job := range r.deleteJobs(ctx, look, p.Prune).Deleted {
+	done := r.deleteJobs(ctx, look, p.Prune)
+	for _, job := range slices.Concat(done.Deleted, done.Gone) {
+		look.known.pruned = look.known.pruned.Union(sets.New(job.UID))
+	}
+	for _, job := range done.Deleted {
 		ctrl.LoggerFrom(ctx).V(1).Info("Deleted an old Job", "job", klog.KObj(job))
 	}
 }

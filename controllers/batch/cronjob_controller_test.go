@@ -468,6 +468,26 @@ func TestS8NoJobIsPrunedWhileTheCacheIsOlderThanWhatEndedSince(t *testing.T) {
 	assert.Len(t, s.jobs(), 2, "the limit is 2, and there are two")
 }
 
+func TestW1AnOldJobIsDeletedOnceThoughTheCacheGoesOnToShowIt(t *testing.T) {
+	s := newStage(t, every().History(0, 0))
+	s.toNextTick()
+	s.reconcile()
+	s.finishJobs()
+	s.reconcile()
+	s.awaitCached()
+	stale, deletions := s.cachedJobs(), 0
+	s.interfere(interceptor.Funcs{List: stale, Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+		deletions++
+		return c.Delete(ctx, o, opts...)
+	}})
+	for range 3 {
+		s.clock.SetTime(s.clock.Now().Add(time.Second))
+		s.reconcile()
+	}
+	assert.Empty(t, s.jobs())
+	assert.Equal(t, 1, deletions)
+}
+
 func TestS4AStatusThatCanNotBeWrittenStartsNothingTwice(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err       error

@@ -178,6 +178,7 @@ func (l *lookup) addJobs(in *plan.Input) {
 	for _, cached := range l.observed.jobs {
 		job, isAsked := l.jobs[cached.Name]
 		switch run := l.known.runOf(cached.UID); {
+		case l.known.pruned.Has(cached.UID):
 		case isAsked && (job == nil || job.UID != cached.UID):
 			in.Outdated = true
 		case isAsked:

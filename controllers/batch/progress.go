@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
@@ -60,6 +61,9 @@ type progress struct {
 
 	// unconfirmed has the Jobs that may exist although their create request failed.
 	unconfirmed []unconfirmedJob
+
+	// pruned has the old Jobs that were deleted and that the cache still has.
+	pruned sets.Set[types.UID]
 
 	// attempt is the latest creation that failed.
 	attempt attempt
@@ -176,7 +180,9 @@ func (p *progress) begin(owner types.UID) *progress {
 
 // see updates the runs from the cache, and from Jobs that had ended when they were deleted.
 func (p *progress) see(seen *observed, deleted []*batchv1.Job) {
+	cached := sets.New[types.UID]()
 	for _, job := range seen.jobs {
+		cached.Insert(job.UID)
 		if run := p.runOf(job.UID); run != nil {
 			run.see(job)
 		}
@@ -184,6 +190,7 @@ func (p *progress) see(seen *observed, deleted []*batchv1.Job) {
 			p.addRun(new(*job)) // as see copies it
 		}
 	}
+	p.pruned = p.pruned.Intersection(cached)
 	for _, job := range deleted {
 		if owner := metav1.GetControllerOfNoCopy(job); owner != nil && owner.UID == p.owner && plan.IsEndMissing(seen.stored, job) {
 			p.addGone(job)
@@ -294,6 +301,6 @@ func (p *progress) countFailures() {
 
 // isEmpty reports whether there is nothing to keep.
 func (p *progress) isEmpty() bool {
-	return !p.isStale && p.statusErr == nil && len(p.runs)+len(p.unconfirmed)+len(p.nameTaken)+len(p.failures) == 0 &&
+	return !p.isStale && p.statusErr == nil && len(p.runs)+len(p.unconfirmed)+len(p.nameTaken)+len(p.failures)+len(p.pruned) == 0 &&
 		p.generation == 0 && p.attempt.newest.IsZero()
 }
