@@ -69,6 +69,7 @@ func (c *check) isForgotten(s *timeline, run *run, by time.Time) bool {
 			asked = create.Asked
 		}
 	}
+	asked = asked.Add(-c.slow(slack)) // a request may be on its way when its process is frozen
 	ended := func(end time.Time) bool { return end.After(asked) && end.Before(by) }
 	answered := func(create *create) bool { return create.Code == http.StatusCreated }
 	isUnknown := slices.ContainsFunc(c.ends, ended) || !slices.ContainsFunc(run.creates, answered)
