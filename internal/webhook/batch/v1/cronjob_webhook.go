@@ -93,15 +93,16 @@ func (v validator) ValidateCreate(ctx context.Context, c *v1.CronJob) (admission
 // finalizers can always be changed, and a CronJob with an invalid schedule or template can be
 // suspended.
 func (v validator) ValidateUpdate(ctx context.Context, before, after *v1.CronJob) (admission.Warnings, error) {
+	merged := warnMerged(before, after)
 	if after.DeletionTimestamp != nil || equality.Semantic.DeepEqual(before.Spec, after.Spec) {
-		return nil, nil
+		return merged, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	inFields := isOfV2(ctx)
 	errs := newErrors(validate.Spec(&before.Spec, inFields), validate.Spec(&after.Spec, inFields))
 	tried, refused := v.validateNewTemplate(ctx, before, after)
-	return verdict(after, append(v.warnings(after, inFields), tried...), append(errs, refused...))
+	return verdict(after, slices.Concat(merged, v.warnings(after, inFields), tried), append(errs, refused...))
 }
 
 // validateNewTemplate checks the template if it was edited. If it is refused, the stored one is
