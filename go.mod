@@ -31,7 +31,7 @@ require (
 	golang.org/x/sync v0.23.0 // webhooks, plugin, test/bench, test/chaos: errgroup, semaphore
 	golang.org/x/term v0.46.0 // plugin: the width of history
 	google.golang.org/grpc v1.83.2 // test/plane: how soon etcd is asked again
-	gopkg.in/evanphx/json-patch.v4 v4.13.0 // tests: patches of webhooks
+	gopkg.in/evanphx/json-patch.v4 v4.13.0 // plugin: what a conversion changes; tests: patches of webhooks
 	k8s.io/api v0.37.2 // everything
 	k8s.io/apiextensions-apiserver v0.37.2 // manager, plugin, hack/crdschema, tests: the CRD
 	k8s.io/apimachinery v0.37.2 // everything

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -141,7 +142,7 @@ func (s *space) createSettled(name, schedule string) {
 	s.awaitReady(name, metav1.ConditionTrue, v1.ReasonScheduled)
 }
 
-func TestStorageIsShownAndKubectlMigratesWhereTheClusterCanNot(t *testing.T) {
+func TestStorageIsShownAndIsMigratedWhereNoControllerDoesIt(t *testing.T) {
 	t.Parallel()
 	s := newStoragePlane(t)
 	for i := range 7 {
@@ -166,16 +167,53 @@ func TestStorageIsShownAndKubectlMigratesWhereTheClusterCanNot(t *testing.T) {
 		require.Equal(t, strings.HasPrefix(name, "new"), strings.HasSuffix(s.storedVersion(name), "/v2"), name)
 	}
 
-	// These are the commands that storage migrate prints.
-	objects := s.kubectl(t, "get", cronJobsIn("v2"), "-A", "-o", "json")
-	s.kubectlWithInput(t, objects, "replace", "-f", "-")
-	s.kubectl(t, "patch", "crd", crdName, "--subresource=status", "--type=merge", "-p", `{"status":{"storedVersions":["v2"]}}`)
+	out := s.migrates()
+	assert.Contains(t, out, "the cluster has not begun with it for 30s")
+	assert.Contains(t, out, "deleted storageversionmigration.storagemigration.k8s.io/kubectl-cronjob-")
+	assert.Contains(t, out, "wrote 10 CronJobs\nstatus.storedVersions is [v2]\n")
 	for name, generation := range before {
 		assert.Equal(t, "batch.tutorial.kubebuilder.io/v2", s.storedVersion(name))
 		assert.Equal(t, generation, s.get(name).Generation, "%s is as it was", name)
 	}
 	text, _ = s.storageState()
 	assert.Regexp(t, `v1 +true +false +false +0\nv2 +true +true +true +10\n$`, text)
+}
+
+func TestACheckOfTheStorageNamesWhatWouldBeRefusedAndStoresNothing(t *testing.T) {
+	t.Parallel()
+	s := newStoragePlane(t)
+	for name, schedule := range map[string]string{"fields": nextYear, "macro": "@yearly", "blanks": "0  0 1\t1 *", "bad": "every day", "refused": nextYear} {
+		s.storeRaw(name, `{"schedule":`+strconv.Quote(schedule)+`,"jobTemplate":{}}`)
+	}
+	s.storeRaw("odd", suspendedInWords)
+	s.kubectlWithInput(t, `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: frozen}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [batch.tutorial.kubebuilder.io], apiVersions: ["*"], operations: [UPDATE], resources: [cronjobs]}]
+  validations: [{expression: "object.metadata.name != 'refused'", message: "it is frozen"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: frozen}
+spec: {policyName: frozen, validationActions: [Deny]}
+`, "apply", "-f", "-")
+	specs := []string{"get", "-n", s.ns, cronJobsIn("v1"), "-o", "jsonpath={range .items[*]}{.metadata.generation} {.spec}\n{end}"}
+	before := s.kubectl(t, specs...)
+	var out string
+	s.eventually(func() bool {
+		var err error
+		out, _, err = s.migrate(t.Context(), "storage", "check")
+		return err != nil && strings.Contains(out, "it is frozen")
+	}, "the policy is not in force")
+	assert.Contains(t, out, s.ns+"/refused: would be refused in v1: ")
+	assert.Contains(t, out, s.ns+"/refused: would be refused in v2: ")
+	assert.NotContains(t, out, "would change", "the conversion loses nothing of what is odd either")
+	assert.NotContains(t, out, s.ns+"/fields")
+	assert.Equal(t, before, s.kubectl(t, specs...))
+	s.mend("odd", "v1")
 }
 
 // all are the CronJobs of the namespace by name.

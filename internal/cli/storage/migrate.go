@@ -17,25 +17,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-const migrateLong = `Have every CronJob stored in the storage version of the CRD. The cluster writes each object as it is, and
-then takes the other versions off the list status.storedVersions, so that the CRD may drop them.
+const migrateLong = `Have every CronJob stored in the storage version of the CRD. Each is written as it is; then the other
+versions are taken off the list status.storedVersions, so that the CRD may drop them.
 
-The cluster needs StorageVersionMigration, which Kubernetes has from 1.37 on. Elsewhere the command
-changes nothing, and prints which commands of kubectl do the same.
+The cluster does it, by a StorageVersionMigration, which Kubernetes has from 1.37 on. Where the cluster
+has none, or does not begin within half a minute, the command withdraws its request and writes each
+CronJob itself. For that it needs the rights to list and update CronJobs of all namespaces, and to update
+customresourcedefinitions/status.
 
-The command can be interrupted and repeated. When it gives up, it deletes a request that the cluster has
-not begun with; one that the cluster has begun with goes on.`
+The command can be interrupted and repeated. A request that the cluster has not begun with is deleted; one
+that the cluster has begun with goes on.`
 
 const (
 	// pollInterval is the time between two looks at the migration.
 	pollInterval = time.Second
 
 	// startTimeout is how long the cluster may take to begin.
-	startTimeout = time.Minute
+	startTimeout = 30 * time.Second
 
 	// withdrawTimeout is how long the deletion of a request may take, after an interruption too.
 	withdrawTimeout = 10 * time.Second
@@ -86,27 +87,27 @@ func (m *migrator) run(ctx context.Context) error {
 	migration, joined, err := m.request(ctx, crd)
 	switch {
 	case meta.IsNoMatchError(err):
-		return unsupported(version)
+		m.say("the cluster has no StorageVersionMigration")
+		return m.rewrite(ctx, crd, version)
 	case err != nil:
 		return err
 	}
-	if err := m.await(ctx, migration); err != nil {
-		if !joined && migrationState(migration).State == pending {
-			err = errors.Join(err, m.withdraw(ctx, migration))
-		}
-		return fmt.Errorf("%s: %w", nameOf(migration), err)
+	err = m.await(ctx, migration)
+	if err == nil {
+		return m.awaitStoredVersions(ctx, version)
 	}
-	return m.awaitStoredVersions(ctx, version)
+	var left error
+	if !joined && migrationState(migration).State == pending {
+		left = m.withdraw(ctx, migration)
+	}
+	if left == nil && errors.Is(err, errNotBegun) {
+		return m.rewrite(ctx, crd, version)
+	}
+	return fmt.Errorf("%s: %w", nameOf(migration), errors.Join(err, left))
 }
 
-// unsupported says what to do on a cluster that can't migrate by itself.
-func unsupported(version string) error {
-	return fmt.Errorf(`the cluster has no StorageVersionMigration (storagemigration.k8s.io/v1, Kubernetes 1.37): nothing was changed.
-Write all objects with kubectl, repeat that until it reports no error but conflicts, and then update the list:
-  kubectl get %[1]s -A -o json | kubectl replace -f -
-  kubectl patch crd %[2]s --subresource=status --type=merge -p '{"status":{"storedVersions":["%[3]s"]}}'`,
-		"cronjobs."+version+"."+resource.Group, cronjobs.Resource, version)
-}
+// errNotBegun says that the cluster has a StorageVersionMigration, and probably nobody who does it.
+var errNotBegun = errors.New("the cluster has not begun with it")
 
 // request creates a migration, or joins one that has not ended. One from before the last change of
 // the CRD is not joined, as it may have written the version before.
@@ -160,9 +161,11 @@ func (m *migrator) await(ctx context.Context, migration *svmv1.StorageVersionMig
 			return nil
 		case state.State == string(svmv1.MigrationFailed):
 			return errors.New("failed: " + state.Detail)
-		case state.State == pending && (waited > startTimeout || isLate):
-			return fmt.Errorf("the cluster has not begun with it for %s: does kube-controller-manager run its "+
-				"storage-version-migrator-controller?", waited.Round(time.Second))
+		case state.State == pending && waited > startTimeout:
+			m.say("%v for %s: does kube-controller-manager run its storage-version-migrator-controller?", errNotBegun, startTimeout)
+			return errNotBegun
+		case isLate && state.State == pending:
+			return fmt.Errorf("not begun after %s", m.timeout)
 		case isLate:
 			return fmt.Errorf("not done after %s; the cluster goes on: repeat the command to see its progress", m.timeout)
 		}

@@ -45,6 +45,6 @@ func NewCommand(e *env.Env) *cobra.Command {
 		},
 	}
 	output.AddFlag(command, "json", "yaml")
-	command.AddCommand(newMigrateCommand(e))
+	command.AddCommand(newCheckCommand(e), newMigrateCommand(e))
 	return command
 }

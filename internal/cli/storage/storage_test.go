@@ -5,22 +5,29 @@ package storage
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	svmv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"tutorial.kubebuilder.io/project/apis/batch"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
@@ -93,6 +100,7 @@ func newScheme(t *testing.T) *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	require.NoError(t, svmv1.AddToScheme(scheme))
 	require.NoError(t, apiextensionsv1.AddToScheme(scheme))
+	require.NoError(t, batch.AddToScheme(scheme))
 	return scheme
 }
 
@@ -122,8 +130,7 @@ func TestARequestThatNobodyBeginsWithIsNotLeftBehind(t *testing.T) {
 		want     string
 		wantLeft bool
 	}{
-		"nobody begins":                  {want: "the cluster has not begun with it for 1m1s"},
-		"nobody begins before --timeout": {deadline: 10 * time.Second, want: "the cluster has not begun with it for 11s"},
+		"nobody begins before --timeout": {deadline: 10 * time.Second, want: "not begun after 10s"},
 		"it is interrupted before":       {onWait: func(_ client.Client, interrupt func()) { interrupt() }, want: "interrupted"},
 		"the cluster has begun, and goes on": {
 			deadline: 10 * time.Second, want: "the cluster goes on", wantLeft: true,
@@ -133,7 +140,7 @@ func TestARequestThatNobodyBeginsWithIsNotLeftBehind(t *testing.T) {
 				assert.NoError(t, c.Update(t.Context(), running))
 			},
 		},
-		"it is another's": {objects: []client.Object{others}, want: "the cluster has not begun with it", wantLeft: true},
+		"it is another's": {objects: []client.Object{others}, deadline: 10 * time.Second, want: "not begun after 10s", wantLeft: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(storedCRD()).WithObjects(tc.objects...).Build()
@@ -152,17 +159,125 @@ func TestARequestThatNobodyBeginsWithIsNotLeftBehind(t *testing.T) {
 	}
 }
 
-func TestAClusterWithoutStorageVersionMigrationIsSaidToHaveNoneAndWhatToDoInstead(t *testing.T) {
-	c := interceptor.NewClient(fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(storedCRD()).Build(), interceptor.Funcs{
-		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
-			return &meta.NoKindMatchError{GroupKind: svmv1.SchemeGroupVersion.WithKind("StorageVersionMigration").GroupKind()}
+// clusterOf is a cluster with CronJobs, stored as v1 once and now as v2.
+func clusterOf(t *testing.T, funcs interceptor.Funcs, names ...string) client.Client {
+	t.Helper()
+	crd := storedCRD()
+	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true}, {Name: "v2", Served: true, Storage: true}}
+	crd.Status.StoredVersions = []string{"v1", "v2"}
+	builder := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(crd).WithStatusSubresource(crd)
+	for _, name := range names {
+		builder.WithObjects(&v2.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}})
+	}
+	return interceptor.NewClient(builder.Build(), funcs)
+}
+
+// without is a cluster that has no StorageVersionMigration.
+func without(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+	if _, isMigrations := list.(*svmv1.StorageVersionMigrationList); isMigrations {
+		return &meta.NoKindMatchError{GroupKind: svmv1.SchemeGroupVersion.WithKind("StorageVersionMigration").GroupKind()}
+	}
+	return c.List(ctx, list, options...)
+}
+
+func TestTheCommandWritesEachCronJobItselfWhereTheClusterDoesNot(t *testing.T) {
+	for name, tc := range map[string]struct {
+		list     func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error
+		wantOuts []string
+	}{
+		"there is no StorageVersionMigration": {without, []string{"the cluster has no StorageVersionMigration\n"}},
+		"nobody begins with it": {nil, []string{
+			"created storageversionmigration.", "Pending\nthe cluster has not begun with it for 30s: ", "deleted storageversionmigration.",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conflicts, writes := 1, map[string]int{}
+			c := clusterOf(t, interceptor.Funcs{List: tc.list, Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+				if object.GetName() == "busy" && conflicts > 0 {
+					conflicts--
+					return apierrors.NewConflict(schema.GroupResource{}, "busy", nil)
+				}
+				writes[object.GetName()]++
+				return c.Update(ctx, object, options...)
+			}}, "busy", "idle")
+			streams, _, out, _ := genericiooptions.NewTestIOStreams()
+			e := env.New(streams)
+			e.Clock = &skippingClock{FakeClock: clocktesting.NewFakeClock(time.Now()), onWait: func() {}}
+			require.NoError(t, (&migrator{Env: e, client: c}).run(t.Context()), out)
+			for _, want := range append(tc.wantOuts, "writing each CronJob as it is, to store it as v2\nwrote 2 CronJobs\nstatus.storedVersions is [v2]\n") {
+				assert.Contains(t, out.String(), want)
+			}
+			assert.Equal(t, map[string]int{"busy": 1, "idle": 1}, writes)
+			crd, err := getCRD(t.Context(), c)
+			require.NoError(t, err)
+			assert.Equal(t, []string{"v2"}, crd.Status.StoredVersions)
+		})
+	}
+}
+
+func TestTheListStaysWhereOneCanNotBeWrittenAndTheOthersAreWritten(t *testing.T) {
+	c := clusterOf(t, interceptor.Funcs{List: without, Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+		if object.GetName() == "bad" {
+			return errors.New("no")
+		}
+		return c.Update(ctx, object, options...)
+	}}, "bad", "good", "other")
+	streams, _, out, errOut := genericiooptions.NewTestIOStreams()
+	require.Error(t, (&migrator{Env: env.New(streams), client: c}).run(t.Context()))
+	assert.Contains(t, out.String(), "wrote 2 CronJobs\n")
+	assert.Contains(t, errOut.String(), "error: namespace shop: CronJob bad: no\n")
+	assert.Contains(t, errOut.String(), "status.storedVersions is left as it is")
+	crd, err := getCRD(t.Context(), c)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"v1", "v2"}, crd.Status.StoredVersions)
+}
+
+func TestACheckNamesEachCronJobThatWouldChangeOrBeRefusedAndWritesNothing(t *testing.T) {
+	c := clusterOf(t, interceptor.Funcs{
+		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
+			object.(*authorizationv1.SelfSubjectAccessReview).Status.Allowed = true //nolint:forcetypeassert // nothing else is created
+			return nil
 		},
-	})
-	m := &migrator{Env: env.New(genericiooptions.NewTestIOStreamsDiscard()), client: c}
-	err := m.run(t.Context())
-	require.ErrorContains(t, err, "the cluster has no StorageVersionMigration")
-	assert.ErrorContains(t, err, "kubectl get cronjobs.v1.batch.tutorial.kubebuilder.io -A -o json | kubectl replace -f -\n")
-	assert.ErrorContains(t, err, `{"status":{"storedVersions":["v1"]}}`)
+		Update: func(_ context.Context, _ client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+			require.Equal(t, []client.UpdateOption{client.DryRunAll}, options)
+			if object.GetName() == "refused" && object.GetObjectKind().GroupVersionKind().Version == "v1" {
+				return errors.New("not today")
+			}
+			return nil
+		},
+	}, "fine", "lossy", "refused", "unread")
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	lossy := func(object []byte, apiVersion string) ([]byte, error) {
+		text := strings.Replace(string(object), "batch.tutorial.kubebuilder.io/v2", apiVersion, 1)
+		text = strings.Replace(text, "batch.tutorial.kubebuilder.io/v1", apiVersion, 1)
+		switch {
+		case strings.Contains(text, "unread") && strings.HasSuffix(apiVersion, "v1"):
+			return nil, errors.New("no object")
+		case strings.Contains(text, "lossy") && strings.HasSuffix(apiVersion, "v1"):
+			text = strings.Replace(text, `"name":`, `"generateName":"l","name":`, 1)
+		}
+		return []byte(text), nil
+	}
+	err := (&checker{Env: env.New(streams), client: c, convert: lossy}).run(t.Context())
+	require.EqualError(t, err, "3 of 4 CronJobs would change or be refused")
+	assert.Equal(t, `shop/lossy: would change by way of v1: {"metadata":{"generateName":"l"}}
+shop/refused: would be refused in v1: not today
+shop/unread: can't be converted to v1: no object
+converted 4 CronJobs to each version and back, and tried to write them
+`, out.String())
+}
+
+func TestACheckSaysThatWritesWereNotTriedWithoutTheRight(t *testing.T) {
+	c := clusterOf(t, interceptor.Funcs{
+		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return nil },
+		Update: func(context.Context, client.WithWatch, client.Object, ...client.UpdateOption) error {
+			return errors.New("forbidden")
+		},
+	}, "a")
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	require.NoError(t, (&checker{Env: env.New(streams), client: c, convert: batch.Versions.ConvertJSON}).run(t.Context()))
+	assert.Equal(t, "converted 1 CronJobs to each version and back; whether they would be refused was not tried: "+
+		"you have no right to update CronJobs of all namespaces\n", out.String())
 }
 
 func TestATimeoutBelowZeroIsRefused(t *testing.T) {

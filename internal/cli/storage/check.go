@@ -1,0 +1,190 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package storage
+
+import (
+	"context"
+	"fmt"
+	"path"
+
+	"github.com/spf13/cobra"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"tutorial.kubebuilder.io/project/apis/batch"
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+)
+
+const checkLong = `Convert every CronJob of the cluster to each version and back, as this version of the plugin does it, and
+name those that would not come back as they are. Then have the API server try to write each, in each
+version that it serves, and name those that it would refuse. Nothing is stored.
+
+Use the plugin of the release that you are going to install, before you install it.
+
+It needs the right to list CronJobs of all namespaces, and for the second part to update them. Without
+this one, the first part alone is done.
+
+Exit codes: 0, no CronJob would change or be refused; 1, some would, or an error.`
+
+func newCheckCommand(e *env.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "Try every conversion of every CronJob, without writing",
+		Long:  checkLong,
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			c, err := e.Client()
+			if err != nil {
+				return err
+			}
+			return (&checker{Env: e, client: c, convert: batch.Versions.ConvertJSON}).run(command.Context())
+		},
+	}
+}
+
+// checker tries the conversions of all CronJobs.
+type checker struct {
+	*env.Env
+	client client.Client
+
+	// convert converts an object, as JSON, to an API version.
+	convert func(object []byte, apiVersion string) ([]byte, error)
+
+	// mayWrite says that the user may have the API server try to write.
+	mayWrite bool
+
+	// served are the API versions that the cluster serves.
+	served map[string]bool
+}
+
+// run checks each CronJob, as it is read in the storage version.
+func (c *checker) run(ctx context.Context) error {
+	crd, err := getCRD(ctx, c.client)
+	if err != nil {
+		return err
+	}
+	version, err := storageVersion(crd)
+	if err != nil {
+		return err
+	}
+	c.served = servedBy(crd)
+	if c.mayWrite, err = c.mayUpdate(ctx); err != nil {
+		return err
+	}
+	everywhere, count, bad := cronjobs.Selection{AllNamespaces: true}, 0, 0
+	kind := v1.GroupVersion.WithKind("CronJob").GroupKind().WithVersion(version)
+	errs := everywhere.Each(ctx, c.Env, c.client, kind, nil, func(object *unstructured.Unstructured) error {
+		count++
+		found := c.check(ctx, object)
+		for _, text := range found {
+			_, _ = fmt.Fprintf(c.Out, "%s/%s: %s\n", object.GetNamespace(), object.GetName(), text)
+		}
+		bad += min(1, len(found))
+		return nil
+	})
+	c.sum(count)
+	if bad > 0 {
+		errs = append(errs, fmt.Errorf("%d of %d CronJobs would change or be refused", bad, count))
+	}
+	return cronjobs.Fail(c.Env, errs)
+}
+
+// sum says what was done.
+func (c *checker) sum(count int) {
+	tried := ", and tried to write them"
+	if !c.mayWrite {
+		tried = "; whether they would be refused was not tried: you have no right to update CronJobs of all namespaces"
+	}
+	_, _ = fmt.Fprintf(c.Out, "converted %d CronJobs to each version and back%s\n", count, tried)
+}
+
+// apiVersions are those of all versions that this build knows.
+func apiVersions() []string {
+	all := []string{batch.Versions.Hub.APIVersion}
+	for _, spoke := range batch.Versions.Spokes {
+		all = append(all, spoke.APIVersion)
+	}
+	return all
+}
+
+// servedBy returns the API versions that a CRD serves.
+func servedBy(crd *apiextensionsv1.CustomResourceDefinition) map[string]bool {
+	served := map[string]bool{}
+	for i := range crd.Spec.Versions {
+		served[resource.Group+"/"+crd.Spec.Versions[i].Name] = crd.Spec.Versions[i].Served
+	}
+	return served
+}
+
+// mayUpdate asks the API server whether the user may update CronJobs of all namespaces.
+func (c *checker) mayUpdate(ctx context.Context) (bool, error) {
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "update", Group: resource.Group, Resource: resource.Resource},
+	}}
+	if err := c.client.Create(ctx, review); err != nil {
+		return false, fmt.Errorf("asking what you may do: %w", err)
+	}
+	return review.Status.Allowed, nil
+}
+
+// check returns what would become of one CronJob.
+func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) []string {
+	stored, err := object.MarshalJSON()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var found []string
+	for _, apiVersion := range apiVersions() {
+		version := path.Base(apiVersion)
+		converted, err := c.convert(stored, apiVersion)
+		if err != nil {
+			found = append(found, fmt.Sprintf("can't be converted to %s: %v", version, err))
+			continue
+		}
+		if changed, err := c.changes(stored, converted, object.GetAPIVersion()); err != nil {
+			found = append(found, fmt.Sprintf("can't be converted back from %s: %v", version, err))
+		} else if changed != "" {
+			found = append(found, fmt.Sprintf("would change by way of %s: %s", version, changed))
+		}
+		if c.mayWrite && c.served[apiVersion] {
+			if err := c.tryWrite(ctx, converted); err != nil {
+				found = append(found, fmt.Sprintf("would be refused in %s: %v", version, err))
+			}
+		}
+	}
+	return found
+}
+
+// changes returns what differs, as a merge patch, when an object is converted back; "" for nothing.
+func (c *checker) changes(stored, converted []byte, apiVersion string) (string, error) {
+	back, err := c.convert(converted, apiVersion)
+	if err != nil {
+		return "", err
+	}
+	patch, err := jsonpatch.CreateMergePatch(stored, back)
+	if err != nil || string(patch) == "{}" {
+		return "", err
+	}
+	return string(patch), nil
+}
+
+// tryWrite has the API server try to write an object. One that was written or deleted since it was read
+// is as good as tried: others have just written it.
+func (c *checker) tryWrite(ctx context.Context, converted []byte) error {
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON(converted); err != nil {
+		return err
+	}
+	err := c.client.Update(ctx, object, client.DryRunAll)
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
