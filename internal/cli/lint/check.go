@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -41,7 +42,8 @@ type problem struct {
 }
 
 // checker checks CronJobs in the order in which the API server does: the fields, the metadata, the
-// schema, and then the webhooks. It does so by the API server's own packages.
+// schema, and then the webhooks. It does so by the API server's own packages. The API server stops at
+// the first of these that finds something; the checker goes on without the fields that are wrong.
 type checker struct {
 	schemas map[manifest.Version]schema
 	now     time.Time
@@ -88,24 +90,34 @@ func (c *checker) check(ctx context.Context, o *manifest.Object) []problem {
 			"not checked but for misspelled fields: without jobTemplate this is taken for a patch; check what it makes of the object"})
 	}
 	s := c.schemas[o.Version]
-	value := s.decode(o.Value)
-	refused := refusedFields(o, append(metadata(value), s.check(ctx, value)...))
-	if len(refused) > 0 { // the webhooks are not asked
-		return append(problems, refused...)
-	}
-	hub, err := toHub(o.Version, value)
+	r := refusals{object: o, value: s.decode(o.Value)}
+	r.add(metadata(r.value), s.checkTypes(r.value))
+	r.add(s.checkRules(ctx, r.value)) // they count on the types
+	hub, err := toHub(o.Version, r.value)
 	if err != nil {
-		return append(problems, refusedFields(o, field.ErrorList{field.Invalid(field.NewPath("spec"), field.OmitValueType{}, err.Error())})...)
+		r.add(field.ErrorList{field.Invalid(field.NewPath("spec"), field.OmitValueType{}, err.Error())})
+		return append(problems, r.problems...)
 	}
 	hub.Name = cmp.Or(hub.Name, names.SimpleNameGenerator.GenerateName(hub.GenerateName))
 	inFields := o.Version == manifest.V2
-	refused = refusedFields(o, append(validate.Name(hub), validate.Spec(&hub.Spec, inFields)...))
-	if len(refused) > 0 { // what is refused is not warned of
-		return append(problems, refused...)
-	}
+	r.add(validate.Name(hub), validate.Spec(&hub.Spec, inFields), restartPolicy(hub))
 	warnings := append(validate.Warnings(&hub.Spec, inFields), validate.NewWarnings(&hub.Spec, c.now)...)
-	problems = append(problems, at(&warned, warnings)...)
-	return append(problems, doubts(&hub.Spec, inFields)...)
+	for _, p := range append(at(&warned, warnings), doubts(&hub.Spec, inFields)...) {
+		if !r.concern(p.path) {
+			problems = append(problems, p)
+		}
+	}
+	return append(problems, r.problems...)
+}
+
+// restartPolicy refuses a template from which no Job can be created, as the API server does.
+func restartPolicy(c *v1.CronJob) field.ErrorList {
+	switch c.Spec.JobTemplate.Spec.Template.Spec.RestartPolicy {
+	case corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever:
+		return nil
+	}
+	return field.ErrorList{field.Required(field.NewPath("spec", "jobTemplate", "spec", "template", "spec", "restartPolicy"),
+		fmt.Sprintf("valid values: %q, %q", corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever))}
 }
 
 // at makes problems of texts that have the path of the field and a colon before them.
@@ -114,17 +126,6 @@ func at(rule *rule, texts []string) []problem {
 	for _, text := range texts {
 		path, message, _ := strings.Cut(text, ": ")
 		problems = append(problems, problem{rule, path, message})
-	}
-	return problems
-}
-
-// refusedFields makes problems of errors, but of those about what a template is to fill in.
-func refusedFields(o *manifest.Object, errs field.ErrorList) []problem {
-	var problems []problem
-	for _, err := range errs {
-		if !o.IsPlaceholder(err.Field) {
-			problems = append(problems, problem{&invalid, err.Field, err.ErrorBody()})
-		}
 	}
 	return problems
 }
@@ -186,13 +187,15 @@ func metadata(value map[string]any) field.ErrorList {
 	return apivalidation.ValidateObjectMeta(meta, true, apivalidation.NameIsDNSSubdomain, path)
 }
 
-// check checks the rest as the schema says.
-func (s *schema) check(ctx context.Context, value map[string]any) field.ErrorList {
-	errs := schemavalidation.ValidateCustomResource(nil, value, s.types)
-	if len(errs) == 0 { // the rules count on the types
-		errs, _ = s.rules.Validate(ctx, nil, s.fields, value, nil, celconfig.RuntimeCELCostBudget)
-	}
-	return append(errs, listtype.ValidateListSetsAndMaps(nil, s.fields, value)...)
+// checkTypes checks the rest as the schema says, but for its rules.
+func (s *schema) checkTypes(value map[string]any) field.ErrorList {
+	return append(schemavalidation.ValidateCustomResource(nil, value, s.types), listtype.ValidateListSetsAndMaps(nil, s.fields, value)...)
+}
+
+// checkRules checks what the schema's rules say.
+func (s *schema) checkRules(ctx context.Context, value map[string]any) field.ErrorList {
+	errs, _ := s.rules.Validate(ctx, nil, s.fields, value, nil, celconfig.RuntimeCELCostBudget)
+	return errs
 }
 
 // toHub returns a CronJob as the webhooks see it.
