@@ -53,6 +53,8 @@ import.
 With --check, files that have nothing to convert are looked at too: one whose schedule the API server
 would refuse is named with the line and the reason.
 
+How many CronJobs it looked at and left alone is printed to the standard error.
+
 Exit codes: 0, there was nothing to convert or it was converted; 1, with --check or --diff, there are files
 to convert; 2, some file could not be converted, or has, with --check, a schedule that would be refused, or the command line is wrong.`
 

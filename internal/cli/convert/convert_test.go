@@ -49,7 +49,8 @@ func convert(t testing.TB, files map[string]string, stdin string, args ...string
 	cmd, out, errOut := newTestCommand(stdin)
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(t.Context())
-	return ran{out: out.String(), errOut: errOut.String(), err: err, code: env.ExitCode(err)}
+	said, _, _ := strings.Cut(errOut.String(), "CronJobs to convert: ") // which is tested on its own
+	return ran{out: out.String(), errOut: said, err: err, code: env.ExitCode(err)}
 }
 
 func newTestCommand(stdin string) (cmd *cobra.Command, out, errOut *bytes.Buffer) {
@@ -94,6 +95,20 @@ func TestOneFileGoesToTheStandardOutputAsItIs(t *testing.T) {
 			assertFile(t, tc.text, "c.yaml")
 			assert.Equal(t, ran{out: tc.want}, convert(t, nil, tc.text, "-f", "-", "--to=v2"), "from the standard input")
 		})
+	}
+}
+
+func TestHowManyCronJobsWereLeftAloneIsSaid(t *testing.T) {
+	dir := write(t, map[string]string{"1.yaml": v1File, "2.yaml": v2File, "3.yaml": builtInFile, "4.yaml": otherFile, "5.yaml": brokenFile})
+	for args, want := range map[string]string{
+		"--to=v2 -f " + dir: "CronJobs to convert: 1; left alone: 3, of batch/v1 (see --from): 1; files: 5\n",
+		"--to=v2 --from=batch/v1 -f " + filepath.Join(dir, "3.yaml"): "CronJobs to convert: 1; left alone: 0; files: 1\n",
+		"--to=v2 -f " + t.TempDir():                                  "CronJobs to convert: 0; left alone: 0; files: 0\n",
+	} {
+		cmd, _, errOut := newTestCommand("")
+		cmd.SetArgs(strings.Fields(args))
+		_ = cmd.ExecuteContext(t.Context()) // one is broken
+		assert.Contains(t, errOut.String(), want)
 	}
 }
 

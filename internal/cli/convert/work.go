@@ -77,6 +77,9 @@ type report struct {
 	last byte
 
 	files, changed, failed int
+
+	// ours and builtIn are how many CronJobs there were, converted how many of them are converted.
+	ours, builtIn, converted int
 }
 
 func newReport(c *command) *report { return &report{command: c, out: bufio.NewWriter(c.Out)} }
@@ -84,6 +87,8 @@ func newReport(c *command) *report { return &report{command: c, out: bufio.NewWr
 // add prints the result of one file.
 func (r *report) add(o outcome) {
 	r.files++
+	ours, builtIn := manifest.Count(o.before)
+	r.ours, r.builtIn, r.converted = r.ours+ours, r.builtIn+builtIn, r.converted+o.result.Converted
 	for _, finding := range o.result.Findings {
 		fmt.Fprintf(r.ErrOut, "%s:%s\n", o.file.Name, finding)
 	}
@@ -114,11 +119,16 @@ func (r *report) print(o outcome) {
 	}
 }
 
-// end returns the error that has the exit code.
+// end says what was looked at, and returns the error that has the exit code.
 func (r *report) end() error {
 	if err := r.out.Flush(); err != nil {
 		return files.Trouble(fmt.Errorf("writing the output: %w", err))
 	}
+	hint := ""
+	if r.from == "" && r.builtIn > 0 {
+		hint = fmt.Sprintf(", of batch/v1 (see --from): %d", r.builtIn)
+	}
+	fmt.Fprintf(r.ErrOut, "CronJobs to convert: %d; left alone: %d%s; files: %d\n", r.converted, r.ours+r.builtIn-r.converted, hint, r.files)
 	switch {
 	case r.failed == 1 && r.files == 1:
 		return files.Trouble(errors.New("the file was not converted"))
