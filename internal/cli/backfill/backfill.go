@@ -92,10 +92,9 @@ func NewCommand(e *env.Env) *cobra.Command {
 			return c.run(cmd.Context(), args[0])
 		},
 	}
-	const form = "a time as in RFC 3339, or one in the zone of the schedule such as 2026-06-01T22:00, or 2026-06-01 for its midnight."
 	flags := cmd.Flags()
-	flags.StringVar(&c.from, "from", "", "The first instant of the range: "+form)
-	flags.StringVar(&c.to, "to", "", "The last instant of the range: "+form)
+	flags.StringVar(&c.from, "from", "", "The first instant of the range: "+cronjobs.TimeForms)
+	flags.StringVar(&c.to, "to", "", "The last instant of the range: "+cronjobs.TimeForms)
 	flags.IntVar(&c.parallel, "parallel", defaultParallel, "How many may run at once.")
 	flags.StringVar((*string)(&c.only), "only", string(all), `Must be "missed", "failed", or "all". If missed, only run ticks that are known `+
 		`to have been missed. If failed, only those that are known to have failed.`)
@@ -182,18 +181,18 @@ type wanted struct {
 
 // plan finds out which ticks to run.
 func (c *command) plan(cronJob *v1.CronJob, jobs []*batchv1.Job) (*work, error) {
-	zone := cronjobs.Zone(cronJob)
-	from, err := cronjobs.ParseTime("from", c.from, zone)
+	zone, now := cronjobs.Zone(cronJob), c.Clock.Now()
+	from, err := cronjobs.ParseTime("from", c.from, zone, now)
 	if err != nil {
 		return nil, err
 	}
-	to, err := cronjobs.ParseTime("to", c.to, zone)
+	to, err := cronjobs.ParseTime("to", c.to, zone, now)
 	switch {
 	case err != nil:
 		return nil, err
 	case to.Before(from):
 		return nil, fmt.Errorf("--to %s is before --from %s", c.to, c.from)
-	case to.After(c.Clock.Now()):
+	case to.After(now):
 		return nil, fmt.Errorf("--to %s is in the future: the schedule runs those ticks when they come", c.to)
 	}
 	schedule, err := scheduleFrom(cronJob, from)

@@ -20,7 +20,7 @@ func OneTick(c *v1.CronJob, jobs []*batchv1.Job, text string, again bool, now ti
 	if err := checkAllowed(c); err != nil {
 		return nil, err
 	}
-	tick, err := cronjobs.ParseTime("tick", text, cronjobs.Zone(c))
+	tick, err := cronjobs.ParseTime("tick", text, cronjobs.Zone(c), now)
 	switch {
 	case err != nil:
 		return nil, err

@@ -90,10 +90,13 @@ func TestALocalTimeIsThatOfTheTickWhereTheClocksShift(t *testing.T) {
 		{"Europe/Paris", "2028-02-29T23:59:58", "2028-02-29T23:59:58+01:00"},
 		{"UTC", "2027-01-01", "2027-01-01T00:00:00Z"},
 		{"Europe/Paris", "2026-10-25T02:30:00+01:00", "2026-10-25T02:30:00+01:00"},
+		{"Europe/Paris", "now", "2027-01-15T13:00:00+01:00"},
+		{"UTC", "-2h", "2027-01-15T10:00:00Z"},
+		{"UTC", "90m", "2027-01-15T13:30:00Z"},
 	} {
 		zone, err := schedule.LoadZone(tc.zone)
 		require.NoError(t, err)
-		at, err := ParseTime("tick", tc.local, zone)
+		at, err := ParseTime("tick", tc.local, zone, time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC))
 		require.NoError(t, err)
 		assert.Equal(t, tc.want, at.Format(time.RFC3339), "%s in %s", tc.local, tc.zone)
 	}

@@ -54,8 +54,11 @@ type command struct {
 
 	selection cronjobs.Selection
 	failed    bool
-	tick      time.Time
 	options   run.LogOptions
+
+	// tick is that of the run, and text what the command line says of it.
+	tick time.Time
+	text string
 }
 
 // NewCommand returns the command logs.
@@ -73,8 +76,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&c.failed, "failed", false, "The last run that failed.")
-	flags.TimeVar(&c.tick, "tick", time.Time{}, []string{time.RFC3339},
-		"The run of this tick, such as 2026-11-21T02:30:00Z (RFC 3339); kubectl cronjob history shows them.")
+	flags.StringVar(&c.text, "tick", "", "The run of this tick, which kubectl cronjob history shows: "+cronjobs.TimeForms)
 	flags.BoolVarP(&c.options.Follow, "follow", "f", false, "Go on until the Job has ended. It takes one CronJob.")
 	flags.StringVarP(&c.options.Container, "container", "c", "", "Print the log of this container alone.")
 	c.selection.AddFlags(cmd, "Print")
@@ -102,6 +104,9 @@ func containersOf(c *v1.CronJob) []cobra.Completion {
 
 // run prints the logs of each CronJob that the command line names.
 func (c *command) run(ctx context.Context, args []string) error {
+	if err := c.setTick(time.UTC); err != nil {
+		return err
+	}
 	cluster, err := c.Client()
 	if err != nil {
 		return err
@@ -120,6 +125,7 @@ func (c *command) run(ctx context.Context, args []string) error {
 	c.options.Prefix = len(found) > 1
 	now := c.Clock.Now()
 	for _, cronJob := range found {
+		_ = c.setTick(cronjobs.Zone(cronJob)) // its form was checked
 		err := c.print(ctx, history.New(cronJob, jobs[cronJob.UID], now, 0), jobs[cronJob.UID])
 		switch {
 		case ctx.Err() != nil:
@@ -129,6 +135,14 @@ func (c *command) run(ctx context.Context, args []string) error {
 		}
 	}
 	return cronjobs.Fail(c.Env, errs)
+}
+
+// setTick reads the tick that the command line names, if it names one, in a zone.
+func (c *command) setTick(zone *time.Location) (err error) {
+	if c.text != "" {
+		c.tick, err = cronjobs.ParseTime("tick", c.text, zone, c.Clock.Now())
+	}
+	return err
 }
 
 // print prints the log of the run that is asked for.

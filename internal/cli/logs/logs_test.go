@@ -94,7 +94,7 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 		{[]string{"a", "-l", "b"}, "give NAMEs or -l SELECTOR, not both"},
 		{[]string{"a", "-A"}, "-A goes without NAMEs"},
 		{[]string{"pod/a"}, `"pod/a" is no CronJob`},
-		{[]string{"a", "--tick", "noon"}, `invalid argument "noon" for "--tick"`},
+		{[]string{"a", "--tick", "noon"}, `--tick "noon" is no time`},
 		{[]string{"a", "--failed", "--tick", "2027-01-15T02:00:00Z"}, "[failed tick]"},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {

@@ -50,7 +50,7 @@ with -o json or yaml an object for one NAME or EXPRESSION, else one whose items 
   kubectl cronjob next -l app=shop -A -c 1
 
   # The next three times of an expression, at night in Paris
-  kubectl cronjob next "30 2 * * 1-5" -c 3 --tz Europe/Paris
+  kubectl cronjob next "30 2 * * 1-5" -c 3 --time-zone Europe/Paris
 
   # What a manifest will do at the end of March
   kubectl cronjob next -f cronjob.yaml --from 2027-03-27
@@ -98,13 +98,13 @@ func NewCommand(e *env.Env) *cobra.Command {
 	flags.StringSliceVarP(&c.files, "filename", "f", nil, "Files, directories or URLs with CronJobs, or - for the standard input.")
 	flags.BoolVarP(&c.recursive, "recursive", "R", false, "Go into the directories below those that -f names.")
 	flags.IntVarP(&c.count, "count", "c", defaultCount, "How many times to tell.")
-	flags.StringVar(&c.zone, "tz", "", "The time zone to read the schedule in, such as Europe/Paris, in place of the CronJob's own. "+
+	flags.StringVar(&c.zone, "time-zone", "", "The time zone to read the schedule in, such as Europe/Paris, in place of the CronJob's own. "+
 		"An expression is read in UTC if none is given.")
 	flags.StringVar(&c.from, "from", "", "Tell the times from then on, rather than from now: "+
-		"2027-03-28T01:00:00+01:00 (RFC 3339), or a date such as 2027-03-28 for midnight in the schedule's time zone.")
+		cronjobs.TimeForms)
 	c.selection.AddFlags(cmd, "Print the ticks of")
 	c.output.AddFlag(cmd, "json", "yaml", "name")
-	cronjobs.CompleteFlag(cmd, "tz", cobra.NoFileCompletions)
+	cronjobs.CompleteFlag(cmd, "time-zone", cobra.NoFileCompletions)
 	if err := cmd.MarkFlagFilename("filename", "json", "yaml", "yml"); err != nil {
 		panic(err) // the flag is there
 	}
@@ -132,9 +132,9 @@ func (c *command) check(args []string) error {
 		return fmt.Errorf("--count must be from 1 to %d, not %d", maxCount, c.count)
 	}
 	if _, err := schedule.Parse("@daily", c.zone); err != nil {
-		return fmt.Errorf("--tz: %w", err)
+		return fmt.Errorf("--time-zone: %w", err)
 	}
-	if _, err := parseFrom(c.from, time.UTC); err != nil {
+	if _, err := parseFrom(c.from, time.UTC, time.Time{}); err != nil {
 		return err
 	}
 	if isOneExpression {
@@ -159,11 +159,11 @@ func isUnquoted(args []string) bool {
 }
 
 // parseFrom reads the value of --from, which may be missing.
-func parseFrom(text string, zone *time.Location) (time.Time, error) {
+func parseFrom(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	if text == "" {
-		return time.Time{}, nil
+		return now, nil
 	}
-	return cronjobs.ParseTime("from", text, zone)
+	return cronjobs.ParseTime("from", text, zone, now)
 }
 
 // run prints the times of each CronJob that the command line names. One that has none is an error,
@@ -198,12 +198,9 @@ func (c *command) forecast(t target, now time.Time) (Forecast, error) {
 	if c.zone != "" {
 		cronJob.Spec.TimeZone = &c.zone
 	}
-	from, err := parseFrom(c.from, cronjobs.Zone(cronJob))
+	from, err := parseFrom(c.from, cronjobs.Zone(cronJob), now)
 	if err != nil {
 		return Forecast{}, err
-	}
-	if from.IsZero() {
-		from = now
 	}
 	if cronJob.CreationTimestamp.IsZero() {
 		cronJob.CreationTimestamp.Time = from // an interval counts from somewhere

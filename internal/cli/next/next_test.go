@@ -69,7 +69,7 @@ func TestAnExpressionIsToldInItsZoneAndInYours(t *testing.T) {
 	}{
 		"both zones": {
 			here: "Asia/Kolkata",
-			args: []string{"0 9 * * 1-5", "--tz", "Europe/Paris", "-c", "2"},
+			args: []string{"0 9 * * 1-5", "--time-zone", "Europe/Paris", "-c", "2"},
 			want: `
 At 09:00, Monday to Friday (Europe/Paris).
 
@@ -80,7 +80,7 @@ Mon 2027-01-18 09:00 +01:00   Mon 2027-01-18 13:30 +05:30   3d1h
 		},
 		"one column where both are the same": {
 			here: "Europe/Berlin",
-			args: []string{"0 9 * * 1-5", "--tz", "Europe/Paris", "-c", "1"},
+			args: []string{"0 9 * * 1-5", "--time-zone", "Europe/Paris", "-c", "1"},
 			want: `
 At 09:00, Monday to Friday (Europe/Paris).
 
@@ -121,7 +121,7 @@ Fri 2027-01-15 12:01:30 +00:00   90s
 		},
 		"from a date, which is midnight in the schedule's zone": {
 			here: "UTC",
-			args: []string{"0 * * * *", "--tz", "Asia/Tokyo", "-c", "1", "--from", "2027-05-01"},
+			args: []string{"0 * * * *", "--time-zone", "Asia/Tokyo", "-c", "1", "--from", "2027-05-01"},
 			want: `
 Every hour (Asia/Tokyo).
 
@@ -198,7 +198,7 @@ Mon 2027-03-15 12:00 +09:00   Sun 2027-03-14 23:00 -04:00   first after your clo
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt := newTerminal(t, tc.here, "")
-			require.NoError(t, tt.run(tc.expression, "--tz", tc.zone, "--from", tc.from, "-c", string(rune('0'+tc.count))))
+			require.NoError(t, tt.run(tc.expression, "--time-zone", tc.zone, "--from", tc.from, "-c", string(rune('0'+tc.count))))
 			_, got, _ := strings.Cut(columns(tt.out.String()), "\n\n")
 			assert.Equal(t, strings.TrimPrefix(tc.want, "\n"), got)
 		})
@@ -337,7 +337,7 @@ func TestOutputForPrograms(t *testing.T) {
 				"ticks": [{"time": "2027-01-16T00:00:00Z", "localTime": "2027-01-16T05:30:00+05:30"}]}`,
 		},
 		"manifests are items": {
-			args: []string{"-f", "-", "-c", "1", "-o", "yaml", "--tz", "Europe/Paris"},
+			args: []string{"-f", "-", "-c", "1", "-o", "yaml", "--time-zone", "Europe/Paris"},
 			want: `{"items": [
 				{"source": "standard input", "namespace": "team", "name": "two", "schedule": "30 2 * * *", "timeZone": "Europe/Paris",
 				 "description": "At 02:30, every day",
@@ -485,8 +485,8 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 		{[]string{"-l", "a in ("}, `-l "a in ("`},
 		{[]string{"a", "job/x"}, `"job/x" is no CronJob`},
 		{[]string{"@daily", "-c", "0"}, "--count must be from 1 to 10000, not 0"},
-		{[]string{"@daily", "--tz", "Local"}, `--tz: unknown time zone "Local"`},
-		{[]string{"@daily", "--from", "tomorrow"}, `--from "tomorrow" is neither a time as in RFC 3339`},
+		{[]string{"@daily", "--time-zone", "Local"}, `--time-zone: unknown time zone "Local"`},
+		{[]string{"@daily", "--from", "tomorrow"}, `--from "tomorrow" is no time`},
 		{[]string{"@daily", "-o", "wide"}, `output format "wide", allowed formats are: json,yaml,name`},
 		{[]string{"@daily", "-o", "name"}, "an expression has none: use -o json or yaml"},
 		{[]string{"61 * * * *"}, `the expression "61 * * * *": not a schedule: minute "61": must be a minute from 0 to 59, a range`},

@@ -123,7 +123,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 // text, which is empty if it is that of a variable that is not set.
 func (c *command) check(namesTick bool) error {
 	if namesTick {
-		if _, err := cronjobs.ParseTime("tick", c.tick, time.UTC); err != nil {
+		if _, err := cronjobs.ParseTime("tick", c.tick, time.UTC, time.Time{}); err != nil {
 			return err
 		}
 	}

@@ -112,7 +112,7 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 		{[]string{"a", "--wait", "--timeout=-5s"}, "must not be negative"},
 		{[]string{"a", "b", "--", "c"}, `"b" is one too many`},
 		{[]string{"a", "--again"}, "--again goes with --tick"},
-		{[]string{"a", "--tick", ""}, `--tick "" is neither a time as in RFC 3339`},
+		{[]string{"a", "--tick", ""}, `--tick "" is no time`},
 		{[]string{"a", "--env", "A"}, `--env "A": want NAME=VALUE`},
 		{[]string{"a", "--env", "=1"}, `--env "=1": the name "": `},
 		{[]string{"a", "--container", "main"}, "--container goes with --env, or with arguments behind --"},

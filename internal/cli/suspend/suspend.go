@@ -126,7 +126,7 @@ func newCommand(c *command) *cobra.Command {
 	cmd.Flags().BoolVar(&c.all, "all", false, "All of the namespace.")
 	if c.suspend {
 		cmd.Flags().Func("until",
-			"When they go on by themselves: a `time` such as 2026-12-24T18:00:00Z, or a duration from now such as 6h.",
+			"When they go on by themselves: a `time` as in RFC 3339, a local one in your zone such as 2026-12-24T18:00, or a duration such as 6h.",
 			func(text string) (err error) {
 				c.until, err = parseUntil(text, c.Clock.Now())
 				return err
@@ -336,18 +336,11 @@ func decodeStopped(object *unstructured.Unstructured) *v1.CronJob {
 	return cronJob
 }
 
-// parseUntil reads a time of RFC 3339, or a duration from now. It has to be in the future.
+// parseUntil reads a time, which has to be in the future. One that is local is in the zone of now.
 func parseUntil(text string, now time.Time) (time.Time, error) {
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		after, err := time.ParseDuration(text)
-		if err != nil {
-			return time.Time{}, errors.New("want a duration such as 6h, or a time such as 2026-12-24T18:00:00Z")
-		}
-		at = now.Add(after)
+	at, err := cronjobs.ParseTime("until", text, now.Location(), now)
+	if err == nil && !at.After(now) {
+		err = errors.New("must be in the future")
 	}
-	if !at.After(now) {
-		return time.Time{}, errors.New("must be in the future")
-	}
-	return at, nil
+	return at, err
 }

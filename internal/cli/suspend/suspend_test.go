@@ -164,7 +164,7 @@ func TestWhoIsNamedWithAReasonIsRecordedAndForgotten(t *testing.T) {
 
 func TestUntilIsATimeOrADurationFromNow(t *testing.T) {
 	for text, want := range map[string]string{
-		"tomorrow": "want a duration such as 6h", "": "want a duration", "-1h": "must be in the future", "2001-01-01T00:00:00Z": "must be in the future",
+		"tomorrow": `--until "tomorrow" is no time`, "": "is no time", "now": "must be in the future", "-1h": "must be in the future", "2001-01-01T00:00:00Z": "must be in the future",
 	} {
 		_, err := parseUntil(text, time.Now())
 		assert.ErrorContains(t, err, want, text)
@@ -172,7 +172,10 @@ func TestUntilIsATimeOrADurationFromNow(t *testing.T) {
 	now := time.Now()
 	until, err := parseUntil("6h", now)
 	require.NoError(t, err)
-	assert.Equal(t, now.Add(6*time.Hour), until)
+	assert.WithinDuration(t, now.Add(6*time.Hour), until, 0)
+	until, err = parseUntil("2126-12-24T18:00", now)
+	require.NoError(t, err)
+	assert.Equal(t, time.Date(2126, 12, 24, 18, 0, 0, 0, now.Location()), until, "in the zone of who types it")
 }
 
 func TestResumingWhatWasHandedOverToTheBuiltInCronJobWarns(t *testing.T) {
