@@ -4,40 +4,123 @@
 package spoke
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// jsonObject is a JSON object whose members are not decoded.
-type jsonObject map[string]json.RawMessage
+// members are those of a JSON object, or the elements of a list, which have no names. They are parts
+// of the text that they were read from: to decode and encode all of it would take twice as long.
+type members []member
 
-// readObject reads the members of a value, and reports whether it is an object.
-func readObject(value json.RawMessage) (jsonObject, bool) {
-	var object jsonObject
-	err := json.Unmarshal(value, &object)
-	return object, err == nil && object != nil
+type member struct{ name, value string }
+
+// split splits JSON that is valid, and reports whether it starts with this bracket.
+func split(raw string, open byte) (all members, ok bool) {
+	if raw == "" || raw[0] != open {
+		return nil, false
+	}
+	all = make(members, 0, 12)
+	if open == '[' { // it may be long
+		all = make(members, 0, 1+strings.Count(raw, ","))
+	}
+	name, depth, start := "", 0, 1
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; c {
+		case '"':
+			for i++; raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+		case ':', ',', '}', ']':
+			if part := strings.TrimSpace(raw[start:i]); depth == 1 && c == ':' {
+				if name, start = part, i+1; strings.Contains(part, `\\`) {
+					name = encode(textOf(part)) // all that needs no escape has none
+				}
+			} else if depth == 1 {
+				if start = i + 1; part != "" {
+					all = append(all, member{name, part})
+				}
+			}
+			if c == '}' || c == ']' {
+				depth--
+			}
+		}
+	}
+	return all, true
+}
+
+// isNamed reports whether a member has a name. None has the empty one.
+func (m member) isNamed(name string) bool { return name != "" && m.name[1:len(m.name)-1] == name }
+
+// get returns the value of a member, the last if there are several; empty for none.
+func (m members) get(name string) string {
+	for i := range slices.Backward(m) {
+		if m[i].isNamed(name) {
+			return m[i].value
+		}
+	}
+	return ""
+}
+
+// set sets the value of a member, whose name needs no escapes. The empty one removes it.
+func (m *members) set(name, value string) {
+	*m = slices.DeleteFunc(*m, func(m member) bool { return m.isNamed(name) })
+	if value != "" {
+		*m = append(*m, member{`"` + name + `"`, value})
+	}
+}
+
+// object returns the members as a JSON object.
+func (m members) object() string {
+	size := 2
+	for i := range m {
+		size += len(m[i].name) + len(m[i].value) + 2
+	}
+	out := &strings.Builder{}
+	out.Grow(size)
+	for i := range m {
+		out.WriteByte("{,"[min(i, 1)])
+		out.WriteString(m[i].name)
+		out.WriteByte(':')
+		out.WriteString(m[i].value)
+	}
+	out.WriteString("{}"[min(len(m), 1):])
+	return out.String()
 }
 
 // textOf returns a value if it is a string; "" if it is not.
-func textOf(value json.RawMessage) string {
-	text := ""
-	if json.Unmarshal(value, &text) != nil {
+func textOf(value string) (text string) {
+	if value == "" || value[0] != '"' {
 		return ""
 	}
+	if strings.IndexByte(value, '\\') < 0 { // it costs less
+		return value[1 : len(value)-1]
+	}
+	_ = json.Unmarshal([]byte(value), &text)
 	return text
 }
 
-// isMissing reports whether a member is absent or null.
-func isMissing(value json.RawMessage) bool { return value == nil || string(value) == "null" }
+// encode returns a value that has only strings as JSON. It does not escape <, > and &, which would
+// take six times as many bytes.
+func encode(value any) string {
+	raw, _ := json.Marshal(value)
+	if !strings.Contains(string(raw), `\u`) { // it costs less
+		return string(raw)
+	}
+	out := &strings.Builder{}
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(value)
+	return strings.TrimSuffix(out.String(), "\n")
+}
 
 // isDecodable reports whether the API server can decode a text as JSON. Its nesting, with the five
 // levels of the answer around it, must be within the decoder's limit, and its numbers must fit into
@@ -47,167 +130,119 @@ func isDecodable(text string) bool {
 	return json.Unmarshal([]byte("[[[[["+text+"]]]]]"), &values) == nil && json.Valid([]byte(text))
 }
 
-// encode returns a value that came from JSON, or has only strings, as JSON. Unlike json.Marshal, it
-// does not escape <, > and &, which would take six times as many bytes.
-func encode(value any) json.RawMessage {
-	raw, err := json.Marshal(value)
-	if err != nil { // impossible: its raw parts have been decoded before
-		return json.RawMessage("null")
-	}
-	if !bytes.Contains(raw, []byte(`\u`)) {
-		return raw
-	}
-	out := &bytes.Buffer{}
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value)
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
-}
+// isMissing reports whether a member is absent or null.
+func isMissing(value string) bool { return value == "" || value == "null" }
 
-// rawObject has the parts of an object that a conversion reads.
-type rawObject struct {
-	top, metadata, spec jsonObject
-
-	// annotations are those to write, and stored those that were read.
-	annotations, stored map[string]string
-
-	// hasMetadata and hasSpec are whether these parts are objects. Without metadata there is no
-	// place to keep a value, and without a spec there is none to convert.
-	hasMetadata, hasSpec bool
-
-	// isTyped is whether the result becomes a Go value, which can't hold what its version can't read.
-	isTyped bool
+// object has the parts of an object that a conversion reads. Without metadata there is no place to
+// keep a value, and without a spec there is none to convert: then they are nil.
+type object struct {
+	top, metadata, spec members
+	annotations         map[string]string
 }
 
 // takeApart splits an object into those parts.
-func takeApart(object []byte) (*rawObject, error) {
-	o := &rawObject{}
-	var ok bool
-	if o.top, ok = readObject(object); !ok {
-		var nothing any
-		err := json.Unmarshal(object, &nothing)
-		return nil, fmt.Errorf("reading the object: %w", cmp.Or(err, errors.New("it is JSON, but no object")))
+func takeApart(raw []byte) (*object, error) {
+	if !json.Valid(raw) {
+		return nil, errors.New("reading the object: it is no JSON")
 	}
-	o.spec, o.hasSpec = readObject(o.top["spec"])
-	if o.metadata, o.hasMetadata = readObject(o.top["metadata"]); !o.hasMetadata {
-		o.metadata, o.hasMetadata = jsonObject{}, isMissing(o.top["metadata"])
+	top, ok := split(strings.TrimSpace(string(raw)), '{')
+	if !ok {
+		return nil, errors.New("reading the object: it is JSON, but no object")
 	}
+	o := &object{top: top}
+	o.spec, _ = split(top.get("spec"), '{')
+	if isMissing(top.get("metadata")) {
+		o.top.set("metadata", "{}")
+	}
+	o.metadata, _ = split(o.top.get("metadata"), '{')
 	o.takeStrings("labels")
-	o.stored = o.takeStrings("annotations")
-	o.annotations = o.stored
+	o.annotations = o.takeStrings("annotations")
 	return o, nil
 }
 
 // takeStrings returns a map of strings in the metadata, and drops the member if it is anything
 // else. The API server also drops it when it reads a stored object, and refuses it in a converted
 // one. A null among the strings becomes an empty string.
-func (o *rawObject) takeStrings(member string) map[string]string {
-	raw := o.metadata[member]
+func (o *object) takeStrings(name string) map[string]string {
+	raw := o.metadata.get(name)
 	if isMissing(raw) {
 		return nil
 	}
-	var values map[string]string
-	if json.Unmarshal(raw, &values) != nil {
-		delete(o.metadata, member)
+	all, ok := split(raw, '{')
+	values := make(map[string]string, len(all))
+	for i := range all {
+		if isMissing(all[i].value) {
+			all[i].value = `""`
+		}
+		ok = ok && all[i].value[0] == '"'
+		values[textOf(all[i].name)] = textOf(all[i].value)
+	}
+	if o.metadata.set(name, ""); !ok {
 		return nil
 	}
-	if bytes.Contains(raw, []byte("null")) {
-		o.metadata[member] = encode(values)
-	}
+	o.metadata.set(name, all.object())
 	return values
 }
 
 // assemble puts the parts together again.
-func (o *rawObject) assemble(apiVersion string) []byte {
-	o.top["apiVersion"] = encode(apiVersion)
-	if o.hasSpec {
-		o.top["spec"] = encode(o.spec)
+func (o *object) assemble(apiVersion string) []byte {
+	if o.metadata != nil {
+		o.top.set("metadata", o.metadata.object())
 	}
-	if o.hasMetadata {
-		switch {
-		case maps.Equal(o.annotations, o.stored):
-		case len(o.annotations) == 0:
-			delete(o.metadata, "annotations")
-		default:
-			o.metadata["annotations"] = encode(o.annotations)
-		}
-		o.top["metadata"] = encode(o.metadata)
+	if o.spec != nil {
+		o.top.set("spec", o.spec.object())
 	}
-	return encode(o.top)
+	o.top.set("apiVersion", encode(apiVersion))
+	return []byte(o.top.object())
 }
 
-// show sets a member of the status to a text, cut after maxShown characters. Only an object with a
-// UID gets it: a manifest, which has none, gets no status. Partial objects of server-side apply may
-// have a UID, and get it too. No manager owns the field by that: the API server computes ownership
-// from the request, without the status.
-//
-// A status that is {} stays so: when the text is dropped again, it could not be distinguished from
-// a missing status.
-func (o *rawObject) show(member, text string) {
-	status, ok := readObject(o.top["status"])
-	hasNoMembers := ok && len(status) == 0 || !ok && o.top["status"] != nil
-	if member == "" || text == "" || textOf(o.metadata["uid"]) == "" || hasNoMembers {
+// show sets a member of the status to a text. An empty one removes it, and the status if nothing
+// else is in it. So a status that is {} stays so: it would come back as none.
+func (o *object) show(name, text string) {
+	if name == "" {
 		return
 	}
-	if !ok {
-		status = jsonObject{}
-	}
-	if all := []rune(text); len(all) > maxShown {
-		text = string(all[:maxShown]) + "…"
-	}
-	status[member] = encode(text)
-	o.top["status"] = encode(status)
-}
-
-// dropShown drops a member of the status, and the status if nothing else is in it.
-func (o *rawObject) dropShown(member string) {
-	status, _ := readObject(o.top["status"])
-	if member == "" || status[member] == nil {
-		return
-	}
-	delete(status, member)
-	if len(status) > 0 {
-		o.top["status"] = encode(status)
-	} else {
-		delete(o.top, "status")
-	}
-}
-
-// maxShown limits a text in the status, in characters.
-const maxShown = 1024
-
-// annotate returns annotations without some keys, and with these values. It leaves out what the API
-// server would refuse: it checks annotations only if a conversion changes them.
-func annotate(annotations map[string]string, without []string, with [][2]string) map[string]string {
-	rest := maps.Clone(annotations)
-	maps.DeleteFunc(rest, func(key, _ string) bool { return slices.Contains(without, key) })
+	raw := o.top.get("status")
+	status, _ := split(raw, '{')
 	switch {
-	case len(rest) == len(annotations) || !areAccepted(rest):
-		rest = annotations
-	case len(rest) == 0:
-		rest = nil
+	case text == "" && status.get(name) == "" || text != "" && raw != "" && len(status) == 0:
+		return
+	case text == "":
+		status.set(name, "")
+	default:
+		status.set(name, encode(text))
 	}
-	for _, kept := range with {
-		merged := make(map[string]string, len(rest)+1)
-		maps.Copy(merged, rest)
-		merged[kept[0]] = kept[1]
-		if areAccepted(merged) {
-			rest = merged
-		}
+	if o.top.set("status", ""); len(status) > 0 {
+		o.top.set("status", status.object())
 	}
-	return rest
 }
 
-// areAccepted reports whether the API server accepts these annotations: it limits their size and
-// keys. If a conversion returned others, it would fail, and with it every list that has the object.
-func areAccepted(annotations map[string]string) bool {
-	if apivalidation.ValidateAnnotationsSize(annotations) != nil {
-		return false
-	}
-	for key := range annotations {
-		if len(validation.IsQualifiedName(strings.ToLower(key))) > 0 {
-			return false
+// annotate has the annotations of a version keep this and nothing else. It leaves out what the API
+// server would refuse, which would fail every list that has the object: it checks annotations only if
+// a conversion changes them.
+func (o *object) annotate(keys, kept Members) {
+	rest := maps.Clone(o.annotations)
+	delete(rest, keys.Value)
+	delete(rest, keys.List)
+	for _, pair := range [][2]string{{keys.Value, kept.Value}, {keys.List, kept.List}} {
+		if pair[1] == "" {
+			continue
+		}
+		more := map[string]string{pair[0]: pair[1]}
+		if maps.Copy(more, rest); areAccepted(more) {
+			rest = more
 		}
 	}
-	return true
+	if maps.Equal(rest, o.annotations) || !areAccepted(rest) {
+		return
+	}
+	o.annotations = nil
+	if o.metadata.set("annotations", ""); len(rest) > 0 {
+		o.annotations = rest
+		o.metadata.set("annotations", encode(rest))
+	}
+}
+
+func areAccepted(annotations map[string]string) bool {
+	return len(apivalidation.ValidateAnnotations(annotations, nil)) == 0
 }

@@ -16,18 +16,17 @@
 //	hub   "@hourly"                    ──►  spoke {minute: "0"} + schedule-v1: @hourly
 //	spoke {hour: "9", month: "*"}      ──►  hub   "* 9 * * *"   + schedule-v2: {"hour":"9","month":"*"}
 //
-// A value that its own version can't read becomes a text that contains it, in its place or in the
-// annotation, and comes back as that value.
+// A value that its own version can't read converts to none, so it is kept in the same way.
 package spoke
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path"
 	"reflect"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -73,11 +72,14 @@ type Spoke struct {
 	// Empty for none.
 	Shown string
 
-	// none is the JSON of the zero value. read returns the canonical form of a value, and whether its
-	// version can read it.
-	none           string
-	read           func(json.RawMessage) (string, bool)
-	fromHub, toHub translation
+	// keys are those of the annotations that keep its values on objects of other versions.
+	keys Members
+
+	// none is the zero value. read returns values in their canonical form, and their texts. write
+	// converts texts to values.
+	none  string
+	read  func(values []string) (canonical, texts []string)
+	write func(texts []string) []string
 }
 
 // Codec is all that a version says about its values, in two functions that are total and pure. The
@@ -108,40 +110,77 @@ func each[F, T any](list []F, convert func(F) T) []T {
 // tell apart whatever the version can read: a field that is set to its zero value is not left out.
 func NewSpoke[V any](s Spoke, codec Codec[V]) Spoke {
 	var zero V
-	none := string(encode(zero))
+	none := encode(zero)
 	s.none = none
-	s.read = func(raw json.RawMessage) (string, bool) {
-		var value V
-		if raw == nil || utiljson.Unmarshal(raw, &value) != nil {
-			return "", false
+	s.read = func(values []string) (canonical, texts []string) {
+		decoded := make([]V, 0, len(values))
+		all := append([]string{cmp.Or(values[0], "null")}, values[1:]...)
+		if utiljson.Unmarshal([]byte(listOf(all)), &decoded) != nil {
+			decoded = each(all, func(value string) (decoded V) {
+				if utiljson.Unmarshal([]byte(value), &decoded) != nil {
+					return zero
+				}
+				return decoded
+			})
 		}
-		text := string(encode(value))
-		return text, text != none || string(raw) == none
+		canonical = elements(encode(decoded))
+		for i, value := range values {
+			if canonical[i] == none && value != none {
+				canonical[i] = value
+			}
+		}
+		return canonical, codec.Join(decoded)
 	}
-	s.fromHub = func(texts []string) []string {
-		values := each(codec.Split(texts), func(value V) string { return string(encode(value)) })
+	s.write = func(texts []string) []string {
+		values := elements(encode(codec.Split(texts)))
 		if texts[0] == "" && values[0] == none {
 			values[0] = ""
 		}
 		return values
 	}
-	s.toHub = func(texts []string) []string {
-		list := append([]string{cmp.Or(texts[0], none)}, texts[1:]...)
-		values := make([]V, 0, len(list))
-		_ = json.Unmarshal([]byte("["+strings.Join(list, ",")+"]"), &values) // encode has made them
-		return codec.Join(values)
-	}
 	return s
 }
 
-// readText reads a text of the hub.
-func readText(raw json.RawMessage) (string, bool) {
-	if len(raw) > 1 && raw[0] == '"' && !bytes.Contains(raw, []byte(`\`)) && utf8.Valid(raw) {
-		return string(raw[1 : len(raw)-1]), true // most are: it costs less
+// readTexts and writeTexts read and write those of the hub. An empty text is none.
+func readTexts(values []string) (canonical, texts []string) {
+	texts = each(values, textOf)
+	canonical = writeTexts(texts)
+	for i, value := range values {
+		if value != "" && value[0] != '"' {
+			canonical[i] = value
+		}
 	}
-	text := ""
-	err := json.Unmarshal(raw, &text)
-	return text, err == nil && !isMissing(raw)
+	return canonical, texts
+}
+
+func writeTexts(texts []string) []string {
+	values := elements(encode(texts))
+	if texts[0] == "" {
+		values[0] = ""
+	}
+	return values
+}
+
+// versions returns all of them, the hub first.
+func (t Table) versions() []Spoke {
+	all := make([]Spoke, 1, 1+len(t.Spokes))
+	all[0] = Spoke{APIVersion: t.Hub.APIVersion, Object: t.Hub.Object, Members: t.Hub.Members, read: readTexts, write: writeTexts}
+	all = append(all, t.Spokes...)
+	for i := range all {
+		version := path.Base(all[i].APIVersion)
+		all[i].keys = Members{Value: t.Hub.Annotations.Value + version, List: t.Hub.Annotations.List + version}
+	}
+	return all
+}
+
+// find returns two versions by a name that each has.
+func find(all []Spoke, name func(Spoke) string, from, to string) (*Spoke, *Spoke, error) {
+	names := each(all, name)
+	i, j := slices.Index(names, from), slices.Index(names, to)
+	if i < 0 || j < 0 {
+		return nil, nil, fmt.Errorf("converting from %.60q to %.60q: want %s", from, to, strings.Join(names, " and "))
+	}
+	return &all[i], &all[j], nil
 }
 
 // ConvertJSON converts an object, as JSON, to an API version. It changes only apiVersion, the
@@ -159,51 +198,48 @@ func (t Table) ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind := textOf(o.top["kind"]); kind != t.Hub.Kind {
+	if kind := textOf(o.top.get("kind")); kind != t.Hub.Kind {
 		return nil, fmt.Errorf("converting kind %.60q: want %s", kind, t.Hub.Kind)
 	}
-	stored := textOf(o.top["apiVersion"])
-	all := t.dialects()
-	from := find(all, func(d *dialect) bool { return d.APIVersion == stored })
-	to := find(all, func(d *dialect) bool { return d.APIVersion == apiVersion })
-	if from == nil || to == nil {
-		known := each(all, func(d dialect) string { return d.APIVersion })
-		return nil, fmt.Errorf("converting from %.60q to %.60q: want %s", stored, apiVersion, strings.Join(known, " and "))
+	all := t.versions()
+	from, to, err := find(all, func(s Spoke) string { return s.APIVersion }, textOf(o.top.get("apiVersion")), apiVersion)
+	if err != nil || from == to {
+		return object, err
 	}
-	if from == to {
-		return object, nil
-	}
-	t.convert(o, from, to)
+	o.convert(all, from, to)
 	return o.assemble(apiVersion), nil
 }
 
 // Convert sets a Go object from one of another version, whose source stays as it is. The result is
-// that of ConvertJSON, except that a Go type can't hold a value that its version can't read: it is
-// left out. It fails only for objects of other types.
+// that of ConvertJSON. If the Go type can't hold its values, because its version can't read one of
+// them, they are left out. It fails only for objects of other types.
 func (t Table) Convert(source, target runtime.Object) error {
-	all := t.dialects()
-	from := find(all, func(d *dialect) bool { return reflect.TypeOf(d.Object) == reflect.TypeOf(source) })
-	to := find(all, func(d *dialect) bool { return reflect.TypeOf(d.Object) == reflect.TypeOf(target) })
-	if from == nil || to == nil {
-		known := each(all, func(d dialect) string { return fmt.Sprintf("%T", d.Object) })
-		return fmt.Errorf("converting %T to %T: want %s", source, target, strings.Join(known, " and "))
+	all, name := t.versions(), func(object any) string { return fmt.Sprintf("%T", object) }
+	from, to, err := find(all, func(s Spoke) string { return name(s.Object) }, name(source), name(target))
+	if err != nil {
+		return err
 	}
-	o := &rawObject{}
+	o := &object{}
 	raw, err := json.Marshal(source)
 	if err == nil {
 		o, err = takeApart(raw)
 	}
 	if err != nil {
-		return fmt.Errorf("converting %T to %T: %w", source, target, err)
+		return fmt.Errorf("converting a %T: %w", source, err)
 	}
-	o.isTyped, o.hasSpec = true, true
-	if o.spec == nil {
-		o.spec = jsonObject{}
+	if o.spec == nil { // all of it is zero
+		o.spec = members{}
 	}
-	t.convert(o, from, to)
+	o.convert(all, from, to)
 	kind := target.GetObjectKind().GroupVersionKind()
-	reflect.ValueOf(target).Elem().SetZero()
-	err = utiljson.Unmarshal(o.assemble(to.APIVersion), target)
+	for _, left := range []Members{{}, to.Members} {
+		o.spec.set(left.Value, "")
+		o.spec.set(left.List, "")
+		reflect.ValueOf(target).Elem().SetZero()
+		if err = utiljson.Unmarshal(o.assemble(to.APIVersion), target); err == nil {
+			break
+		}
+	}
 	target.GetObjectKind().SetGroupVersionKind(kind)
 	return err
 }
@@ -211,28 +247,9 @@ func (t Table) Convert(source, target runtime.Object) error {
 // DropStale returns the annotations of a hub object, whose texts are given, without those of this
 // package that don't convert to the texts, as after an edit.
 func (t Table) DropStale(annotations map[string]string, texts ...string) map[string]string {
-	hub := t.hub()
-	o := &rawObject{annotations: annotate(annotations, []string{hub.keys.Value, hub.keys.List}, nil)}
-	o.refresh(t.dialects()[1:], texts, "")
+	all := t.versions()
+	o := &object{annotations: annotations}
+	o.annotate(all[0].keys, Members{})
+	o.dropStale(all, writeTexts(texts), nil)
 	return o.annotations
-}
-
-// convert converts an object through the hub.
-func (t Table) convert(o *rawObject, from, to *dialect) {
-	for i := range t.Spokes {
-		o.dropShown(t.Spokes[i].Shown)
-	}
-	if !o.hasMetadata || !o.hasSpec {
-		return
-	}
-	hub := t.hub()
-	if from.isSpoke() {
-		texts := o.translate(from, &hub, from.toHub, from.fromHub)
-		o.refresh(t.dialects()[1:], texts, from.APIVersion)
-	}
-	if to.isSpoke() {
-		texts, _, _ := o.valuesOf(&hub)
-		o.translate(&hub, to, to.fromHub, to.toHub)
-		o.show(to.Shown, texts[0])
-	}
 }

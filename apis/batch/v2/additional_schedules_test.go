@@ -176,24 +176,28 @@ func TestC2TheAnnotationOfOneScheduleMeansWhatItMeantBeforeThereWereSeveral(t *t
 	assert.Equal(t, hub, toHub(t, spoke))
 }
 
-func TestC1AdditionalSchedulesThatAreNoListOfThemStayInvalid(t *testing.T) {
-	const also = `"additionalSchedules":`
-	for name, tc := range map[string]struct{ hub, spoke string }{
-		"null":                             {`null`, `null`},
-		"an empty list":                    {`[]`, `[]`},
-		"a number":                         {`5`, `5`},
-		"a text":                           {`"@daily"`, `"@daily"`},
-		"a list with null":                 {`["@daily",null]`, `["@daily",null]`},
-		"an unquoted minute":               {`[{"minute":0}]`, `[{"minute":0}]`},
-		"an unquoted minute of several":    {`[{"minute":0},{"minute":"5"}]`, `[{"minute":0},{"minute":"5"}]`},
-		"an unknown field":                 {`[{"second":"0"}]`, `[{"second":"0"}]`},
-		"texts, as in v1":                  {`"[\"@daily\",\"\"]"`, `["@daily",""]`},
-		"v2's, in v1":                      {`[{"minute":"0"}]`, `"[{\"minute\":\"0\"}]"`},
-		"v2's with unknown members, in v1": {`[{"minute":"0","x":1}]`, `"[{\"minute\":\"0\",\"x\":1}]"`},
+func TestC1C4AdditionalSchedulesThatAreNoneStayInvalidAndComeBack(t *testing.T) {
+	for name, tc := range map[string]struct{ value, inSpoke, inHub string }{
+		"null":                         {`null`, `null`, `null`},
+		"an empty list":                {`[]`, `[]`, `[]`},
+		"a number":                     {`5`, `5`, `5`},
+		"a text":                       {`"[\"@daily\"]"`, `"[\"@daily\"]"`, `"[\"@daily\"]"`},
+		"a list with null":             {`["@daily",null]`, `[{"minute":"0","hour":"0"},{}]`, `["",""]`},
+		"an unquoted minute":           {`[{"minute":0}]`, `[{}]`, `[""]`},
+		"an unquoted minute of one":    {`[{"minute":0},{"minute":"5"}]`, `[{},{}]`, `["","5 * * * *"]`},
+		"an unknown field":             {`[{"second":"0"}]`, `[{}]`, `[""]`},
+		"a list in a list, and a text": {`[["@daily"],"[]"]`, `[{},{}]`, `["",""]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.JSONEq(t, spokeJSON(``, also+tc.spoke), convertJSON(t, hubJSON(``, also+tc.hub), spokeVersion), "from v1 to v2")
-			assert.JSONEq(t, hubJSON(``, also+tc.hub), convertJSON(t, spokeJSON(``, also+tc.spoke), hubVersion), "from v2 to v1")
+			for from, to := range map[string]string{hubVersion: spokeVersion, spokeVersion: hubVersion} {
+				want, object := tc.inSpoke, hubJSON(``, `"additionalSchedules":`+tc.value)
+				if from == spokeVersion {
+					want, object = tc.inHub, spokeJSON(``, `"additionalSchedules":`+tc.value)
+				}
+				got := convertJSON(t, object, to)
+				assert.JSONEq(t, want, string(membersOf(t, membersOf(t, []byte(got))["spec"])["additionalSchedules"]), "to %s", to)
+				assert.JSONEq(t, object, convertJSON(t, got, from), "C2, C3: from %s", from)
+			}
 		})
 	}
 }

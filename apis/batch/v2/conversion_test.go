@@ -208,7 +208,7 @@ func TestC6EditsWin(t *testing.T) {
 		assert.Equal(t, kept, hub)
 	})
 	t.Run("a forged annotation says nothing", func(t *testing.T) {
-		for _, forged := range []string{"", "null", "[]", "{}", `{"minute":"5"}`, `{"minute":"0" ,"hour":"*"}`, `{"Minute":"0","hour":"*"}`} {
+		for _, forged := range []string{"", "null", "[]", "{}", `{"minute":"5"}`, `{"minute":"0","hour":"*"} {}`, `{"Minute":"0","hour":"*"}`} {
 			hub := hubWith("0 * * * *")
 			hub.Annotations = map[string]string{ScheduleV2Annotation: forged}
 			assert.Equal(t, spokeWith(CronSchedule{Minute: field("0")}), toSpoke(t, hub), forged)

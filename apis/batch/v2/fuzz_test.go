@@ -94,7 +94,7 @@ func requireNoObjectTurnsIntoASchedule(t *testing.T, object string, converted []
 		return value
 	}
 	if _, isObject := schedule([]byte(object)).(map[string]any); isObject {
-		require.IsType(t, "", schedule(converted), "C4: nothing invalid turns valid")
+		require.Nil(t, schedule(converted), "C4: nothing invalid turns valid")
 	}
 }
 

@@ -70,7 +70,7 @@ func TestC1TheAPIServerAcceptsEachPartialObject(t *testing.T) {
 func TestC4NoV1ScheduleThatIsAnObjectIsOneInV2(t *testing.T) {
 	for _, schedule := range []string{`{"hour":"?"}`, `{"every":"1h"}`, `{"minute":"0","x":1}`, `{"minute":"0","hour":null}`, `{}`} {
 		got := convertJSON(t, hubJSON(`"name":"c"`, `"schedule":`+schedule), spokeVersion)
-		assert.JSONEq(t, spokeJSON(`"name":"c"`, `"schedule":`+encode(schedule)), got, "a text, which v2 refuses")
+		assert.JSONEq(t, spokeJSON(`"name":"c","annotations":{"`+ScheduleV1Annotation+`":`+encode(schedule)+`}`, ``), got, "none, which v2 refuses")
 		again := convertJSON(t, got, hubVersion)
 		assert.JSONEq(t, hubJSON(`"name":"c"`, `"schedule":`+schedule), again, "C2: which comes back as that object")
 	}

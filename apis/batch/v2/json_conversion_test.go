@@ -67,9 +67,11 @@ func TestConvertJSONTouchesTheScheduleAlone(t *testing.T) {
 			hubJSON(``, `"schedule":"garbage"`), spokeJSON(`"annotations":{"`+ScheduleV1Annotation+`":"garbage"}`, `"schedule":{}`),
 		},
 		"a text, as in v1": {
-			hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":"\"@hourly\""}`, ``), spokeJSON(``, `"schedule":"@hourly"`),
+			hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":"@hourly"}`, ``), spokeJSON(``, `"schedule":"@hourly"`),
 		},
-		"a schedule of another type":    {hubJSON(``, `"schedule":5`), spokeJSON(``, `"schedule":5`)},
+		"a number, in v1":               {hubJSON(``, `"schedule":5`), spokeJSON(`"annotations":{"`+ScheduleV1Annotation+`":"5"}`, ``)},
+		"a number, in v2":               {hubJSON(`"annotations":{"`+ScheduleV2Annotation+`":"5"}`, ``), spokeJSON(``, `"schedule":5`)},
+		"a text that is a number":       {hubJSON(``, `"schedule":"5"`), spokeJSON(`"annotations":{"`+ScheduleV1Annotation+`":"\"5\""}`, `"schedule":{}`)},
 		"a schedule of null":            {hubJSON(``, `"schedule":null`), spokeJSON(``, `"schedule":null`)},
 		"labels of null":                {hubJSON(`"labels":null`, `"schedule":"99 * * * *"`), spokeJSON(`"labels":null`, `"schedule":{"minute":"99"}`)},
 		"metadata of another type":      {strings.Replace(hubJSON(``, `"schedule":"@hourly"`), "{}", "7", 1), strings.Replace(spokeJSON(``, `"schedule":"@hourly"`), "{}", "7", 1)},

@@ -76,7 +76,7 @@ func TestTheScheduleInTheStatusComesAndGoesWithTheVersion(t *testing.T) {
 			hubJSON(storedUID, `"suspend":true`), spokeJSON(storedUID, `"suspend":true`),
 		},
 		"not in one whose schedule is no text": {
-			hubJSON(storedUID, `"schedule":5`), spokeJSON(storedUID, `"schedule":5`),
+			hubJSON(storedUID, `"schedule":5`), spokeJSON(storedUID+`,"annotations":{"`+ScheduleV1Annotation+`":"5"}`, ``),
 		},
 		"not in a status that is written out and empty, which would come back as none": {
 			withStatus(hubJSON(storedUID, `"schedule":"0 * * * *"`), `{}`), withStatus(spokeJSON(storedUID, `"schedule":{"minute":"0"}`), `{}`),

@@ -137,12 +137,14 @@ func answer(asked *review, converted [][]byte, failure error) []byte {
 	if failure != nil {
 		result = metav1.Status{Status: metav1.StatusFailure, Message: logs.Shorten(failure.Error(), maxMessage)}
 	}
-	return bytes.Join([][]byte{
+	parts := [][]byte{
 		[]byte(`{"kind":`), encode(asked.Kind), []byte(`,"apiVersion":`), encode(asked.APIVersion),
-		[]byte(`,"response":{"uid":`), encode(asked.Request.UID),
-		[]byte(`,"convertedObjects":[`), bytes.Join(converted, []byte(",")),
-		[]byte(`],"result":`), encode(result), []byte("}}\n"),
-	}, nil)
+		[]byte(`,"response":{"uid":`), encode(asked.Request.UID), []byte(`,"convertedObjects":[`),
+	}
+	for i, object := range converted {
+		parts = append(parts, []byte(",")[:min(i, 1)], object)
+	}
+	return bytes.Join(append(parts, []byte(`],"result":`), encode(result), []byte("}}\n")), nil)
 }
 
 // encode returns a value as JSON. It panics if JSON can't express the value.
