@@ -27,24 +27,20 @@ func (o *object) convert(all []Spoke, from, to *Spoke) {
 	}
 	if to != hub {
 		texts, _ := o.translate(hub, to)
-		o.showText(to.Shown, textOf(texts[0]))
+		text := []rune(textOf(texts[0]))
+		if len(text) > maxShown {
+			text = append(text[:maxShown], '…')
+		}
+		// A manifest has no UID, and gets no status. No manager owns the member by that: the API server
+		// computes ownership from the request, without the status.
+		if len(text) > 0 && textOf(o.metadata.get("uid")) != "" {
+			o.show(to.Shown, encode(string(text)))
+		}
 	}
 }
 
 // maxShown limits a text in the status, in characters.
 const maxShown = 1024
-
-// showText shows a text in the status of an object that has a UID: a manifest, which has none, gets
-// no status. Partial objects of server-side apply may have one, and get it too. No manager owns the
-// field by that: the API server computes ownership from the request, without the status.
-func (o *object) showText(name, text string) {
-	if all := []rune(text); len(all) > maxShown {
-		text = string(all[:maxShown]) + "…"
-	}
-	if textOf(o.metadata.get("uid")) != "" {
-		o.show(name, text)
-	}
-}
 
 // translate converts the values of an object to another version, and returns those of both.
 func (o *object) translate(from, to *Spoke) (values, converted []string) {

@@ -86,13 +86,14 @@ func (m members) object() string {
 	}
 	out := &strings.Builder{}
 	out.Grow(size)
+	out.WriteByte('{')
 	for i := range m {
-		out.WriteByte("{,"[min(i, 1)])
+		out.WriteString(","[:min(i, 1)])
 		out.WriteString(m[i].name)
 		out.WriteByte(':')
 		out.WriteString(m[i].value)
 	}
-	out.WriteString("{}"[min(len(m), 1):])
+	out.WriteByte('}')
 	return out.String()
 }
 
@@ -106,6 +107,16 @@ func textOf(value string) (text string) {
 	}
 	_ = json.Unmarshal([]byte(value), &text)
 	return text
+}
+
+// quote returns a text as JSON.
+func quote(text string) string {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return encode(text)
+		}
+	}
+	return `"` + text + `"`
 }
 
 // encode returns a value that has only strings as JSON. It does not escape <, > and &, which would
@@ -142,12 +153,12 @@ type object struct {
 
 // takeApart splits an object into those parts.
 func takeApart(raw []byte) (*object, error) {
-	if !json.Valid(raw) {
-		return nil, errors.New("reading the object: it is no JSON")
+	top, isObject := members(nil), json.Valid(raw)
+	if isObject {
+		top, isObject = split(strings.TrimSpace(string(raw)), '{')
 	}
-	top, ok := split(strings.TrimSpace(string(raw)), '{')
-	if !ok {
-		return nil, errors.New("reading the object: it is JSON, but no object")
+	if !isObject {
+		return nil, errors.New("reading the object: it is no JSON object")
 	}
 	o := &object{top: top}
 	o.spec, _ = split(top.get("spec"), '{')
@@ -169,18 +180,22 @@ func (o *object) takeStrings(name string) map[string]string {
 		return nil
 	}
 	all, ok := split(raw, '{')
+	hasNull := false
 	values := make(map[string]string, len(all))
 	for i := range all {
 		if isMissing(all[i].value) {
-			all[i].value = `""`
+			all[i].value, hasNull = `""`, true
 		}
 		ok = ok && all[i].value[0] == '"'
 		values[textOf(all[i].name)] = textOf(all[i].value)
 	}
-	if o.metadata.set(name, ""); !ok {
+	if !ok {
+		o.metadata.set(name, "")
 		return nil
 	}
-	o.metadata.set(name, all.object())
+	if hasNull {
+		o.metadata.set(name, all.object())
+	}
 	return values
 }
 
@@ -196,22 +211,15 @@ func (o *object) assemble(apiVersion string) []byte {
 	return []byte(o.top.object())
 }
 
-// show sets a member of the status to a text. An empty one removes it, and the status if nothing
-// else is in it. So a status that is {} stays so: it would come back as none.
-func (o *object) show(name, text string) {
-	if name == "" {
-		return
-	}
+// show sets a member of the status. An empty value removes it, and the status if nothing else is in
+// it. So a status that is {} stays so: it would come back as none.
+func (o *object) show(name, value string) {
 	raw := o.top.get("status")
 	status, _ := split(raw, '{')
-	switch {
-	case text == "" && status.get(name) == "" || text != "" && raw != "" && len(status) == 0:
+	if name == "" || value == status.get(name) || value != "" && raw != "" && len(status) == 0 {
 		return
-	case text == "":
-		status.set(name, "")
-	default:
-		status.set(name, encode(text))
 	}
+	status.set(name, value)
 	if o.top.set("status", ""); len(status) > 0 {
 		o.top.set("status", status.object())
 	}

@@ -20,7 +20,6 @@
 package spoke
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -40,17 +39,10 @@ type Table struct {
 
 // Hub is the version that all others convert to and from.
 type Hub struct {
-	// APIVersion and Kind are those of its objects.
 	APIVersion, Kind string
-
-	// Object is of its Go type.
-	Object runtime.Object
-
-	// Members are those of its spec that other versions write differently.
-	Members Members
-
-	// Annotations are the keys of those that keep the Members of a version, up to its name.
-	Annotations Members
+	Object           runtime.Object // of its Go type
+	Members          Members        // of its spec, which other versions write differently
+	Annotations      Members        // keys of those that keep the Members of a version, up to its name
 }
 
 // Members are the names of two members: one value, and a list of further values. A spoke may have
@@ -59,27 +51,15 @@ type Members struct{ Value, List string }
 
 // Spoke is a version that converts to the hub and back. NewSpoke makes one.
 type Spoke struct {
-	// APIVersion is that of its objects.
 	APIVersion string
+	Object     runtime.Object // of its Go type
+	Members    Members        // of its spec, which the hub writes differently
+	Shown      string         // the member of the status that shows the hub's text, if any; it is not stored
 
-	// Object is of its Go type.
-	Object runtime.Object
-
-	// Members are those of its spec that the hub writes differently.
-	Members Members
-
-	// Shown is the member of the status that shows the hub's text. It is read-only and not stored.
-	// Empty for none.
-	Shown string
-
-	// keys are those of the annotations that keep its values on objects of other versions.
-	keys Members
-
-	// none is the zero value. read returns values in their canonical form, and their texts. write
-	// converts texts to values.
-	none  string
-	read  func(values []string) (canonical, texts []string)
-	write func(texts []string) []string
+	keys  Members                                           // of the annotations that keep its values on other versions' objects
+	none  string                                            // the zero value
+	read  func(values []string) (canonical, texts []string) // canonical is how it writes the values
+	write func(texts []string) (values []string)
 }
 
 // Codec is all that a version says about its values, in two functions that are total and pure. The
@@ -113,21 +93,20 @@ func NewSpoke[V any](s Spoke, codec Codec[V]) Spoke {
 	none := encode(zero)
 	s.none = none
 	s.read = func(values []string) (canonical, texts []string) {
-		decoded := make([]V, 0, len(values))
-		all := append([]string{cmp.Or(values[0], "null")}, values[1:]...)
-		if utiljson.Unmarshal([]byte(listOf(all)), &decoded) != nil {
-			decoded = each(all, func(value string) (decoded V) {
-				if utiljson.Unmarshal([]byte(value), &decoded) != nil {
-					return zero
-				}
-				return decoded
-			})
+		decoded := make([]V, len(values))
+		for i, value := range values {
+			if utiljson.Unmarshal([]byte(value), &decoded[i]) != nil {
+				decoded[i] = zero
+			}
 		}
 		canonical = elements(encode(decoded))
 		for i, value := range values {
 			if canonical[i] == none && value != none {
-				canonical[i] = value
+				canonical[i] = value // it can't be read
 			}
+		}
+		if values[0] == "" {
+			canonical[0] = ""
 		}
 		return canonical, codec.Join(decoded)
 	}
@@ -141,31 +120,28 @@ func NewSpoke[V any](s Spoke, codec Codec[V]) Spoke {
 	return s
 }
 
-// readTexts and writeTexts read and write those of the hub. An empty text is none.
+// readTexts and writeTexts are those of the hub, whose values are texts. An empty one is none.
 func readTexts(values []string) (canonical, texts []string) {
 	texts = each(values, textOf)
 	canonical = writeTexts(texts)
 	for i, value := range values {
 		if value != "" && value[0] != '"' {
-			canonical[i] = value
+			canonical[i] = value // it can't be read
 		}
 	}
 	return canonical, texts
 }
 
 func writeTexts(texts []string) []string {
-	values := elements(encode(texts))
-	if texts[0] == "" {
-		values[0] = ""
-	}
+	values := each(texts, quote)
+	values[0] = strings.TrimPrefix(values[0], `""`)
 	return values
 }
 
 // versions returns all of them, the hub first.
 func (t Table) versions() []Spoke {
-	all := make([]Spoke, 1, 1+len(t.Spokes))
-	all[0] = Spoke{APIVersion: t.Hub.APIVersion, Object: t.Hub.Object, Members: t.Hub.Members, read: readTexts, write: writeTexts}
-	all = append(all, t.Spokes...)
+	all := append([]Spoke{{read: readTexts, write: writeTexts}}, t.Spokes...)
+	all[0].APIVersion, all[0].Object, all[0].Members = t.Hub.APIVersion, t.Hub.Object, t.Hub.Members
 	for i := range all {
 		version := path.Base(all[i].APIVersion)
 		all[i].keys = Members{Value: t.Hub.Annotations.Value + version, List: t.Hub.Annotations.List + version}
@@ -184,13 +160,10 @@ func find(all []Spoke, name func(Spoke) string, from, to string) (*Spoke, *Spoke
 }
 
 // ConvertJSON converts an object, as JSON, to an API version. It changes only apiVersion, the
-// members that versions write differently, their annotations, and what spokes show in the status,
-// and copies everything else as bytes: "1000m" does not become "1", partial objects get no empty
-// fields, and a value that Go types can't decode does not fail a list.
-//
-// The API server checks the converted object, and fails the whole request if it has no metadata,
-// labels or annotations that are not strings, or JSON that it can't decode. So ConvertJSON adds
-// empty metadata, and drops such labels and annotations.
+// members that versions write differently, their annotations, and what spokes show in the status. All
+// else is copied as bytes: "1000m" does not become "1", partial objects get no empty fields, and a
+// value that Go types can't decode does not fail a list. It adds empty metadata, and drops labels and
+// annotations that are not strings: the API server would fail the whole request.
 //
 // It fails for what is not a JSON object, for another kind, and for unknown versions.
 func (t Table) ConvertJSON(object []byte, apiVersion string) ([]byte, error) {
@@ -250,6 +223,6 @@ func (t Table) DropStale(annotations map[string]string, texts ...string) map[str
 	all := t.versions()
 	o := &object{annotations: annotations}
 	o.annotate(all[0].keys, Members{})
-	o.dropStale(all, writeTexts(texts), nil)
+	o.dropStale(all, all[0].write(texts), nil)
 	return o.annotations
 }

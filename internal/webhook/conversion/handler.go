@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -55,7 +56,6 @@ type request struct {
 // ServeHTTP answers one review. A body that is not a review gets a client error. A review always
 // gets status 200, as the API server expects; the answer says whether the conversion failed.
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	log := logs.Bound(ctrl.LoggerFrom(r.Context()).WithName("conversion"))
 	asked, err := readReview(r)
 	if err != nil {
 		http.Error(w, logs.Shorten(err.Error(), maxMessage), statusOf(err))
@@ -63,12 +63,17 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	objects, err := h.convert(r.Context(), asked.Request)
 	if err != nil {
-		log.Info("Could not convert", "uid", asked.Request.UID, "reason", err.Error())
+		logger(r).Info("Could not convert", "uid", asked.Request.UID, "reason", err.Error())
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if _, err := w.Write(answer(asked, objects, err)); err != nil {
-		log.V(1).Info("Could not answer a conversion request", "uid", asked.Request.UID, "reason", err.Error())
+		logger(r).V(1).Info("Could not answer a conversion request", "uid", asked.Request.UID, "reason", err.Error())
 	}
+}
+
+// logger returns the logger of a request. Most need none.
+func logger(r *http.Request) logr.Logger {
+	return logs.Bound(ctrl.LoggerFrom(r.Context()).WithName("conversion"))
 }
 
 // maxMessage limits an error message, in bytes: it may repeat values of the request.
@@ -130,12 +135,15 @@ func (h Handler) convert(ctx context.Context, asked *request) (converted [][]byt
 	return converted, nil
 }
 
+// success is the result of a conversion that has not failed.
+var success = encode(metav1.Status{Status: metav1.StatusSuccess})
+
 // answer returns the answer to a review: the converted objects, or the error. It joins bytes,
 // because encoding/json would parse each object again.
 func answer(asked *review, converted [][]byte, failure error) []byte {
-	result := metav1.Status{Status: metav1.StatusSuccess}
+	result := success
 	if failure != nil {
-		result = metav1.Status{Status: metav1.StatusFailure, Message: logs.Shorten(failure.Error(), maxMessage)}
+		result = encode(metav1.Status{Status: metav1.StatusFailure, Message: logs.Shorten(failure.Error(), maxMessage)})
 	}
 	parts := [][]byte{
 		[]byte(`{"kind":`), encode(asked.Kind), []byte(`,"apiVersion":`), encode(asked.APIVersion),
@@ -144,7 +152,7 @@ func answer(asked *review, converted [][]byte, failure error) []byte {
 	for i, object := range converted {
 		parts = append(parts, []byte(",")[:min(i, 1)], object)
 	}
-	return bytes.Join(append(parts, []byte(`],"result":`), encode(result), []byte("}}\n")), nil)
+	return bytes.Join(append(parts, []byte(`],"result":`), result, []byte("}}\n")), nil)
 }
 
 // encode returns a value as JSON. It panics if JSON can't express the value.
