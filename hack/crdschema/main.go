@@ -10,10 +10,12 @@
 //     runs; a template may become any other.
 //   - It joins the lines of the other descriptions, which are those of Go comments: kubectl explain
 //     wraps lines itself, and keeps the line breaks that it finds.
-//   - It adds the rules on the fields of v2's schedules, of the table in internal/schedule, and on
-//     several schedules: as markers, they would repeat each pattern and each text of that package.
+//   - It refuses ephemeral containers. A template can't have any, and their schema is a seventh of
+//     the file; without one, the API server would drop them without a word.
 //   - It narrows the schema to what the Go types can decode. A stored value that passes the schema
 //     and can't be decoded would fail every list and watch that contains it.
+//
+// It knows no version: what one of them has to say is in the markers of its types.
 //
 // controller-gen (v0.23) has a marker for none of the others: maxDescLen holds for all descriptions,
 // and markers can't reach fields of Kubernetes' own types.
@@ -29,8 +31,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
-
-	scheduling "tutorial.kubebuilder.io/project/internal/schedule"
 )
 
 const (
@@ -95,11 +95,8 @@ func finishSchema(path string, schema *apiextensionsv1.JSONSchemaProps) {
 	default:
 		schema.Description = joinLines(schema.Description)
 	}
-	switch path {
-	case ".spec":
-		addCombinedRules(schema)
-	case ".spec.schedule", ".spec.additionalSchedules[]":
-		addRules(schema)
+	if inTemplate == "spec.template.spec.ephemeralContainers" {
+		refuseAll(schema)
 	}
 	if isInTemplate {
 		schema.XValidations = slices.DeleteFunc(schema.XValidations, isTransitionRule)
@@ -117,45 +114,18 @@ func finishSchema(path string, schema *apiextensionsv1.JSONSchemaProps) {
 	}
 }
 
-// addRules adds the rules of cron expressions to the fields of a schedule. v1's has none. Each hint
-// is a rule of its own, of which one at most fails: a messageExpression could choose among them, but
-// the CA injector of cert-manager before 1.12 drops it from the CRD, as it does a fieldPath.
-func addRules(schedule *apiextensionsv1.JSONSchemaProps) {
-	for _, rule := range scheduling.Rules() {
-		field, ok := schedule.Properties[rule.Field]
-		if !ok {
-			continue
-		}
-		passed := matches(rule.Pattern)
-		for _, hint := range rule.Hints {
-			field.XValidations = append(field.XValidations, apiextensionsv1.ValidationRule{
-				Rule: passed + " || !" + matches(hint.Pattern), Message: hint.Reason,
-			})
-			passed += " || " + matches(hint.Pattern)
-		}
-		field.XValidations = append(field.XValidations, apiextensionsv1.ValidationRule{Rule: passed, Message: rule.Must})
-		schedule.Properties[rule.Field] = field
+// refuseAll makes the schema that of a list that has to be empty, whatever its items are.
+func refuseAll(list *apiextensionsv1.JSONSchemaProps) {
+	*list = apiextensionsv1.JSONSchemaProps{
+		Type: list.Type,
+		Items: &apiextensionsv1.JSONSchemaPropsOrArray{
+			Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)},
+		},
+		XValidations: apiextensionsv1.ValidationRules{{
+			Rule: "size(self) == 0", Message: "must be left out: only a running Pod can have ephemeral containers",
+		}},
 	}
 }
-
-// addCombinedRules refuses an interval among several schedules: in v1 a text, in v2 a field.
-func addCombinedRules(spec *apiextensionsv1.JSONSchemaProps) {
-	items := spec.Properties["additionalSchedules"].Items.Schema
-	isNone := "!%s.startsWith('@every')"
-	if items.Type == "object" {
-		isNone = "!has(%s.every)"
-	}
-	message := scheduling.ErrCombined.Error()
-	items.XValidations = append(items.XValidations, apiextensionsv1.ValidationRule{Rule: fmt.Sprintf(isNone, "self"), Message: message})
-	spec.XValidations = append(spec.XValidations, apiextensionsv1.ValidationRule{
-		Rule: "!has(self.additionalSchedules) || size(self.additionalSchedules) == 0 || !has(self.schedule) || " +
-			fmt.Sprintf(isNone, "self.schedule"),
-		Message: "schedule: " + message,
-	})
-}
-
-// matches returns the CEL expression that a field matches a pattern.
-func matches(pattern string) string { return "self.matches('" + pattern + "')" }
 
 // narrow makes the schema admit only what its Go type can decode.
 func narrow(schema *apiextensionsv1.JSONSchemaProps) {

@@ -42,8 +42,7 @@ type NthWeekday struct {
 	Nth int
 }
 
-// Patterns of the values of the two day fields, and of MonthDay and NthWeekday. v2's schema has the
-// same.
+// Patterns of the values of the two day fields, and of MonthDay and NthWeekday.
 const (
 	dayValue       = `[+]?0*([1-9]|[12][0-9]|3[01])`
 	weekdayValue   = `[+]?0*[0-6]|(?i:sun|mon|tue|wed|thu|fr[iİ]|sat)`

@@ -13,10 +13,10 @@ import (
 )
 
 // Mistake is the error for a text that is not a schedule. It says what is wrong and what to write
-// instead, so that both API versions and all programs use the same words. Its message is for v1,
-// where the schedule is one text. In v2, Reason is reported at Field.
+// instead, so that all API versions and programs use the same words. Its message is for versions in
+// which the schedule is one text. Where each part is a field, Reason is reported at Field.
 type Mistake struct {
-	// Field is the field of v2's schedule that is wrong, such as dayOfMonth; "" for the whole text.
+	// Field is the part that is wrong, such as dayOfMonth; "" for the whole text.
 	Field string
 
 	// Value is the text of the field.
@@ -42,7 +42,7 @@ func (m *Mistake) Error() string {
 // Unwrap returns ErrSyntax, ErrNoInterval or ErrCombined.
 func (m *Mistake) Unwrap() error { return m.kind }
 
-// inText returns the name of a field in v1's documentation, and its text in quotes.
+// inText returns the name of a field in prose, and its text in quotes.
 func inText(name, value string) string {
 	words := "interval"
 	for _, p := range &parts {
@@ -64,24 +64,20 @@ func shorten(value string) string {
 }
 
 const (
-	// everyField is v2's field for an interval, and everyPrefix the prefix of one in v1.
+	// everyField is the field for an interval, and everyPrefix the prefix of one in a text.
 	everyField  = "every"
 	everyPrefix = "@every "
 )
 
 // part describes one of the five fields of a cron expression.
 type part struct {
-	// name is the field's name in v2, and words its name in prose.
+	// name is the field's name in versions that have fields, and words its name in prose.
 	name, words string
 
 	// first and last are the first and the last value, as numbers and, if the field has them,
 	// names.
 	first, last         string
 	firstName, lastName string
-
-	// value is the pattern of one value: a number, or a name. day is that of a MonthDay or an
-	// NthWeekday.
-	value, day string
 
 	// must says what the field takes. The first hint whose pattern matches the text replaces it.
 	must  string
@@ -99,9 +95,11 @@ func mustBe(value, span, step, days string) string {
 		days + "or a comma-separated list of these"
 }
 
-const mustBeDuration = "must be a duration such as 45s, 90m or 1h30m; a day is 24h"
+const (
+	mustBeDuration  = "must be a duration such as 45s, 90m or 1h30m; a day is 24h"
+	mustNotHaveBoth = "every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek"
+)
 
-// The patterns are also in v2's schema, where a backslash would have to be doubled.
 var (
 	hashed = hint{regexp.MustCompile(`(^|,)[hH]([(/,]|$)`),
 		"H, a value that Jenkins chooses, is not supported: choose one, such as 5, or 5/10 for H/10"}
@@ -118,21 +116,16 @@ const dayOfMonth, dayOfWeek = 2, 4
 // parts describes the fields, in the order of an expression.
 var parts = [5]part{
 	{name: "minute", words: "minute", first: "0", last: "59",
-		value: `[+]?0*[0-5]?[0-9]`,
-		must:  mustBe("a minute from 0 to 59", "0-30", "*/15", ""), hints: []hint{hashed}},
+		must: mustBe("a minute from 0 to 59", "0-30", "*/15", ""), hints: []hint{hashed}},
 	{name: "hour", words: "hour", first: "0", last: "23",
-		value: `[+]?0*(1?[0-9]|2[0-3])`,
-		must:  mustBe("an hour from 0 to 23", "9-17", "*/6", ""), hints: []hint{hashed}},
+		must: mustBe("an hour from 0 to 23", "9-17", "*/6", ""), hints: []hint{hashed}},
 	{name: "dayOfMonth", words: "day of month", first: "1", last: "31",
-		value: dayValue, day: monthDayItem,
 		must: mustBe("a day from 1 to 31", "1-15", "*/10",
 			"L for the last day, L-3 for three days before it, 15W for the weekday nearest to the 15th, LW for the last weekday, "),
 		hints: []hint{hashed}},
 	{name: "month", words: "month", first: "1", last: "12", firstName: "jan", lastName: "dec",
-		value: `[+]?0*([1-9]|1[0-2])|(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)`,
-		must:  mustBe("a month from 1 to 12 or jan to dec", "jan-mar", "*/3", ""), hints: []hint{hashed}},
+		must: mustBe("a month from 1 to 12 or jan to dec", "jan-mar", "*/3", ""), hints: []hint{hashed}},
 	{name: "dayOfWeek", words: "day of week", first: "0", last: "6", firstName: "sun", lastName: "sat",
-		value: weekdayValue, day: nthWeekdayItem,
 		must: mustBe("a day from 0 (Sunday) to 6 or sun to sat", "mon-fri", "*/2",
 			"5#3 for the third Friday of the month, 5L for its last Friday, "),
 		hints: []hint{hashed, lastOfNone, seventhDay}},
@@ -155,7 +148,28 @@ func explain(text string) *Mistake {
 	return &Mistake{Field: parts[wrong].name, Value: words[wrong], Reason: explainField(wrong, words[wrong]), kind: ErrSyntax}
 }
 
-// CheckField returns what is wrong with a field of v2's schedule; nil if nothing is.
+// CheckFields returns all that is wrong with the fields of a schedule. It ignores other names.
+func CheckFields(fields map[string]string) []*Mistake {
+	var mistakes []*Mistake
+	names, isBeside := []string{everyField}, false
+	for i := range parts {
+		_, isSet := fields[parts[i].name]
+		names, isBeside = append(names, parts[i].name), isBeside || isSet
+	}
+	if _, isInterval := fields[everyField]; isInterval && isBeside {
+		mistakes = append(mistakes, &Mistake{Reason: mustNotHaveBoth, kind: ErrSyntax})
+	}
+	for _, name := range names {
+		if value, isSet := fields[name]; isSet {
+			if mistake := CheckField(name, value); mistake != nil {
+				mistakes = append(mistakes, mistake)
+			}
+		}
+	}
+	return mistakes
+}
+
+// CheckField returns what is wrong with a field of a schedule; nil if nothing is.
 func CheckField(name, value string) *Mistake {
 	if name == everyField {
 		mistake := &Mistake{}
@@ -191,7 +205,7 @@ func explainCount(count int) string {
 		"every 30 seconds is @every 30s", count, want)
 }
 
-// durationPattern is the pattern of a duration in v2's schema.
+// durationPattern is what time.ParseDuration reads, but for values that are too long.
 var durationPattern = regexp.MustCompile(`^[-+]?(0|(([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`)
 
 // explainMacro returns what is wrong with a text whose first word starts with @.

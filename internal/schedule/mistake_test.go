@@ -5,14 +5,11 @@ package schedule
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 )
 
 const (
@@ -165,7 +162,7 @@ func TestWhatIsToBeWrittenInsteadIsASchedule(t *testing.T) {
 	}
 }
 
-func TestAFieldOfV2IsCheckedByItself(t *testing.T) {
+func TestAFieldIsCheckedByItself(t *testing.T) {
 	for _, tc := range []struct{ name, value, want string }{
 		{"minute", "0", ""}, {"dayOfWeek", "fri", ""}, {"every", "5m", ""}, {"seconds", "61", ""},
 		{"minute", "0 5", wantMinute}, {"minute", " 5", wantMinute}, {"minute", "", wantMinute}, {"minute", "@daily", wantMinute},
@@ -197,31 +194,25 @@ func TestA5AnIntervalOfNothingIsAMistakeOfItsField(t *testing.T) {
 	assert.Equal(t, "must be an interval above 0, such as 90m", mistake.Reason)
 }
 
-// TestC4TheSchemaOfV2SaysTheSame compares the reasons with those of v2's schema, which the API
-// server applies before it asks the webhook.
-func TestC4TheSchemaOfV2SaysTheSame(t *testing.T) {
-	raw, err := os.ReadFile("../../config/crd/bases/batch.tutorial.kubebuilder.io_cronjobs.yaml")
-	require.NoError(t, err)
-	crd := apiextensionsv1.CustomResourceDefinition{}
-	require.NoError(t, yaml.Unmarshal(raw, &crd))
-	fields := map[string]apiextensionsv1.JSONSchemaProps{}
-	for _, version := range crd.Spec.Versions {
-		if version.Name == "v2" {
-			fields = version.Schema.OpenAPIV3Schema.Properties["spec"].Properties["schedule"].Properties
+func TestA4AllFieldsThatAreWrongAreNamed(t *testing.T) {
+	for _, tc := range []struct {
+		fields map[string]string
+		want   []string // the field and the reason
+	}{
+		{map[string]string{}, nil},
+		{map[string]string{"minute": "0", "hour": "*", "second": "61"}, nil},
+		{map[string]string{"every": "90m"}, nil},
+		{map[string]string{"dayOfWeek": "L", "minute": "61", "hour": "9"}, []string{"minute: " + wantMinute, "dayOfWeek: " + wantNoL}},
+		{map[string]string{"every": "5m", "minute": "0"}, []string{": " + mustNotHaveBoth}},
+		{map[string]string{"every": "5x", "minute": ""}, []string{": " + mustNotHaveBoth, "every: " + wantDuration, "minute: " + wantMinute}},
+	} {
+		var got []string
+		for _, mistake := range CheckFields(tc.fields) {
+			got = append(got, mistake.Field+": "+mistake.Reason)
+			assert.Equal(t, tc.fields[mistake.Field], mistake.Value)
 		}
+		assert.Equal(t, tc.want, got, "%v", tc.fields)
 	}
-	require.Len(t, fields, len(parts)+1)
-	for _, p := range parts {
-		var want, got []string
-		for _, h := range p.hints {
-			want = append(want, h.reason)
-		}
-		for _, validation := range fields[p.name].XValidations {
-			got = append(got, validation.Message)
-		}
-		assert.Equal(t, append(want, p.must), got, p.name)
-	}
-	assert.Equal(t, mustBeDuration, fields["every"].XValidations[0].Message)
 }
 
 // assertTellsNothingOfTheParser checks that an error names the field that is wrong, without the

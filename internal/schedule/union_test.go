@@ -5,7 +5,6 @@ package schedule
 
 import (
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,8 +12,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 )
 
 // TestS19TheTicksOfSeveralSchedulesAreTheUnionOfTheirs compares random unions with the model that
@@ -95,22 +92,5 @@ func BenchmarkLastTickOfSeventeenSchedules(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.Last(after, now)
-	}
-}
-
-// TestC4AdditionalSchedulesOfV2HaveTheRulesOfTheSchedule holds that the schema has the same fields
-// for both, with the same rules.
-func TestC4AdditionalSchedulesOfV2HaveTheRulesOfTheSchedule(t *testing.T) {
-	raw, err := os.ReadFile("../../config/crd/bases/batch.tutorial.kubebuilder.io_cronjobs.yaml")
-	require.NoError(t, err)
-	crd := apiextensionsv1.CustomResourceDefinition{}
-	require.NoError(t, yaml.Unmarshal(raw, &crd))
-	for _, version := range crd.Spec.Versions {
-		spec := version.Schema.OpenAPIV3Schema.Properties["spec"].Properties
-		items := spec["additionalSchedules"].Items.Schema
-		assert.Equal(t, spec["schedule"].Properties, items.Properties, version.Name)
-		rules := append(slices.Clone(spec["schedule"].XValidations), items.XValidations[len(items.XValidations)-1])
-		assert.Equal(t, rules, items.XValidations, version.Name)
-		assert.Equal(t, ErrCombined.Error(), rules[len(rules)-1].Message)
 	}
 }

@@ -12,14 +12,14 @@ import (
 
 // Warning is about something valid in a schedule that is probably a mistake.
 type Warning struct {
-	// Field is the field of v2's schedule, and Value its text; "" if the warning is about several.
+	// Field is the part that it is about, and Value its text; "" if it is about several.
 	Field, Value string
 
 	// Reason says what the schedule does, and what to write if that is not meant.
 	Reason string
 }
 
-// String returns the warning for a v1 schedule.
+// String returns the warning for a schedule that is one text.
 func (w Warning) String() string {
 	if w.Field == "" {
 		return w.Reason
@@ -27,8 +27,8 @@ func (w Warning) String() string {
 	return inText(w.Field, w.Value) + ": " + w.Reason
 }
 
-// At returns the warning with the path of the schedule before it. If the schedule is in fields, as
-// in v2, the path ends with the field.
+// At returns the warning with the path of the schedule before it. If the schedule is in fields, the
+// path ends with the field.
 func (w Warning) At(path string, inFields bool) string {
 	if inFields && w.Field != "" {
 		return path + "." + w.Field + ": " + w.Reason

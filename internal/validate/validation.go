@@ -30,11 +30,10 @@ func Name(c *v1.CronJob) field.ErrorList {
 }
 
 // Spec checks what the schema can't. It also repeats the schema's checks, because another schema
-// may be installed. For v2, inFields is true: an error in the schedule is reported at one of its
-// fields.
-func Spec(spec *v1.CronJobSpec, inFields bool) field.ErrorList {
+// may be installed. An error in a schedule is reported where its form has it.
+func Spec(spec *v1.CronJobSpec, form Form) field.ErrorList {
 	path := field.NewPath("spec")
-	errs := slices.Concat(validateSchedule(spec, path, inFields), validateTicks(spec, path), validatePolicies(spec, path))
+	errs := slices.Concat(validateSchedule(spec, path, form), validateTicks(spec, path), validatePolicies(spec, path))
 	for _, limit := range []struct {
 		name  string
 		value *int32
@@ -66,37 +65,51 @@ func validateEnum[T ~string](value T, path *field.Path, known ...T) field.ErrorL
 
 // validateSchedule checks each schedule and the time zone separately: an error that one of them had
 // before an edit must not hide an error that the edit adds to another.
-func validateSchedule(spec *v1.CronJobSpec, path *field.Path, inFields bool) field.ErrorList {
+func validateSchedule(spec *v1.CronJobSpec, path *field.Path, form Form) field.ErrorList {
 	parse := schedule.Parser(schedule.ParseNew)
 	if len(spec.AdditionalSchedules) > 0 {
 		parse = schedule.ParseCombined
 	}
-	errs := append(validateExpression(spec.Schedule, parse, path.Child("schedule"), inFields),
+	errs := append(validateExpression(spec.Schedule, parse, form.placeOf(0)),
 		validateTimeZone(spec.TimeZone, path.Child("timeZone"))...)
-	additional := path.Child("additionalSchedules")
 	if count := len(spec.AdditionalSchedules); count > v1.MaxAdditionalSchedules {
-		return append(errs, field.TooMany(additional, count, v1.MaxAdditionalSchedules))
+		return append(errs, field.TooMany(path.Child("additionalSchedules"), count, v1.MaxAdditionalSchedules))
 	}
 	for i, text := range spec.AdditionalSchedules {
-		errs = append(errs, validateExpression(text, schedule.ParseCombined, additional.Index(i), inFields)...)
+		errs = append(errs, validateExpression(text, schedule.ParseCombined, form.placeOf(i+1))...)
 	}
 	return errs
 }
 
-// validateExpression checks the text of a schedule. It needs no time zone: whether a schedule ever
-// fires does not depend on it.
-func validateExpression(text string, parse schedule.Parser, path *field.Path, inFields bool) field.ErrorList {
+// validateExpression checks the text of a schedule, and each of the fields that a version has in
+// its place. It needs no time zone: whether a schedule ever fires does not depend on it.
+func validateExpression(text string, parse schedule.Parser, at place) field.ErrorList {
+	var errs field.ErrorList
+	for _, mistake := range schedule.CheckFields(at.fields) {
+		errs = append(errs, at.invalid(mistake))
+	}
+	if len(errs) > 0 {
+		return errs
+	}
 	_, err := parse(text, "")
 	mistake := &schedule.Mistake{}
 	switch isMistake := errors.As(err, &mistake); {
 	case err == nil:
 		return nil
 	case isMistake && text == "":
-		return field.ErrorList{field.Required(path, mistake.Reason)}
-	case isMistake && inFields && mistake.Field != "":
-		return field.ErrorList{field.Invalid(path.Child(mistake.Field), logs.Shorten(mistake.Value, maxDetail), mistake.Reason)}
+		return field.ErrorList{field.Required(at.path, mistake.Reason)}
+	case isMistake && at.fields[mistake.Field] != "":
+		return field.ErrorList{at.invalid(mistake)}
 	}
-	return field.ErrorList{field.Invalid(path, logs.Shorten(text, maxDetail), err.Error())}
+	return field.ErrorList{field.Invalid(at.path, logs.Shorten(text, maxDetail), err.Error())}
+}
+
+// invalid returns the error for a mistake in one or several of the fields.
+func (p place) invalid(mistake *schedule.Mistake) *field.Error {
+	if mistake.Field == "" {
+		return field.Invalid(p.path, field.OmitValueType{}, mistake.Reason)
+	}
+	return field.Invalid(p.path.Child(mistake.Field), logs.Shorten(mistake.Value, maxDetail), mistake.Reason)
 }
 
 func validateTimeZone(zone *string, path *field.Path) field.ErrorList {

@@ -16,9 +16,8 @@ import (
 const shortDeadline = 10
 
 // Warnings returns warnings about what is valid in a spec but probably a mistake: the path of a
-// field, a colon and the reason. For v2, inFields is true: a warning about the schedule is at one
-// of its fields.
-func Warnings(spec *v1.CronJobSpec, inFields bool) []string {
+// field, a colon and the reason. A warning about a schedule is where its form has it.
+func Warnings(spec *v1.CronJobSpec, form Form) []string {
 	var found []string
 	if deadline := spec.StartingDeadlineSeconds; deadline != nil && *deadline >= 0 && *deadline < shortDeadline {
 		found = append(found, "spec.startingDeadlineSeconds: below 10, a tick may be missed in any busy moment of the control plane")
@@ -34,15 +33,12 @@ func Warnings(spec *v1.CronJobSpec, inFields bool) []string {
 		return found
 	}
 	if interval := ticks.Interval(); interval != 0 && interval < time.Minute {
-		found = append(found, fmt.Sprintf("spec.schedule: a Job every %v; "+
-			"for work that comes so often, a Deployment that waits in between costs the cluster far less", interval))
+		found = append(found, fmt.Sprintf("%v: a Job every %v; "+
+			"for work that comes so often, a Deployment that waits in between costs the cluster far less", form.placeOf(0).path, interval))
 	}
-	for _, warning := range schedule.Warnings(spec.Schedule) {
-		found = append(found, warning.At("spec.schedule", inFields))
-	}
-	for i, text := range spec.AdditionalSchedules {
+	for i, text := range append([]string{spec.Schedule}, spec.AdditionalSchedules...) {
 		for _, warning := range schedule.Warnings(text) {
-			found = append(found, warning.At(fmt.Sprintf("spec.additionalSchedules[%d]", i), inFields))
+			found = append(found, form.placeOf(i).at(warning))
 		}
 	}
 	return append(found, unreachableDeadline(spec, ticks)...)

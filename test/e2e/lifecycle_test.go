@@ -99,7 +99,7 @@ func TestUndeployWorksWhenTheManagerIsGone(t *testing.T) {
 func TestTheInstallerIsAllThatKubectlNeeds(t *testing.T) {
 	undeployed(t)
 	runMake(t, "build-installer", "IMG="+image)
-	kubectl(t, "apply", "-f", "dist/install.yaml")
+	kubectl(t, "apply", "--server-side", "-f", "dist/install.yaml")
 	require.NoError(t, rollOut(t.Context()))
 	newSpace(t).applySamplesAndReadThem()
 }

@@ -12,11 +12,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
 const (
@@ -165,6 +167,15 @@ var refusals = map[string]struct {
 		"v2", `schedule: {every: 5m, minute: "0"}`,
 		`spec.schedule: Invalid value: ` + everyBeside,
 	},
+	"v2: several at once": {
+		"v2", `{schedule: {minute: "60", dayOfWeek: "7"}, timeZone: Mars/Phobos}`,
+		`[spec.schedule.minute: Invalid value: "60": ` + minuteHint + `, spec.schedule.dayOfWeek: Invalid value: "7": ` + sundayHint +
+			`, spec.timeZone: Invalid value: "Mars/Phobos": unknown time zone "Mars/Phobos": ` + ianaHint + `]`,
+	},
+	"v1: an ephemeral container": {
+		"v1", `jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: busybox}], restartPolicy: Never, ephemeralContainers: [{name: e}]}}}}`,
+		`spec.jobTemplate.spec.template.spec.ephemeralContainers: Invalid value: must be left out: only a running Pod can have ephemeral containers`,
+	},
 	"v2: 30 February": {
 		"v2", `schedule: {minute: "0", hour: "0", dayOfMonth: "30", month: feb}`,
 		`spec.schedule: Invalid value: "0 0 30 feb *": ` + neverFires,
@@ -266,6 +277,23 @@ func TestA5ALongNameIsNoReasonToRefuseAnUpdate(t *testing.T) {
 	c.Spec.Schedule.DayOfMonth = field("3")
 	require.NoError(t, s.Client.Patch(t.Context(), c, client.MergeFrom(before)))
 	assert.Equal(t, "0 0 3 1 *", s.get(name).Spec.Schedule)
+}
+
+func TestC3FieldsThatNoWebhookHasCheckedStayAsTheyAreAndAreInvalid(t *testing.T) {
+	t.Parallel()
+	s := newSpaceOn(t, shared, map[string]string{webhooksLabel: webhooksOff})
+	for name, schedule := range map[string]v2.CronSchedule{
+		"wrong":   {Minute: field("99"), DayOfWeek: field("L")},
+		"several": {Minute: field("0 5"), Hour: field("x")},
+		"both":    {Minute: field("0"), Every: "5m"},
+		"no-time": {Every: "often"},
+	} {
+		c := &v2.CronJob{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.ns}}
+		c.Spec.Schedule, c.Spec.JobTemplate = schedule, s.cronJob(name).Obj().Spec.JobTemplate
+		require.NoError(t, s.Client.Create(t.Context(), c), name)
+		s.awaitReady(name, metav1.ConditionFalse, v1.ReasonInvalidSchedule)
+		assert.Equal(t, schedule, s.getV2(name).Spec.Schedule, name)
+	}
 }
 
 func TestKubectlWarnsOfFieldsThatAScheduleDoesNotHave(t *testing.T) {

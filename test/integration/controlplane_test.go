@@ -266,7 +266,7 @@ func (c *controlPlane) installCRD(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		apply := c.Kubectl(ctx, "apply", "-f", "-")
+		apply := c.Kubectl(ctx, "apply", "--server-side", "--force-conflicts", "-f", "-")
 		apply.Stdin = strings.NewReader(manifests)
 		if out, err := apply.CombinedOutput(); err != nil {
 			return fmt.Errorf("kubectl apply of %s: %w: %s", dir, err, out)

@@ -4,7 +4,9 @@
 package integration
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os/exec"
 	"strings"
 	"testing"
@@ -18,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
@@ -25,15 +28,28 @@ import (
 
 func suspend(c *v1.CronJob) { c.Spec.Suspend = new(true) }
 
-func TestA6BothCRDsApplyOverEachOtherWithClientSideApply(t *testing.T) {
+func TestA6TheCRDAppliesWithClientSideApplyAlsoWithAThirdVersion(t *testing.T) {
 	t.Parallel()
 	plane := plainControlPlane(t)
-	want := map[string]string{"config/crd": "configured", "config/crd/without-webhooks": "unchanged"}
-	for dir, outcome := range want {
-		manifests, err := kustomize(t.Context(), dir)
+	for _, dir := range []string{"config/crd", "config/crd/without-webhooks"} {
+		manifest, err := kustomize(t.Context(), dir)
 		require.NoError(t, err)
-		out := plane.kubectlWithInput(t, manifests, "apply", "--dry-run=server", "-f", "-")
-		assert.Contains(t, out, crdName+" "+outcome, dir)
+		for count := 2; count <= 3; count++ {
+			crd := map[string]any{}
+			require.NoError(t, yaml.Unmarshal([]byte(manifest), &crd))
+			spec := crd["spec"].(map[string]any)
+			versions := spec["versions"].([]any)
+			if count == 3 { // one whose schedule takes as much as that of the last
+				another := maps.Clone(versions[len(versions)-1].(map[string]any))
+				another["name"] = "v3"
+				spec["versions"] = append(versions, another)
+			}
+			applied, err := json.Marshal(crd) // as client-side apply keeps it in an annotation
+			require.NoError(t, err)
+			assert.Less(t, len(applied), 250_000, "%s with %d versions", dir, count)
+			out := plane.kubectlWithInput(t, string(applied), "apply", "--dry-run=server", "-f", "-")
+			assert.Contains(t, out, crdName+" configured", "%s with %d versions", dir, count)
+		}
 	}
 }
 

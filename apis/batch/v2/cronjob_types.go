@@ -133,7 +133,6 @@ type CronJobSpec struct {
 //
 // +structType=atomic
 // +kubebuilder:validation:XValidation:rule=`has(self.minute) || has(self.hour) || has(self.dayOfMonth) || has(self.month) || has(self.dayOfWeek) || has(self.every)`,message=`at least one of minute, hour, dayOfMonth, month, dayOfWeek or every must be set`
-// +kubebuilder:validation:XValidation:rule=`!has(self.every) || !(has(self.minute) || has(self.hour) || has(self.dayOfMonth) || has(self.month) || has(self.dayOfWeek))`,message=`every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek`
 type CronSchedule struct {
 	// The minutes: 0-59.
 	// +optional
@@ -164,12 +163,11 @@ type CronSchedule struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[-+]?(0|(([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$')`,message=`must be a duration such as 45s, 90m or 1h30m; a day is 24h`
 	Every string `json:"every,omitempty"`
 }
 
 // CronField is one part of a cron expression: a value, a range, "*", any of these with a step, or a
-// comma-separated list of them. Its validation rules are generated: see hack/crdschema.
+// comma-separated list of them. The validating webhook checks it.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=1024

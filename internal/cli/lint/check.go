@@ -99,10 +99,10 @@ func (c *checker) check(ctx context.Context, o *manifest.Object) []problem {
 		return append(problems, r.problems...)
 	}
 	hub.Name = cmp.Or(hub.Name, names.SimpleNameGenerator.GenerateName(hub.GenerateName))
-	inFields := o.Version == manifest.V2
-	r.add(validate.Name(hub), validate.Spec(&hub.Spec, inFields), restartPolicy(hub))
-	warnings := append(validate.Warnings(&hub.Spec, inFields), validate.NewWarnings(&hub.Spec, c.now)...)
-	for _, p := range append(at(&warned, warnings), doubts(&hub.Spec, inFields)...) {
+	form := validate.FormOf(r.value)
+	r.add(validate.Name(hub), validate.Spec(&hub.Spec, form), restartPolicy(hub))
+	warnings := append(validate.Warnings(&hub.Spec, form), validate.NewWarnings(&hub.Spec, c.now)...)
+	for _, p := range append(at(&warned, warnings), doubts(&hub.Spec, o.Version == manifest.V2)...) {
 		if !r.concern(p.path) {
 			problems = append(problems, p)
 		}

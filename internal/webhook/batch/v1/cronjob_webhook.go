@@ -14,13 +14,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/internal/validate"
 	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
@@ -79,8 +79,8 @@ var _ admission.Validator[*v1.CronJob] = validator{}
 func (v validator) ValidateCreate(ctx context.Context, c *v1.CronJob) (admission.Warnings, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	inFields := isOfV2(ctx)
-	found, errs := v.warnings(c, inFields), append(validate.Name(c), validate.Spec(&c.Spec, inFields)...)
+	form := formFor(ctx, c)
+	found, errs := v.warnings(c, form), append(validate.Name(c), validate.Spec(&c.Spec, form)...)
 	found = append(found, validate.NewWarnings(&c.Spec, time.Now())...)
 	if v.mayAskAPIServer(c) {
 		tried, refused, _ := v.templates.check(ctx, c)
@@ -99,10 +99,10 @@ func (v validator) ValidateUpdate(ctx context.Context, before, after *v1.CronJob
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	inFields := isOfV2(ctx)
-	errs := newErrors(validate.Spec(&before.Spec, inFields), validate.Spec(&after.Spec, inFields))
+	form := formFor(ctx, after)
+	errs := newErrors(validate.Spec(&before.Spec, formFor(ctx, before)), validate.Spec(&after.Spec, form))
 	tried, refused := v.validateNewTemplate(ctx, before, after)
-	return verdict(after, slices.Concat(merged, v.warnings(after, inFields), tried), append(errs, refused...))
+	return verdict(after, slices.Concat(merged, v.warnings(after, form), tried), append(errs, refused...))
 }
 
 // validateNewTemplate checks the template if it was edited. If it is refused, the stored one is
@@ -137,8 +137,8 @@ func (v validator) watches(c *v1.CronJob) bool {
 }
 
 // warnings returns the warnings that need no request to the API server.
-func (v validator) warnings(c *v1.CronJob, inFields bool) admission.Warnings {
-	found := validate.Warnings(&c.Spec, inFields)
+func (v validator) warnings(c *v1.CronJob, form validate.Form) admission.Warnings {
+	found := validate.Warnings(&c.Spec, form)
 	if !v.watches(c) {
 		found = append(found, unwatched(c.Namespace))
 	}
@@ -187,9 +187,12 @@ func verdict(c *v1.CronJob, found admission.Warnings, errs field.ErrorList) (adm
 	return found, nil
 }
 
-// isOfV2 reports whether the client sent v2, where the schedule has fields. Errors and warnings
-// then name the field. The object itself is always v1: the API server has converted it.
-func isOfV2(ctx context.Context) bool {
+// formFor returns the form of a CronJob in the version of the request. The object itself is always
+// of the hub: the API server has converted it.
+func formFor(ctx context.Context, c *v1.CronJob) validate.Form {
 	req, err := admission.RequestFromContext(ctx)
-	return err == nil && req.RequestKind != nil && req.RequestKind.Version == v2.GroupVersion.Version
+	if err != nil || req.RequestKind == nil {
+		return validate.Form{}
+	}
+	return validate.FormIn(schema.GroupVersion{Group: req.RequestKind.Group, Version: req.RequestKind.Version}.String(), c)
 }

@@ -6,111 +6,28 @@ package v1
 import (
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/robfig/cron/v3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
-	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/apis/batch"
 	"tutorial.kubebuilder.io/project/internal/schedule"
+	"tutorial.kubebuilder.io/project/internal/validate"
+	"tutorial.kubebuilder.io/project/test/builders"
 )
 
-// schemaPatterns reads from the generated CRD what v2's schema has each field of a schedule match.
-func schemaPatterns(t testing.TB) map[string]*regexp.Regexp {
+// assertSameInAllForms checks that a schedule is valid as a text if and only if it is valid in fields.
+func assertSameInAllForms(t testing.TB, text string) {
 	t.Helper()
-	raw, err := os.ReadFile("../../../../config/crd/bases/batch.tutorial.kubebuilder.io_cronjobs.yaml")
-	require.NoError(t, err)
-	crd := apiextensionsv1.CustomResourceDefinition{}
-	require.NoError(t, yaml.Unmarshal(raw, &crd))
-	patterns := map[string]*regexp.Regexp{}
-	for _, version := range crd.Spec.Versions {
-		if version.Name != "v2" {
-			continue
-		}
-		for name, property := range version.Schema.OpenAPIV3Schema.Properties["spec"].Properties["schedule"].Properties {
-			require.NotEmpty(t, property.XValidations, name)
-			for _, validation := range property.XValidations { // all pass, or one fails, by the same pattern
-				rule, ok := strings.CutPrefix(validation.Rule, "self.matches('")
-				require.True(t, ok)
-				pattern, _, _ := strings.Cut(rule, "')")
-				if patterns[name] == nil {
-					patterns[name] = regexp.MustCompile(pattern)
-				}
-				require.Equal(t, pattern, patterns[name].String(), name)
-				require.NotEmpty(t, validation.Message)
-			}
-		}
-	}
-	require.Len(t, patterns, 6)
-	return patterns
-}
-
-// fieldsOf returns the fields of a v1 schedule in v2.
-func fieldsOf(t testing.TB, text string) map[string]string {
-	t.Helper()
-	c := &v2.CronJob{}
-	require.NoError(t, c.ConvertFrom(&v1.CronJob{Spec: v1.CronJobSpec{Schedule: text}}))
-	fields := map[string]string{}
-	for name, field := range map[string]*v2.CronField{
-		"minute": c.Spec.Schedule.Minute, "hour": c.Spec.Schedule.Hour, "dayOfMonth": c.Spec.Schedule.DayOfMonth,
-		"month": c.Spec.Schedule.Month, "dayOfWeek": c.Spec.Schedule.DayOfWeek,
-	} {
-		if field != nil {
-			fields[name] = string(*field)
-		}
-	}
-	if c.Spec.Schedule.Every != "" {
-		fields["every"] = c.Spec.Schedule.Every
-	}
-	return fields
-}
-
-// assertSameInBothVersions checks that a schedule which v1 accepts passes v2's schema, and that a
-// field which the schema accepts is refused by the parser only for what a pattern can't tell.
-func assertSameInBothVersions(t testing.TB, patterns map[string]*regexp.Regexp, text string) {
-	t.Helper()
-	fields := fieldsOf(t, text)
-	if _, err := schedule.Parse(text, ""); err == nil {
-		assert.NotEmpty(t, fields, "%q", text)
-		for name, field := range fields {
-			assert.Regexp(t, patterns[name], field, "C4: %q is valid in v1, but not its %s in v2", text, name)
-		}
-	}
-	places := []string{"minute", "hour", "dayOfMonth", "month", "dayOfWeek"}
-	for name, field := range fields {
-		if mistake := schedule.CheckField(name, field); mistake != nil && !patterns[name].MatchString(field) {
-			assert.NotContains(t, mistake.Reason, "ends before", "C4: %q is refused for the same reason in v1 and v2", field)
-		}
-		// The pattern folds case by Unicode, so that ſ matches s; the validator does not.
-		if len(field) > 1024 || strings.Contains(field, "ſ") || !patterns[name].MatchString(field) {
-			continue
-		}
-		// The cron library does not know the days that the validator takes beside its own.
-		field = strings.Join(slices.DeleteFunc(strings.Split(field, ","), func(item string) bool {
-			return item != "" && schedule.CheckField(name, item) == nil
-		}), ",")
-		if field == "" {
-			continue
-		}
-		expression := "@every " + field
-		if name != "every" {
-			parts := []string{"*", "*", "*", "*", "*"}
-			for i, place := range places {
-				if place == name {
-					parts[i] = field
-				}
-			}
-			expression = strings.Join(parts, " ")
-		}
-		if _, err := cron.ParseStandard(expression); err != nil {
-			assert.Regexp(t, "beyond end of range|value out of range|invalid duration", err.Error(), "%s: %q passes the schema", name, field)
-		}
+	c := builders.MakeCronJob("c").Schedule(text).Obj()
+	inText := validate.Spec(&c.Spec, validate.Form{})
+	for _, version := range batch.Versions.Spokes {
+		inFields := validate.Spec(&c.Spec, validate.FormIn(version.APIVersion, c))
+		assert.Equal(t, len(inText) == 0, len(inFields) == 0, "C4: %q is %v in v1, and %v in %s", text, inText, inFields, version.APIVersion)
 	}
 }
 
@@ -123,28 +40,26 @@ var oddFields = []string{
 	"sun", "MON-FRI", "7", "fRİ", "ſun", "0-6", "31", "32", "23", "24", "12", "13", "1٣", "99999999999999999999", "1/99999999999999999999",
 }
 
-func TestC4BothVersionsAcceptTheSameFields(t *testing.T) {
-	patterns := schemaPatterns(t)
+func TestC4AllVersionsAcceptTheSameSchedules(t *testing.T) {
 	for _, field := range oddFields {
 		for place := range 5 {
 			parts := []string{"1", "1", "1", "1", "1"}
 			parts[place] = field
-			assertSameInBothVersions(t, patterns, strings.Join(parts, " "))
+			assertSameInAllForms(t, strings.Join(parts, " "))
 		}
 	}
 	for _, every := range []string{"5m", "1h30m", "-5m", "+5m", "0", "-0", "1.5h", ".5h", "1.h", "1µs", "1μs", "5", "m", "5M", "1h 30m", "", "9999999999999h"} {
-		assertSameInBothVersions(t, patterns, "@every "+every)
+		assertSameInAllForms(t, "@every "+every)
 	}
 }
 
-func FuzzC4BothVersionsAcceptTheSame(f *testing.F) {
+func FuzzC4AllVersionsAcceptTheSame(f *testing.F) {
 	for _, field := range oddFields {
 		f.Add(field + " * * " + field + " " + field)
 		f.Add("0 " + field + " " + field + " * *")
 		f.Add("@every " + field)
 	}
-	patterns := schemaPatterns(f)
-	f.Fuzz(func(t *testing.T, text string) { assertSameInBothVersions(t, patterns, text) })
+	f.Fuzz(func(t *testing.T, text string) { assertSameInAllForms(t, text) })
 }
 
 // TestC4TheSchemaTakesTheDaysThatTheWebhookTakes compares the pattern of both versions with the

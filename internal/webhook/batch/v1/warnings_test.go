@@ -5,6 +5,7 @@ package v1
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,10 +13,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"tutorial.kubebuilder.io/project/apis/batch"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/schedule"
 	"tutorial.kubebuilder.io/project/internal/validate"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
@@ -28,7 +32,7 @@ func TestSchedulesThatFireMoreThanOnceAMinuteAreWarnedOf(t *testing.T) {
 		"@every 60s":   "", "* * * * *": "", "@hourly": "",
 	} {
 		t.Run(schedule, func(t *testing.T) {
-			found := validate.Warnings(&builders.MakeCronJob("c").Schedule(schedule).Obj().Spec, false)
+			found := validate.Warnings(&builders.MakeCronJob("c").Schedule(schedule).Obj().Spec, validate.Form{})
 			if want == "" {
 				assert.Empty(t, found)
 				return
@@ -64,7 +68,7 @@ func TestADeadlineThatReplaceCutsShortIsWarnedOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := builders.MakeCronJob("c").Schedule(tc.schedule).TimeZone("Europe/Paris").Policy(tc.policy).Obj()
 			c.Spec.JobTemplate.Spec.ActiveDeadlineSeconds = tc.deadline
-			found := validate.Warnings(&c.Spec, false)
+			found := validate.Warnings(&c.Spec, validate.Form{})
 			if tc.want == "" {
 				assert.Empty(t, found)
 				return
@@ -78,9 +82,9 @@ func TestADeadlineThatReplaceCutsShortIsWarnedOf(t *testing.T) {
 func TestTicksThatCatchUpAndReplaceEachOtherAreWarnedOf(t *testing.T) {
 	c := builders.MakeCronJob("c").CatchUp(3).Policy(v1.ReplaceConcurrent).Obj()
 	assert.Equal(t, []string{"spec.catchUpPolicy: with concurrencyPolicy Replace, each of the ticks that run after an outage deletes the Job of the one before"},
-		validate.Warnings(&c.Spec, false))
-	assert.Empty(t, validate.Warnings(&builders.MakeCronJob("c").CatchUp(3).Policy(v1.ForbidConcurrent).Obj().Spec, false))
-	assert.Empty(t, validate.Warnings(&builders.MakeCronJob("c").Policy(v1.ReplaceConcurrent).Obj().Spec, false))
+		validate.Warnings(&c.Spec, validate.Form{}))
+	assert.Empty(t, validate.Warnings(&builders.MakeCronJob("c").CatchUp(3).Policy(v1.ForbidConcurrent).Obj().Spec, validate.Form{}))
+	assert.Empty(t, validate.Warnings(&builders.MakeCronJob("c").Policy(v1.ReplaceConcurrent).Obj().Spec, validate.Form{}))
 }
 
 // inVersion is the context of a request that was sent in a version.
@@ -128,6 +132,36 @@ func TestACronJobThatIsRefusedIsNotWarnedOf(t *testing.T) {
 		require.Error(t, err, text)
 		assert.Empty(t, found, text)
 	}
+}
+
+func TestA4AllMistakesOfAnObjectAreToldAtOnceAlsoThoseThatNoTextCanSay(t *testing.T) {
+	const object = `{"apiVersion":"batch.tutorial.kubebuilder.io/v2","kind":"CronJob","spec":{"schedule":{"minute":"0 5","dayOfWeek":"L"},` +
+		`"additionalSchedules":[{"minute":"1"},{"hour":"24","every":"5x"},{"every":"5m"}],"timeZone":"Mars/Phobos"}}`
+	raw, err := batch.Versions.ConvertJSON([]byte(object), v1.GroupVersion.String())
+	require.NoError(t, err)
+	c := &v1.CronJob{}
+	require.NoError(t, json.Unmarshal(raw, c))
+	_, err = validator{}.ValidateCreate(inVersion(t, "v2"), c)
+	invalid := &apierrors.StatusError{}
+	require.ErrorAs(t, err, &invalid)
+	var fields []string
+	for _, cause := range invalid.ErrStatus.Details.Causes {
+		fields = append(fields, cause.Field)
+	}
+	assert.Equal(t, []string{
+		"spec.schedule.minute", "spec.schedule.dayOfWeek", "spec.timeZone",
+		"spec.additionalSchedules[1]", "spec.additionalSchedules[1].every", "spec.additionalSchedules[1].hour", "spec.additionalSchedules[2].every",
+	}, fields)
+	assert.ErrorContains(t, err, "spec.additionalSchedules[1]: Invalid value: every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek")
+	assert.ErrorContains(t, err, `spec.additionalSchedules[2].every: Invalid value: "5m": `+schedule.ErrCombined.Error())
+	alone := c.DeepCopy()
+	alone.Spec.AdditionalSchedules = nil
+	_, err = validator{}.ValidateCreate(inVersion(t, "v2"), alone)
+	require.ErrorContains(t, err, `spec.schedule.minute: Invalid value: "0 5": must be a minute`)
+	suspended := c.DeepCopy()
+	suspended.Spec.Suspend = new(true)
+	_, err = validator{}.ValidateUpdate(inVersion(t, "v2"), c, suspended)
+	assert.NoError(t, err, "what is stored may stay")
 }
 
 func TestA4AMistakeIsToldAtTheFieldOfTheVersionItIsIn(t *testing.T) {
