@@ -5,8 +5,11 @@ package batch
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 
 	"tutorial.kubebuilder.io/project/apis/batch/spoke/conversiontest"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -40,6 +43,15 @@ func samples() []string {
 		object(hub, `"annotations":{"`+v2.AdditionalSchedulesV2Annotation+`":"[{\"hour\":\"*\"}]"}`, `"schedule":"@daily","additionalSchedules":["* * * * *"],`),
 		object(spoke, `"annotations":{"`+v2.ScheduleV1Annotation+`":"`+strings.Repeat(" ", 2_000)+`"}`, `"schedule":{"minute":"0"},`),
 	)
+}
+
+func TestTheHubHasTheFieldsThatAllVersionsHave(t *testing.T) {
+	hub, common := reflect.TypeFor[v1.CronJobSpec](), reflect.TypeFor[v1.CommonSpec]()
+	assert.Equal(t, common.NumField()+len([]string{"Schedule", "AdditionalSchedules"}), hub.NumField())
+	for field := range common.Fields() {
+		same, found := hub.FieldByName(field.Name)
+		assert.True(t, found && same.Type == field.Type && same.Tag == field.Tag, field.Name)
+	}
 }
 
 func TestC10TheLawsHoldForAllVersions(t *testing.T) { conversiontest.Laws(t, Versions, samples()...) }

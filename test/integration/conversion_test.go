@@ -28,7 +28,7 @@ func (s *space) cronJobV2(name string, when v2.CronSchedule) *v2.CronJob {
 	template := s.cronJob(name).Obj().Spec.JobTemplate
 	return &v2.CronJob{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: name},
-		Spec:       v2.CronJobSpec{Schedule: when, Suspend: new(true), JobTemplate: template},
+		Spec:       v2.CronJobSpec{Schedule: when, CommonSpec: v1.CommonSpec{Suspend: new(true), JobTemplate: template}},
 	}
 }
 
@@ -239,7 +239,7 @@ func TestA3DefaultsAreSetInBothVersions(t *testing.T) {
 	for _, name := range []string{"in-v1", "in-v2"} {
 		one, two := s.get(name).Spec, s.getV2(name).Spec
 		assert.Equal(t, v1.AllowConcurrent, one.ConcurrencyPolicy)
-		assert.Equal(t, v2.AllowConcurrent, two.ConcurrencyPolicy)
+		assert.Equal(t, v1.AllowConcurrent, two.ConcurrencyPolicy)
 		for what, got := range map[string][2]any{
 			"suspend":                    {one.Suspend, two.Suspend},
 			"successfulJobsHistoryLimit": {one.SuccessfulJobsHistoryLimit, two.SuccessfulJobsHistoryLimit},
