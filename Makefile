@@ -59,7 +59,7 @@ manifests: ## Generate the CRD, the manager's role and the webhook configuration
 	$(CONTROLLER_GEN) rbac:roleName=manager-role crd:generateEmbeddedObjectMeta=true webhook \
 		paths=./apis/... paths=./controllers/... paths=./internal/webhook/... paths=. \
 		output:crd:dir=config/crd/bases output:rbac:dir=config/rbac output:webhook:dir=config/webhook
-	go run ./hack/crdschema config/crd/bases/*.yaml
+	go run ./hack/crdschema config/crd/bases/*.yaml config/crd/without-webhooks/not-served.yaml
 
 .PHONY: chart
 chart: ## Copy into the Helm chart what it takes from config.

@@ -5,6 +5,8 @@
 package batch
 
 import (
+	"errors"
+
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"tutorial.kubebuilder.io/project/apis/batch/spoke"
@@ -12,11 +14,35 @@ import (
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
-// Versions are all of them. A further version is its package, and its Spoke and AddToScheme here.
-var Versions = spoke.Table{Hub: v1.Conversion, Spokes: []spoke.Spoke{v2.Spoke}}
+// spokes are all versions but the hub. A further version is its package and a line here.
+var spokes = []version{
+	{v2.Spoke, v2.AddToScheme},
+}
+
+// version is a spoke with its Go types.
+type version struct {
+	spoke.Spoke
+
+	addToScheme func(*runtime.Scheme) error
+}
+
+// Versions are all of them.
+var Versions = func() spoke.Table {
+	table := spoke.Table{Hub: v1.Conversion}
+	for _, v := range spokes {
+		table.Spokes = append(table.Spokes, v.Spoke)
+	}
+	return table
+}()
 
 // AddToScheme registers the types of all versions with a scheme.
-var AddToScheme = new(runtime.NewSchemeBuilder(v1.AddToScheme, v2.AddToScheme)).AddToScheme
+func AddToScheme(scheme *runtime.Scheme) error {
+	err := v1.AddToScheme(scheme)
+	for _, v := range spokes {
+		err = errors.Join(err, v.addToScheme(scheme))
+	}
+	return err
+}
 
 // DropStaleSchedules removes the annotations that keep the schedules of other versions from a hub
 // object if they don't convert to its schedules, as after an edit.

@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command crdschema finishes the CRDs that controller-gen writes, in place:
+// Command crdschema finishes the CRD that controller-gen writes, in place:
 //
 //   - It drops the descriptions below jobTemplate. They are Kubernetes' own, take most of the file,
 //     and would push it past the 256 KiB of annotations that client-side apply can carry. Where
@@ -15,13 +15,15 @@
 //   - It narrows the schema to what the Go types can decode. A stored value that passes the schema
 //     and can't be decoded would fail every list and watch that contains it.
 //
-// It knows no version: what one of them has to say is in the markers of its types.
+// It also writes the kustomize patch with which the CRD serves its storage version alone. It knows no
+// version: what one of them has to say is in the markers of its types.
 //
 // controller-gen (v0.23) has a marker for none of the others: maxDescLen holds for all descriptions,
 // and markers can't reach fields of Kubernetes' own types.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -50,15 +52,18 @@ const (
 var described = []string{"metadata", "spec", "spec.template", "spec.template.spec"}
 
 func main() {
-	for _, path := range os.Args[1:] {
-		if err := finish(path); err != nil {
-			fmt.Fprintf(os.Stderr, "crdschema: %s: %v\n", path, err)
-			os.Exit(1)
-		}
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: crdschema CRD PATCH")
+		os.Exit(2)
+	}
+	if err := finish(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintf(os.Stderr, "crdschema: %s: %v\n", os.Args[1], err)
+		os.Exit(1)
 	}
 }
 
-func finish(path string) error {
+// finish rewrites the CRD, and writes the patch.
+func finish(path, patchPath string) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -67,8 +72,14 @@ func finish(path string) error {
 	if err := yaml.UnmarshalStrict(raw, crd); err != nil {
 		return fmt.Errorf("not a CustomResourceDefinition: %w", err)
 	}
-	for _, version := range crd.Spec.Versions {
+	patch := strings.Builder{}
+	patch.WriteString("# Made by hack/crdschema. A list can't be patched by name, so each position is tested first.\n")
+	for i, version := range crd.Spec.Versions {
 		finishSchema("", version.Schema.OpenAPIV3Schema)
+		if !version.Storage {
+			fmt.Fprintf(&patch, "- op: test\n  path: /spec/versions/%d/name\n  value: %s\n", i, version.Name)
+			fmt.Fprintf(&patch, "- op: replace\n  path: /spec/versions/%d/served\n  value: false\n", i)
+		}
 	}
 	manifest, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
 	if err != nil {
@@ -79,7 +90,8 @@ func finish(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append([]byte("---\n"), out...), 0o644) //nolint:gosec // a manifest, for all to read
+	//nolint:gosec // manifests, for all to read
+	return errors.Join(os.WriteFile(path, append([]byte("---\n"), out...), 0o644), os.WriteFile(patchPath, []byte(patch.String()), 0o644))
 }
 
 // finishSchema finishes the schema of a field, and of all below it. The path names the field:
