@@ -35,18 +35,19 @@ type lookup struct {
 	// may be another one of its name.
 	isRead, isGone bool
 
-	// jobs has the Jobs that were looked up, by name; nil for none.
-	jobs map[string]*batchv1.Job
+	// answers has the Jobs that were looked up, by name; nil for none.
+	answers map[string]*batchv1.Job
 
-	// err is why a read of Jobs failed. No other one is tried, as it would probably fail, too.
+	// err is why a read of Jobs failed; nil if none did. No other one is tried, as it would probably fail, too.
 	err error
 
 	// isUncertain is whether a Job may exist that is in no answer and not in the cache.
 	isUncertain bool
 }
 
+// lookup returns the lookup of a reconcile, without an answer yet.
 func (r *CronJobReconciler) lookup(seen *observed, known *progress) *lookup {
-	return &lookup{observed: seen, r: r, known: known, current: seen.stored, jobs: map[string]*batchv1.Job{}}
+	return &lookup{observed: seen, r: r, known: known, current: seen.stored, answers: map[string]*batchv1.Job{}}
 }
 
 // answer looks up what a plan asks for.
@@ -57,7 +58,7 @@ func (l *lookup) answer(ctx context.Context, ask plan.Question) {
 	}
 	l.ruleOut(ctx, ask.Jobs)
 	for i, name := range ask.Jobs {
-		if _, isRuledOut := l.jobs[name]; isRuledOut {
+		if _, isRuledOut := l.answers[name]; isRuledOut {
 			continue
 		}
 		job, err := l.read(ctx, name)
@@ -66,7 +67,7 @@ func (l *lookup) answer(ctx context.Context, ask plan.Question) {
 			l.known.trustCache(l.observed, ask.Jobs[i:])
 			return
 		}
-		l.jobs[name] = job
+		l.answers[name] = job
 		l.known.learn(l.current, name, job)
 	}
 }
@@ -116,7 +117,7 @@ func (l *lookup) ruleOut(ctx context.Context, names []string) {
 	}
 	for _, name := range names {
 		if !exist.Has(name) {
-			l.jobs[name] = nil
+			l.answers[name] = nil
 			l.known.learn(l.current, name, nil)
 		}
 	}
@@ -159,7 +160,7 @@ func (l *lookup) input() plan.Input {
 	in.Stale, in.Confirmed, in.Unanswered = known.isStale && !l.isRead, known.isRead, l.err != nil
 	in.Unrecordable = known.isUnrecordable()
 	in.Doubtful = known.doubtful(l.observed)
-	in.Asked = sets.New(known.absent...).Insert(slices.Collect(maps.Keys(l.jobs))...)
+	in.Asked = sets.New(known.absent...).Insert(slices.Collect(maps.Keys(l.answers))...)
 	in.Uncertain = l.isUncertain || len(known.unconfirmed) > 0
 	l.addJobs(&in)
 	return in
@@ -174,9 +175,9 @@ func (l *lookup) addJobs(in *plan.Input) {
 		in.Jobs = append(in.Jobs, job)
 		in.Outdated = in.Outdated || isOutdated
 	}
-	in.Jobs = make([]*batchv1.Job, 0, len(l.observed.jobs)+1)
-	for _, cached := range l.observed.jobs {
-		job, isAsked := l.jobs[cached.Name]
+	in.Jobs = make([]*batchv1.Job, 0, len(l.jobs)+1)
+	for _, cached := range l.jobs {
+		job, isAsked := l.answers[cached.Name]
 		switch run := l.known.runOf(cached.UID); {
 		case l.known.pruned.Has(cached.UID):
 		case isAsked && (job == nil || job.UID != cached.UID):
@@ -202,8 +203,8 @@ func (l *lookup) addJobs(in *plan.Input) {
 		}
 		addUncached(run.job)
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.jobs)) {
-		if job := l.jobs[name]; job != nil {
+	for _, name := range slices.Sorted(maps.Keys(l.answers)) {
+		if job := l.answers[name]; job != nil {
 			addUncached(job)
 		}
 	}

@@ -30,18 +30,21 @@ type watching[T client.Object] struct {
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
+// Create enqueues the event of an object that is new to the cache.
 func (w watching[T]) Create(ctx context.Context, e event.TypedCreateEvent[T], q queue) {
 	if w.saw(*new(T), e.Object) {
 		w.TypedEventHandler.Create(ctx, e, q)
 	}
 }
 
+// Update enqueues the event of a change.
 func (w watching[T]) Update(ctx context.Context, e event.TypedUpdateEvent[T], q queue) {
 	if w.saw(e.ObjectOld, e.ObjectNew) {
 		w.TypedEventHandler.Update(ctx, e, q)
 	}
 }
 
+// Delete enqueues the event of a deletion.
 func (w watching[T]) Delete(ctx context.Context, e event.TypedDeleteEvent[T], q queue) {
 	if w.saw(e.Object, *new(T)) {
 		w.TypedEventHandler.Delete(ctx, e, q)

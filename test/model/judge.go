@@ -366,18 +366,16 @@ func (j *judge) observed(c *v1.CronJob) {
 	if c == nil || !j.w.inReconcile || j.look.asked != 0 || j.statusRequests > 0 {
 		return
 	}
-	at := j.look.at
-	if at.IsZero() { // a reconcile reads the clock once
-		at = j.w.Now()
-	}
-	j.look = look{at: at, process: j.process}
-	for _, r := range j.runs {
-		if r.seenBy == j.process {
-			r.knownTo = j.process
+	if j.look.at.IsZero() { // a reconcile reads the clock and the cache once
+		j.look = look{at: j.w.Now(), process: j.process}
+		for _, r := range j.runs {
+			if r.seenBy == j.process {
+				r.knownTo = j.process
+			}
+			cached := j.w.cachedJobs[r.name]
+			r.isCached = cached != nil && cached.UID == r.uid
+			r.isUnanswered = r.isUnanswered && !r.isCached
 		}
-		cached := j.w.cachedJobs[r.name]
-		r.isCached = cached != nil && cached.UID == r.uid
-		r.isUnanswered = r.isUnanswered && !r.isCached
 	}
 	for _, v := range j.versions {
 		if v.c.UID == c.UID && v.number <= versionOf(c) {
