@@ -81,7 +81,7 @@ vet: ## Run go vet.
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters.
-	$(GOLANGCI_LINT) run --build-tags=e2e,ui
+	$(GOLANGCI_LINT) run --build-tags=addversion,e2e,ui
 	for module in hack/audit hack/chart/helmtest test/alerts; do (cd "$$module" && $(CURDIR)/$(GOLANGCI_LINT) run); done
 
 .PHONY: lint-fix
@@ -119,6 +119,10 @@ test-e2e: $(BUILT_KUBECTL) ## Test the pushed (for kind: loaded) image IMG on th
 .PHONY: test-ui
 test-ui: control-plane build ## Test the page of kubectl cronjob ui in a browser: 2 minutes. SCREENSHOTS=docs/ui makes those of the docs.
 	axe=$$(hack/ui-tools) && go test -tags=ui -count=1 $(TESTARGS) ./test/ui -args -axe="$$axe" -screenshots=$(CURDIR)/$(or $(SCREENSHOTS),bin/ui)
+
+.PHONY: test-addversion
+test-addversion: control-plane-test $(GOLANGCI_LINT) ## Add a version v3 to a copy of the tree by CONTRIBUTING.md, and test it: about 4 minutes.
+	test/addversion/run
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME.
