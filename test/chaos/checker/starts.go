@@ -61,7 +61,8 @@ func (c *check) isUntold(s *timeline, run *run, revision int64) bool {
 
 // isForgotten reports whether nobody could know of a run any more at an instant, at which its tick
 // ran again or was reported as missed: when its Job was deleted it was untold, and the process that
-// had asked for it had ended or was frozen, or had got no answer.
+// had asked for it had ended or was frozen, or had got no answer. A process that has lost its lease
+// ends some seconds later.
 func (c *check) isForgotten(s *timeline, run *run, by time.Time) bool {
 	asked := run.createdAt
 	for _, create := range run.creates {
@@ -70,7 +71,7 @@ func (c *check) isForgotten(s *timeline, run *run, by time.Time) bool {
 		}
 	}
 	asked = asked.Add(-c.slow(slack)) // a request may be on its way when its process is frozen
-	ended := func(end time.Time) bool { return end.After(asked) && end.Before(by) }
+	ended := func(end time.Time) bool { return end.After(asked) && end.Before(by.Add(c.slow(lastWords))) }
 	answered := func(create *create) bool { return create.Code == http.StatusCreated }
 	isUnknown := slices.ContainsFunc(c.ends, ended) || !slices.ContainsFunc(run.creates, answered)
 	return c.isUntold(s, run, run.deleted) && isUnknown

@@ -176,12 +176,13 @@ func (c *check) statusBy(s *timeline, span span, tick time.Time) time.Time {
 }
 
 // untold judges a missed tick that a status tells of from one instant to another, and no event. Who
-// leads next tells what the status says, so that it is excused only if there was no time for that.
+// leads next tells what the status says, so that it is excused only if there was no time for that: if
+// a process ended soon after the status was written, or soon before it no longer told of the tick.
 func (c *check) untold(s *timeline, tick, from, until time.Time) {
 	switch {
 	case until.Before(from.Add(c.slow(lastWords))):
 		c.Excused[EndedBefore]++
-	case until.Before(from.Add(c.patience(tick))) && c.died(from):
+	case until.Before(from.Add(c.patience(tick))) && (c.died(from) || c.died(until)):
 		c.Excused[ReporterDied]++
 	default:
 		c.violate(Untold, s, tick, "no event tells of it, which the status did from %s to %s", stamp(from), stamp(until))
