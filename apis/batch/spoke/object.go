@@ -220,7 +220,8 @@ func (o *object) show(name, value string) {
 		return
 	}
 	status.set(name, value)
-	if o.top.set("status", ""); len(status) > 0 {
+	o.top.set("status", "")
+	if len(status) > 0 {
 		o.top.set("status", status.object())
 	}
 }
@@ -237,7 +238,8 @@ func (o *object) annotate(keys, kept Members) {
 			continue
 		}
 		more := map[string]string{pair[0]: pair[1]}
-		if maps.Copy(more, rest); areAccepted(more) {
+		maps.Copy(more, rest)
+		if areAccepted(more) {
 			rest = more
 		}
 	}
@@ -245,7 +247,8 @@ func (o *object) annotate(keys, kept Members) {
 		return
 	}
 	o.annotations = nil
-	if o.metadata.set("annotations", ""); len(rest) > 0 {
+	o.metadata.set("annotations", "")
+	if len(rest) > 0 {
 		o.annotations = rest
 		o.metadata.set("annotations", encode(rest))
 	}

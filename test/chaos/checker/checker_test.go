@@ -353,6 +353,13 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.edit(25, suspended)
 			t.process("a-1", history.Ended, 30)
 		}},
+		"S2: who was to tell of a missed tick ends after an outage, and nobody else can": {tell: func(t *tale) {
+			t.misses(10)
+			t.runs(20.1, 20, 30)
+			t.add(21, history.Record{Fault: &history.Fault{Kind: "kill-apiserver"}})
+			t.edit(25, suspended)
+			t.process("a-1", history.Ended, 30)
+		}},
 		"S2: who was to tell of a missed tick ends, and the CronJob is deleted before another can": {tell: func(t *tale) {
 			t.misses(10)
 			t.runs(20.1, 20, 30)

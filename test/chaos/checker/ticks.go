@@ -177,12 +177,13 @@ func (c *check) statusBy(s *timeline, span span, tick time.Time) time.Time {
 
 // untold judges a missed tick that a status tells of from one instant to another, and no event. Who
 // leads next tells what the status says, so that it is excused only if there was no time for that: if
-// a process ended soon after the status was written, or soon before it no longer told of the tick.
+// a process ended soon after the status was written, or soon before it no longer told of the tick,
+// while events waited because of an outage.
 func (c *check) untold(s *timeline, tick, from, until time.Time) {
 	switch {
 	case until.Before(from.Add(c.slow(lastWords))):
 		c.Excused[EndedBefore]++
-	case until.Before(from.Add(c.patience(tick))) && (c.died(from) || c.died(until)):
+	case until.Before(from.Add(c.patience(tick))) && (c.died(from) || c.died(until) && c.wasOut(from, until)):
 		c.Excused[ReporterDied]++
 	default:
 		c.violate(Untold, s, tick, "no event tells of it, which the status did from %s to %s", stamp(from), stamp(until))
@@ -234,6 +235,13 @@ func (c *check) died(written time.Time) bool {
 	lastWords := c.slow(lastWords)
 	return slices.ContainsFunc(c.ends, func(end time.Time) bool {
 		return end.After(written.Add(-lastWords)) && end.Before(written.Add(lastWords))
+	})
+}
+
+// wasOut reports whether an outage may have delayed the events of a status.
+func (c *check) wasOut(from, until time.Time) bool {
+	return slices.ContainsFunc(c.outages, func(at time.Time) bool {
+		return at.After(from.Add(-c.slow(lastWords))) && at.Before(until)
 	})
 }
 

@@ -75,6 +75,7 @@ type index struct {
 	creates    map[string][]*create
 	stored     map[string]bool // the names of the events about missed ticks that etcd has
 	ends       []time.Time     // when processes ended or froze
+	outages    []time.Time     // when the API server, etcd or the connections to them were struck
 	frozen     map[string]bool // the processes that are frozen at present
 	asked      []time.Time     // when managers asked for something, in any order
 	leaderless []window        // times in which no manager asked for anything
@@ -264,6 +265,10 @@ func (r *index) other(rec *history.Record) {
 		r.phases[rec.Phase.Name] = rec.At
 	case rec.Fault != nil:
 		r.faults[rec.Fault.Kind]++
+		switch rec.Fault.Kind {
+		case "kill-apiserver", "kill-etcd", "pause-etcd", "cut-connections":
+			r.outages = append(r.outages, rec.At)
+		}
 		if name := struckBy(rec.Fault); name != "" {
 			r.struck[name] = append(r.struck[name], rec.At)
 		}

@@ -4,6 +4,8 @@
 package v3
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,8 +28,7 @@ func (c *CronJob) ConvertTo(hub conversion.Hub) error { return table.Convert(c, 
 // ConvertFrom sets this CronJob from the hub version.
 func (c *CronJob) ConvertFrom(hub conversion.Hub) error { return table.Convert(hub, c) }
 
-// split converts texts to times: "30 9 * * mon-fri" is 09:30. It returns none if one of them is no
-// time of day, or their days differ.
+// split converts "30 9 * * mon-fri" to 09:30, and texts that are no times on the same days to none.
 func split(texts []string) []Schedule {
 	var s Schedule
 	for i, text := range texts {
@@ -49,14 +50,13 @@ func join(values []Schedule) []string {
 	if len(values[0].Times) == 0 {
 		return []string{""}
 	}
-	var texts []string
-	for _, text := range values[0].Times {
+	texts := slices.Clone(values[0].Times)
+	for i, text := range texts {
 		if at, err := time.Parse("15:04", text); err == nil {
-			text = at.Format("4 15") + " * * " + days(values[0])
+			texts[i] = fmt.Sprintf("%d %d * * %s", at.Minute(), at.Hour(), days(values[0]))
 		} else {
-			text = "at " + text
+			texts[i] = "at " + text
 		}
-		texts = append(texts, text)
 	}
 	return texts
 }
