@@ -59,6 +59,10 @@ func (o *object) translate(from, to *Spoke) (values, converted []string) {
 
 	o.spec.set(from.Members.Value, "")
 	o.spec.set(from.Members.List, "")
+	o.spec.set(to.Members.Value, "") // one that the first version does not have would get a meaning
+	if from.Members.List == "" && len(elements(o.spec.get(to.Members.List))) > 0 {
+		o.spec.set(to.Members.List, "")
+	}
 	if value == "null" || converted[0] != "" {
 		o.spec.set(to.Members.Value, cmp.Or(converted[0], value))
 	}
