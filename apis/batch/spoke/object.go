@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 )
@@ -102,7 +103,7 @@ func textOf(value string) (text string) {
 	if value == "" || value[0] != '"' {
 		return ""
 	}
-	if strings.IndexByte(value, '\\') < 0 { // it costs less
+	if strings.IndexByte(value, '\\') < 0 && utf8.ValidString(value) { // it costs less
 		return value[1 : len(value)-1]
 	}
 	_ = json.Unmarshal([]byte(value), &text)
