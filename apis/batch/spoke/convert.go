@@ -165,7 +165,7 @@ func (o *object) restore(values, converted []string, from, to *Spoke) []string {
 	for i, value := range wanted {
 		if stays(i) {
 			restored[i] = kept[i]
-		} else if originals := moved[value]; len(originals) > 0 {
+		} else if originals := moved[value]; len(originals) > 0 && (i > 0 || originals[0] != "null") { // there, null is none
 			restored[i], moved[value] = originals[0], originals[1:]
 		}
 	}

@@ -206,3 +206,23 @@ func TestC11AnEditInOneVersionEndsTheSpellingOfOthers(t *testing.T) {
 	assert.Equal(t, annotations, table.DropStale(annotations, "9:00"))
 	assert.Equal(t, map[string]string{"mine": "x"}, table.DropStale(annotations, "9:01"))
 }
+
+func TestC11ANullAmongTheKeptOnesOfAListIsNoValue(t *testing.T) {
+	noon := func(text string) clock {
+		if text == "noon" {
+			return splitClock(text)
+		}
+		return clock{}
+	}
+	wider := table
+	wider.Spokes = append(wider.Spokes[:1:1], spoke.NewSpoke(spoke.Spoke{
+		APIVersion: "toy.example.com/v4", Object: &alarm[specV3]{}, Members: spoke.Members{Value: "time", List: "times"},
+	}, spoke.Each(noon, joinClock)))
+	edited := object("v4", `"toy.example.com/more-rings-v1":"[\"9:05\",\"\"]","toy.example.com/more-rings-v2":"[{\"hour\":\"9\",\"minute\":\"05\"},null]"`,
+		`"time":{},"times":[{}]`)
+	inV2, err := wider.ConvertJSON([]byte(edited), "toy.example.com/v2")
+	require.NoError(t, err)
+	back, err := wider.ConvertJSON(inV2, "toy.example.com/v4")
+	require.NoError(t, err)
+	assert.Contains(t, string(back), `"time":{}`)
+}

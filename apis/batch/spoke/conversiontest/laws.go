@@ -130,7 +130,7 @@ func walk(t testing.TB, table spoke.Table, direct map[string][]byte, at string, 
 }
 
 // goTypes checks that the Go conversion says what that of JSON does, and there and back is the
-// identity.
+// identity if both Go types can hold all of the object.
 func goTypes(t testing.TB, table spoke.Table, direct map[string][]byte) {
 	t.Helper()
 	for from, object := range direct {
@@ -138,10 +138,8 @@ func goTypes(t testing.TB, table spoke.Table, direct map[string][]byte) {
 		if !ok {
 			continue
 		}
-		raw, err := json.Marshal(source)
-		require.NoError(t, err)
-		if !reflect.DeepEqual(values(t, table, raw), values(t, table, object)) {
-			continue // the Go type can't hold all of it
+		if !holds(t, table, source, object) {
+			continue
 		}
 		for to := range direct {
 			want, ok := decode(table, to, direct[to])
@@ -154,11 +152,22 @@ func goTypes(t testing.TB, table spoke.Table, direct map[string][]byte) {
 			requireSame(t, before, source, "C9: conversion leaves its source as it is")
 			got.GetObjectKind().SetGroupVersionKind(want.GetObjectKind().GroupVersionKind())
 			requireSame(t, want, got, "Go types and JSON are converted to the same")
+			if !holds(t, table, want, direct[to]) {
+				continue
+			}
 			require.NoError(t, table.Convert(got, back), "C1: conversion is total")
 			back.GetObjectKind().SetGroupVersionKind(source.GetObjectKind().GroupVersionKind())
 			requireSame(t, source, back, "C2, C3: there and back is the identity")
 		}
 	}
+}
+
+// holds reports whether a Go object has all that JSON has.
+func holds(t testing.TB, table spoke.Table, typed runtime.Object, object []byte) bool {
+	t.Helper()
+	raw, err := json.Marshal(typed)
+	require.NoError(t, err)
+	return reflect.DeepEqual(values(t, table, raw), values(t, table, object))
 }
 
 func requireSame(t testing.TB, want, got runtime.Object, message string) {
