@@ -251,7 +251,7 @@ build-installer: ## Write all that `make deploy` applies, with the image IMG, to
 .PHONY: install
 install: $(BUILT_KUBECTL) ## Install the CRD with v1 only, for `make run ENABLE_WEBHOOKS=false`.
 	$(check-cluster)
-	$(KUSTOMIZE) build config/crd/without-webhooks | $(KUBECTL) $(server-side-apply)
+	$(KUSTOMIZE) build config/crd/without-webhooks | $(KUBECTL) apply -f -
 	@KUBECTL='$(KUBECTL)' hack/await-crd
 
 .PHONY: uninstall
@@ -265,7 +265,7 @@ deploy: $(BUILT_KUBECTL) ## Deploy the operator with the image IMG. Needs cert-m
 	$(check-cluster)
 	@$(KUBECTL) get crd certificates.cert-manager.io >/dev/null 2>&1 || { echo "$@: the cluster has no cert-manager, which makes the webhooks' certificate. Install it with: kubectl apply -f https://github.com/cert-manager/cert-manager/releases/latest/download/cert-manager.yaml"; exit 1; }
 	$(image-overlay)
-	$(KUSTOMIZE) build bin/overlay | $(KUBECTL) $(server-side-apply)
+	$(KUSTOMIZE) build bin/overlay | $(KUBECTL) apply -f -
 	@KUBECTL='$(KUBECTL)' hack/await-crd
 
 .PHONY: undeploy
@@ -274,9 +274,6 @@ undeploy: $(BUILT_KUBECTL) ## Delete the operator and the CRD. FORCE=1 also dele
 	KUBECTL='$(KUBECTL)' FORCE='$(FORCE)' hack/delete-cronjobs
 	$(KUSTOMIZE) build config/crd | $(KUBECTL) delete --ignore-not-found=$(ignore-not-found) -f -
 	$(KUSTOMIZE) build $(OVERLAY) | $(KUBECTL) delete --ignore-not-found -f -
-
-# Client-side apply would keep the whole CRD in an annotation, which has room for 256 KiB.
-server-side-apply = apply --server-side --force-conflicts -f -
 
 define check-cluster
 @$(KUBECTL) get --raw /version --request-timeout=10s >/dev/null 2>&1 || { echo "$@: no cluster answers. Is one running, and does KUBECONFIG or the current context of kubectl name it?"; exit 1; }

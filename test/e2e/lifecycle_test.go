@@ -40,7 +40,8 @@ func TestDeployingAgainChangesNothing(t *testing.T) {
 	before := state()
 	out := runMake(t, "deploy", "IMG="+image)
 	assert.Equal(t, before, state(), out)
-	assert.Contains(t, out, "deployment.apps/"+deploymentName+" serverside-applied")
+	assert.Contains(t, out, "deployment.apps/"+deploymentName+" unchanged")
+	assert.NotContains(t, out, " created")
 }
 
 func TestUndeployRefusesWhileThereAreCronJobsAndTakesThemWithItWhenForced(t *testing.T) {
@@ -98,7 +99,7 @@ func TestUndeployWorksWhenTheManagerIsGone(t *testing.T) {
 func TestTheInstallerIsAllThatKubectlNeeds(t *testing.T) {
 	undeployed(t)
 	runMake(t, "build-installer", "IMG="+image)
-	kubectl(t, "apply", "--server-side", "-f", "dist/install.yaml")
+	kubectl(t, "apply", "-f", "dist/install.yaml")
 	require.NoError(t, rollOut(t.Context()))
 	newSpace(t).applySamplesAndReadThem()
 }

@@ -77,9 +77,9 @@ func TestObjectsOfTheFirstReleaseSurviveTheUpgradeAndTheWayBack(t *testing.T) {
 }
 
 // firstRelease installs the CRD of the first release.
-func firstRelease(t *testing.T, flags ...string) {
+func firstRelease(t *testing.T) {
 	t.Helper()
-	kubectl(t, append([]string{"apply", "-f", firstCRD}, flags...)...)
+	kubectl(t, "apply", "-f", firstCRD)
 	kubectl(t, "wait", "--for=condition=Established", "crd/"+crdName)
 	await(t, func(ctx context.Context) error { return cluster.List(ctx, &v1.CronJobList{}) })
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -99,7 +99,7 @@ func goBack(t *testing.T, withTheManagerGone func()) {
 	kubectl(t, "-n", operatorNamespace, "wait", "--for=delete", "pod", "--selector=control-plane=controller-manager", "--timeout="+patience.String())
 	withTheManagerGone()
 	// 3. v2 and the conversion go.
-	firstRelease(t, "--server-side", "--force-conflicts")
+	firstRelease(t)
 	// 4. The API server can't apply to an object of which it remembers that somebody owned a field in v2.
 	objects := kubectl(t, "get", cronJobsIn("v1"), "--all-namespaces", "--no-headers", "--output=custom-columns=:.metadata.namespace,:.metadata.name")
 	for line := range strings.Lines(objects) {
