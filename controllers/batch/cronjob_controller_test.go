@@ -1054,7 +1054,10 @@ func TestACronJobThatIsGoneIsForgotten(t *testing.T) {
 	assert.Empty(t, s.reconciler.memory.deferred())
 }
 
-func TestS13ACronJobIsScheduledThoughTheLastStatusOfItsPredecessorCouldNotBeWritten(t *testing.T) {
+// succeeded returns the stage of a CronJob that was created again, after the last status of its
+// predecessor could not be written.
+func succeeded(t *testing.T) (*stage, *v1.CronJob) {
+	t.Helper()
 	s := newStage(t, every())
 	s.interfere(statusFails(errTrouble))
 	s.toNextTick()
@@ -1066,6 +1069,11 @@ func TestS13ACronJobIsScheduledThoughTheLastStatusOfItsPredecessorCouldNotBeWrit
 	successor.UID, successor.Generation = "", 0
 	require.NoError(t, mgr.GetClient().Create(t.Context(), successor))
 	s.awaitCached()
+	return s, successor
+}
+
+func TestS13ACronJobIsScheduledThoughTheLastStatusOfItsPredecessorCouldNotBeWritten(t *testing.T) {
+	s, _ := succeeded(t)
 	s.reconcile()
 	tick := s.toNextTick()
 	s.reconcile()
@@ -1074,17 +1082,7 @@ func TestS13ACronJobIsScheduledThoughTheLastStatusOfItsPredecessorCouldNotBeWrit
 }
 
 func TestS14ANewLeaderSchedulesACronJobThatIsCreatedAgainWhileItAsksForTheOneBefore(t *testing.T) {
-	s := newStage(t, every())
-	s.interfere(statusFails(errTrouble))
-	s.toNextTick()
-	s.reconcile()
-	require.True(t, s.reconciler.memory.entries[s.key].progress.isStale)
-	s.stopInterfering()
-	require.NoError(t, mgr.GetClient().Delete(t.Context(), s.stored()))
-	successor := every().Namespace(s.key.Namespace).Obj()
-	successor.UID, successor.Generation = "", 0
-	require.NoError(t, mgr.GetClient().Create(t.Context(), successor))
-	s.awaitCached()
+	s, successor := succeeded(t)
 	tick := successor.CreationTimestamp.Add(2 * time.Minute)
 	s.clock.SetTime(tick)
 	s.reconciler.leadingSince = tick
