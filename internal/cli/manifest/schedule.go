@@ -140,17 +140,19 @@ func CheckSchedules(spec *v2.CronJobSpec) error {
 
 // checkFields says what is wrong with one of them, and what its text would be.
 func checkFields(path string, fields v2.CronSchedule, parse schedule.Parser) (string, error) {
-	set := fieldsOf(fields)
-	switch {
-	case len(set) == 0:
-		return "", fmt.Errorf("%s: set at least one of minute, hour, dayOfMonth, month, dayOfWeek or every", path)
-	case fields.Every != "" && len(set) > 1:
-		return "", fmt.Errorf("%s: every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek", path)
+	set := map[string]string{}
+	for _, f := range fieldsOf(fields) {
+		set[f.name] = f.text
 	}
-	for _, f := range set {
-		if mistake := schedule.CheckField(f.name, f.text); mistake != nil {
-			return "", fmt.Errorf("%s.%s: Invalid value: %q: %s", path, mistake.Field, mistake.Value, mistake.Reason)
+	if len(set) == 0 {
+		return "", fmt.Errorf("%s: set at least one of minute, hour, dayOfMonth, month, dayOfWeek or every", path)
+	}
+	if mistakes := schedule.CheckFields(set); len(mistakes) > 0 {
+		first := mistakes[0]
+		if first.Field == "" {
+			return "", fmt.Errorf("%s: %s", path, first.Reason)
 		}
+		return "", fmt.Errorf("%s.%s: Invalid value: %q: %s", path, first.Field, first.Value, first.Reason)
 	}
 	text, err := toText(fields)
 	if err == nil {
