@@ -138,6 +138,11 @@ func writeTexts(texts []string) []string {
 	return values
 }
 
+// APIVersions returns those of all versions, that of the hub first.
+func (t Table) APIVersions() []string {
+	return append([]string{t.Hub.APIVersion}, each(t.Spokes, func(s Spoke) string { return s.APIVersion })...)
+}
+
 // versions returns all of them, the hub first.
 func (t Table) versions() []Spoke {
 	all := append([]Spoke{{read: readTexts, write: writeTexts}}, t.Spokes...)
@@ -160,10 +165,10 @@ func find(all []Spoke, name func(Spoke) string, from, to string) (*Spoke, *Spoke
 }
 
 // ConvertJSON converts an object, as JSON, to an API version. It changes only apiVersion, the
-// members that versions write differently, their annotations, and what spokes show in the status. All
-// else is copied as bytes: "1000m" does not become "1", partial objects get no empty fields, and a
-// value that Go types can't decode does not fail a list. It adds empty metadata, and drops labels and
-// annotations that are not strings: the API server would fail the whole request.
+// members that versions write differently, their annotations, and what spokes show in the status.
+// All else is copied as bytes: "1000m" does not become "1", partial objects get no empty fields,
+// and a value that Go types can't decode does not fail a list. It adds empty metadata, and drops
+// labels and annotations that are not strings: the API server would fail the whole request.
 //
 // It fails for what is not a JSON object, for another kind, and for unknown versions.
 func (t Table) ConvertJSON(object []byte, apiVersion string) ([]byte, error) {

@@ -105,15 +105,6 @@ func (c *checker) sum(count int) {
 	_, _ = fmt.Fprintf(c.Out, "converted %d CronJobs to each version and back%s\n", count, tried)
 }
 
-// apiVersions are those of all versions that this build knows.
-func apiVersions() []string {
-	all := []string{batch.Versions.Hub.APIVersion}
-	for _, spoke := range batch.Versions.Spokes {
-		all = append(all, spoke.APIVersion)
-	}
-	return all
-}
-
 // servedBy returns the API versions that a CRD serves.
 func servedBy(crd *apiextensionsv1.CustomResourceDefinition) map[string]bool {
 	served := map[string]bool{}
@@ -141,7 +132,7 @@ func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) 
 		return []string{err.Error()}
 	}
 	var found []string
-	for _, apiVersion := range apiVersions() {
+	for _, apiVersion := range batch.Versions.APIVersions() {
 		version := path.Base(apiVersion)
 		converted, err := c.convert(stored, apiVersion)
 		if err != nil {
@@ -175,8 +166,8 @@ func (c *checker) changes(stored, converted []byte, apiVersion string) (string, 
 	return string(patch), nil
 }
 
-// tryWrite has the API server try to write an object. One that was written or deleted since it was read
-// is as good as tried: others have just written it.
+// tryWrite has the API server try to write an object. One that was written or deleted since it was
+// read is as good as tried: others have just written it.
 func (c *checker) tryWrite(ctx context.Context, converted []byte) error {
 	object := &unstructured.Unstructured{}
 	if err := object.UnmarshalJSON(converted); err != nil {

@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package conversiontest checks the laws of a conversion for any table of versions. The caller gives
-// samples: objects as JSON, of any of the versions, garbage included.
+// Package conversiontest checks the laws of a conversion for any table of versions. The caller
+// gives samples: objects as JSON, of any of the versions, garbage included.
 package conversiontest
 
 import (
@@ -55,7 +55,7 @@ func hold(t testing.TB, table spoke.Table, object []byte, isSample bool) {
 	if _, err := table.ConvertJSON(object, source); err != nil {
 		return
 	}
-	for _, version := range versions(table) {
+	for _, version := range table.APIVersions() {
 		before := bytes.Clone(object)
 		converted := convert(t, table, object, version)
 		require.Equal(t, string(converted), string(convert(t, table, object, version)), "C9: conversion is pure")
@@ -70,14 +70,15 @@ func hold(t testing.TB, table spoke.Table, object []byte, isSample bool) {
 		return
 	}
 	returns(t, table, object, isSample)
-	// What is stale, or could be written in another way, is gone after one conversion there and back.
-	for _, other := range versions(table) {
+	// What is stale, or could be written in another way, is gone after one conversion there and
+	// back.
+	for _, other := range table.APIVersions() {
 		if other != source {
 			object = convert(t, table, convert(t, table, object, other), source)
 		}
 	}
 	direct := map[string][]byte{}
-	for _, version := range versions(table) {
+	for _, version := range table.APIVersions() {
 		direct[version] = convert(t, table, object, version)
 	}
 	walk(t, table, direct, source, []string{source}, object)
@@ -100,7 +101,7 @@ func returns(t testing.TB, table spoke.Table, object []byte, isSample bool) {
 		typed, ok := decode(table, source, raw)
 		return all, typed, ok
 	}
-	for _, other := range versions(table) {
+	for _, other := range table.APIVersions() {
 		back := convert(t, table, convert(t, table, object, other), source)
 		want, wantTyped, isTyped := plain(object)
 		got, gotTyped, ok := plain(back)
@@ -122,7 +123,7 @@ func walk(t testing.TB, table spoke.Table, direct map[string][]byte, at string, 
 	if len(path) > longestPath {
 		return
 	}
-	for _, next := range versions(table) {
+	for _, next := range table.APIVersions() {
 		if next != at {
 			walk(t, table, direct, next, append(slices.Clone(path), next), convert(t, table, object, next))
 		}
@@ -162,8 +163,8 @@ func goTypes(t testing.TB, table spoke.Table, direct map[string][]byte) {
 	}
 }
 
-// holds reports whether a Go object has all that JSON has. A Go type can't distinguish no spec from an
-// empty one.
+// holds reports whether a Go object has all that JSON has. A Go type can't distinguish no spec from
+// an empty one.
 func holds(t testing.TB, table spoke.Table, typed runtime.Object, object []byte) bool {
 	t.Helper()
 	raw, err := json.Marshal(typed)
@@ -183,7 +184,7 @@ func requireSame(t testing.TB, want, got runtime.Object, message string) {
 // what another sample has there, and checks that exactly this comes back along every path.
 func editsWin(t testing.TB, table spoke.Table, sample, other []byte) {
 	t.Helper()
-	for _, version := range versions(table) {
+	for _, version := range table.APIVersions() {
 		object, err := table.ConvertJSON(sample, version)
 		edit, err2 := table.ConvertJSON(other, version)
 		if err != nil || err2 != nil {
@@ -195,7 +196,7 @@ func editsWin(t testing.TB, table spoke.Table, sample, other []byte) {
 			continue
 		}
 		want := maps.Clone(spec)
-		for _, each := range versions(table) {
+		for _, each := range table.APIVersions() {
 			for _, name := range membersOf(table, each) {
 				delete(want, name)
 			}
@@ -212,7 +213,7 @@ func editsWin(t testing.TB, table spoke.Table, sample, other []byte) {
 		if !hasRoom(table, raw) {
 			continue
 		}
-		for _, through := range versions(table) {
+		for _, through := range table.APIVersions() {
 			back := convert(t, table, convert(t, table, raw, through), version)
 			require.Equal(t, withoutNone(values(t, table, raw)["spec"]), withoutNone(values(t, table, back)["spec"]),
 				"C6, C11: an edit in %s is not undone through %s", version, through)
@@ -236,7 +237,7 @@ func hasRoom(table spoke.Table, object []byte) bool {
 	if utiljson.Unmarshal(object, &partial) != nil {
 		return false
 	}
-	annotations := map[string]string{table.Hub.Annotations.Value + "x": strings.Repeat("x", 3*len(versions(table))*len(object))}
+	annotations := map[string]string{table.Hub.Annotations.Value + "x": strings.Repeat("x", 3*len(table.APIVersions())*len(object))}
 	maps.Copy(annotations, partial.Annotations)
 	return len(apivalidation.ValidateAnnotations(annotations, nil)) == 0
 }
@@ -328,15 +329,6 @@ func versionOf(object []byte) string {
 	_ = json.Unmarshal(object, &meta)
 	_ = json.Unmarshal(meta["apiVersion"], &version)
 	return version
-}
-
-// versions are those of a table, the hub first.
-func versions(table spoke.Table) []string {
-	all := []string{table.Hub.APIVersion}
-	for i := range table.Spokes {
-		all = append(all, table.Spokes[i].APIVersion)
-	}
-	return all
 }
 
 func membersOf(table spoke.Table, version string) []string {
