@@ -38,7 +38,8 @@ type lookup struct {
 	// answers has the Jobs that were looked up, by name; nil for none.
 	answers map[string]*batchv1.Job
 
-	// err is why a read of Jobs failed; nil if none did. No other one is tried, as it would probably fail, too.
+	// err is why a read of Jobs failed; nil if none did. No other one is tried, as it would
+	// probably fail, too.
 	err error
 
 	// isUncertain is whether a Job may exist that is in no answer and not in the cache.
@@ -166,8 +167,8 @@ func (l *lookup) input() plan.Input {
 	return in
 }
 
-// addJobs adds the Jobs that the CronJob controls: those in the cache, as the API server has them if
-// it was asked, and those that the cache lacks.
+// addJobs adds the Jobs that the CronJob controls: those in the cache, as the API server has them
+// if it was asked, and those that the cache lacks.
 func (l *lookup) addJobs(in *plan.Input) {
 	uids := sets.New[types.UID]()
 	add := func(job *batchv1.Job, isOutdated bool) {

@@ -30,7 +30,8 @@ type progress struct {
 	schedule string
 
 	// seenAt is when this process first saw generation, and scheduleSeenAt when it first saw
-	// schedule. Edits that it has seen since and that left the schedule as it is do not change that.
+	// schedule. Edits that it has seen since and that left the schedule as it is do not change
+	// that.
 	seenAt, scheduleSeenAt time.Time
 
 	// isStale is whether a status write failed since the CronJob was last read from the API server.
@@ -76,7 +77,8 @@ type progress struct {
 	// failed has the kinds of the requests that failed in this reconcile.
 	failed []string
 
-	// isLeftToDelete is whether this reconcile had no time to delete all Jobs that are to be deleted.
+	// isLeftToDelete is whether this reconcile had no time to delete all Jobs that are to be
+	// deleted.
 	isLeftToDelete bool
 }
 
@@ -86,8 +88,8 @@ type unrecordedRun struct {
 	isGone bool         // whether the Job no longer exists
 }
 
-// see updates the run when its Job has ended; none runs again. It copies the Job: a pointer into the
-// list of a cache read would keep the whole list in memory.
+// see updates the run when its Job has ended; none runs again. It copies the Job: a pointer into
+// the list of a cache read would keep the whole list in memory.
 func (run *unrecordedRun) see(job *batchv1.Job) {
 	if plan.ResultOf(job) != "" && plan.ResultOf(run.job) == "" {
 		run.job = new(*job)
@@ -202,8 +204,9 @@ func (p *progress) isUnconfirmed(name string) bool {
 	return slices.ContainsFunc(p.unconfirmed, func(job unconfirmedJob) bool { return job.name == name })
 }
 
-// doubtful names the Jobs that the cache lacks and of which it is unknown whether they exist: those of
-// unanswered requests and, while no status can be written, those of runs, which somebody may delete.
+// doubtful names the Jobs that the cache lacks and of which it is unknown whether they exist: those
+// of unanswered requests and, while no status can be written, those of runs, which somebody may
+// delete.
 func (p *progress) doubtful(seen *observed) []string {
 	var names []string
 	for _, job := range p.unconfirmed {

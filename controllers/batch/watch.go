@@ -20,8 +20,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// watching enqueues an event if saw reports that it can change a plan. saw also keeps what the event
-// tells, which a predicate should not do. An object is nil before its creation and after its deletion.
+// watching enqueues an event if saw reports that it can change a plan. saw also keeps what the
+// event tells, which a predicate should not do. An object is nil before its creation and after its
+// deletion.
 type watching[T client.Object] struct {
 	handler.TypedEventHandler[T, reconcile.Request]
 
@@ -51,11 +52,11 @@ func (w watching[T]) Delete(ctx context.Context, e event.TypedDeleteEvent[T], q 
 	}
 }
 
-// sawCronJob reports whether a change of a CronJob can change a plan: an edit of the spec, a change of
-// whether it can be decoded, a resume, or another UID, as a list after a broken watch shows a CronJob
-// that was deleted and created again. It drops the written copy in memory once the cache has it: it is
-// as large as the CronJob, and the next reconcile may come tomorrow. On a deletion it reports the
-// missed ticks of the last status, because no reconcile will see it.
+// sawCronJob reports whether a change of a CronJob can change a plan: an edit of the spec, a change
+// of whether it can be decoded, a resume, or another UID, as a list after a broken watch shows a
+// CronJob that was deleted and created again. It drops the written copy in memory once the cache
+// has it: it is as large as the CronJob, and the next reconcile may come tomorrow. On a deletion it
+// reports the missed ticks of the last status, because no reconcile will see it.
 func (r *CronJobReconciler) sawCronJob(before, after *v1.CronJob) bool {
 	switch {
 	case after == nil:
@@ -70,9 +71,10 @@ func (r *CronJobReconciler) sawCronJob(before, after *v1.CronJob) bool {
 		before.Annotations[v1.ResumedAtAnnotation] != after.Annotations[v1.ResumedAtAnnotation]
 }
 
-// sawJob reports whether a change of a Job can change a plan: an end, a deletion, an owner reference
-// that was added or removed. Most changes are about its Pods. It keeps a Job that had ended when it was
-// deleted, such as one with ttlSecondsAfterFinished 0: the next reconcile may not see how it ended.
+// sawJob reports whether a change of a Job can change a plan: an end, a deletion, an owner
+// reference that was added or removed. Most changes are about its Pods. It keeps a Job that had
+// ended when it was deleted, such as one with ttlSecondsAfterFinished 0: the next reconcile may not
+// see how it ended.
 func (r *CronJobReconciler) sawJob(before, after *batchv1.Job) bool {
 	switch {
 	case after == nil:

@@ -43,10 +43,10 @@ func (in *Input) unasked(names []string) []string {
 
 // ask returns what is to be looked up before the plan is carried out, as the cache may be stale:
 // this CronJob, if the previous leader may have started the due tick; else Jobs that the status
-// lists and that were not observed, Jobs of ticks that would be missed unless the previous leader has
-// run them, and observed Jobs that seem to run although the status records their end. If the plan
-// counts a failure that the cache lacks, it asks for all that seem to run: one that ended before may
-// have succeeded.
+// lists and that were not observed, Jobs of ticks that would be missed unless the previous leader
+// has run them, and observed Jobs that seem to run although the status records their end. If the
+// plan counts a failure that the cache lacks, it asks for all that seem to run: one that ended
+// before may have succeeded.
 func (p *Plan) ask(in Input) Question {
 	isNew := in.Now.Sub(in.LeadingSince) < MaxCacheLag
 	if !in.Confirmed && isNew && p.Start != nil && !p.Start.At.After(in.LeadingSince) {

@@ -235,8 +235,8 @@ func (j *judge) twice(r *run) {
 }
 
 // isForgotten reports whether nobody can know of a run any more: its Job was deleted before any
-// status recorded it, and the process that asked for it has ended, or got no answer, or somebody else
-// has asked.
+// status recorded it, and the process that asked for it has ended, or got no answer, or somebody
+// else has asked.
 func (j *judge) isForgotten(r *run) bool {
 	return !r.gone.IsZero() && !r.recorded && (r.process != j.process || r.by != "manager" || r.isUnanswered)
 }
@@ -274,8 +274,8 @@ func (j *judge) ended(job *batchv1.Job, succeeds bool) {
 // isKnown reports whether the process knows how a Job ended.
 func (j *judge) isKnown(r *run) bool { return r.isTold || r.knownTo == j.process }
 
-// sawEnd notes that the process was told of a Job, and how it ended: at once, or by its cache before
-// it decides the next time.
+// sawEnd notes that the process was told of a Job, and how it ended: at once, or by its cache
+// before it decides the next time.
 func (j *judge) sawEnd(job *batchv1.Job, atOnce bool) {
 	if atOnce {
 		j.runOf(job.UID).isUnanswered = false

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The values of a version are JSON, the first empty if there is none. One that the version can't read
-// has an empty text. So annotations keep it, like any other value that no text can express.
+// The values of a version are JSON, the first empty if there is none. One that the version can't
+// read has an empty text. So annotations keep it, like any other value that no text can express.
 
 // convert converts an object through the hub, which is the first of all versions.
 func (o *object) convert(all []Spoke, from, to *Spoke) {
@@ -31,8 +31,8 @@ func (o *object) convert(all []Spoke, from, to *Spoke) {
 		if len(text) > maxShown {
 			text = append(text[:maxShown], '…')
 		}
-		// A manifest has no UID, and gets no status. No manager owns the member by that: the API server
-		// computes ownership from the request, without the status.
+		// A manifest has no UID, and gets no status. No manager owns the member by that: the API
+		// server computes ownership from the request, without the status.
 		if len(text) > 0 && textOf(o.metadata.get("uid")) != "" {
 			o.show(to.Shown, encode(string(text)))
 		}
@@ -91,8 +91,8 @@ func convert(values []string, from, to *Spoke) []string {
 	return to.write(texts)
 }
 
-// means converts values to what may stand beside them. A Go type can't distinguish none from the zero
-// value, so none stands for both.
+// means converts values to what may stand beside them. A Go type can't distinguish none from the
+// zero value, so none stands for both.
 func means(values []string, from, to *Spoke, beside []string) []string {
 	converted := convert(values, from, to)
 	if beside[0] == "" && converted[0] == to.none {
@@ -101,8 +101,8 @@ func means(values []string, from, to *Spoke, beside []string) []string {
 	return converted
 }
 
-// keep returns what annotations keep of a version's values: those that converting there and back does
-// not restore. A text is kept as it is, unless it is JSON, which stands for that value.
+// keep returns what annotations keep of a version's values: those that converting there and back
+// does not restore. A text is kept as it is, unless it is JSON, which stands for that value.
 func keep(values, again []string) (kept Members) {
 	if values[0] != again[0] {
 		kept.Value = cmp.Or(values[0], "null")
@@ -137,9 +137,9 @@ func (o *object) kept(s *Spoke, others []string) []string {
 }
 
 // restore returns converted values, with the kept originals of those that have one. An original
-// belongs to the value that it converts to: the one at its own position, or else one that was moved.
-// So an edited value has no original, and others keep theirs when some are inserted, deleted or
-// swapped.
+// belongs to the value that it converts to: the one at its own position, or else one that was
+// moved. So an edited value has no original, and others keep theirs when some are inserted, deleted
+// or swapped.
 func (o *object) restore(values, converted []string, from, to *Spoke) []string {
 	kept := o.kept(to, converted)
 	if slices.Equal(kept, converted) {
@@ -178,8 +178,8 @@ func (o *object) restore(values, converted []string, from, to *Spoke) []string {
 	return restored
 }
 
-// dropStale drops the annotations of a hub object, with these values, that don't convert to them. It
-// leaves those of one version.
+// dropStale drops the annotations of a hub object, with these values, that don't convert to them.
+// It leaves those of one version.
 func (o *object) dropStale(all []Spoke, values []string, except *Spoke) {
 	for i := range all[1:] {
 		if s := &all[i+1]; s != except {

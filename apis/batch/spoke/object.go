@@ -14,8 +14,9 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 )
 
-// members are those of a JSON object, or the elements of a list, which have no names. They are parts
-// of the text that they were read from: to decode and encode all of it would take twice as long.
+// members are those of a JSON object, or the elements of a list, which have no names. They are
+// parts of the text that they were read from: to decode and encode all of it would take twice as
+// long.
 type members []member
 
 type member struct{ name, value string }
@@ -228,8 +229,8 @@ func (o *object) show(name, value string) {
 }
 
 // annotate has the annotations of a version keep this and nothing else. It leaves out what the API
-// server would refuse, which would fail every list that has the object: it checks annotations only if
-// a conversion changes them.
+// server would refuse, which would fail every list that has the object: it checks annotations only
+// if a conversion changes them.
 func (o *object) annotate(keys, kept Members) {
 	rest := maps.Clone(o.annotations)
 	delete(rest, keys.Value)

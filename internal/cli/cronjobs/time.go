@@ -15,10 +15,10 @@ import (
 const TimeForms = "a time as in RFC 3339; a local one in the zone of the schedule such as 2026-06-01T22:00, or 2026-06-01 for its " +
 	"midnight; now, or a duration from now such as 6h or -2h."
 
-// ParseTime reads a time from the value of a flag: one of RFC 3339, a local one in the zone, "now", or
-// a duration from now. A date is its midnight. Where the clocks shift, a local time is that of a
-// schedule's tick: the first of two, and the end of the gap for one that the clocks skip. Errors name
-// the flag.
+// ParseTime reads a time from the value of a flag: one of RFC 3339, a local one in the zone, "now",
+// or a duration from now. A date is its midnight. Where the clocks shift, a local time is that of a
+// schedule's tick: the first of two, and the end of the gap for one that the clocks skip. Errors
+// name the flag.
 func ParseTime(flag, text string, zone *time.Location, now time.Time) (time.Time, error) {
 	if text == "now" {
 		return now.In(zone), nil

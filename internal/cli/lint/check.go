@@ -42,8 +42,9 @@ type problem struct {
 }
 
 // checker checks CronJobs in the order in which the API server does: the fields, the metadata, the
-// schema, and then the webhooks. It does so by the API server's own packages. The API server stops at
-// the first of these that finds something; the checker goes on without the fields that are wrong.
+// schema, and then the webhooks. It does so by the API server's own packages. The API server stops
+// at the first of these that finds something; the checker goes on without the fields that are
+// wrong.
 type checker struct {
 	schemas map[manifest.Version]schema
 	now     time.Time

@@ -5,8 +5,8 @@ package manifest
 
 import "bytes"
 
-// Count returns how many CronJobs a file has: of ours, and of the built-in ones. What can't be read has
-// none.
+// Count returns how many CronJobs a file has: of ours, and of the built-in ones. What can't be read
+// has none.
 func Count(text []byte) (ours, builtIn int) {
 	if !bytes.Contains(text, []byte(cronJobKind)) {
 		return 0, 0

@@ -20,8 +20,8 @@ import (
 )
 
 // rewrite writes each CronJob as it is, which stores it in the storage version, and then takes the
-// other versions off the list. One that can't be written keeps the list as it is, and not the others
-// from being written.
+// other versions off the list. One that can't be written keeps the list as it is, and not the
+// others from being written.
 func (m *migrator) rewrite(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, version string) error {
 	m.say("writing each CronJob as it is, to store it as %s", version)
 	everywhere, written := cronjobs.Selection{AllNamespaces: true}, 0
@@ -41,8 +41,8 @@ func (m *migrator) rewrite(ctx context.Context, crd *apiextensionsv1.CustomResou
 	return m.trim(ctx, crd, version)
 }
 
-// write writes an object as it is. One that others write meanwhile is read and written again; one that
-// is gone needs it no more.
+// write writes an object as it is. One that others write meanwhile is read and written again; one
+// that is gone needs it no more.
 func (m *migrator) write(ctx context.Context, object *unstructured.Unstructured) error {
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		err := m.client.Update(ctx, object)

@@ -51,8 +51,8 @@ func (c *check) backfills(s *timeline, ticks map[int64]*run) {
 }
 
 // isUntold reports whether nothing stored at a revision told of a run: its Job was deleted, by
-// somebody else or by a manager that was refused to write the status, and no status told of it. Only
-// a write before each creation could prevent that.
+// somebody else or by a manager that was refused to write the status, and no status told of it.
+// Only a write before each creation could prevent that.
 func (c *check) isUntold(s *timeline, run *run, revision int64) bool {
 	booked := func(v version) bool { return !v.LastSchedule.Before(run.Tick) && v.revision < revision }
 	deleted := c.acts[run.UID] || c.isRefused(s, run.createdAt, run.deletedAt, history.Statuses)
@@ -220,8 +220,8 @@ func (c *check) edits(s *timeline) {
 // unsure is how much times are off that are rounded to seconds and taken by several.
 const unsure = 3 * time.Second
 
-// lastAnchors is how many of the last runs may be what an interval counts from, for whoever does not
-// know of all yet.
+// lastAnchors is how many of the last runs may be what an interval counts from, for whoever does
+// not know of all yet.
 const lastAnchors = 3
 
 // isTick reports whether a run is of a tick, for one who knows of the runs before it, or of all but
@@ -312,8 +312,8 @@ func (s *timeline) inForce(from time.Time, to int64) []spec {
 	return specs
 }
 
-// How long a manager may not know what became of a Job, in the storm, where watches lag and requests
-// wait, and without faults.
+// How long a manager may not know what became of a Job, in the storm, where watches lag and
+// requests wait, and without faults.
 const (
 	lagInStorm = 10 * time.Second
 	lagInCalm  = 2 * time.Second

@@ -75,8 +75,8 @@ func (c *check) due(s *timeline, span span) []time.Time {
 	return span.ticks(from, span.until, anchor)
 }
 
-// anchors returns the runs before a revision that an interval may count from: those of the schedule,
-// and those that users backfilled and a status tells of as the last one.
+// anchors returns the runs before a revision that an interval may count from: those of the
+// schedule, and those that users backfilled and a status tells of as the last one.
 func (s *timeline) anchors(revision int64) []*run {
 	untold := func(run *run) bool { return !s.told(run) }
 	runs := slices.Concat(s.runs, slices.DeleteFunc(slices.Clone(s.backfills), untold))
@@ -176,9 +176,9 @@ func (c *check) statusBy(s *timeline, span span, tick time.Time) time.Time {
 }
 
 // untold judges a missed tick that a status tells of from one instant to another, and no event. Who
-// leads next tells what the status says, so that it is excused only if there was no time for that: if
-// a process ended soon after the status was written, or soon before it no longer told of the tick,
-// while events waited because of an outage.
+// leads next tells what the status says, so that it is excused only if there was no time for that:
+// if a process ended soon after the status was written, or soon before it no longer told of the
+// tick, while events waited because of an outage.
 func (c *check) untold(s *timeline, tick, from, until time.Time) {
 	switch {
 	case until.Before(from.Add(c.slow(lastWords))):

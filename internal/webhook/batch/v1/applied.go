@@ -17,9 +17,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
-// warnMerged warns of a client-side kubectl apply that merged the fields of a schedule with those that
-// were stored: what was applied means one thing, and the object now says another. kubectl writes what
-// it applies into an annotation.
+// warnMerged warns of a client-side kubectl apply that merged the fields of a schedule with those
+// that were stored: what was applied means one thing, and the object now says another. kubectl
+// writes what it applies into an annotation.
 func warnMerged(before, after *v1.CronJob) admission.Warnings {
 	manifest := after.Annotations[corev1.LastAppliedConfigAnnotation]
 	if manifest == "" || manifest == before.Annotations[corev1.LastAppliedConfigAnnotation] {
