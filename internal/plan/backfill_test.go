@@ -120,7 +120,7 @@ func TestS6ABackfilledJobHoldsATickBack(t *testing.T) {
 	p := Decide(NewInput(c, at("10:05:01"), builders.MakeJob(c, at("09:00:00")).Backfilled(at("10:04:00")).Obj()))
 	assert.Nil(t, p.Start)
 	require.NotNil(t, p.HeldBy)
-	assert.EqualValues(t, 1, p.Status.ActiveCount)
+	assert.EqualValues(t, 1, *p.Status.ActiveCount)
 }
 
 func TestS8BackfilledJobsHaveAHistoryLimitOfTheirOwn(t *testing.T) {

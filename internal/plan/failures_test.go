@@ -85,7 +85,7 @@ func TestS21AFailureCountsOnceThoughItsJobIsGoneWhenTheAnswerToItsStatusIsLost(t
 	}
 	t.Run("the status says that it runs", func(t *testing.T) {
 		in := NewInput(w.c.DeepCopy(), w.now)
-		in.CronJob.Status.Active, in.CronJob.Status.ActiveCount = []corev1.ObjectReference{Reference(failed)}, 1
+		in.CronJob.Status.Active, in.CronJob.Status.ActiveCount = []corev1.ObjectReference{Reference(failed)}, new(int32(1))
 		in.CronJob.Status.FailuresTowardsStop, in.CronJob.Status.ConsecutiveFailures = 0, 0
 		in.Gone = []*batchv1.Job{failed}
 		p := Decide(in)

@@ -198,7 +198,7 @@ func (s *situation) job(c *v1.CronJob, tick time.Time, what byte) *batchv1.Job {
 	}
 	job := b.Obj()
 	if what&16 != 0 {
-		c.Status.ActiveCount++
+		c.Status.ActiveCount = new(int32(ActiveCount(c.Status) + 1))
 		if len(c.Status.Active) < maxListed {
 			c.Status.Active = append(c.Status.Active, corev1.ObjectReference{Name: job.Name, Namespace: job.Namespace, UID: job.UID})
 		}

@@ -232,7 +232,10 @@ const (
 // ActiveCount returns how many Jobs run according to a status. A status that was written before the
 // field activeCount existed lists them all.
 func ActiveCount(status v1.CronJobStatus) int {
-	return max(int(status.ActiveCount), len(status.Active))
+	if status.ActiveCount == nil {
+		return len(status.Active)
+	}
+	return max(int(*status.ActiveCount), len(status.Active))
 }
 
 // unlistedCount returns how many running Jobs a status counts and does not list.
@@ -345,7 +348,7 @@ func (p *Plan) awaitNewest(in Input, jobs sortedJobs) {
 // setActive sets the running Jobs in the status. They are sorted, oldest first.
 func (p *Plan) setActive(running []jobState) {
 	p.running = running
-	p.Status.ActiveCount = int32(len(running) + p.unobserved) //nolint:gosec // no API server holds as many
+	p.Status.ActiveCount = new(int32(len(running) + p.unobserved)) //nolint:gosec // no API server holds as many
 	p.Status.Active = nil
 	if len(running) > 0 {
 		p.Status.Active = make([]corev1.ObjectReference, min(len(running), maxListed))

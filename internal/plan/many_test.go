@@ -221,7 +221,7 @@ func (w *crowd) check() {
 	for _, job := range running {
 		w.known.Insert(job.UID)
 	}
-	unobserved := int(status.ActiveCount) - len(running)
+	unobserved := int(*status.ActiveCount) - len(running)
 	require.Contains(w.t, []int{0, 1}, unobserved, "%d Jobs run", len(running))
 	if unobserved == 1 {
 		require.Less(w.t, w.now.Sub(timeOf(status.LastScheduleTime)), MaxCacheLag+Jitter(w.c), "what is gone is told of after a minute")
@@ -276,7 +276,7 @@ func grown(t *testing.T, policy v1.ConcurrencyPolicy, count int) (*v1.CronJob, [
 	}
 	c.Status = Decide(NewInput(c, at("09:59:05"), jobs...)).Status
 	require.Len(t, c.Status.Active, min(count, maxListed))
-	require.EqualValues(t, count, c.Status.ActiveCount)
+	require.EqualValues(t, count, *c.Status.ActiveCount)
 	return c, jobs
 }
 
@@ -295,7 +295,7 @@ func TestR2TheEndOfAJobThatTheStatusDoesNotListIsTold(t *testing.T) {
 	p := Decide(NewInput(c, at("09:59:10"), jobs...))
 	assert.Equal(t, []Ended{{done, Failed}}, p.Ended)
 	assert.Zero(t, p.DeletedCount)
-	assert.EqualValues(t, 149, p.Status.ActiveCount)
+	assert.EqualValues(t, 149, *p.Status.ActiveCount)
 	c.Status = p.Status
 
 	in := NewInput(c, at("10:09:09"), jobs...)
@@ -314,10 +314,10 @@ func TestR2TheNewestJobIsNotTakenForDeletedWhenTheEndOfAnotherIsToldAgain(t *tes
 	jobs = but(jobs, 120, builders.MakeJob(c, tick).Failed(at("09:59:10")).Obj())
 	in := NewInput(c, at("09:59:10"), jobs...)
 	c.Status = Conclude(in, Decide(in), Outcome{}).Status
-	require.EqualValues(t, 149, c.Status.ActiveCount)
+	require.EqualValues(t, 149, *c.Status.ActiveCount)
 	in = NewInput(c, at("09:59:20"), but(jobs[:149], 3)...) // the cache lacks the newest
 	status := Conclude(in, Decide(in), Outcome{}).Status
-	assert.EqualValues(t, 148, status.ActiveCount)
+	assert.EqualValues(t, 148, *status.ActiveCount)
 	assert.Equal(t, v1.RunRunning, status.RecentRuns[0].Result)
 }
 
@@ -341,7 +341,7 @@ func TestR2DeletedJobsThatTheStatusDoesNotListAreCounted(t *testing.T) {
 			}
 			p := Decide(NewInput(c, tc.now, jobs...))
 			assert.Equal(t, tc.want, p.DeletedCount)
-			assert.EqualValues(t, tc.wantLeft, p.Status.ActiveCount)
+			assert.EqualValues(t, tc.wantLeft, *p.Status.ActiveCount)
 			assert.Equal(t, at("10:00:00"), cmp.Or(p.WakeAt, at("10:00:00")))
 			c.Status = p.Status
 			assert.Zero(t, Decide(NewInput(c, tc.now, jobs...)).DeletedCount, "once")
@@ -357,7 +357,7 @@ func TestR2TheNewestJobOfASuspendedCronJobIsLookedForAgain(t *testing.T) {
 	c.Status = p.Status
 	p = Decide(NewInput(c, at("10:00:00"), jobs[:149]...))
 	assert.Equal(t, 1, p.DeletedCount)
-	assert.EqualValues(t, 149, p.Status.ActiveCount)
+	assert.EqualValues(t, 149, *p.Status.ActiveCount)
 	assert.Zero(t, p.WakeAt)
 }
 
@@ -369,13 +369,13 @@ func TestR2ReplaceDeletesTheJobsThatTheStatusDoesNotList(t *testing.T) {
 	assert.Equal(t, jobs, p.Replace)
 	done := Conclude(in, p, Outcome{Deleted: p.Replace[:149]})
 	assert.Equal(t, 149, done.ReplacedCount)
-	assert.EqualValues(t, 1, done.Status.ActiveCount)
+	assert.EqualValues(t, 1, *done.Status.ActiveCount)
 	assert.Equal(t, []string{jobs[149].Name}, activeNames(&v1.CronJob{Status: done.Status}))
 
 	p = Decide(in)
 	done = Conclude(in, p, Outcome{Deleted: p.Replace, Job: builders.MakeJob(c, at("10:00:00")).Obj()})
 	assert.Equal(t, 150, done.ReplacedCount)
-	assert.EqualValues(t, 1, done.Status.ActiveCount)
+	assert.EqualValues(t, 1, *done.Status.ActiveCount)
 	assert.Equal(t, []string{"c-1767261600"}, activeNames(&v1.CronJob{Status: done.Status}))
 
 	unwritten := Decide(NewInput(c, at("10:00:01"), builders.MakeJob(c, at("10:00:00")).Obj()))
@@ -385,7 +385,7 @@ func TestR2ReplaceDeletesTheJobsThatTheStatusDoesNotList(t *testing.T) {
 
 func TestR2AStatusThatListsAllThatRunIsCut(t *testing.T) {
 	c, jobs := grown(t, v1.AllowConcurrent, 8000)
-	c.Status.ActiveCount, c.Status.Active = 0, nil // as before the field existed
+	c.Status.ActiveCount, c.Status.Active = nil, nil // as before the field existed
 	for _, job := range jobs {
 		c.Status.Active = append(c.Status.Active, Reference(job))
 	}
@@ -393,7 +393,7 @@ func TestR2AStatusThatListsAllThatRunIsCut(t *testing.T) {
 	p := Decide(NewInput(c, at("09:59:10"), jobs[:7990]...))
 	assert.Len(t, p.Status.Active, 100)
 	assert.Equal(t, jobs[99].Name, p.Status.Active[99].Name, "the oldest are listed")
-	assert.EqualValues(t, 7990, p.Status.ActiveCount)
+	assert.EqualValues(t, 7990, *p.Status.ActiveCount)
 	assert.Equal(t, 10, p.DeletedCount)
 	assert.Empty(t, p.Ended)
 }

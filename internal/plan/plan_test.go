@@ -302,7 +302,7 @@ func TestS21AJobThatSeemsToRunIsVerifiedIfTheStatusRecordsItsEnd(t *testing.T) {
 		"a newer run says how it ended":              {job: builders.MakeJob(c, at("10:50:00")).Obj()},
 		"its tick is not recorded":                   {job: builders.MakeJob(c, at("11:00:00")).Obj()},
 		"it is listed":                               {job: old, edit: func(s *v1.CronJobStatus) { s.Active = []corev1.ObjectReference{Reference(old)} }},
-		"the status does not list all":               {job: old, edit: func(s *v1.CronJobStatus) { s.ActiveCount = 1 }},
+		"the status does not list all":               {job: old, edit: func(s *v1.CronJobStatus) { s.ActiveCount = new(int32(1)) }},
 		"a new manual run":                           {job: manual},
 		"a manual run that was deleted": {
 			job: manual, edit: func(s *v1.CronJobStatus) { s.RecentRuns[0] = deleted }, want: []string{manual.Name},

@@ -100,7 +100,7 @@ func TestA7BothVersionsPrintTheSameColumns(t *testing.T) {
 	first := s.awaitJobs("c", 1)[0]
 	s.eventually(func() bool { return len(s.get("c").Status.Active) == 1 }, "the status does not list the Job")
 
-	columns := []string{"NAME", "SCHEDULE", "TIMEZONE", "SUSPEND", "ACTIVE", "LAST SCHEDULE", "LAST RUN", "NEXT SCHEDULE", "AGE"}
+	columns := []string{"NAME", "STATUS", "SCHEDULE", "TIMEZONE", "NEXT SCHEDULE", "ACTIVE", "LAST SCHEDULE", "LAST RUN", "AGE"}
 	ago := regexp.MustCompile(`^(\d+m)?\d+s$|^\d+m$`)
 	versions := []string{"v1", "v2"}
 	for _, version := range versions {
@@ -110,8 +110,8 @@ func TestA7BothVersionsPrintTheSameColumns(t *testing.T) {
 		row := got.rows[0]
 		assert.Equal(t, "@every 1s", row["SCHEDULE"])
 		assert.Equal(t, "Europe/Paris", row["TIMEZONE"])
-		assert.Equal(t, "false", row["SUSPEND"])
-		assert.Equal(t, first.Name, row["ACTIVE"])
+		assert.Contains(t, []string{"Scheduled", "Waiting"}, row["STATUS"])
+		assert.Equal(t, "1", row["ACTIVE"])
 		assert.Regexp(t, ago, row["LAST SCHEDULE"])
 		assert.Contains(t, []string{"Running", "Missed"}, row["LAST RUN"])
 		assert.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`, row["NEXT SCHEDULE"])
@@ -123,9 +123,11 @@ func TestA7BothVersionsPrintTheSameColumns(t *testing.T) {
 	s.eventually(func() bool { return s.get("c").Status.LastSuccessfulTime != nil }, "the status does not know of the success")
 	for _, version := range versions {
 		got := parseTable(t, s.kubectl(t, "get", "-n", s.ns, cronJobsIn(version), "-o", "wide"))
-		require.Equal(t, slices.Concat(columns, []string{"CONTAINERS", "IMAGES", "LAST SUCCESS", "LAST FAILURE"}), got.columns, version)
+		require.Equal(t, slices.Concat(columns, []string{"SUSPEND", "SUSPEND UNTIL", "CONTAINERS", "IMAGES", "LAST SUCCESS", "LAST FAILURE"}), got.columns, version)
 		row := got.rows[0]
+		assert.Equal(t, "Suspended", row["STATUS"])
 		assert.Equal(t, "true", row["SUSPEND"])
+		assert.Equal(t, "0", row["ACTIVE"])
 		assert.Equal(t, "main", row["CONTAINERS"])
 		assert.Equal(t, "busybox", row["IMAGES"])
 		assert.Regexp(t, ago, row["LAST SUCCESS"])

@@ -56,7 +56,7 @@ func TestKubeStateMetricsExportsEachCronJobAndWhatItsAlertNeeds(t *testing.T) {
 	s.create(c)
 	before := c.DeepCopy()
 	c.Status = v1.CronJobStatus{
-		ActiveCount: 2, ConsecutiveFailures: 3,
+		ActiveCount: new(int32(2)), ConsecutiveFailures: 3,
 		LastScheduleTime: hour(1), LastSuccessfulTime: hour(2), LastFailureTime: hour(3), NextScheduleTime: hour(5),
 		Missed:     []v1.MissedTicks{{Reason: "Deadline", First: *hour(3), Last: *hour(4), Count: 2, Time: *hour(5)}},
 		Conditions: []metav1.Condition{{Type: v1.ConditionReady, Status: "True", Reason: v1.ReasonSuspended, LastTransitionTime: *hour(0)}},

@@ -443,7 +443,7 @@ func (j *judge) wrote(before, after *v1.CronJobStatus, changed bool) {
 		}
 	}
 	j.logf("status: last %v, next %v, %d active, Ready %s", text(after.LastScheduleTime), text(after.NextScheduleTime),
-		after.ActiveCount, readyReason(after))
+		len(after.Active), readyReason(after))
 }
 
 // event notes an event. The API server stores each once.

@@ -506,8 +506,8 @@ func (j *judge) jobs(c *v1.CronJob, v *version) {
 	slices.Sort(active)
 	slices.Sort(listed)
 	isCut := len(active) > 100 && len(listed) == 100
-	if !slices.Equal(active, listed) && !isCut || int(c.Status.ActiveCount) != len(active) {
-		j.violate("status", "active are %v (%d), and the Jobs %v run", listed, c.Status.ActiveCount, active)
+	if !slices.Equal(active, listed) && !isCut || c.Status.ActiveCount == nil || int(*c.Status.ActiveCount) != len(active) {
+		j.violate("status", "active are %v, activeCount is %v, and the Jobs %v run", listed, c.Status.ActiveCount, active)
 	}
 	for _, entry := range c.Status.RecentRuns {
 		if entry.JobName == "" {

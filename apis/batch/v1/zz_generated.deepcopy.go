@@ -241,6 +241,11 @@ func (in *CronJobStatus) DeepCopyInto(out *CronJobStatus) {
 		*out = make([]corev1.ObjectReference, len(*in))
 		copy(*out, *in)
 	}
+	if in.ActiveCount != nil {
+		in, out := &in.ActiveCount, &out.ActiveCount
+		*out = new(int32)
+		**out = **in
+	}
 	if in.LastScheduleTime != nil {
 		in, out := &in.LastScheduleTime, &out.LastScheduleTime
 		*out = (*in).DeepCopy()

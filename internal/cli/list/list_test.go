@@ -35,7 +35,7 @@ func someCronJobs() []*v1.CronJob {
 		},
 	}
 	running := builders.MakeCronJob("running").Schedule("*/5 * * * *").Obj()
-	running.Status = v1.CronJobStatus{ActiveCount: 1, RecentRuns: []v1.Run{{Result: v1.RunRunning, ScheduledTime: *before(9 * time.Minute), StartTime: before(8 * time.Minute)}}}
+	running.Status = v1.CronJobStatus{ActiveCount: new(int32(1)), RecentRuns: []v1.Run{{Result: v1.RunRunning, ScheduledTime: *before(9 * time.Minute), StartTime: before(8 * time.Minute)}}}
 	gap := builders.MakeCronJob("gap").Schedule("@hourly").Obj()
 	gap.Status.RecentRuns = []v1.Run{{Result: v1.RunMissed, ScheduledTime: *before(3 * time.Hour)}}
 	gap.Status.NextScheduleTime = before(5 * time.Minute)
