@@ -29,11 +29,24 @@ import (
 func Laws(t *testing.T, table spoke.Table, samples ...string) {
 	t.Helper()
 	for _, sample := range samples {
-		hold(t, table, []byte(sample), true)
+		naming(t, "the sample: "+sample, func() { hold(t, table, []byte(sample), true) })
 		for _, other := range samples {
-			editsWin(t, table, []byte(sample), []byte(other))
+			naming(t, "the sample: "+sample+"\nedited to what this one has: "+other, func() {
+				editsWin(t, table, []byte(sample), []byte(other))
+			})
 		}
 	}
+}
+
+// naming makes a check, and says of what if it fails.
+func naming(t *testing.T, what string, check func()) {
+	t.Helper()
+	defer func() {
+		if t.Failed() {
+			t.Log(what)
+		}
+	}()
+	check()
 }
 
 // Fuzz checks any object along every path of up to four conversions, starting with samples.
