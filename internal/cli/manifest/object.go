@@ -5,13 +5,14 @@ package manifest
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"tutorial.kubebuilder.io/project/apis/batch"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
 // cronJob is an object with what its conversion needs.
@@ -87,10 +88,14 @@ func (c *conversion) refuseShared(e entry) error {
 
 // leftOut are the annotations that manifests don't have: those in which a version carries what its
 // schedules can't say, and when a stored CronJob was edited.
-var leftOut = []string{
-	v1.EditedAnnotation,
-	v2.ScheduleV1Annotation, v2.ScheduleV2Annotation, v2.AdditionalSchedulesV1Annotation, v2.AdditionalSchedulesV2Annotation,
-}
+var leftOut = func() []string {
+	names, keys := []string{v1.EditedAnnotation}, batch.Versions.Hub.Annotations
+	for _, apiVersion := range batch.Versions.APIVersions() {
+		version := path.Base(apiVersion)
+		names = append(names, keys.Value+version, keys.List+version)
+	}
+	return names
+}()
 
 // dropCarriers reads the annotations of leftOut, and takes them out: the conversion makes use of
 // them, and leaves none of them in a manifest.

@@ -6,14 +6,15 @@ package pages
 import (
 	"context"
 	"net/http"
+	"path"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"tutorial.kubebuilder.io/project/apis/batch"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
 // object is the page of what is stored, in both versions.
@@ -36,9 +37,9 @@ func (s *Site) object(r *http.Request) (view, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
 	defer cancel()
 	o := object{Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
-	for _, name := range []string{v1.GroupVersion.Version, v2.GroupVersion.Version} {
-		v := version{Name: name}
-		switch stored, err := s.read(ctx, o, name); {
+	for _, apiVersion := range batch.Versions.APIVersions() {
+		v := version{Name: path.Base(apiVersion)}
+		switch stored, err := s.read(ctx, o, v.Name); {
 		case meta.IsNoMatchError(err):
 			v.Problem = "The cluster does not serve this version: the operator was installed without webhooks."
 		case err != nil:
