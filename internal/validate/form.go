@@ -91,8 +91,12 @@ func fieldsOf(value any) map[string]string {
 	return fields
 }
 
-// at returns a warning with its place.
-func (p place) at(warning schedule.Warning) string {
-	_, isInFields := p.fields[warning.Field]
-	return warning.At(p.path.String(), isInFields)
+// Warning returns a warning about a schedule with the place where it is written. The schedules are
+// counted as in placeOf.
+func (f Form) Warning(i int, warning schedule.Warning) Warning {
+	at := f.placeOf(i)
+	if _, isInField := at.fields[warning.Field]; isInField {
+		return Warning{at.path.Child(warning.Field).String(), warning.Reason}
+	}
+	return Warning{at.path.String(), warning.String()}
 }

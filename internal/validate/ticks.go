@@ -41,7 +41,7 @@ func validateTicks(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 }
 
 // warnCompleted warns of a new CronJob without a future tick.
-func warnCompleted(spec *v1.CronJobSpec, now time.Time) []string {
+func warnCompleted(spec *v1.CronJobSpec, now time.Time) []Warning {
 	ticks, err := plan.SpecOf(spec).Ticks()
 	if err != nil {
 		return nil
@@ -50,9 +50,9 @@ func warnCompleted(spec *v1.CronJobSpec, now time.Time) []string {
 		return nil
 	}
 	if spec.NotAfter != nil {
-		return []string{"spec.notAfter: no tick comes from now on until " + rfc3339(spec.NotAfter.Time) + ", so that nothing starts"}
+		return []Warning{{"spec.notAfter", "no tick comes from now on until " + rfc3339(spec.NotAfter.Time) + ", so that nothing starts"}}
 	}
-	return []string{"spec.exclude: has all days to come, so that nothing starts"}
+	return []Warning{{"spec.exclude", "has all days to come, so that nothing starts"}}
 }
 
 func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }

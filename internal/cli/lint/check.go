@@ -6,6 +6,7 @@ package lint
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -23,13 +24,14 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/yaml"
 
+	"tutorial.kubebuilder.io/project/apis/batch"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/config/crd"
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 	"tutorial.kubebuilder.io/project/internal/validate"
@@ -94,7 +96,7 @@ func (c *checker) check(ctx context.Context, o *manifest.Object) []problem {
 	r := refusals{object: o, value: s.decode(o.Value)}
 	r.add(metadata(r.value), s.checkTypes(r.value))
 	r.add(s.checkRules(ctx, r.value)) // they count on the types
-	hub, err := toHub(o.Version, r.value)
+	hub, err := toHub(r.value)
 	if err != nil {
 		r.add(field.ErrorList{field.Invalid(field.NewPath("spec"), field.OmitValueType{}, err.Error())})
 		return append(problems, r.problems...)
@@ -102,8 +104,11 @@ func (c *checker) check(ctx context.Context, o *manifest.Object) []problem {
 	hub.Name = cmp.Or(hub.Name, names.SimpleNameGenerator.GenerateName(hub.GenerateName))
 	form := validate.FormOf(r.value)
 	r.add(validate.Name(hub), validate.Spec(&hub.Spec, form), restartPolicy(hub))
-	warnings := append(validate.Warnings(&hub.Spec, form), validate.NewWarnings(&hub.Spec, c.now)...)
-	for _, p := range append(at(&warned, warnings), doubts(&hub.Spec, o.Version == manifest.V2)...) {
+	var found []problem
+	for _, warning := range append(validate.Warnings(&hub.Spec, form), validate.NewWarnings(&hub.Spec, c.now)...) {
+		found = append(found, problem{&warned, warning.Path, warning.Reason})
+	}
+	for _, p := range append(found, doubts(&hub.Spec, form)...) {
 		if !r.concern(p.path) {
 			problems = append(problems, p)
 		}
@@ -119,16 +124,6 @@ func restartPolicy(c *v1.CronJob) field.ErrorList {
 	}
 	return field.ErrorList{field.Required(field.NewPath("spec", "jobTemplate", "spec", "template", "spec", "restartPolicy"),
 		fmt.Sprintf("valid values: %q, %q", corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever))}
-}
-
-// at makes problems of texts that have the path of the field and a colon before them.
-func at(rule *rule, texts []string) []problem {
-	var problems []problem
-	for _, text := range texts {
-		path, message, _ := strings.Cut(text, ": ")
-		problems = append(problems, problem{rule, path, message})
-	}
-	return problems
 }
 
 // unknownFields returns those of the fields that no version has: mostly they are misspelled. The
@@ -200,13 +195,17 @@ func (s *schema) checkRules(ctx context.Context, value map[string]any) field.Err
 }
 
 // toHub returns a CronJob as the webhooks see it.
-func toHub(version manifest.Version, value map[string]any) (*v1.CronJob, error) {
-	hub, spoke := &v1.CronJob{}, &v2.CronJob{}
-	if version == manifest.V1 {
-		return hub, runtime.DefaultUnstructuredConverter.FromUnstructured(value, hub)
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(value, spoke); err != nil {
+func toHub(value map[string]any) (*v1.CronJob, error) {
+	raw, err := json.Marshal(value)
+	if err != nil {
 		return nil, err
 	}
-	return hub, spoke.ConvertTo(hub)
+	if raw, err = batch.Versions.ConvertJSON(raw, batch.Versions.Hub.APIVersion); err != nil {
+		return nil, err
+	}
+	converted, hub := map[string]any{}, &v1.CronJob{}
+	if err := utiljson.Unmarshal(raw, &converted); err != nil {
+		return nil, err
+	}
+	return hub, runtime.DefaultUnstructuredConverter.FromUnstructured(converted, hub)
 }

@@ -12,31 +12,26 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/internal/schedule"
+	"tutorial.kubebuilder.io/project/internal/validate"
 )
 
 // doubts returns what admission accepts without a word and is probably wrong. Admission warns of
 // what can't be meant; this may be, and is worth a look when it is written.
-func doubts(spec *v1.CronJobSpec, inFields bool) []problem {
+func doubts(spec *v1.CronJobSpec, form validate.Form) []problem {
 	var problems []problem
-	for i, text := range append([]string{spec.Schedule}, spec.AdditionalSchedules...) {
-		path := "spec.schedule"
-		if i > 0 {
-			path = fmt.Sprintf("spec.additionalSchedules[%d]", i-1)
+	doubt := func(rule *rule, i int, found []schedule.Warning) {
+		for _, warning := range found {
+			at := form.Warning(i, warning)
+			problems = append(problems, problem{rule, at.Path, at.Reason})
 		}
+	}
+	for i, text := range append([]string{spec.Schedule}, spec.AdditionalSchedules...) {
 		if words := strings.Fields(text); len(words) == len(cycles) {
-			problems = append(problems, at(&unevenStep, texts(path, unevenSteps(words), inFields))...)
-			problems = append(problems, at(&skippedMonth, texts(path, skippedMonths(words), inFields))...)
+			doubt(&unevenStep, i, unevenSteps(words))
+			doubt(&skippedMonth, i, skippedMonths(words))
 		}
 	}
 	return append(problems, waiting(&v1.CronJob{Spec: *spec})...)
-}
-
-func texts(path string, warnings []schedule.Warning, inFields bool) []string {
-	var all []string
-	for _, warning := range warnings {
-		all = append(all, warning.At(path, inFields))
-	}
-	return all
 }
 
 // cycle is what a field of a schedule goes through again and again.

@@ -19,8 +19,11 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/validate"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -219,7 +222,7 @@ func TestWhatIsAcceptedAndProbablyWrongIsTold(t *testing.T) {
 		"*/15 */6 * */3 *": "", "*/90 * * * *": "", "0-59/45 * * * *": "",
 	} {
 		var got string
-		for _, p := range doubts(&builders.MakeCronJob("c").Schedule(text).Obj().Spec, false) {
+		for _, p := range doubts(&builders.MakeCronJob("c").Schedule(text).Obj().Spec, validate.Form{}) {
 			got += p.path + ": " + p.message
 		}
 		if want == "" {
@@ -233,8 +236,11 @@ func TestWhatIsAcceptedAndProbablyWrongIsTold(t *testing.T) {
 func TestEachOfSeveralSchedulesIsDoubted(t *testing.T) {
 	c := builders.MakeCronJob("c").Schedule("0 9 * * *").Also("0 12 * * *", "0 0 31 * *").Policy("Forbid").Deadline(4 * 3600).Obj()
 	c.Spec.JobTemplate.Spec.ActiveDeadlineSeconds = new(int64(86400))
-	for inFields, want := range map[bool]string{false: "spec.additionalSchedules[1]", true: "spec.additionalSchedules[1].dayOfMonth"} {
-		found := doubts(&c.Spec, inFields)
+	for apiVersion, want := range map[string]string{
+		v1.GroupVersion.String(): "spec.additionalSchedules[1]",
+		v2.GroupVersion.String(): "spec.additionalSchedules[1].dayOfMonth",
+	} {
+		found := doubts(&c.Spec, validate.FormIn(apiVersion, c))
 		require.Len(t, found, 1, "there are 3 h from a tick to the next, and not 24")
 		assert.Equal(t, want, found[0].path)
 	}
@@ -267,12 +273,12 @@ func TestTicksThatWaitNeedJobsThatEnd(t *testing.T) {
 			c.Spec.JobTemplate.Spec.ActiveDeadlineSeconds = tc.jobLimit
 			c.Spec.JobTemplate.Spec.Template.Spec.ActiveDeadlineSeconds = tc.podLimit
 			var got []string
-			for _, p := range doubts(&c.Spec, false) {
+			for _, p := range doubts(&c.Spec, validate.Form{}) {
 				got = append(got, p.rule.name)
 			}
 			assert.Equal(t, tc.want, got)
 			c.Spec.ConcurrencyPolicy, c.Spec.MaxConcurrency = "Allow", nil
-			assert.Empty(t, doubts(&c.Spec, false), "nothing waits")
+			assert.Empty(t, doubts(&c.Spec, validate.Form{}), "nothing waits")
 		})
 	}
 }

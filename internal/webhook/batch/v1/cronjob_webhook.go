@@ -81,7 +81,7 @@ func (v validator) ValidateCreate(ctx context.Context, c *v1.CronJob) (admission
 	defer cancel()
 	form := formFor(ctx, c)
 	found, errs := v.warnings(c, form), append(validate.Name(c), validate.Spec(&c.Spec, form)...)
-	found = append(found, validate.NewWarnings(&c.Spec, time.Now())...)
+	found = append(found, texts(validate.NewWarnings(&c.Spec, time.Now()))...)
 	if v.mayAskAPIServer(c) {
 		tried, refused, _ := v.templates.check(ctx, c)
 		found, errs = slices.Concat(found, v.builtinConflicts.warn(ctx, c), tried), append(errs, refused...)
@@ -138,11 +138,20 @@ func (v validator) watches(c *v1.CronJob) bool {
 
 // warnings returns the warnings that need no request to the API server.
 func (v validator) warnings(c *v1.CronJob, form validate.Form) admission.Warnings {
-	found := validate.Warnings(&c.Spec, form)
+	found := texts(validate.Warnings(&c.Spec, form))
 	if !v.watches(c) {
 		found = append(found, unwatched(c.Namespace))
 	}
 	return found
+}
+
+// texts returns warnings as kubectl shows them.
+func texts(found []validate.Warning) admission.Warnings {
+	var all admission.Warnings
+	for _, warning := range found {
+		all = append(all, warning.String())
+	}
+	return all
 }
 
 // unwatched returns the warning about a namespace in which the manager starts no Jobs. Another

@@ -37,7 +37,7 @@ func TestSchedulesThatFireMoreThanOnceAMinuteAreWarnedOf(t *testing.T) {
 				assert.Empty(t, found)
 				return
 			}
-			assert.Equal(t, []string{want}, found)
+			assert.Equal(t, admission.Warnings{want}, texts(found))
 		})
 	}
 }
@@ -74,15 +74,15 @@ func TestADeadlineThatReplaceCutsShortIsWarnedOf(t *testing.T) {
 				return
 			}
 			require.Len(t, found, 1)
-			assert.Equal(t, fmt.Sprintf(cut, tc.want), found[0])
+			assert.Equal(t, fmt.Sprintf(cut, tc.want), found[0].String())
 		})
 	}
 }
 
 func TestTicksThatCatchUpAndReplaceEachOtherAreWarnedOf(t *testing.T) {
 	c := builders.MakeCronJob("c").CatchUp(3).Policy(v1.ReplaceConcurrent).Obj()
-	assert.Equal(t, []string{"spec.catchUpPolicy: with concurrencyPolicy Replace, each of the ticks that run after an outage deletes the Job of the one before"},
-		validate.Warnings(&c.Spec, validate.Form{}))
+	assert.Equal(t, admission.Warnings{"spec.catchUpPolicy: with concurrencyPolicy Replace, each of the ticks that run after an outage deletes the Job of the one before"},
+		texts(validate.Warnings(&c.Spec, validate.Form{})))
 	assert.Empty(t, validate.Warnings(&builders.MakeCronJob("c").CatchUp(3).Policy(v1.ForbidConcurrent).Obj().Spec, validate.Form{}))
 	assert.Empty(t, validate.Warnings(&builders.MakeCronJob("c").Policy(v1.ReplaceConcurrent).Obj().Spec, validate.Form{}))
 }
