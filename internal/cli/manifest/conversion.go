@@ -20,6 +20,10 @@ type conversion struct {
 	*source
 
 	options Options
+
+	// concerns reports whether CronJobs of a type are what is looked for.
+	concerns func(typeMeta) bool
+
 	isJSON  bool
 	aliased map[*yaml.Node]bool
 
@@ -39,7 +43,7 @@ func convertPart(p part, options Options) ([]byte, int, []remark) {
 	if !options.mayConcern(p.body) {
 		return p.body, 0, nil
 	}
-	c := &conversion{source: newSource(p.body), options: options, isJSON: p.isJSON}
+	c := &conversion{source: newSource(p.body), options: options, concerns: options.concern, isJSON: p.isJSON}
 	converted, err := c.convert()
 	if err != nil {
 		return p.body, 0, append(c.remarks, remarkOf(err))
@@ -176,10 +180,7 @@ func (c *conversion) looksConcerned() bool {
 		return false
 	}
 	for _, match := range apiVersionText.FindAllSubmatch(bytes.ReplaceAll(c.text, []byte(`\/`), []byte("/")), -1) {
-		version := string(match[1])
-		wanted, unknown := c.options.wants(typeMeta{version, cronJobKind})
-		isChecked := c.options.Check && !c.options.BuiltIn && version == c.options.To.apiVersion()
-		if wanted || unknown != "" || isChecked {
+		if c.concerns(typeMeta{string(match[1]), cronJobKind}) {
 			return true
 		}
 	}

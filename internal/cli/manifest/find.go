@@ -5,6 +5,7 @@ package manifest
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -57,10 +58,24 @@ func (o Options) wants(t typeMeta) (bool, string) {
 		return o.BuiltIn, ""
 	case !t.isOurs() || o.BuiltIn || t.apiVersion == o.To.apiVersion():
 		return false, ""
-	case t.apiVersion != o.To.other().apiVersion():
-		return false, "apiVersion " + t.apiVersion + " is not known: want " + V1.apiVersion() + " or " + V2.apiVersion()
 	}
-	return true, ""
+	unknown := unknownVersion(t.apiVersion, V1.apiVersion(), V2.apiVersion())
+	return unknown == "", unknown
+}
+
+// unknownVersion says what is wrong with an apiVersion that is none of these; "" for nothing.
+func unknownVersion(apiVersion string, known ...string) string {
+	if slices.Contains(known, apiVersion) {
+		return ""
+	}
+	return "apiVersion " + apiVersion + " is not known: want " + strings.Join(known, " or ")
+}
+
+// concern reports whether a CronJob of this type is converted, checked or refused.
+func (o Options) concern(t typeMeta) bool {
+	wanted, unknown := o.wants(t)
+	isChecked := o.Check && !o.BuiltIn && t.apiVersion == o.To.apiVersion()
+	return wanted || unknown != "" || isChecked
 }
 
 // entry is a key of a mapping and its value.

@@ -109,7 +109,7 @@ func (r Result) LeftAlone() bool {
 // can't be converted safely comes back as it is, with findings that say why.
 func Convert(text []byte, options Options) Result {
 	if !options.mayConcern(text) {
-		return Result{Text: text, Findings: findUTF16(text, options)}
+		return Result{Text: text, Findings: findUTF16(text, options.mayConcern)}
 	}
 	result := Result{Text: make([]byte, 0, len(text)+len(text)/4)}
 	for _, p := range split(text) {
@@ -135,15 +135,18 @@ func (o Options) mayConcern(text []byte) bool {
 	if o.BuiltIn {
 		return bytes.Contains(text, []byte("batch")) && bytes.Contains(text, []byte("CronJob"))
 	}
-	return bytes.Contains(text, []byte(v1.GroupVersion.Group))
+	return namesOurs(text)
 }
 
+// namesOurs reports whether a text may have CronJobs of ours.
+func namesOurs(text []byte) bool { return bytes.Contains(text, []byte(v1.GroupVersion.Group)) }
+
 // findUTF16 finds a manifest that is written in UTF-16, as PowerShell does.
-func findUTF16(text []byte, options Options) []Finding {
+func findUTF16(text []byte, mayConcern func([]byte) bool) []Finding {
 	if !bytes.HasPrefix(text, []byte("\xff\xfe")) && !bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return nil
 	}
-	if !options.mayConcern(bytes.ReplaceAll(text, []byte{0}, nil)) {
+	if !mayConcern(bytes.ReplaceAll(text, []byte{0}, nil)) {
 		return nil
 	}
 	return []Finding{{Line: 1, Trouble: true, Message: "the file is UTF-16: save it as UTF-8"}}

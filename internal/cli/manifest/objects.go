@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"tutorial.kubebuilder.io/project/apis/batch"
 )
 
 // Object is a CronJob of ours in a file, and where its fields are.
@@ -71,17 +73,16 @@ func (o *Object) find(path string) (at, value *yaml.Node) {
 // Objects returns the CronJobs of ours in a file of YAML or JSON documents, in their order, and
 // what can't be read.
 func Objects(text []byte) ([]Object, []Finding) {
-	options := Options{To: V2, Check: true} // for which both versions matter
-	if !options.mayConcern(text) {
-		return nil, findUTF16(text, options)
+	if !namesOurs(text) {
+		return nil, findUTF16(text, namesOurs)
 	}
 	var objects []Object
 	var findings []Finding
 	for _, p := range split(text) {
-		if !options.mayConcern(p.body) {
+		if !namesOurs(p.body) {
 			continue
 		}
-		c := &conversion{source: newSource(p.body), options: options, isJSON: p.isJSON}
+		c := &conversion{source: newSource(p.body), concerns: typeMeta.isOurs, isJSON: p.isJSON}
 		found, err := c.objects()
 		if err != nil {
 			findings = append(findings, p.finding(text, remarkOf(err)))
@@ -123,7 +124,7 @@ func (c *conversion) objects() ([]Object, error) {
 		case o.kind != cronJobKind:
 			return troublef(c.offset(o.node), "kind %s is not known in %s: want CronJob", o.kind, o.apiVersion)
 		}
-		if _, unknown := c.options.wants(o.typeMeta); unknown != "" {
+		if unknown := unknownVersion(o.apiVersion, batch.Versions.APIVersions()...); unknown != "" {
 			return troublef(c.offset(o.node), "%s", unknown)
 		}
 		if len(found) == len(ours) {
