@@ -29,7 +29,7 @@ const (
 	long = `Show CronJobs on a page in your browser: how their runs went, what runs, and what is going to, as a list
 and as a timeline; of each its runs, logs and events.
 
-The page is served by this command, on a random port of 127.0.0.1, until an interrupt. It reads and does
+The page is served by this command, on a port of 127.0.0.1, until an interrupt. It reads and does
 what your kubeconfig allows you, and nothing is installed in the cluster. Whoever has the link has your
 rights for as long as the command runs: do not pass it on.
 
@@ -53,6 +53,7 @@ type command struct {
 	newPlugin func(*env.Env) *cobra.Command
 	selection cronjobs.Selection
 	noBrowser bool
+	port      uint16
 }
 
 // NewCommand returns the command ui. It takes what makes the plugin's root command, whose other
@@ -60,7 +61,7 @@ type command struct {
 func NewCommand(e *env.Env, newPlugin func(*env.Env) *cobra.Command) *cobra.Command {
 	c := &command{Env: e, newPlugin: newPlugin}
 	cmd := &cobra.Command{
-		Use:                   "ui [-A] [-l SELECTOR] [--no-browser]",
+		Use:                   "ui [-A] [-l SELECTOR] [--no-browser] [--port PORT]",
 		DisableFlagsInUseLine: true,
 		Short:                 "Show CronJobs on a page in the browser",
 		Long:                  long,
@@ -76,12 +77,13 @@ func NewCommand(e *env.Env, newPlugin func(*env.Env) *cobra.Command) *cobra.Comm
 	}
 	c.selection.AddFlags(cmd, "Show")
 	cmd.Flags().BoolVar(&c.noBrowser, "no-browser", false, "Only print the link.")
+	cmd.Flags().Uint16Var(&c.port, "port", 0, "Serve the page on this port of 127.0.0.1, such as for a tunnel; 0 is a random one.")
 	return cmd
 }
 
 // run serves the pages until an interrupt, which is how the command ends well.
 func (c *command) run(cmd *cobra.Command) error {
-	server, err := guard.Listen(cmd.Context())
+	server, err := guard.Listen(cmd.Context(), c.port)
 	if err != nil {
 		return err
 	}

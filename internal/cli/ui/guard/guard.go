@@ -48,7 +48,7 @@ var headers = map[string]string{
 	"X-Content-Type-Options":       "nosniff",
 }
 
-// Guard is a server on a random port of 127.0.0.1.
+// Guard is a server on a port of 127.0.0.1.
 type Guard struct {
 	listener net.Listener
 
@@ -57,9 +57,9 @@ type Guard struct {
 	host, base string
 }
 
-// Listen opens the port.
-func Listen(ctx context.Context) (*Guard, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", "127.0.0.1:0")
+// Listen opens a port, or with 0 a random one.
+func Listen(ctx context.Context, port uint16) (*Guard, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		return nil, fmt.Errorf("opening a port for the page: %w", err)
 	}

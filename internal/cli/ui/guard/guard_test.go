@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ import (
 // start serves a page that says which path it got, until the test ends.
 func start(t *testing.T) *Guard {
 	t.Helper()
-	g, err := Listen(t.Context())
+	g, err := Listen(t.Context(), 0)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -166,7 +167,7 @@ func TestALargeBodyIsNotRead(t *testing.T) {
 }
 
 func TestTheServerEndsWithItsContextThoughAStreamIsOpen(t *testing.T) {
-	g, err := Listen(t.Context())
+	g, err := Listen(t.Context(), 0)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -190,4 +191,16 @@ func TestTheServerEndsWithItsContextThoughAStreamIsOpen(t *testing.T) {
 	case <-time.After(closeTimeout / 2):
 		t.Error("the server waits for the stream")
 	}
+}
+
+func TestThePageIsServedOnThePortThatIsNamed(t *testing.T) {
+	taken, err := Listen(t.Context(), 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = taken.listener.Close() })
+	_, port, err := net.SplitHostPort(taken.host)
+	require.NoError(t, err)
+	number, err := strconv.ParseUint(port, 10, 16)
+	require.NoError(t, err)
+	_, err = Listen(t.Context(), uint16(number))
+	require.ErrorContains(t, err, "127.0.0.1:"+port)
 }
