@@ -105,6 +105,9 @@ func (s *Site) Handler(ctx context.Context) http.Handler {
 	mux.Handle("GET /cronjobs/{namespace}/{name}/acts/{act}", s.page(s.preview))
 	mux.HandleFunc("POST /cronjobs/{namespace}/{name}/acts/{act}", func(w http.ResponseWriter, r *http.Request) { s.act(ctx, w, r) })
 	mux.Handle("GET /tasks/{id}", s.page(s.task))
+	mux.Handle("GET /", s.page(func(r *http.Request) (view, error) {
+		return view{}, fmt.Errorf("%w: the page %s", errNotFound, r.URL.Path)
+	}))
 	return mux
 }
 

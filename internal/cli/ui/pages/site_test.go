@@ -135,6 +135,14 @@ func TestTheOverviewFindsCronJobs(t *testing.T) {
 	}
 }
 
+func TestAPathThatThereIsNotHasAPageThatSaysSo(t *testing.T) {
+	_, server := newSite(t)
+	status, body := get(t, server, "/cronjob/default/backup")
+	assert.Equal(t, http.StatusNotFound, status)
+	assert.Contains(t, body, "the page /cronjob/default/backup")
+	assert.Contains(t, body, `href="/t/"`)
+}
+
 // namesIn returns the names of the CronJobs that a page lists, in its order.
 func namesIn(body string) []string {
 	var names []string
@@ -249,7 +257,10 @@ func TestAPageSaysThatItMayBeOldAndThatItIsNotComplete(t *testing.T) {
 	site.Feed.Set(&feed.Snapshot{})
 	assert.Contains(t, show(t, server, "/"), "The CronJobs are being read")
 	site.Feed.Set(&feed.Snapshot{Health: feed.Health{Problem: "connection refused"}})
-	assert.Contains(t, show(t, server, "/"), "What is shown may be old: connection refused")
+	body := show(t, server, "/")
+	assert.Contains(t, body, "What is shown may be old: connection refused")
+	assert.NotContains(t, body, "No CronJob is like that", "nobody knows")
+	assert.NotContains(t, body, "0 of 0")
 	site.Feed.Set(feed.NewSnapshot(nil))
 	assert.Contains(t, show(t, server, "/"), "No CronJob is like that")
 }
