@@ -300,6 +300,34 @@ func TestAPageSaysThatItsCronJobIsGone(t *testing.T) {
 	assert.Zero(t, evaluate[int](ui, "document.querySelectorAll('#act-run').length"), "nothing can be done with it")
 }
 
+func TestATouchThatBecomesAScrollMarksNothing(t *testing.T) {
+	ui := newTab(t)
+	ui.create(builders.MakeCronJob("backup").Schedule(nextYear).Obj())
+	ui.open("timeline")
+	ui.do(chromedp.WaitReady(css("svg[data-mark]")))
+	marks := evaluate[int](ui, `(() => {
+		const row = document.querySelector("svg[data-mark]"), box = row.getBoundingClientRect();
+		const touch = (type, x) => row.dispatchEvent(new PointerEvent(type, {bubbles: true, pointerType: "touch", clientX: box.left + x}));
+		touch("pointerdown", 1);
+		touch("pointercancel", 1);
+		touch("pointermove", box.width / 2);
+		return document.querySelectorAll(".mark").length;
+	})()`)
+	assert.Zero(t, marks)
+}
+
+func TestASelectedTextStaysSelectedWhenThePageChanges(t *testing.T) {
+	ui := newTab(t)
+	ui.create(builders.MakeCronJob("backup").Schedule(nextYear).Obj())
+	ui.open("")
+	link := "#to-" + ui.ns + "-backup"
+	ui.do(chromedp.WaitVisible(css(link)))
+	ui.await("(getSelection().selectAllChildren(document.querySelector(%q)), getSelection().toString().endsWith('/backup'))", link)
+	ui.create(builders.MakeCronJob("report").Schedule(nextYear).Obj())
+	ui.awaitText("report")
+	assert.Equal(t, ui.ns+"/backup", evaluate[string](ui, "getSelection().toString()"))
+}
+
 func TestAPageSaysThatTheCommandHasEnded(t *testing.T) {
 	ui := newTab(t)
 	ui.open("")

@@ -35,8 +35,27 @@ function count() {
   for (const time of document.querySelectorAll("[data-when]")) {
     const seconds = (Date.parse(time.dateTime) - Date.now()) / 1000;
     const text = span(Math.abs(seconds));
-    time.textContent = time.dataset.when === "bare" ? text : seconds > 0 ? "in " + text : text + " ago";
+    const said = time.dataset.when === "bare" ? text : seconds > 0 ? "in " + text : text + " ago";
+    if (time.textContent !== said) time.firstChild ? time.firstChild.nodeValue = said : time.append(said);
   }
+}
+
+// update makes a node like a fresh one, and leaves what is alike as it is: a selected text stays so.
+function update(old, fresh) {
+  if (old.isEqualNode(fresh)) return;
+  if (old.nodeName !== fresh.nodeName || old.id !== fresh.id) {
+    old.replaceWith(fresh);
+    return;
+  }
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    old.nodeValue = fresh.nodeValue;
+    return;
+  }
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const before = [...old.childNodes], after = [...fresh.childNodes];
+  after.forEach((node, i) => i < before.length ? update(before[i], node) : old.append(node));
+  for (const node of before.slice(after.length)) node.remove();
 }
 
 // swap shows a new state of what changes, and leaves the focus where it was.
@@ -46,7 +65,9 @@ function swap(html) {
     return;
   }
   const focused = live.contains(document.activeElement) ? document.activeElement.id : "";
-  live.innerHTML = html;
+  const fresh = live.cloneNode(false);
+  fresh.innerHTML = html;
+  update(live, fresh);
   const page = live.querySelector("[data-page]");
   if (page.value !== document.body.dataset.page) {
     location.reload(); // it is another page by now, such as that the CronJob was deleted
@@ -127,6 +148,10 @@ for (const type of ["pointerup", "pointercancel"]) {
     next = null;
   });
 }
+document.addEventListener("pointercancel", () => { // the touch has become a scroll
+  mark?.rect.remove();
+  mark = null;
+});
 document.addEventListener("pointerup", () => {
   if (mark === null) return;
   const { row, rect, from, until } = mark;
