@@ -191,7 +191,7 @@ func (ui *tab) pagesOf(name string) []string {
 
 func TestNoPageIsHardToReadOnAnyScreen(t *testing.T) {
 	ui := newTab(t)
-	ui.create(builders.MakeCronJob("backup").Schedule("* * * * *").Obj())
+	ui.create(builders.MakeCronJob("backup").Schedule("@every 15s").Obj())
 	ui.open(ui.path("backup"))
 	ui.awaitText("✔ Succeeded")
 	for _, page := range ui.pagesOf("backup") {
