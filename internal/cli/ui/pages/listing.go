@@ -23,15 +23,19 @@ import (
 
 // listing is the CronJobs that a request asks for.
 type listing struct {
-	// Namespace, Search, State and Sort are what was asked for; "" for all of them, and by name.
+	// Namespace, Search, State and Sort are what was asked for; "" for all of them, the worst first.
 	Namespace, Search, State, Sort string
 
-	// Namespaces and States are what may be asked for.
+	// Namespaces and States are what may be asked for. Counts says how many CronJobs of the
+	// namespace that the search finds are in each state.
 	Namespaces, States []string
+	Counts             map[string]int
 
-	// Matches are all, and Total how many there are with the others.
+	// Matches are all, and Total how many there are with the others. Groups says how many are shown
+	// in each state; those that fail while they are stopped count there as stopped only.
 	Matches []*v1.CronJob
 	Total   int
+	Groups  map[string]int
 
 	// Page is the number of the page, from 1, and Pages how many there are.
 	Page, Pages int
@@ -39,27 +43,30 @@ type listing struct {
 	query url.Values
 }
 
-// states are what CronJobs can be filtered by, in the order of the menu.
-var states = []string{"failing", "running", "missed", "waiting", "suspended", "stopped", "completed", "broken", "terminating"}
-
-// is reports whether a CronJob is in a state, or has runs that are.
-func is(c *v1.CronJob, state string, now time.Time) bool {
-	switch state {
-	case "":
-		return true
-	case "failing":
-		return c.Status.ConsecutiveFailures > 0
-	case "running":
-		return plan.ActiveCount(c.Status) > 0
-	case "missed":
-		return slices.ContainsFunc(c.Status.RecentRuns, func(run v1.Run) bool { return run.Result == v1.RunMissed })
-	}
-	found, _ := stateOf(c, now)
-	return found == state
+// states are what CronJobs can be filtered by, the worst first.
+var states = []string{
+	"broken", "stopped", "failing", "waiting", "missed", "running", "terminating", "suspended", "completed", "new", "healthy",
 }
 
-// orders are by what CronJobs can be sorted; by their names if they are equal.
+// statesOf returns the state that a CronJob is shown in, and then those that its runs are in.
+func statesOf(c *v1.CronJob, now time.Time) []string {
+	state, _ := stateOf(c, now)
+	all := []string{state}
+	for other, isSo := range map[string]bool{
+		"failing": c.Status.ConsecutiveFailures > 0,
+		"running": plan.ActiveCount(c.Status) > 0,
+		"missed":  slices.ContainsFunc(c.Status.RecentRuns, func(run v1.Run) bool { return run.Result == v1.RunMissed }),
+	} {
+		if isSo && other != state {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// orders are by what else CronJobs can be sorted; by their names if they are equal.
 var orders = map[string]func(a, b *v1.CronJob) int{
+	"name": func(*v1.CronJob, *v1.CronJob) int { return 0 },
 	"next": compareNext,
 	"last": func(a, b *v1.CronJob) int { return lastRun(b).Compare(lastRun(a)) },
 	"failures": func(a, b *v1.CronJob) int {
@@ -94,7 +101,8 @@ func list(r *http.Request, snapshot *feed.Snapshot, now time.Time, perPage int) 
 	query := r.URL.Query()
 	l := listing{
 		Namespace: query.Get("namespace"), Search: query.Get("q"), State: query.Get("state"), Sort: query.Get("sort"),
-		Namespaces: snapshot.Namespaces(), States: states, Total: len(snapshot.CronJobs), query: query,
+		Namespaces: snapshot.Namespaces(), States: states, Counts: map[string]int{}, Total: len(snapshot.CronJobs),
+		Groups: map[string]int{}, query: query,
 	}
 	if l.State != "" && !slices.Contains(states, l.State) {
 		return l, fmt.Errorf("%w: the state %q; there are %s", errNotFound, l.State, strings.Join(states, ", "))
@@ -103,14 +111,26 @@ func list(r *http.Request, snapshot *feed.Snapshot, now time.Time, perPage int) 
 	if !ok && l.Sort != "" {
 		return l, fmt.Errorf("%w: the order %q", errNotFound, l.Sort)
 	}
-	words := strings.Fields(strings.ToLower(l.Search))
+	words, groups := strings.Fields(strings.ToLower(l.Search)), map[string][]*v1.CronJob{}
 	for _, c := range snapshot.CronJobs {
-		if (l.Namespace == "" || c.Namespace == l.Namespace) && is(c, l.State, now) && matches(c, words) {
-			l.Matches = append(l.Matches, c)
+		if l.Namespace != "" && c.Namespace != l.Namespace || !matches(c, words) {
+			continue
+		}
+		all := statesOf(c, now)
+		for _, state := range all {
+			l.Counts[state]++
+		}
+		if l.State == "" || slices.Contains(all, l.State) {
+			groups[all[0]] = append(groups[all[0]], c)
 		}
 	}
+	for _, state := range states {
+		l.Matches, l.Groups[state] = append(l.Matches, groups[state]...), len(groups[state])
+	}
 	if order != nil {
-		slices.SortStableFunc(l.Matches, order)
+		slices.SortFunc(l.Matches, func(a, b *v1.CronJob) int {
+			return cmp.Or(order(a, b), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		})
 	}
 	l.Pages = max(1, (len(l.Matches)+perPage-1)/perPage)
 	page, _ := strconv.Atoi(query.Get("page"))

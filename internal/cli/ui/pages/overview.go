@@ -37,8 +37,13 @@ func (s *Site) overview(r *http.Request) (view, error) {
 
 		Rows []row
 	}{listing: l}
+	last := ""
 	for _, c := range l.shown(overviewRows) {
-		content.Rows = append(content.Rows, rowOf(c, now))
+		r := rowOf(c, now)
+		if l.Sort == "" && r.State != last {
+			r.Heading, last = r.State, r.State
+		}
+		content.Rows = append(content.Rows, r)
 	}
 	return view{Title: "Overview", Page: "overview", Content: content}, nil
 }
@@ -46,6 +51,9 @@ func (s *Site) overview(r *http.Request) (view, error) {
 // row is what is shown of each CronJob.
 type row struct {
 	Namespace, Name string
+
+	// Heading is the state of this row and the next ones, if it begins a group.
+	Heading string
 
 	// Schedule is the text, Description what it means, TimeZone the name of its zone.
 	Schedule, Description, TimeZone string
@@ -56,6 +64,9 @@ type row struct {
 	// Runs are the recent ones, the newest last; Streak says the same in words.
 	Runs   []v1.Run
 	Streak string
+
+	// LastJob is the Job of the newest run; "" if it had none.
+	LastJob string
 
 	// Active is how many Jobs run, and Since when the oldest of them began, if it is known.
 	Active int
@@ -73,6 +84,9 @@ func rowOf(c *v1.CronJob, now time.Time) row {
 		Namespace: c.Namespace, Name: c.Name, Schedule: c.Spec.Schedule, TimeZone: ptr.Deref(c.Spec.TimeZone, "UTC"),
 		Runs: slices.Clone(c.Status.RecentRuns), Active: plan.ActiveCount(c.Status),
 	}
+	if len(r.Runs) > 0 {
+		r.LastJob = r.Runs[0].JobName
+	}
 	slices.Reverse(r.Runs)
 	r.Streak = streak(r.Runs)
 	for _, run := range c.Status.RecentRuns { // the last of these is the oldest
@@ -83,7 +97,7 @@ func rowOf(c *v1.CronJob, now time.Time) row {
 	r.State, r.Detail = stateOf(c, now)
 	forecast, err := next.Stored(c, now)
 	if err != nil {
-		if r.State == "" { // the operator has not seen it
+		if len(c.Status.Conditions) == 0 { // the operator has not seen it
 			r.State, r.Detail = "broken", err.Error()
 		}
 		return r
@@ -142,9 +156,18 @@ func stateOf(c *v1.CronJob, now time.Time) (state, detail string) {
 		return "waiting", "It is due, and has not started."
 	case c.Status.ConsecutiveFailures > 0:
 		return "failing", fmt.Sprintf("%d in a row", c.Status.ConsecutiveFailures)
+	case plan.ActiveCount(c.Status) > 0:
+		return "running", ""
+	case len(c.Status.RecentRuns) == 0:
+		return "new", "no run yet"
+	case c.Status.RecentRuns[0].Result == v1.RunMissed:
+		return "missed", "the last tick"
 	}
-	return "", ""
+	return "healthy", ""
 }
+
+// CanResume reports whether something holds the CronJob back that a resume ends.
+func (r row) CanResume() bool { return r.State == "suspended" || r.State == "stopped" }
 
 // suspension says until when a CronJob is suspended, by whom, and why.
 func suspension(c *v1.CronJob) string {

@@ -46,6 +46,9 @@ type Site struct {
 	// Base is how the path of each link begins.
 	Base string
 
+	// Where names the cluster, and as whom it is used: the pages of two clusters look alike.
+	Where string
+
 	// Env has the clock, and what reads logs.
 	Env *env.Env
 
@@ -81,7 +84,7 @@ type view struct {
 type layout struct {
 	view
 
-	Base string
+	Base, Where string
 
 	// Problem says why what is shown may be old; Loading that not all is known yet.
 	Problem string
@@ -136,7 +139,8 @@ func (s *Site) build(r *http.Request, build func(*http.Request) (view, error)) l
 	}
 	snapshot := s.Feed.Snapshot()
 	return layout{
-		view: v, Base: s.Base, Problem: snapshot.Problem, Loading: !snapshot.Complete && snapshot.Problem == "", Now: s.Env.Clock.Now(),
+		view: v, Base: s.Base, Where: s.Where, Now: s.Env.Clock.Now(),
+		Problem: snapshot.Problem, Loading: !snapshot.Complete && snapshot.Problem == "",
 	}
 }
 

@@ -110,7 +110,8 @@ func TestTheOverviewFindsCronJobs(t *testing.T) {
 	other.Status.NextStartTime = new(metav1.NewTime(noon.Add(time.Second))) // as jitter has it
 	_, server := newSite(t, failing, suspended, waiting, missed, other)
 	for query, want := range map[string]string{
-		"":                        "failing missed suspended waiting other",
+		"":                        "failing waiting missed suspended other",
+		"?sort=name":              "failing missed suspended waiting other",
 		"?state=failing":          "failing",
 		"?state=suspended":        "suspended",
 		"?state=waiting":          "waiting",
@@ -124,7 +125,7 @@ func TestTheOverviewFindsCronJobs(t *testing.T) {
 		"?sort=failures":          "failing missed suspended waiting other",
 		"?sort=next":              "waiting other failing missed suspended",
 		"?sort=next&state=missed": "missed",
-		"?page=99":                "failing missed suspended waiting other",
+		"?page=99":                "failing waiting missed suspended other",
 	} {
 		assert.Equal(t, want, strings.Join(namesIn(show(t, server, "/"+query)), " "), query)
 	}
@@ -198,12 +199,14 @@ func TestTheOverviewSaysWhyACronJobDoesNotRun(t *testing.T) {
 	} {
 		body := show(t, server, "/?state="+state)
 		assert.Equal(t, slices.Sorted(maps.Keys(want)), namesIn(body), state)
-		assert.Equal(t, len(want), strings.Count(body, `<span class="state `+state+`">`+state+"</span>"))
+		assert.Equal(t, len(want)+1, strings.Count(body, `<span class="state `+state+`">`+state+"</span>"), "each, and the heading of the group")
+		assert.Contains(t, body, fmt.Sprintf("</span> %d</th>", len(want)))
+		assert.Regexp(t, fmt.Sprintf(`id="tile-%s" class="state %s" href="\?state=" aria-current="true"><b>%d</b>`, state, state, len(want)), body)
 		for _, detail := range want {
 			assert.Contains(t, body, detail)
 		}
 	}
-	assert.Equal(t, []string{"e", "f", "g", "h", "i"}, namesIn(show(t, server, "/?state=failing")))
+	assert.Equal(t, []string{"e", "f", "i", "g", "h"}, namesIn(show(t, server, "/?state=failing")), "the worst first")
 	_, server = newSite(t, hourly("invalid").Schedule("61 * * * *").Obj())
 	assert.Regexp(t, `broken</span> <span class="detail">.*61`, show(t, server, "/"), "before the operator has seen it")
 }

@@ -111,6 +111,14 @@ function later(call) {
   };
 }
 
+document.documentElement.classList.add("scripted");
+document.addEventListener("keydown", (event) => {
+  const search = document.querySelector("[name=q]");
+  if (event.key !== "/" || !search || event.target.closest("input, select, textarea")) return;
+  event.preventDefault();
+  search.focus();
+});
+
 for (const form of document.querySelectorAll("[data-submit]")) {
   const follow = later(() => show(form));
   form.addEventListener("input", () => {
