@@ -292,7 +292,7 @@ func (p *Plan) decideDue(in Input, active []jobState) {
 		return
 	}
 	due := oldestDue(in, ticks, from, newest)
-	p.missOlder(in, ticks, from, due)
+	p.missUpTo(in, reasonForOlder(in.CronJob), ticks, from, due.Add(-time.Second))
 	next, _ := ticks.Next(due)
 	for p.isBackfilled(in, due) || isNameTaken(in, due) {
 		p.passOver(in, due)

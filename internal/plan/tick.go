@@ -78,15 +78,14 @@ func MissedRow(row v1.MissedTicks) Missed {
 	return Missed{Reason: MissedReason(row.Reason), First: row.First.Time, Last: row.Last.Time, Count: int(row.Count)}
 }
 
-// missOlder misses the ticks after an instant and before the due one.
-func (p *Plan) missOlder(in Input, ticks schedule.Ticks, from, due time.Time) {
-	count := ticks.Count(from, due, MaxMissedCount)
-	if count == 0 {
+// missUpTo misses the ticks after from and not after until.
+func (p *Plan) missUpTo(in Input, reason MissedReason, ticks schedule.Ticks, from, until time.Time) {
+	first, ok := ticks.Next(from)
+	if !ok || first.After(until) {
 		return
 	}
-	first, _ := ticks.Next(from)
-	last, _ := ticks.Last(from, due.Add(-time.Second))
-	p.miss(in, Missed{reasonForOlder(in.CronJob), first, last, count})
+	last, _ := ticks.Last(from, until)
+	p.miss(in, Missed{reason, first, last, ticks.Count(from, last.Add(time.Second), MaxMissedCount)})
 }
 
 // reasonForOlder returns why ticks did not run before a newer one was due.
@@ -222,16 +221,6 @@ func missedFrom(in Input, rows []Missed, since time.Time) []time.Time {
 		}
 	}
 	return ticks
-}
-
-// missUpTo misses the ticks after from and not after until.
-func (p *Plan) missUpTo(in Input, reason MissedReason, ticks schedule.Ticks, from, until time.Time) {
-	last, ok := ticks.Last(from, until)
-	if !ok {
-		return
-	}
-	first, _ := ticks.Next(from)
-	p.miss(in, Missed{reason, first, last, ticks.Count(from, last.Add(time.Second), MaxMissedCount)})
 }
 
 // missWaiting misses the ticks that were due when the CronJob was edited and had not run; last is
