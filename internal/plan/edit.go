@@ -97,7 +97,7 @@ func Scheduling(spec *v1.CronJobSpec) string {
 // start was; zero if that is unknown.
 func editTimes(c *v1.CronJob) (editedAt, rescheduledAt time.Time) {
 	last := stampOf(c)
-	if last.Scheduling == Scheduling(&c.Spec) {
+	if c.Generation <= 1 || last.Scheduling == Scheduling(&c.Spec) { // never edited, or as the stamp says
 		rescheduledAt = latest(c.CreationTimestamp.Time, last.RescheduledAt)
 	}
 	return last.At, rescheduledAt
