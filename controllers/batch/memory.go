@@ -53,7 +53,6 @@ func (m *memory) acquire(key types.NamespacedName) *entry {
 	return e
 }
 
-// release ends the use of an entry.
 func (m *memory) release(key types.NamespacedName, e *entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -87,8 +86,7 @@ func (m *memory) forget(key types.NamespacedName) {
 	delete(m.entries, key)
 }
 
-// keepWritten keeps a CronJob as it is stored.
-func (m *memory) keepWritten(key types.NamespacedName, stored *v1.CronJob) {
+func (m *memory) setWritten(key types.NamespacedName, stored *v1.CronJob) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.entry(key).written = stored

@@ -969,8 +969,8 @@ func TestWhatIsWrittenWhileTheCacheIsReadIsKept(t *testing.T) {
 		}
 	}()
 	for range 2000 {
-		m.keepWritten(key, version("1"))
-		m.keepWritten(key, version("3"))
+		m.setWritten(key, version("1"))
+		m.setWritten(key, version("3"))
 		require.Equal(t, "3", m.newest(key, version("2")).ResourceVersion, "what is newer than the cache was dropped")
 	}
 	close(stop)
@@ -987,7 +987,7 @@ func TestMemoryEndsWithItsCronJob(t *testing.T) {
 		known.addRun(builders.MakeJob(c, time.Unix(0, 0)).Obj())
 		r.memory.keepDeleted(key, known.runs[0].job)
 		known.failures, known.isStale = map[string]int{requestStatus: 1}, true
-		r.memory.keepWritten(key, c)
+		r.memory.setWritten(key, c)
 		r.memory.unreported(key, c.UID, []v1.MissedTicks{{Reason: "Deadline"}})
 		r.memory.release(key, e)
 		require.Len(t, r.memory.entries, 1)

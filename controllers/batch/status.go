@@ -93,7 +93,7 @@ func members(status v1.CronJobStatus) (map[string]json.RawMessage, error) {
 // keepWritten keeps a CronJob as it is stored until the cache has it. The cache may have it
 // already, because a watch may be faster than an answer; else sawCronJob drops it later.
 func (r *CronJobReconciler) keepWritten(ctx context.Context, key types.NamespacedName, stored *v1.CronJob) {
-	r.memory.keepWritten(key, stored)
+	r.memory.setWritten(key, stored)
 	cached := &v1.CronJob{}
 	if err := r.Client.Get(ctx, key, cached, client.UnsafeDisableDeepCopy); err == nil {
 		r.memory.newest(key, cached)

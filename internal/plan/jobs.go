@@ -241,13 +241,13 @@ func ActiveCount(status v1.CronJobStatus) int {
 // unlistedCount returns how many running Jobs a status counts and does not list.
 func unlistedCount(status v1.CronJobStatus) int { return ActiveCount(status) - len(status.Active) }
 
-// observe updates the status from the observed Jobs.
+// noteJobs updates the status from the observed Jobs.
 //
 // The stored status counts all running Jobs, but lists only the oldest. For unlisted ones the
 // result is not exact: Ended has those that ended within retellEnds, whether or not they were
 // reported before, and DeletedCount has those that ended earlier. Each Job that is reported again
 // hides a deleted one from DeletedCount.
-func (p *Plan) observe(in Input, jobs sortedJobs) {
+func (p *Plan) noteJobs(in Input, jobs sortedJobs) {
 	stored := in.CronJob.Status
 	listed := listedUIDs(stored.Active)
 	unlisted := unlistedCount(stored)
@@ -281,7 +281,7 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 		p.Ended = append(p.Ended, Ended{Job: job.Job, Result: job.result})
 		p.noteTick(job)
 	}
-	deleted := p.observeGone(in, listed)
+	deleted := p.noteGone(in, listed)
 	p.awaitNewest(in, jobs)
 	p.DeletedCount = deleted + max(0, unlisted-p.unobserved)
 	if in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent && len(p.unrecorded) > 0 {
@@ -294,9 +294,9 @@ func (p *Plan) observe(in Input, jobs sortedJobs) {
 	p.jobs = jobs
 }
 
-// observeGone updates the status from the Jobs that no longer exist. unseen has the UIDs of listed
+// noteGone updates the status from the Jobs that no longer exist. unseen has the UIDs of listed
 // Jobs that were not observed. It returns how many Jobs were deleted while they ran.
-func (p *Plan) observeGone(in Input, unseen sets.Set[types.UID]) int {
+func (p *Plan) noteGone(in Input, unseen sets.Set[types.UID]) int {
 	for _, job := range in.Gone {
 		state := stateOf(in, job)
 		switch {
@@ -366,7 +366,6 @@ func uidsOf(jobs []*batchv1.Job) sets.Set[types.UID] {
 	return uids
 }
 
-// listedUIDs returns the UIDs of the Jobs that a status lists.
 func listedUIDs(refs []corev1.ObjectReference) sets.Set[types.UID] {
 	if len(refs) == 0 {
 		return nil
@@ -378,7 +377,6 @@ func listedUIDs(refs []corev1.ObjectReference) sets.Set[types.UID] {
 	return uids
 }
 
-// noteSuccess updates lastSuccessfulTime from a succeeded Job.
 func (p *Plan) noteSuccess(job *batchv1.Job) {
 	if job.Status.CompletionTime != nil {
 		p.Status.LastSuccessfulTime = maxTime(p.Status.LastSuccessfulTime, job.Status.CompletionTime.Time)

@@ -233,7 +233,7 @@ func Decide(in Input) Plan {
 		return p // once it is being deleted it starts nothing, and the garbage collector deletes its Jobs
 	}
 	jobs := sortJobs(in)
-	p.observe(in, jobs)
+	p.noteJobs(in, jobs)
 	stop, stops := p.countFailures(in)
 	p.stops = stops
 	p.missSkipped(in)
