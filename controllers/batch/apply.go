@@ -23,7 +23,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// apply deletes the Jobs to be replaced and creates that of the tick.
 func (r *CronJobReconciler) apply(ctx context.Context, look *lookup, p plan.Plan) plan.Outcome {
 	done := r.deleteJobs(ctx, look, p.Replace)
 	switch {
@@ -143,7 +142,6 @@ func (r *CronJobReconciler) deleteUnchanged(ctx context.Context, job *batchv1.Jo
 // the tick may not have come yet.
 const maxPlanAge = requestTimeout + deletionTime + time.Second
 
-// start creates the Job of the tick.
 func (r *CronJobReconciler) start(ctx context.Context, look *lookup, start *plan.Start, done *plan.Outcome) {
 	job, known := start.Job, look.known
 	if !known.attempt.newest.Equal(start.Newest) {

@@ -46,12 +46,10 @@ type lookup struct {
 	isUncertain bool
 }
 
-// lookup returns the lookup of a reconcile, without an answer yet.
 func (r *CronJobReconciler) lookup(seen *observed, known *progress) *lookup {
 	return &lookup{observed: seen, r: r, known: known, current: seen.stored, answers: map[string]*batchv1.Job{}}
 }
 
-// answer looks up what a plan asks for.
 func (l *lookup) answer(ctx context.Context, ask plan.Question) {
 	if ask.CronJob {
 		l.readCronJob(ctx)

@@ -36,7 +36,6 @@ func (n *recentNamespaces) note(namespace string, now time.Time) {
 	}
 }
 
-// count returns how many namespaces there are.
 func (n *recentNamespaces) count(now time.Time) float64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()

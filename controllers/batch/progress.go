@@ -302,7 +302,6 @@ func (p *progress) countFailures() {
 	p.failures = counted
 }
 
-// isEmpty reports whether there is nothing to keep.
 func (p *progress) isEmpty() bool {
 	return !p.isStale && p.statusErr == nil && len(p.runs)+len(p.unconfirmed)+len(p.nameTaken)+len(p.failures)+len(p.pruned) == 0 &&
 		p.generation == 0 && p.attempt.newest.IsZero()

@@ -153,7 +153,6 @@ func (p *Plan) refusalMessage(in Input, err error) string {
 	return message
 }
 
-// refusal returns the event of a Job that could not be created.
 func (p *Plan) refusal(in Input, err error) Event {
 	name := p.Start.Job.Name
 	key := name + " " + RefusalReason(err)

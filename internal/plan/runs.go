@@ -146,7 +146,6 @@ func newRunList(runs []v1.Run) *runList {
 	return l
 }
 
-// put adds the run of a Job, or updates it.
 func (l *runList) put(job *batchv1.Job) {
 	i, run := indexOf(l.runs, job), RunOf(job)
 	switch {
@@ -211,7 +210,6 @@ func (l *runList) sort() {
 	})
 }
 
-// newest returns the MaxRecentRuns newest runs.
 func (l *runList) newest() []v1.Run {
 	l.sort()
 	return l.runs[:min(len(l.runs), MaxRecentRuns)]
@@ -238,7 +236,6 @@ func (p *Plan) noteEnds(in Input) {
 	}
 }
 
-// setLastRun sets the condition LastRunSucceeded from the end condition of a Job.
 func (p *Plan) setLastRun(in Input, end *batchv1.JobCondition) {
 	status := metav1.ConditionTrue
 	if end.Type == batchv1.JobFailed {
