@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
-	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -88,12 +87,12 @@ var All = []Mutation{
 		Flags: []string{"-faults=creates-denied,quota-full", "-duration=60s"},
 		createJob: func(e *exchange, job *batchv1.Job) (*http.Response, error) {
 			owner := job.Namespace + "/" + job.OwnerReferences[0].Name
-			if _, isRefused := refused.Load(owner); isRefused {
+			if _, isRefused := e.refused.Load(owner); isRefused {
 				return plane.Refuse(e.Request, apierrors.NewForbidden(schema.GroupResource{Resource: "jobs"}, job.Name, errors.New("mutated")))
 			}
 			response, err := e.send()
 			if err == nil && response.StatusCode == http.StatusForbidden {
-				refused.Store(owner, true)
+				e.refused.Store(owner, true)
 			}
 			return response, err
 		},
@@ -205,9 +204,6 @@ var All = []Mutation{
 
 // missed is the reason of the events about missed ticks.
 const missed = "MissSchedule"
-
-// refused holds the CronJobs a Job of which was refused.
-var refused sync.Map
 
 // tickOfJob finds the end of a Job's name, which is its tick.
 var tickOfJob = regexp.MustCompile(`-(\d{10})\b`)

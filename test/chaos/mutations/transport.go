@@ -14,6 +14,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -41,12 +42,13 @@ type Mutation struct {
 
 // Mutate returns what carries out requests as the mutation has it.
 func (m *Mutation) Mutate(upstream http.RoundTripper) http.RoundTripper {
-	return &transport{m, upstream}
+	return &transport{Mutation: m, upstream: upstream}
 }
 
 type transport struct {
 	*Mutation
 	upstream http.RoundTripper
+	refused  sync.Map // the CronJobs a Job of which was refused
 }
 
 // RoundTrip carries out a request, or what the mutation makes of it.
