@@ -5,6 +5,7 @@ package model
 
 import (
 	"fmt"
+	"hash/fnv"
 	"net/http"
 	"slices"
 	"strconv"
@@ -74,7 +75,6 @@ type run struct {
 	isFirst      bool // whether it has the name of its tick
 	by           string
 	process      int
-	made         time.Time // by the manager's clock
 	started      time.Time // as the Job says
 	result       string
 	endedAt      time.Time // by the manager's clock
@@ -95,7 +95,6 @@ type row struct {
 	why         string
 	first, last int64
 	count       int
-	at          time.Time
 }
 
 // window is from one second to another one; 0 for still.
@@ -108,7 +107,6 @@ type window struct {
 type look struct {
 	at       time.Time // by the manager's clock
 	version  *version  // what it went by
-	process  int
 	troubled bool
 	asked    int64 // the tick whose Job it asked for; 0 for none
 	code     int
@@ -184,11 +182,9 @@ func jitterOf(c *v1.CronJob) int64 {
 	if limit == 0 {
 		return 0
 	}
-	sum := uint64(14695981039346656037) // FNV-1a
-	for _, b := range []byte(c.UID) {
-		sum = (sum ^ uint64(b)) * 1099511628211
-	}
-	return int64(sum % limit) //nolint:gosec // small
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(c.UID))
+	return int64(hash.Sum64() % limit) //nolint:gosec // small
 }
 
 func (j *judge) removed() { j.logf("the CronJob is deleted") }
@@ -204,7 +200,7 @@ func (j *judge) started() {
 // created notes a Job.
 func (j *judge) created(job *batchv1.Job, by string) {
 	r := &run{
-		name: job.Name, uid: job.UID, owner: ownerOf(job), by: by, process: j.process, made: j.w.Now(), started: job.CreationTimestamp.Time,
+		name: job.Name, uid: job.UID, owner: ownerOf(job), by: by, process: j.process, started: job.CreationTimestamp.Time,
 		trigger: v1.RunTrigger(job.Annotations[v1.TriggerAnnotation]),
 	}
 	if r.trigger == "" {
@@ -227,10 +223,8 @@ func (j *judge) created(job *batchv1.Job, by string) {
 
 // twice judges whether the tick has run before.
 func (j *judge) twice(r *run) {
-	for _, other := range j.ran(r.owner) {
-		if other.tick == r.tick && !j.isForgotten(other) {
-			j.violate("S4", "the tick of %s runs twice", tickText(r.tick))
-		}
+	if slices.ContainsFunc(j.ran(r.owner), func(other *run) bool { return other.tick == r.tick && !j.isForgotten(other) }) {
+		j.violate("S4", "the tick of %s runs twice", tickText(r.tick))
 	}
 }
 
@@ -367,7 +361,7 @@ func (j *judge) observed(c *v1.CronJob) {
 		return
 	}
 	if j.look.at.IsZero() { // a reconcile reads the clock and the cache once
-		j.look = look{at: j.w.Now(), process: j.process}
+		j.look = look{at: j.w.Now()}
 		for _, r := range j.runs {
 			if r.seenBy == j.process {
 				r.knownTo = j.process
@@ -387,7 +381,7 @@ func (j *judge) observed(c *v1.CronJob) {
 	}
 }
 
-func (j *judge) request(kind, _ string) {
+func (j *judge) request(kind string) {
 	if kind == status {
 		j.statusRequests++
 		if j.statusRequests > 1 {
@@ -455,7 +449,7 @@ func (j *judge) event(e eventrecorder.Event, identity string) {
 	j.logf("event %s: %s", e.Reason, e.Note)
 	switch e.Reason {
 	case "MissSchedule":
-		j.rows = append(j.rows, rowOf(e, j.w.Now()))
+		j.rows = append(j.rows, rowOf(e))
 		j.reason(j.rows[len(j.rows)-1])
 	case "FailedCreate":
 		j.refused(e.Note)
@@ -463,14 +457,14 @@ func (j *judge) event(e eventrecorder.Event, identity string) {
 }
 
 // rowOf reads "Missed scheduled time A: why" or "Missed 7 scheduled times from A to B: why".
-func rowOf(e eventrecorder.Event, at time.Time) row {
+func rowOf(e eventrecorder.Event) row {
 	what, why, _ := strings.Cut(e.Note, "Z: ")
 	words := strings.Fields(what)
 	instant := func(word string) int64 {
 		t, _ := time.Parse(time.RFC3339, strings.TrimSuffix(word, "Z")+"Z")
 		return t.Unix()
 	}
-	found := row{owner: e.Regarding.GetUID(), why: why, count: 1, at: at, last: instant(words[len(words)-1])}
+	found := row{owner: e.Regarding.GetUID(), why: why, count: 1, last: instant(words[len(words)-1])}
 	if found.first = found.last; words[1] != "scheduled" {
 		found.count, _ = strconv.Atoi(words[1])
 		found.first = instant(words[len(words)-3])

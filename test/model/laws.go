@@ -21,12 +21,7 @@ import (
 
 // anchor returns what an interval counts from: the newest run, or the creation.
 func (j *judge) anchor(c *v1.CronJob) int64 {
-	newest := c.CreationTimestamp.Unix()
-	for _, r := range j.ran(c.UID) {
-		if r.trigger == v1.TriggerSchedule && !j.isForgotten(r) {
-			newest = max(newest, r.tick)
-		}
-	}
+	newest := max(c.CreationTimestamp.Unix(), j.lastRun(c.UID))
 	if j.w.cronJob != nil && j.w.cronJob.UID == c.UID && j.w.cronJob.Status.LastScheduleTime != nil {
 		newest = max(newest, j.w.cronJob.Status.LastScheduleTime.Unix())
 	}
@@ -69,11 +64,11 @@ func (j *judge) asked(job *batchv1.Job) {
 		j.violate("S12", "Job %s is asked for with the tick %s, and that of its Pods %s", job.Name,
 			job.Annotations[v1.ScheduledAtAnnotation], job.Spec.Template.Annotations[v1.ScheduledAtAnnotation])
 	}
-	now, at := j.w.Now(), time.Unix(tick, 0)
-	start := at.Add(time.Duration(v.jitter) * time.Second)
-	switch {
-	case v == nil || v.c.DeletionTimestamp != nil:
+	if v == nil || v.c.DeletionTimestamp != nil {
 		j.violate("S9", "Job %s is asked for, and the CronJob is being deleted", job.Name)
+	}
+	now, start := j.w.Now(), time.Unix(tick+v.jitter, 0)
+	switch {
 	case ownerOf(job) != v.c.UID:
 		j.violate("S13", "Job %s is asked for, and its owner is %s", job.Name, ownerOf(job))
 	case start.After(now):
@@ -85,10 +80,8 @@ func (j *judge) asked(job *batchv1.Job) {
 	case j.isLate(v, tick, j.look.at):
 		j.violate("S2", "Job %s is asked for after its deadline", job.Name)
 	}
-	for _, r := range j.ran(v.c.UID) {
-		if r.tick == tick {
-			return // the answer to an earlier request was lost
-		}
+	if j.hasRun(v.c.UID, tick) {
+		return // the answer to an earlier request was lost
 	}
 	if !v.rhythm.has(tick, j.anchor(v.c)) {
 		j.violate("S2", "Job %s is asked for, and %s is no tick", job.Name, tickText(tick))
@@ -127,9 +120,6 @@ func catchUp(v *version) int {
 // run if clocks differ, and need not.
 func (j *judge) order(v *version, tick int64) {
 	due := v.rhythm.between(j.from(v), j.look.at.Unix()-v.jitter, j.anchor(v.c))
-	handled := func(other int64) bool {
-		return j.hasRun(v.c.UID, other) || j.names[other] || j.rowsOf(v.c.UID, other) > 0
-	}
 	if last := j.lastRun(v.c.UID); last >= tick {
 		j.violate("S2", "the tick of %s is asked for after that of %s", tickText(tick), tickText(last))
 	}
@@ -138,11 +128,16 @@ func (j *judge) order(v *version, tick int64) {
 		j.violate("S2", "the tick of %s is asked for when %d newer ones are due", tickText(tick), len(newest))
 	}
 	for _, other := range newest {
-		isFirst := other < tick && other > max(j.lastRun(v.c.UID), v.floor.Unix()) && !handled(other) && !j.hasStopped(v, other)
+		isFirst := other < tick && other > max(j.lastRun(v.c.UID), v.floor.Unix()) && !j.isHandled(v.c.UID, other) && !j.hasStopped(v, other)
 		if v.isKnown && isFirst && !j.isLate(v, other, j.look.at) {
 			j.violate("S23", "the tick of %s is asked for before that of %s", tickText(tick), tickText(other))
 		}
 	}
+}
+
+// isHandled reports whether a tick has run, was reported as missed, or has a Job of somebody else's.
+func (j *judge) isHandled(owner types.UID, tick int64) bool {
+	return j.hasRun(owner, tick) || j.names[tick] || j.rowsOf(owner, tick) > 0
 }
 
 func (j *judge) hasRun(owner types.UID, tick int64) bool {
@@ -196,14 +191,14 @@ func limitOf(v *version) int {
 
 // resetAt returns when the count of failures towards the stop was last reset, as far as a process
 // knows, in seconds.
-func (j *judge) resetAt(v *version, before int64) int64 {
+func (j *judge) resetAt(v *version) int64 {
 	reset := v.edited.Unix()
 	for _, r := range j.runs {
-		if r.owner == v.c.UID && r.result == "Succeeded" && j.isKnown(r) && r.over <= before {
+		if r.owner == v.c.UID && r.result == "Succeeded" && j.isKnown(r) {
 			reset = max(reset, r.over)
 		}
 	}
-	if at, err := time.Parse(time.RFC3339, v.c.Annotations[v1.ResumedAtAnnotation]); err == nil && at.Unix() <= before {
+	if at, err := time.Parse(time.RFC3339, v.c.Annotations[v1.ResumedAtAnnotation]); err == nil {
 		reset = max(reset, at.Unix())
 	}
 	return reset
@@ -212,7 +207,7 @@ func (j *judge) resetAt(v *version, before int64) int64 {
 // failures counts the failures in a row that count towards the stop, as far as a process knows. One
 // in the second of a reset does not count.
 func (j *judge) failures(v *version, isKnown bool) int {
-	count, reset := 0, j.resetAt(v, math.MaxInt64)
+	count, reset := 0, j.resetAt(v)
 	for _, r := range j.runs {
 		if r.owner == v.c.UID && r.result == "Failed" && r.over > reset && (!isKnown || j.isKnown(r)) {
 			count++
@@ -332,7 +327,7 @@ func (j *judge) isIdle(l look, wake time.Time) {
 	}
 	due := v.rhythm.between(j.from(v), l.at.Unix()-v.jitter, j.anchor(v.c))
 	for _, tick := range due[max(0, len(due)-catchUp(v)):] {
-		isHandled := j.hasRun(v.c.UID, tick) || j.names[tick] || j.rowsOf(v.c.UID, tick) > 0 || tick < j.lastRun(v.c.UID)
+		isHandled := j.isHandled(v.c.UID, tick) || tick < j.lastRun(v.c.UID)
 		if !isHandled && !j.isLate(v, tick, l.at) && !j.hasStopped(v, tick) {
 			j.violate("S2", "the tick of %s is due, and its Job is not asked for", tickText(tick))
 		}

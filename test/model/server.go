@@ -253,7 +253,7 @@ func (m manager) Create(_ context.Context, object client.Object, _ ...client.Cre
 		return errors.New("the model creates Jobs alone")
 	}
 	m.s.w.judge.asked(job)
-	m.s.w.request(create, job.Name)
+	m.s.w.request(create)
 	isDone, answer := m.s.fault(create, job.Name)
 	if !isDone {
 		m.s.w.answered(create, job.Name, answer)
@@ -285,7 +285,7 @@ func (s *server) create(job *batchv1.Job, by string) error {
 func (m manager) Delete(_ context.Context, object client.Object, options ...client.DeleteOption) error {
 	asked := (&client.DeleteOptions{}).ApplyOptions(options)
 	name := object.GetName()
-	m.s.w.request(remove, name)
+	m.s.w.request(remove)
 	isDone, answer := m.s.fault(remove, name)
 	if isDone {
 		stored := m.s.jobs[name]
@@ -321,7 +321,7 @@ func (p statusWriter) Patch(_ context.Context, into client.Object, patch client.
 	if err != nil {
 		return err
 	}
-	p.s.w.request(status, "")
+	p.s.w.request(status)
 	isDone, answer := p.s.fault(status, cronJobName)
 	if isDone {
 		err := p.s.patch(data, into)
@@ -384,7 +384,7 @@ type reader struct {
 
 // Get reads what is stored.
 func (r reader) Get(_ context.Context, key types.NamespacedName, into client.Object, _ ...client.GetOption) error {
-	r.s.w.request(read, key.Name)
+	r.s.w.request(read)
 	_, err := r.s.fault(read, key.Name)
 	found := false
 	switch into := into.(type) {
@@ -408,7 +408,7 @@ func (r reader) Get(_ context.Context, key types.NamespacedName, into client.Obj
 
 // List lists the metadata of all Jobs.
 func (r reader) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
-	r.s.w.request(read, "all Jobs")
+	r.s.w.request(read)
 	_, err := r.s.fault(read, "all Jobs")
 	if into, ok := list.(*metav1.PartialObjectMetadataList); ok && err == nil {
 		for _, name := range slices.Sorted(maps.Keys(r.s.jobs)) {

@@ -175,9 +175,9 @@ func (w *world) Record(e eventrecorder.Event) bool {
 }
 
 // request is called at the beginning of each request of the manager to the API server.
-func (w *world) request(kind, name string) {
+func (w *world) request(kind string) {
 	w.requests++
-	w.judge.request(kind, name)
+	w.judge.request(kind)
 	w.mayCrash()
 	if len(w.meanwhile) > 0 {
 		happens := w.meanwhile[0]
