@@ -222,7 +222,12 @@ func (c *command) forecast(t target, now time.Time) (Forecast, error) {
 // Stored forecasts the next tick of a CronJob that is stored in the cluster. An error names it, and its
 // wrong field.
 func Stored(c *v1.CronJob, now time.Time) (Forecast, error) {
-	return (&command{count: 1}).forecast(target{cronJob: c}, now)
+	f, err := makeForecast(c, now, now.Location(), 1)
+	if err != nil {
+		return f, target{cronJob: c}.explain(err)
+	}
+	f.addWaiting(c, now)
+	return f, nil
 }
 
 // addWaiting notes the tick that is due and has not started, if the status has one.
