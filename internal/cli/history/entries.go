@@ -57,16 +57,16 @@ type History struct {
 type Entry struct {
 	State v1.RunResult `json:"state"`
 
-	// Tick is the tick that it is of; "" if somebody started it by hand. Backfilled says that
+	// Tick is the tick that it is of; zero if somebody started it by hand. Backfilled says that
 	// somebody did for the tick.
-	Tick       string `json:"tick,omitempty"`
-	Backfilled bool   `json:"backfilled,omitempty"`
+	Tick       time.Time `json:"tick,omitzero"`
+	Backfilled bool      `json:"backfilled,omitempty"`
 
 	// Job is the name of the Job, Start and End when it did. JobIsGone says that it was deleted since.
-	Job       string `json:"job,omitempty"`
-	JobIsGone bool   `json:"jobIsGone,omitempty"`
-	Start     string `json:"start,omitempty"`
-	End       string `json:"end,omitempty"`
+	Job       string    `json:"job,omitempty"`
+	JobIsGone bool      `json:"jobIsGone,omitempty"`
+	Start     time.Time `json:"start,omitzero"`
+	End       time.Time `json:"end,omitzero"`
 
 	// DelaySeconds is from the tick to the start, DurationSeconds from there to the end, or to now.
 	DelaySeconds    *int64 `json:"delaySeconds,omitempty"`
@@ -170,12 +170,12 @@ func (h *History) addTicks(c *v1.CronJob, coming int) {
 
 // has reports whether a tick has its Job already: then the status is about to say so, too.
 func (h *History) has(tick time.Time) bool {
-	return slices.ContainsFunc(h.Entries, func(e Entry) bool { return e.Tick != "" && e.at.Equal(tick) })
+	return slices.ContainsFunc(h.Entries, func(e Entry) bool { return e.Tick.Equal(tick) })
 }
 
 // tickEntry is of a tick without a Job.
 func tickEntry(state v1.RunResult, tick time.Time, message string) Entry {
-	return Entry{State: state, Tick: tick.Format(time.RFC3339), Message: message, at: tick}
+	return Entry{State: state, Tick: tick, Message: message, at: tick}
 }
 
 // entryOf returns the entry of a Job, in the zone of now.
@@ -216,16 +216,16 @@ func entryOfGone(run *v1.Run, now time.Time) Entry {
 func entryOfRun(run *v1.Run, now time.Time) Entry {
 	e := Entry{State: run.Result, Job: run.JobName, Message: run.Reason, at: run.ScheduledTime.In(now.Location())}
 	start := ptr.Deref(run.StartTime, run.ScheduledTime).In(now.Location())
-	e.Start = start.Format(time.RFC3339)
+	e.Start = start
 	if run.Trigger != v1.TriggerManual {
-		e.Tick, e.Backfilled = e.at.Format(time.RFC3339), run.Trigger == v1.TriggerBackfill
+		e.Tick, e.Backfilled = e.at, run.Trigger == v1.TriggerBackfill
 		if !e.Backfilled { // a backfill is not late
 			e.DelaySeconds = seconds(start.Sub(e.at))
 		}
 	}
 	switch {
 	case run.CompletionTime != nil:
-		e.End = run.CompletionTime.In(now.Location()).Format(time.RFC3339)
+		e.End = run.CompletionTime.In(now.Location())
 		e.DurationSeconds = seconds(run.CompletionTime.Sub(start))
 	case e.State == v1.RunRunning:
 		e.DurationSeconds = seconds(now.Sub(start))

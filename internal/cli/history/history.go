@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -180,9 +181,17 @@ func (c *command) printRow(w io.Writer, title string, cells []string) {
 	_, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n") // Flush returns errors
 }
 
+// textOf is a time as the table has it; "" for none.
+func textOf(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.Format(time.RFC3339)
+}
+
 // row is the cells of an entry, without its CronJob.
 func (e Entry) row() []string {
-	cells := []string{e.Tick, e.Job, string(e.State), e.Start, "", "", e.Message}
+	cells := []string{textOf(e.Tick), e.Job, string(e.State), textOf(e.Start), "", "", e.Message}
 	if e.DelaySeconds != nil {
 		cells[4] = e.Delay().String()
 	}

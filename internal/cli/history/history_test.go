@@ -4,6 +4,7 @@
 package history
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"strings"
@@ -69,6 +70,23 @@ CronJob c: Every hour (Asia/Tokyo)
 ○ 2027-03-28 15:00  in 55m
 ○ 2027-03-28 16:00  in 115m
 `, "\n"), screen{width: 79}.timeline(h))
+}
+
+func TestTimesArePrintedInTheZoneOfTheSchedule(t *testing.T) {
+	c, jobs := aDay()
+	h := New(c, jobs, at("05:05:00"), 0)
+	for i, want := range map[int]string{
+		0: `{"state":"Succeeded","tick":"2027-03-28T10:00:00+09:00","job":"c-1806195600","start":"2027-03-28T10:00:01+09:00",` +
+			`"end":"2027-03-28T10:10:00+09:00","delaySeconds":1,"durationSeconds":599}`,
+		2: `{"state":"Succeeded","job":"c-manual-x","start":"2027-03-28T12:30:00+09:00","end":"2027-03-28T12:31:00+09:00",` +
+			`"durationSeconds":60}`,
+		4: `{"state":"Running","tick":"2027-03-28T14:00:00+09:00","job":"c-1806210000","start":"2027-03-28T14:00:00+09:00",` +
+			`"delaySeconds":0,"durationSeconds":300}`,
+	} {
+		printed, err := json.Marshal(h.Entries[i])
+		require.NoError(t, err)
+		assert.Equal(t, want, string(printed))
+	}
 }
 
 func TestNoTickComesBeforeTheEndOfASuspension(t *testing.T) {

@@ -168,7 +168,7 @@ func (s screen) paint(attribute color.Attribute, line string) string {
 // timeFormat shows seconds only where there are some.
 func timeFormat(h History) string {
 	for _, e := range h.Entries {
-		if e.Tick != "" && e.at.Second() != 0 {
+		if !e.Tick.IsZero() && e.at.Second() != 0 {
 			return time.DateTime
 		}
 	}

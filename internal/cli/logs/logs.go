@@ -186,7 +186,7 @@ func (c *command) choose(h history.History) (history.Entry, error) {
 func (c *command) isAskedFor(entry history.Entry) bool {
 	switch {
 	case !c.tick.IsZero():
-		return entry.Tick != "" && entry.At().Equal(c.tick)
+		return entry.Tick.Equal(c.tick)
 	case c.failed:
 		return entry.State == v1.RunFailed
 	}
@@ -199,9 +199,12 @@ func describe(e history.Entry) string {
 	if e.Message != "" {
 		parts[0] += " (" + e.Message + ")"
 	}
-	for _, part := range [][2]string{{"tick", e.Tick}, {"started", e.Start}, {"ended", e.End}} {
-		if part[1] != "" {
-			parts = append(parts, part[0]+" "+part[1])
+	for _, part := range []struct {
+		what string
+		at   time.Time
+	}{{"tick", e.Tick}, {"started", e.Start}, {"ended", e.End}} {
+		if !part.at.IsZero() {
+			parts = append(parts, part.what+" "+part.at.Format(time.RFC3339))
 		}
 	}
 	return strings.Join(parts, ", ")

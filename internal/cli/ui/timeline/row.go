@@ -54,24 +54,24 @@ func NewRow(c *v1.CronJob, h history.History, w Window) Row {
 // entry returns the mark of a run, or of a tick that waits.
 func (w Window) entry(e history.Entry) (Mark, bool) {
 	kind, start, end := strings.ToLower(string(e.State)), e.At(), w.Now
-	if at, err := time.Parse(time.RFC3339, e.Start); err == nil {
-		start = at
+	if !e.Start.IsZero() {
+		start = e.Start
 	}
-	if at, err := time.Parse(time.RFC3339, e.End); err == nil {
-		end = at
-	}
-	if e.State == v1.RunDeleted && e.End == "" {
+	switch {
+	case !e.End.IsZero():
+		end = e.End
+	case e.State == v1.RunDeleted:
 		end = start // when it was deleted is not known
 	}
 	if e.State == v1.RunMissed || e.State == history.Coming || end.Before(w.From) {
 		return Mark{}, false
 	}
 	parts := []string{string(e.State)}
-	if e.Tick != "" {
-		parts = append(parts, "tick "+e.Tick)
+	if !e.Tick.IsZero() {
+		parts = append(parts, "tick "+e.Tick.Format(time.RFC3339))
 	}
 	if e.Job != "" {
-		parts = append(parts, e.Job, "started "+e.Start, "took "+duration.HumanDuration(end.Sub(start)))
+		parts = append(parts, e.Job, "started "+e.Start.Format(time.RFC3339), "took "+duration.HumanDuration(end.Sub(start)))
 	}
 	if e.Message != "" {
 		parts = append(parts, e.Message)
