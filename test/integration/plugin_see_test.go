@@ -84,6 +84,8 @@ func TestPluginListShowsHowTheLastRunsWent(t *testing.T) {
 		assert.Regexp(s.t, `\ngood +At 00:00, .+ UTC +Succeeded \(\w+ ago\)`+next+`✔\n`, table)
 		assert.Regexp(s.t, `\noff +At 00:00, .+ UTC +<none> +Suspended +<none>\n`, table)
 		assert.Regexp(s.t, `\nbad .* 0 0 1 1 \* +0 +1 +\w+ ago +✔✘\n`, s.plugin("list", "-o", "wide").succeeds())
+		assert.Regexp(s.t, `^bad .*\noff .*\n$`, s.plugin("list", "bad", "off", "--no-headers").succeeds())
+		assert.Regexp(s.t, `^good .*\n.*"nobody" not found$`, s.plugin("list", "good", "nobody", "--no-headers").fails(1))
 		everywhere := s.plugin("list", "-A", "-l", "team="+s.ns).succeeds()
 		assert.Regexp(s.t, `\n`+s.ns+` +bad .*\n`+s.ns+` +good .*\n$`, everywhere)
 
@@ -111,6 +113,9 @@ func TestPluginListPrintsObjectsAsKubectlGetDoes(t *testing.T) {
 			s.eventually(func() bool { // a status may be written between the two
 				return s.kubectl(s.t, "get", crdName, "-n", s.ns, "-o", format) == s.plugin("list", "-o", format).succeeds()
 			}, "-o %s differs from kubectl's", format)
+			s.eventually(func() bool {
+				return s.kubectl(s.t, "get", crdName, "a", "-n", s.ns, "-o", format) == s.plugin("list", "a", "-o", format).succeeds()
+			}, "-o %s of one differs from kubectl's", format)
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
@@ -36,6 +37,9 @@ With -o json, yaml or name the CronJobs are printed as kubectl get does.`
 	example = `  # List the CronJobs of the namespace
   kubectl cronjob list
 
+  # List some by name, without the header
+  kubectl cronjob list backup report --no-headers
+
   # List those of all namespaces whose last run failed
   kubectl cronjob list -A --failing
 
@@ -51,7 +55,9 @@ type command struct {
 	*env.Env
 
 	selection          cronjobs.Selection
+	names              []string
 	failing, suspended bool
+	noHeaders          bool
 	output             cronjobs.Output
 }
 
@@ -59,14 +65,15 @@ type command struct {
 func NewCommand(e *env.Env) *cobra.Command {
 	c := &command{Env: e}
 	cmd := &cobra.Command{
-		Use:                   "list [-A] [-l SELECTOR] [--failing] [--suspended]",
+		Use:                   "list [NAME... | -A | -l SELECTOR] [--failing] [--suspended]",
 		DisableFlagsInUseLine: true,
 		Short:                 "List CronJobs with their recent runs and the next",
 		Long:                  long,
 		Example:               example,
-		Args:                  cobra.NoArgs,
-		ValidArgsFunction:     cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:                  cobra.ArbitraryArgs,
+		ValidArgsFunction:     cronjobs.CompleteNames(e, 0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.names = args
 			if err := c.check(); err != nil {
 				return err
 			}
@@ -76,13 +83,14 @@ func NewCommand(e *env.Env) *cobra.Command {
 	c.selection.AddFlags(cmd, "List")
 	cmd.Flags().BoolVar(&c.failing, "failing", false, "Only those whose last run that ended failed.")
 	cmd.Flags().BoolVar(&c.suspended, "suspended", false, "Only those that are suspended now.")
+	cmd.Flags().BoolVar(&c.noHeaders, "no-headers", false, "Leave out the header of the table.")
 	c.output.AddFlag(cmd, "wide", "json", "yaml", "name")
 	return cmd
 }
 
 // check says what is wrong with the command line.
 func (c *command) check() error {
-	return errors.Join(c.output.Check(), c.selection.Check())
+	return errors.Join(c.output.Check(), c.selection.CheckNames(c.names))
 }
 
 // run lists the CronJobs.
@@ -111,7 +119,7 @@ func (c *command) printTable(ctx context.Context, cluster client.Client) error {
 	if len(table.Rows)+len(errs) == 0 {
 		c.selection.SayNone(c.Env)
 	}
-	options := printers.PrintOptions{WithNamespace: c.selection.AllNamespaces, Wide: c.output.Format == "wide"}
+	options := printers.PrintOptions{WithNamespace: c.selection.AllNamespaces, Wide: c.output.Format == "wide", NoHeaders: c.noHeaders}
 	if err := printers.NewTablePrinter(options).PrintObj(table, c.Out); err != nil {
 		return err
 	}
@@ -137,7 +145,14 @@ func (c *command) printObjects(ctx context.Context, cluster client.Client) error
 		list.Items = append(list.Items, *object)
 		return nil
 	})
-	if err := printer.PrintObj(list, c.Out); err != nil {
+	var object runtime.Object = list
+	if len(c.names) == 1 {
+		if len(list.Items) == 0 {
+			return cronjobs.Fail(c.Env, errs)
+		}
+		object = &list.Items[0]
+	}
+	if err := printer.PrintObj(object, c.Out); err != nil {
 		return err
 	}
 	return cronjobs.Fail(c.Env, errs)
@@ -148,7 +163,7 @@ func (c *command) each(ctx context.Context, cluster client.Reader, kind schema.G
 	visit func(*unstructured.Unstructured) error,
 ) []error {
 	now := c.Clock.Now()
-	return c.selection.Each(ctx, c.Env, cluster, kind, nil, func(object *unstructured.Unstructured) error {
+	return c.selection.Each(ctx, c.Env, cluster, kind, c.names, func(object *unstructured.Unstructured) error {
 		if c.failing && !isFailing(object) || c.suspended && !cronjobs.IsSuspended(object, now) {
 			return nil
 		}
