@@ -97,9 +97,6 @@ func rowOf(c *v1.CronJob, now time.Time) row {
 	r.State, r.Detail = stateOf(c, now)
 	forecast, err := next.Stored(c, now)
 	if err != nil {
-		if len(c.Status.Conditions) == 0 { // the operator has not seen it
-			r.State, r.Detail = "broken", err.Error()
-		}
 		return r
 	}
 	r.Description, r.Delay = forecast.Description, plan.Jitter(c)
@@ -159,6 +156,11 @@ func stateOf(c *v1.CronJob, now time.Time) (state, detail string) {
 	case plan.ActiveCount(c.Status) > 0:
 		return "running", ""
 	case len(c.Status.RecentRuns) == 0:
+		if len(c.Status.Conditions) == 0 { // the operator has not seen it
+			if _, err := next.Stored(c, now); err != nil {
+				return "broken", err.Error()
+			}
+		}
 		return "new", "no run yet"
 	case c.Status.RecentRuns[0].Result == v1.RunMissed:
 		return "missed", "the last tick"
