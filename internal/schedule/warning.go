@@ -27,13 +27,19 @@ func (w Warning) String() string {
 	return inText(w.Field, w.Value) + ": " + w.Reason
 }
 
-// At returns the warning with the path of the schedule before it. If the schedule is in fields, the
-// path ends with the field.
-func (w Warning) At(path string, inFields bool) string {
+// Place returns the path that the warning is about, of a schedule at this path, and what to say there.
+// If the schedule is in fields, the path ends with the field.
+func (w Warning) Place(path string, inFields bool) (at, reason string) {
 	if inFields && w.Field != "" {
-		return path + "." + w.Field + ": " + w.Reason
+		return path + "." + w.Field, w.Reason
 	}
-	return path + ": " + w.String()
+	return path, w.String()
+}
+
+// At returns the warning with its place before it.
+func (w Warning) At(path string, inFields bool) string {
+	at, reason := w.Place(path, inFields)
+	return at + ": " + reason
 }
 
 // Warnings returns the warnings about a schedule; none for an invalid one.

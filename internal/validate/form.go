@@ -94,9 +94,8 @@ func fieldsOf(value any) map[string]string {
 // Warning returns a warning about a schedule with the place where it is written. The schedules are
 // counted as in placeOf.
 func (f Form) Warning(i int, warning schedule.Warning) Warning {
-	at := f.placeOf(i)
-	if _, isInField := at.fields[warning.Field]; isInField {
-		return Warning{at.path.Child(warning.Field).String(), warning.Reason}
-	}
-	return Warning{at.path.String(), warning.String()}
+	p := f.placeOf(i)
+	_, isInFields := p.fields[warning.Field]
+	path, reason := warning.Place(p.path.String(), isInFields)
+	return Warning{path, reason}
 }
