@@ -45,6 +45,12 @@ type Hub struct {
 	Annotations      Members        // keys of those that keep the Members of a version, up to its name
 }
 
+// AnnotationsOf returns the keys of the annotations that keep the values of a version.
+func (h Hub) AnnotationsOf(apiVersion string) Members {
+	version := path.Base(apiVersion)
+	return Members{Value: h.Annotations.Value + version, List: h.Annotations.List + version}
+}
+
 // Members are the names of two members: one value, and a list of further values. A spoke may have
 // no list.
 type Members struct{ Value, List string }
@@ -148,8 +154,7 @@ func (t Table) versions() []Spoke {
 	all := append([]Spoke{{read: readTexts, write: writeTexts}}, t.Spokes...)
 	all[0].APIVersion, all[0].Object, all[0].Members = t.Hub.APIVersion, t.Hub.Object, t.Hub.Members
 	for i := range all {
-		version := path.Base(all[i].APIVersion)
-		all[i].keys = Members{Value: t.Hub.Annotations.Value + version, List: t.Hub.Annotations.List + version}
+		all[i].keys = t.Hub.AnnotationsOf(all[i].APIVersion)
 	}
 	return all
 }

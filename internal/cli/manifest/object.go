@@ -5,7 +5,6 @@ package manifest
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -89,10 +88,10 @@ func (c *conversion) refuseShared(e entry) error {
 // leftOut are the annotations that manifests don't have: those in which a version carries what its
 // schedules can't say, and when a stored CronJob was edited.
 var leftOut = func() []string {
-	names, keys := []string{v1.EditedAnnotation}, batch.Versions.Hub.Annotations
+	names := []string{v1.EditedAnnotation}
 	for _, apiVersion := range batch.Versions.APIVersions() {
-		version := path.Base(apiVersion)
-		names = append(names, keys.Value+version, keys.List+version)
+		keys := batch.Versions.Hub.AnnotationsOf(apiVersion)
+		names = append(names, keys.Value, keys.List)
 	}
 	return names
 }()
