@@ -227,6 +227,10 @@ func TestThePagesAreUsedWithTheKeyboardAlone(t *testing.T) {
 	ui := newTab(t)
 	ui.create(builders.MakeCronJob("backup").Schedule(nextYear).Obj())
 	ui.open("")
+	ui.do(chromedp.WaitVisible(css("tbody a")), chromedp.KeyEvent("/"), chromedp.KeyEvent("b"))
+	assert.Equal(t, "b", evaluate[string](ui, "document.activeElement.value"), "the search has the focus, without the slash")
+	assert.Equal(t, "none", evaluate[string](ui, "getComputedStyle(document.querySelector('.filter button')).display"))
+	ui.open("")
 	ui.do(chromedp.WaitVisible(css("tbody a")), chromedp.KeyEvent("\t"))
 	assert.Equal(t, "Skip to the content", evaluate[string](ui, "document.activeElement.textContent"))
 	for evaluate[string](ui, "document.activeElement.id") != "to-"+ui.ns+"-backup" {

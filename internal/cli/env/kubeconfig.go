@@ -4,6 +4,7 @@
 package env
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,6 +43,19 @@ func (e *Env) checkNamed(config *rest.Config) error {
 			"choose one with --context or kubectl config use-context, or name another kubeconfig with --kubeconfig or in KUBECONFIG", files)
 	}
 	return nil
+}
+
+// Where names the context, the cluster and the user that config was made of; the address of the API
+// server if the kubeconfig has no such context.
+func (e *Env) Where(config *rest.Config) string {
+	kubeconfig, err := e.Flags.ToRawKubeConfigLoader().RawConfig()
+	name := cmp.Or(ptr.Deref(e.Flags.Context, ""), kubeconfig.CurrentContext)
+	used := kubeconfig.Contexts[name]
+	if err != nil || used == nil {
+		return config.Host
+	}
+	return fmt.Sprintf("%s · cluster %s · user %s", name,
+		cmp.Or(ptr.Deref(e.Flags.ClusterName, ""), used.Cluster), cmp.Or(ptr.Deref(e.Flags.AuthInfoName, ""), used.AuthInfo))
 }
 
 // nameFlag has an error about a kubeconfig that is not there say which flag named it. What is wrong

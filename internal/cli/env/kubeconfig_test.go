@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
@@ -99,4 +100,18 @@ func TestTheNamespaceIsTheContextsOrDefault(t *testing.T) {
 	e.Flags.KubeConfig = &missing
 	_, err := e.Namespace()
 	assert.ErrorContains(t, err, "--kubeconfig: ")
+}
+
+func TestWhereNamesTheContextAndWhatFlagsChange(t *testing.T) {
+	t.Setenv("KUBECONFIG", writeKubeconfig(t, "proxy"))
+	for want, flags := range map[string][]string{
+		"proxy · cluster proxy · user ":    nil,
+		"proxy · cluster proxy · user ann": {"--user=ann"},
+		"https://10.0.0.1":                 {"--context=other"},
+	} {
+		e, cmd := New(genericiooptions.NewTestIOStreamsDiscard()), &cobra.Command{}
+		e.Flags.AddFlags(cmd.Flags())
+		require.NoError(t, cmd.ParseFlags(flags))
+		assert.Equal(t, want, e.Where(&rest.Config{Host: "https://10.0.0.1"}))
+	}
 }

@@ -5,7 +5,6 @@
 package ui
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/utils/ptr"
 
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
@@ -128,24 +126,11 @@ func (c *command) connect(ctx context.Context, group *errgroup.Group, cmd *cobra
 	site.Feed, site.Cluster, site.Rights = &feed.Feed{}, cluster, acts.NewRights(cluster, c.Clock)
 	site.Plugin = acts.NewPlugin(c.newPlugin, c.Clock, cmd)
 	site.Tasks = acts.NewTasks(site.Plugin)
-	site.Where = c.where(config.Host)
+	site.Where = c.Where(config)
 	group.Go(func() error {
 		return site.Feed.Watch(ctx, config, cluster, feed.Scope{Namespace: namespace, Selector: selector}, c.Env)
 	})
 	return nil
-}
-
-// where names the context, cluster and user of the kubeconfig; the address of the API server if it
-// has none.
-func (c *command) where(address string) string {
-	kubeconfig, err := c.Flags.ToRawKubeConfigLoader().RawConfig()
-	name := cmp.Or(ptr.Deref(c.Flags.Context, ""), kubeconfig.CurrentContext)
-	used := kubeconfig.Contexts[name]
-	if err != nil || used == nil {
-		return address
-	}
-	return fmt.Sprintf("%s · cluster %s · user %s", name,
-		cmp.Or(ptr.Deref(c.Flags.ClusterName, ""), used.Cluster), cmp.Or(ptr.Deref(c.Flags.AuthInfoName, ""), used.AuthInfo))
 }
 
 // openBrowser opens the link in the user's browser. It is passed in a file that nobody else may

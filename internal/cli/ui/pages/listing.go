@@ -31,11 +31,11 @@ type listing struct {
 	Namespaces, States []string
 	Counts             map[string]int
 
-	// Matches are all, and Total how many there are with the others. Groups says how many are shown
-	// in each state; those that fail while they are stopped count there as stopped only.
+	// Matches are all, and Total how many there are with the others. Groups has them by the state that
+	// each is shown in: one that fails and is stopped is among the stopped only.
 	Matches []*v1.CronJob
 	Total   int
-	Groups  map[string]int
+	Groups  map[string][]*v1.CronJob
 
 	// Page is the number of the page, from 1, and Pages how many there are.
 	Page, Pages int
@@ -52,15 +52,14 @@ var states = []string{
 func statesOf(c *v1.CronJob, now time.Time) []string {
 	state, _ := stateOf(c, now)
 	all := []string{state}
-	for other, isSo := range map[string]bool{
-		"failing": c.Status.ConsecutiveFailures > 0,
-		"running": plan.ActiveCount(c.Status) > 0,
-		"missed":  slices.ContainsFunc(c.Status.RecentRuns, func(run v1.Run) bool { return run.Result == v1.RunMissed }),
-	} {
+	add := func(other string, isSo bool) {
 		if isSo && other != state {
 			all = append(all, other)
 		}
 	}
+	add("failing", c.Status.ConsecutiveFailures > 0)
+	add("running", plan.ActiveCount(c.Status) > 0)
+	add("missed", slices.ContainsFunc(c.Status.RecentRuns, func(run v1.Run) bool { return run.Result == v1.RunMissed }))
 	return all
 }
 
@@ -102,7 +101,7 @@ func list(r *http.Request, snapshot *feed.Snapshot, now time.Time, perPage int) 
 	l := listing{
 		Namespace: query.Get("namespace"), Search: query.Get("q"), State: query.Get("state"), Sort: query.Get("sort"),
 		Namespaces: snapshot.Namespaces(), States: states, Counts: map[string]int{}, Total: len(snapshot.CronJobs),
-		Groups: map[string]int{}, query: query,
+		Groups: map[string][]*v1.CronJob{}, query: query,
 	}
 	if l.State != "" && !slices.Contains(states, l.State) {
 		return l, fmt.Errorf("%w: the state %q; there are %s", errNotFound, l.State, strings.Join(states, ", "))
@@ -111,7 +110,7 @@ func list(r *http.Request, snapshot *feed.Snapshot, now time.Time, perPage int) 
 	if !ok && l.Sort != "" {
 		return l, fmt.Errorf("%w: the order %q", errNotFound, l.Sort)
 	}
-	words, groups := strings.Fields(strings.ToLower(l.Search)), map[string][]*v1.CronJob{}
+	words := strings.Fields(strings.ToLower(l.Search))
 	for _, c := range snapshot.CronJobs {
 		if l.Namespace != "" && c.Namespace != l.Namespace || !matches(c, words) {
 			continue
@@ -121,16 +120,17 @@ func list(r *http.Request, snapshot *feed.Snapshot, now time.Time, perPage int) 
 			l.Counts[state]++
 		}
 		if l.State == "" || slices.Contains(all, l.State) {
-			groups[all[0]] = append(groups[all[0]], c)
+			l.Matches = append(l.Matches, c)
+			l.Groups[all[0]] = append(l.Groups[all[0]], c)
 		}
 	}
-	for _, state := range states {
-		l.Matches, l.Groups[state] = append(l.Matches, groups[state]...), len(groups[state])
-	}
 	if order != nil {
-		slices.SortFunc(l.Matches, func(a, b *v1.CronJob) int {
-			return cmp.Or(order(a, b), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-		})
+		slices.SortStableFunc(l.Matches, order)
+	} else {
+		l.Matches = l.Matches[:0]
+		for _, state := range states {
+			l.Matches = append(l.Matches, l.Groups[state]...)
+		}
 	}
 	l.Pages = max(1, (len(l.Matches)+perPage-1)/perPage)
 	page, _ := strconv.Atoi(query.Get("page"))

@@ -136,6 +136,14 @@ func TestTheOverviewFindsCronJobs(t *testing.T) {
 	}
 }
 
+func TestEachPageNamesItsCluster(t *testing.T) {
+	site, server := newSite(t, hourly("backup").Obj())
+	site.Where = "prod · cluster <eu> · user ann"
+	for _, path := range []string{"/", "/timeline"} {
+		assert.Contains(t, show(t, server, path), `<span class="where">prod · cluster &lt;eu&gt; · user ann</span>`)
+	}
+}
+
 func TestAPathThatThereIsNotHasAPageThatSaysSo(t *testing.T) {
 	_, server := newSite(t)
 	status, body := get(t, server, "/cronjob/default/backup")
