@@ -23,6 +23,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
+// apply deletes the Jobs to be replaced and creates that of the tick.
 func (r *CronJobReconciler) apply(ctx context.Context, look *lookup, p plan.Plan) plan.Outcome {
 	done := r.deleteJobs(ctx, look, p.Replace)
 	switch {

@@ -134,9 +134,9 @@ func (s *space) live(name string) {
 	s.edit(name, func(c *v1.CronJob) { c.Spec.Schedule = nextYear })
 	s.awaitReady(name, metav1.ConditionTrue, v1.ReasonScheduled)
 	s.end(blocking, batchv1.JobFailed)
-	s.eventually(func() bool { return status().ConsecutiveFailures == 1 && len(status().Active) == 0 }, "the failure is not seen")
+	s.eventually(func() bool { return status().ConsecutiveFailures == 1 && *status().ActiveCount == 0 }, "the failure is not seen")
 	s.runNow(name)
-	s.eventually(func() bool { return len(status().Active) == 1 }, "the run is not seen")
+	s.eventually(func() bool { return *status().ActiveCount == 1 }, "the run is not seen")
 }
 
 func TestPrometheusAnswersEachQueryOfTheDashboards(t *testing.T) {

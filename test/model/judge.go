@@ -15,6 +15,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/eventrecorder"
@@ -437,7 +438,7 @@ func (j *judge) wrote(before, after *v1.CronJobStatus, changed bool) {
 		}
 	}
 	j.logf("status: last %v, next %v, %d active, Ready %s", text(after.LastScheduleTime), text(after.NextScheduleTime),
-		len(after.Active), readyReason(after))
+		ptr.Deref(after.ActiveCount, -1), readyReason(after))
 }
 
 // event notes an event. The API server stores each once.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
@@ -135,7 +136,8 @@ func (j *judge) order(v *version, tick int64) {
 	}
 }
 
-// isHandled reports whether a tick has run, was reported as missed, or has a Job of somebody else's.
+// isHandled reports whether a tick has run, was reported as missed, or has a Job of somebody
+// else's.
 func (j *judge) isHandled(owner types.UID, tick int64) bool {
 	return j.hasRun(owner, tick) || j.names[tick] || j.rowsOf(owner, tick) > 0
 }
@@ -501,8 +503,8 @@ func (j *judge) jobs(c *v1.CronJob, v *version) {
 	slices.Sort(active)
 	slices.Sort(listed)
 	isCut := len(active) > 100 && len(listed) == 100
-	if !slices.Equal(active, listed) && !isCut || c.Status.ActiveCount == nil || int(*c.Status.ActiveCount) != len(active) {
-		j.violate("status", "active are %v, activeCount is %v, and the Jobs %v run", listed, c.Status.ActiveCount, active)
+	if !slices.Equal(active, listed) && !isCut || int(ptr.Deref(c.Status.ActiveCount, -1)) != len(active) {
+		j.violate("status", "active are %v, activeCount is %d, and the Jobs %v run", listed, ptr.Deref(c.Status.ActiveCount, -1), active)
 	}
 	for _, entry := range c.Status.RecentRuns {
 		if entry.JobName == "" {

@@ -25,7 +25,8 @@ type answering func(*http.Request) (*http.Response, error)
 
 func (a answering) RoundTrip(r *http.Request) (*http.Response, error) { return a(r) }
 
-// Storms run in parallel, each with a control plane of its own, and their CronJobs have the same names.
+// Storms run in parallel, each with a control plane of its own, and their CronJobs have the same
+// names.
 func TestWhatOneStormHasRefusedIsNotRefusedInAnother(t *testing.T) {
 	i := slices.IndexFunc(All, func(m Mutation) bool { return m.Law == checker.NotTried })
 	require.NotEqual(t, -1, i)

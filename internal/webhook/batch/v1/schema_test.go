@@ -39,8 +39,8 @@ func assertSameInAllForms(t testing.TB, text string) {
 	}
 }
 
-// writtenIn returns what the hub has of a CronJob that a user writes in a version: with the schedule
-// of this one, and without the annotation that keeps its text.
+// writtenIn returns what the hub has of a CronJob that a user writes in a version: with the
+// schedule of this one, and without the annotation that keeps its text.
 func writtenIn(t testing.TB, version spoke.Spoke, c *batchv1.CronJob) *batchv1.CronJob {
 	t.Helper()
 	object, hub := version.Object.DeepCopyObject(), &batchv1.CronJob{}
