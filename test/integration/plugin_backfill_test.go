@@ -475,7 +475,6 @@ func TestPluginBackfillKnowsTheResultOfARunWhoseJobIsDeletedWhileItReads(t *test
 		return func() bool { runs := s.get("c").Status.RecentRuns; return len(runs) == 1 && runs[0].Result == result }
 	}
 	s.eventually(statusSays(v1.RunRunning), "the status does not list the run")
-	s.watchHistory(func(*batchv1.Job) batchv1.JobConditionType { return batchv1.JobComplete })
 	var once sync.Once
 	call := s.startBackfillIn(t.Context(), sendBy(func(next http.RoundTripper, r *http.Request) (*http.Response, error) {
 		if isAboutJobs(r, http.MethodGet) {
@@ -483,6 +482,8 @@ func TestPluginBackfillKnowsTheResultOfARunWhoseJobIsDeletedWhileItReads(t *test
 				s.end(&job, batchv1.JobComplete)
 				s.eventually(statusSays(v1.RunSucceeded), "the status does not tell of the end")
 				assert.NoError(t, s.Client.Delete(t.Context(), &job, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+				// From here on: it would end this Job too.
+				s.watchHistory(func(*batchv1.Job) batchv1.JobConditionType { return batchv1.JobComplete })
 			})
 		}
 		return next.RoundTrip(r)
