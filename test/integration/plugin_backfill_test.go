@@ -482,8 +482,8 @@ func TestPluginBackfillKnowsTheResultOfARunWhoseJobIsDeletedWhileItReads(t *test
 				s.end(&job, batchv1.JobComplete)
 				s.eventually(statusSays(v1.RunSucceeded), "the status does not tell of the end")
 				assert.NoError(t, s.Client.Delete(t.Context(), &job, client.PropagationPolicy(metav1.DeletePropagationBackground)))
-				// From here on: it would end this Job too.
-				s.watchHistory(func(*batchv1.Job) batchv1.JobConditionType { return batchv1.JobComplete })
+				// It ends each Job that it sees, so it starts when this one is gone.
+				s.watchHistory(as(batchv1.JobComplete))
 			})
 		}
 		return next.RoundTrip(r)

@@ -240,7 +240,7 @@ func TestPluginUIDoesWhatItsPageSaysAndDoesItOnce(t *testing.T) {
 func TestPluginUIBackfillsAMarkedRange(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	s.watchHistory(func(*batchv1.Job) batchv1.JobConditionType { return batchv1.JobComplete })
+	s.watchHistory(as(batchv1.JobComplete))
 	s.create(s.cronJob("c").Schedule(nextYear).Obj())
 	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
 	shown := s.startUI()

@@ -229,7 +229,8 @@ func TestThePagesAreUsedWithTheKeyboardAlone(t *testing.T) {
 	ui.create(builders.MakeCronJob("backup").Schedule(nextYear).Obj())
 	ui.open("")
 	ui.do(chromedp.WaitVisible(css("tbody a")))
-	// One event, as of a real key: KeyEvent sends the character by itself, whatever the page does with the key.
+	// One event, as of a real key: KeyEvent sends the character by itself, whatever the page does
+	// with the key.
 	call(ui, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "/", Text: "/"})
 	ui.do(chromedp.KeyEvent("b"))
 	assert.Equal(t, "b", evaluate[string](ui, "document.activeElement.value"), "the search has the focus, without the slash")
