@@ -968,9 +968,7 @@ func BenchmarkDecideWithFourJobs(b *testing.B) {
 	in.CronJob.Status = Decide(in).Status
 	in.CronJob.Status.LastScheduleTime = &metav1.Time{Time: at("10:15:00")}
 	in.CronJob.Status.NextScheduleTime = &metav1.Time{Time: at("10:20:00")}
-	for _, clock := range []string{"10:00:00", "10:05:00", "10:10:00", "10:15:00"} {
-		in.Jobs = append(in.Jobs, builders.MakeJob(c, at(clock)).Succeeded(at("10:16:00")).Obj())
-	}
+	in.Jobs = fourSucceeded(c)
 	in.Now = at("10:16:00")
 	b.ReportAllocs()
 	for b.Loop() {
