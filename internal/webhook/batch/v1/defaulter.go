@@ -53,7 +53,8 @@ func (d defaulter) Handle(_ context.Context, req admission.Request) admission.Re
 		return admission.Allowed("")
 	}
 	if err := kjson.Unmarshal(req.OldObject.Raw, old); err != nil && req.Operation == admissionv1.Update {
-		old.Spec, old.Metadata.Annotations = &partialSpec{}, nil // nothing ran, so all that it says is new
+		// Nothing ran, so all that it says is new: also a template that is left out.
+		old.Spec, old.Metadata.Annotations = &partialSpec{JobTemplate: undecoded{req.OldObject.Raw}}, nil
 	}
 	before, err := json.Marshal(c)
 	if err != nil {
