@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"tutorial.kubebuilder.io/project/apis/batch/spoke"
-	"tutorial.kubebuilder.io/project/apis/batch/spoke/conversiontest"
 )
 
 // An alarm clock rings at times of day. v1, the hub, has texts such as "9:05" and "noon"; v2 has
@@ -107,8 +106,8 @@ func joinDay(days []day) []string {
 }
 
 var (
-	rings = spoke.Members{Value: "ring", List: "moreRings"}
-	table = spoke.Table{
+	rings         = spoke.Members{Value: "ring", List: "moreRings"}
+	alarmVersions = spoke.Table{
 		Hub: spoke.Hub{
 			APIVersion: "toy.example.com/v1", Kind: "Alarm", Object: &alarm[specV1]{}, Members: rings,
 			Annotations: spoke.Members{Value: "toy.example.com/ring-", List: "toy.example.com/more-rings-"},
@@ -127,8 +126,8 @@ func object(version, annotations, spec string) string {
 	return `{"apiVersion":"toy.example.com/` + version + `","kind":"Alarm","metadata":{"name":"a","annotations":{` + annotations + `}},"spec":{` + spec + `}}`
 }
 
-// samples are alarms of all versions, with wrong values among them.
-func samples() []string {
+// alarms are samples of all versions, with wrong values among them.
+func alarms() []string {
 	all := []string{`{"apiVersion":"toy.example.com/v1","kind":"Alarm"}`, `{"apiVersion":"toy.example.com/v3","kind":"Alarm","metadata":7,"spec":{"at":{}}}`}
 	for version, specs := range map[string][]string{
 		"v1": {
@@ -159,16 +158,16 @@ func samples() []string {
 }
 
 func TestTheLawsHoldForAKindThatIsNoCronJob(t *testing.T) {
-	conversiontest.Laws(t, table, samples()...)
+	laws(t, alarmVersions, alarms()...)
 }
 
 func FuzzTheLawsHoldForAKindThatIsNoCronJob(f *testing.F) {
-	conversiontest.Fuzz(f, table, samples()...)
+	fuzzLaws(f, alarmVersions, alarms()...)
 }
 
 func assertConverts(t *testing.T, object, version, want string) {
 	t.Helper()
-	converted, err := table.ConvertJSON([]byte(object), "toy.example.com/"+version)
+	converted, err := alarmVersions.ConvertJSON([]byte(object), "toy.example.com/"+version)
 	require.NoError(t, err)
 	without := strings.NewReplacer(`,"annotations":{}`, "", `"annotations":{},`, "")
 	assert.JSONEq(t, without.Replace(want), without.Replace(string(converted)))
@@ -193,18 +192,18 @@ func TestC11AnEditInOneVersionEndsTheSpellingOfOthers(t *testing.T) {
 	inV3 := object("v1", `"toy.example.com/ring-v3":"{\"times\":[\"9:5\"]}"`, `"ring":"9:5"`)
 	both := object("v1", `"toy.example.com/ring-v2":"{\"hour\":\"9\"}","toy.example.com/ring-v3":"{\"times\":[\"9:00\"]}"`, `"ring":"9:00"`)
 	for _, stored := range []string{inV3, both} {
-		converted, err := table.ConvertJSON([]byte(stored), "toy.example.com/v2")
+		converted, err := alarmVersions.ConvertJSON([]byte(stored), "toy.example.com/v2")
 		require.NoError(t, err)
 		require.Contains(t, string(converted), "ring-v3", "it is kept")
 		edited := strings.Replace(string(converted), `"hour":"9"`, `"hour":"10","minute":"30"`, 1)
 		edited = strings.Replace(edited, `"minute":"30","minute":"5"`, `"minute":"30"`, 1)
-		again, err := table.ConvertJSON([]byte(edited), "toy.example.com/v1")
+		again, err := alarmVersions.ConvertJSON([]byte(edited), "toy.example.com/v1")
 		require.NoError(t, err)
 		assert.NotContains(t, string(again), "ring-v", "nothing is kept")
 	}
 	annotations := map[string]string{"toy.example.com/ring-v2": `{"hour":"9"}`, "toy.example.com/ring-v3": `{"times":["9:00"]}`, "mine": "x"}
-	assert.Equal(t, annotations, table.DropStale(annotations, "9:00"))
-	assert.Equal(t, map[string]string{"mine": "x"}, table.DropStale(annotations, "9:01"))
+	assert.Equal(t, annotations, alarmVersions.DropStale(annotations, "9:00"))
+	assert.Equal(t, map[string]string{"mine": "x"}, alarmVersions.DropStale(annotations, "9:01"))
 }
 
 func TestC11ANullAmongTheKeptOnesOfAListIsNoValue(t *testing.T) {
@@ -214,7 +213,7 @@ func TestC11ANullAmongTheKeptOnesOfAListIsNoValue(t *testing.T) {
 		}
 		return clock{}
 	}
-	wider := table
+	wider := alarmVersions
 	wider.Spokes = append(wider.Spokes[:1:1], spoke.NewSpoke(spoke.Spoke{
 		APIVersion: "toy.example.com/v4", Object: &alarm[specV3]{}, Members: spoke.Members{Value: "time", List: "times"},
 	}, spoke.Each(noon, joinClock)))

@@ -14,7 +14,6 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	kjson "sigs.k8s.io/json"
 
-	"tutorial.kubebuilder.io/project/apis/batch/spoke/conversiontest"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/test/bounds"
 )
@@ -56,10 +55,8 @@ func assertStoredObjectConverts(t *testing.T, object string) {
 	if err != nil {
 		return // not a CronJob: its members may have closed the braces around them
 	}
-	conversiontest.RequireAccepted(t, []byte(object), raw)
 	requireNoObjectTurnsIntoASchedule(t, object, raw)
 	again := convertJSON(t, string(raw), hubVersion)
-	conversiontest.RequireAccepted(t, raw, []byte(again))
 	require.Equal(t, decoded(t, convertJSON(t, again, hubVersion)), decoded(t, convertJSON(t, convertJSON(t, again, spokeVersion), hubVersion)),
 		"C2: there and back is the identity")
 

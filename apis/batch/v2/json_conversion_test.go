@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/randfill"
 
-	"tutorial.kubebuilder.io/project/apis/batch/spoke/conversiontest"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
@@ -146,10 +145,6 @@ func FuzzConvertJSON(f *testing.F) {
 		f.Add([]byte(hubJSON(`"name":"c"`, `"additionalSchedules":`+list)), spokeVersion)
 		f.Add([]byte(spokeJSON(`"name":"c"`, `"additionalSchedules":`+list)), hubVersion)
 	}
-	for _, members := range partialObjects() {
-		f.Add([]byte(`{"apiVersion":"`+hubVersion+`","kind":"CronJob",`+members+`}`), spokeVersion)
-		f.Add([]byte(`{"apiVersion":"`+spokeVersion+`","kind":"CronJob",`+members+`}`), hubVersion)
-	}
 	f.Fuzz(func(t *testing.T, object []byte, to string) {
 		converted, err := versions.ConvertJSON(object, to)
 		if err != nil {
@@ -158,9 +153,6 @@ func FuzzConvertJSON(f *testing.F) {
 		var meta metav1.TypeMeta
 		require.NoError(t, json.Unmarshal(converted, &meta))
 		require.Equal(t, to, meta.APIVersion)
-		if !bytes.Equal(object, converted) { // the API server never asks for the same version
-			conversiontest.RequireAccepted(t, object, converted)
-		}
 		if bytes.Equal(object, converted) || !mayKeepSchedules(t, object) {
 			return
 		}

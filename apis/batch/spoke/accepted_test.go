@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package conversiontest
+package spoke_test
 
 import (
 	"testing"
@@ -23,11 +23,11 @@ func inReview(object []byte) (map[string]any, bool) {
 	return decoded.Object, decoded.UnmarshalJSON(object) == nil && err == nil
 }
 
-// RequireAccepted makes the checks that the API server makes of a converted object:
+// requireAccepted makes the checks that the API server makes of a converted object:
 // validateConvertedObject and restoreObjectMeta of
 // k8s.io/apiextensions-apiserver/pkg/apiserver/conversion. It skips them if no answer could pass,
 // because the object's metadata has a wrong type.
-func RequireAccepted(t testing.TB, object, converted []byte) {
+func requireAccepted(t testing.TB, object, converted []byte) {
 	t.Helper()
 	in, ok := inReview(object)
 	if !ok {

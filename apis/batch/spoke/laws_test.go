@@ -1,9 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package conversiontest checks the laws of a conversion for any table of versions. The caller
-// gives samples: objects as JSON, of any of the versions, garbage included.
-package conversiontest
+package spoke_test
 
 import (
 	"bytes"
@@ -24,9 +22,10 @@ import (
 	"tutorial.kubebuilder.io/project/apis/batch/spoke"
 )
 
-// Laws checks each sample along every path of up to four conversions, as JSON and as Go types, and
-// each edit of one sample to what another has.
-func Laws(t *testing.T, table spoke.Table, samples ...string) {
+// laws checks the laws of a conversion for any table of versions. The samples are objects as JSON,
+// of any of the versions, garbage included. Each is checked along every path of up to four
+// conversions, as JSON and as Go types, and each edit of one sample to what another has.
+func laws(t *testing.T, table spoke.Table, samples ...string) {
 	t.Helper()
 	for _, sample := range samples {
 		naming(t, "the sample: "+sample, func() { hold(t, table, []byte(sample), true) })
@@ -49,8 +48,8 @@ func naming(t *testing.T, what string, check func()) {
 	check()
 }
 
-// Fuzz checks any object along every path of up to four conversions, starting with samples.
-func Fuzz(f *testing.F, table spoke.Table, samples ...string) {
+// fuzzLaws checks any object along every path of up to four conversions, starting with samples.
+func fuzzLaws(f *testing.F, table spoke.Table, samples ...string) {
 	f.Helper()
 	for _, sample := range samples {
 		f.Add([]byte(sample))
@@ -75,7 +74,7 @@ func hold(t testing.TB, table spoke.Table, object []byte, isSample bool) {
 		require.Equal(t, string(before), string(object), "C9: conversion leaves its source as it is")
 		require.Equal(t, version, versionOf(converted))
 		if version != source {
-			RequireAccepted(t, object, converted)
+			requireAccepted(t, object, converted)
 			requireOnlyOurAnnotations(t, table, object, converted)
 		}
 	}
