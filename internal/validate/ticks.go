@@ -12,7 +12,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/internal/schedule"
-	"tutorial.kubebuilder.io/project/internal/webhook/logs"
+	"tutorial.kubebuilder.io/project/internal/shorten"
 )
 
 // validateTicks checks exclude, notBefore and notAfter. Errors of the schedule are reported
@@ -25,7 +25,7 @@ func validateTicks(spec *v1.CronJobSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, days := range spec.Exclude {
 		if err := schedule.CheckDays(string(days)); err != nil {
-			errs = append(errs, field.Invalid(exclude.Index(i), logs.Shorten(string(days), maxDetail), err.Error()))
+			errs = append(errs, field.Invalid(exclude.Index(i), shorten.Text(string(days), maxDetail), err.Error()))
 		}
 	}
 	if spec.NotAfter.Before(spec.NotBefore) && spec.NotAfter != nil {

@@ -15,7 +15,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/schedule"
-	"tutorial.kubebuilder.io/project/internal/webhook/logs"
+	"tutorial.kubebuilder.io/project/internal/shorten"
 )
 
 // maxDetail is how many bytes of a value an error repeats.
@@ -60,7 +60,7 @@ func validateEnum[T ~string](value T, path *field.Path, known ...T) field.ErrorL
 	if value == "" || slices.Contains(known, value) {
 		return nil
 	}
-	return field.ErrorList{field.NotSupported(path, T(logs.Shorten(string(value), maxDetail)), known)}
+	return field.ErrorList{field.NotSupported(path, T(shorten.Text(string(value), maxDetail)), known)}
 }
 
 // validateSchedule checks each schedule and the time zone separately: an error that one of them had
@@ -101,7 +101,7 @@ func validateExpression(text string, parse schedule.Parser, at place) field.Erro
 	case isMistake && at.fields[mistake.Field] != "":
 		return field.ErrorList{at.invalid(mistake)}
 	}
-	return field.ErrorList{field.Invalid(at.path, logs.Shorten(text, maxDetail), err.Error())}
+	return field.ErrorList{field.Invalid(at.path, shorten.Text(text, maxDetail), err.Error())}
 }
 
 // invalid returns the error for a mistake in one or several of the fields.
@@ -109,7 +109,7 @@ func (p place) invalid(mistake *schedule.Mistake) *field.Error {
 	if mistake.Field == "" {
 		return field.Invalid(p.path, field.OmitValueType{}, mistake.Reason)
 	}
-	return field.Invalid(p.path.Child(mistake.Field), logs.Shorten(mistake.Value, maxDetail), mistake.Reason)
+	return field.Invalid(p.path.Child(mistake.Field), shorten.Text(mistake.Value, maxDetail), mistake.Reason)
 }
 
 func validateTimeZone(zone *string, path *field.Path) field.ErrorList {
@@ -119,7 +119,7 @@ func validateTimeZone(zone *string, path *field.Path) field.ErrorList {
 	if *zone == "" {
 		return field.ErrorList{field.Invalid(path, "", "must be a name of the IANA database such as Europe/Paris; leave it out for UTC")}
 	}
-	name := logs.Shorten(*zone, maxDetail)
+	name := shorten.Text(*zone, maxDetail)
 	if _, err := schedule.LoadZone(name); err != nil {
 		return field.ErrorList{field.Invalid(path, name, err.Error())}
 	}

@@ -20,6 +20,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion/metrics"
 
+	"tutorial.kubebuilder.io/project/internal/shorten"
 	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
@@ -58,7 +59,7 @@ type request struct {
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked, err := readReview(r)
 	if err != nil {
-		http.Error(w, logs.Shorten(err.Error(), maxMessage), statusOf(err))
+		http.Error(w, shorten.Text(err.Error(), maxMessage), statusOf(err))
 		return
 	}
 	objects, err := h.convert(r.Context(), asked.Request)
@@ -143,7 +144,7 @@ var success = encode(metav1.Status{Status: metav1.StatusSuccess})
 func answer(asked *review, converted [][]byte, failure error) []byte {
 	result := success
 	if failure != nil {
-		result = encode(metav1.Status{Status: metav1.StatusFailure, Message: logs.Shorten(failure.Error(), maxMessage)})
+		result = encode(metav1.Status{Status: metav1.StatusFailure, Message: shorten.Text(failure.Error(), maxMessage)})
 	}
 	parts := [][]byte{
 		[]byte(`{"kind":`), encode(asked.Kind), []byte(`,"apiVersion":`), encode(asked.APIVersion),

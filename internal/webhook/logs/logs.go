@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/util/flowcontrol"
+
+	"tutorial.kubebuilder.io/project/internal/shorten"
 )
 
 const (
@@ -61,7 +61,7 @@ type sink struct {
 // Info implements logr.LogSink.
 func (s sink) Info(level int, message string, values ...any) {
 	if s.budget.rate.TryAccept() {
-		s.LogSink.Info(level, Shorten(message, maxValue), s.shortened(values)...)
+		s.LogSink.Info(level, shorten.Text(message, maxValue), s.shortened(values)...)
 		return
 	}
 	s.budget.dropped.Add(1)
@@ -71,9 +71,9 @@ func (s sink) Info(level int, message string, values ...any) {
 func (s sink) Error(err error, message string, values ...any) {
 	if s.budget.rate.TryAccept() {
 		if err != nil {
-			err = errors.New(Shorten(err.Error(), maxValue))
+			err = errors.New(shorten.Text(err.Error(), maxValue))
 		}
-		s.LogSink.Error(err, Shorten(message, maxValue), s.shortened(values)...)
+		s.LogSink.Error(err, shorten.Text(message, maxValue), s.shortened(values)...)
 		return
 	}
 	s.budget.dropped.Add(1)
@@ -97,7 +97,7 @@ func (s sink) shortened(values []any) []any {
 	short := make([]any, 0, len(all)+2)
 	for _, value := range all {
 		if text := fmt.Sprint(value); len(text) > maxValue {
-			value = Shorten(text, maxValue)
+			value = shorten.Text(text, maxValue)
 		}
 		short = append(short, value)
 	}
@@ -105,17 +105,4 @@ func (s sink) shortened(values []any) []any {
 		short = append(short, "linesDropped", dropped)
 	}
 	return short
-}
-
-// Shorten cuts a text that is longer than limit, in bytes, and appends how long it was.
-func Shorten(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	end := fmt.Sprintf("… (%d bytes)", len(text))
-	cut := max(limit-len(end), 0)
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return strings.Clone(text[:cut]) + end
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
@@ -62,13 +61,4 @@ func TestR1LinesAreFewAndSayHowManyWereDropped(t *testing.T) {
 func TestALoggerThatWritesNothingStaysOne(*testing.T) {
 	Bound(logr.Discard()).Info("nothing")
 	Bound(logr.Logger{}).Info("nothing")
-}
-
-func TestAShortenedTextIsText(t *testing.T) {
-	for most := range 40 {
-		got := Shorten(strings.Repeat("€", 100), most)
-		assert.True(t, utf8.ValidString(got))
-		assert.LessOrEqual(t, len(got), max(most, len("… (300 bytes)")))
-	}
-	assert.Equal(t, "as it is", Shorten("as it is", 8))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"tutorial.kubebuilder.io/project/internal/shorten"
 	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
@@ -54,18 +55,18 @@ func (h shortMessages) Handle(ctx context.Context, req admission.Request) admiss
 	resp := h.Handler.Handle(ctx, req)
 	resp.Warnings = resp.Warnings[:min(len(resp.Warnings), maxDetails)]
 	for i, warning := range resp.Warnings {
-		resp.Warnings[i] = logs.Shorten(warning, maxDetail)
+		resp.Warnings[i] = shorten.Text(warning, maxDetail)
 	}
 	if resp.Result == nil {
 		return resp
 	}
-	resp.Result.Message = logs.Shorten(resp.Result.Message, maxMessage)
+	resp.Result.Message = shorten.Text(resp.Result.Message, maxMessage)
 	if details := resp.Result.Details; details != nil {
-		details.Name = logs.Shorten(details.Name, maxDetail)
+		details.Name = shorten.Text(details.Name, maxDetail)
 		details.Causes = details.Causes[:min(len(details.Causes), maxDetails)]
 		for i := range details.Causes {
 			cause := &details.Causes[i]
-			cause.Message, cause.Field = logs.Shorten(cause.Message, maxDetail), logs.Shorten(cause.Field, maxDetail)
+			cause.Message, cause.Field = shorten.Text(cause.Message, maxDetail), shorten.Text(cause.Field, maxDetail)
 		}
 	}
 	return resp

@@ -14,7 +14,7 @@ import (
 	"tutorial.kubebuilder.io/project/apis/batch"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/schedule"
-	"tutorial.kubebuilder.io/project/internal/webhook/logs"
+	"tutorial.kubebuilder.io/project/internal/shorten"
 )
 
 // warnMerged warns of a client-side kubectl apply that merged the fields of a schedule with those
@@ -40,5 +40,5 @@ func warnMerged(before, after *v1.CronJob) admission.Warnings {
 	}
 	return admission.Warnings{fmt.Sprintf("spec.schedule: what was applied means %q, but the object now says %q: kubectl apply has merged "+
 		"the fields with those that were stored; set all fields, or use kubectl apply --server-side",
-		logs.Shorten(applied.Spec.Schedule, maxDetail), logs.Shorten(after.Spec.Schedule, maxDetail))}
+		shorten.Text(applied.Spec.Schedule, maxDetail), shorten.Text(after.Spec.Schedule, maxDetail))}
 }

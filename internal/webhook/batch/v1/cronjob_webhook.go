@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/shorten"
 	"tutorial.kubebuilder.io/project/internal/validate"
-	"tutorial.kubebuilder.io/project/internal/webhook/logs"
 )
 
 // SetupWebhookWithManager registers the defaulter and the validator with the manager's webhook
@@ -158,7 +158,7 @@ func texts(found []validate.Warning) admission.Warnings {
 // manager may start them; the webhooks can't know.
 func unwatched(namespace string) string {
 	return fmt.Sprintf("metadata.namespace: %q is not among the namespaces in which this operator starts Jobs (--namespaces): "+
-		"nothing runs unless another manager watches this one", logs.Shorten(namespace, maxDetail))
+		"nothing runs unless another manager watches this one", shorten.Text(namespace, maxDetail))
 }
 
 // newErrors returns the errors after an edit that did not exist before it. An error of an element
@@ -191,7 +191,7 @@ func (validator) ValidateDelete(context.Context, *v1.CronJob) (admission.Warning
 // no warnings: they describe what it would do.
 func verdict(c *v1.CronJob, found admission.Warnings, errs field.ErrorList) (admission.Warnings, error) {
 	if len(errs) > 0 {
-		return nil, apierrors.NewInvalid(v1.GroupVersion.WithKind("CronJob").GroupKind(), logs.Shorten(c.Name, maxDetail), errs)
+		return nil, apierrors.NewInvalid(v1.GroupVersion.WithKind("CronJob").GroupKind(), shorten.Text(c.Name, maxDetail), errs)
 	}
 	return found, nil
 }
