@@ -248,6 +248,23 @@ func (j *judge) ran(owner types.UID) []*run {
 	return found
 }
 
+// count returns of how many Jobs of a CronJob something is true.
+func (j *judge) count(owner types.UID, isTrue func(r *run) bool) int {
+	count := 0
+	for _, r := range j.runs {
+		if r.owner == owner && isTrue(r) {
+			count++
+		}
+	}
+	return count
+}
+
+func (r *run) isRunning() bool { return r.result == "" && r.gone.IsZero() }
+
+func (r *run) failedBetween(after, until int64) bool {
+	return r.result == "Failed" && r.over > after && r.over <= until
+}
+
 func (j *judge) runOf(uid types.UID) *run {
 	for _, r := range slices.Backward(j.runs) {
 		if r.uid == uid {

@@ -161,13 +161,11 @@ func (j *judge) rowsOf(owner types.UID, tick int64) int {
 // once the cache has them. Under Replace, a backfill runs on while no status can record its tick: only
 // its name prevents that the tick runs twice.
 func (j *judge) concurrency(v *version, name string) {
-	running, isReplace := 0, v.c.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent
-	for _, r := range j.runs {
+	isReplace := v.c.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent
+	running := j.count(v.c.UID, func(r *run) bool {
 		isSpared := isReplace && r.trigger == v1.TriggerBackfill && !r.recorded
-		if r.owner == v.c.UID && r.result == "" && r.gone.IsZero() && (r.by == "manager" || r.isCached) && !isSpared {
-			running++
-		}
-	}
+		return r.isRunning() && (r.by == "manager" || r.isCached) && !isSpared
+	})
 	if j.isSkewed && j.w.now.Sub(j.trouble) < settling {
 		return // a cache that a read can't confirm is trusted after a minute, by clocks that differ
 	}
@@ -209,13 +207,8 @@ func (j *judge) resetAt(v *version) int64 {
 // failures counts the failures in a row that count towards the stop, as far as a process knows. One
 // in the second of a reset does not count.
 func (j *judge) failures(v *version, isKnown bool) int {
-	count, reset := 0, j.resetAt(v)
-	for _, r := range j.runs {
-		if r.owner == v.c.UID && r.result == "Failed" && r.over > reset && (!isKnown || j.isKnown(r)) {
-			count++
-		}
-	}
-	return count
+	reset := j.resetAt(v)
+	return j.count(v.c.UID, func(r *run) bool { return r.failedBetween(reset, math.MaxInt64) && (!isKnown || j.isKnown(r)) })
 }
 
 // hasStopped reports whether a CronJob may have been stopped after failures at a tick: from the failure
@@ -232,7 +225,8 @@ func (j *judge) hasStopped(v *version, tick int64) bool {
 			continue
 		}
 		before, after := j.resetsAround(v.c.UID, r.over)
-		if after >= tick && j.failedBetween(v.c.UID, before, r.over) >= int(*limit) {
+		failures := j.count(v.c.UID, func(other *run) bool { return other.failedBetween(before, r.over) })
+		if after >= tick && failures >= int(*limit) {
 			return true
 		}
 	}
@@ -267,16 +261,6 @@ func (j *judge) resetsAround(owner types.UID, at int64) (before, after int64) {
 	return before, after
 }
 
-func (j *judge) failedBetween(owner types.UID, after, until int64) int {
-	count := 0
-	for _, r := range j.runs {
-		if r.owner == owner && r.result == "Failed" && r.over > after && r.over <= until {
-			count++
-		}
-	}
-	return count
-}
-
 // versionAt returns what a CronJob asked for at an instant.
 func (j *judge) versionAt(owner types.UID, at time.Time) *version {
 	found := j.newest()
@@ -295,7 +279,8 @@ func (j *judge) reconciled(wake time.Time, isComplete bool) {
 	j.look.troubled = j.troubled
 	l := j.look
 	if l.version != nil {
-		l.isHeld = j.seemRunning(l.version.c.UID) >= limitOf(l.version)
+		seemRunning := j.count(l.version.c.UID, func(r *run) bool { return r.isRunning() || r.isCached && !j.isKnown(r) })
+		l.isHeld = seemRunning >= limitOf(l.version)
 		j.looks = append(j.looks, l)
 	}
 	if !isComplete || l.version == nil || j.w.cronJob == nil || j.w.cronJob.UID != l.version.c.UID {
@@ -379,27 +364,6 @@ func (j *judge) refused(note string) {
 		j.violate("W4", "the answer %d to the request for Job %s is reported again: %s", j.look.code, job, note)
 	}
 	j.refusals[about] = true
-}
-
-// seemRunning counts the Jobs that run by all that the process knows.
-func (j *judge) seemRunning(owner types.UID) int {
-	count := 0
-	for _, r := range j.runs {
-		if r.owner == owner && (r.result == "" && r.gone.IsZero() || r.isCached && !j.isKnown(r)) {
-			count++
-		}
-	}
-	return count
-}
-
-func (j *judge) running(owner types.UID) int {
-	count := 0
-	for _, r := range j.runs {
-		if r.owner == owner && r.result == "" && r.gone.IsZero() {
-			count++
-		}
-	}
-	return count
 }
 
 // nextStart returns when the first tick starts that comes after an instant.
@@ -576,11 +540,12 @@ func (j *judge) nextTick(c *v1.CronJob, v *version, reason string) {
 	// An edit by a clock that is ahead counts from when it is first seen.
 	isEarly := j.isSkewed && next != nil && next.Unix() > j.from(v) && next.Unix() <= v.floor.Unix()
 	isWaiting := next != nil && !next.Add(time.Duration(v.jitter)*time.Second).After(j.w.Now())
+	running := j.count(c.UID, (*run).isRunning)
 	switch {
 	case isWaiting && reason != v1.ReasonWaiting && reason != v1.ReasonJobCreationFailed:
 		j.violate("S2", "the tick of %s is due, and Ready is %s", text(next), reason)
-	case isWaiting && reason == v1.ReasonWaiting && j.running(c.UID) < limitOf(v):
-		j.violate("S6", "the tick of %s waits, and only %d Jobs run", text(next), j.running(c.UID))
+	case isWaiting && reason == v1.ReasonWaiting && running < limitOf(v):
+		j.violate("S6", "the tick of %s waits, and only %d Jobs run", text(next), running)
 	case !isWaiting && text(next) != want && ok && !isEarly: // what comes later than the model looks is not judged
 		j.violate("S2", "nextScheduleTime is %s instead of %s", text(next), want)
 	case !isWaiting && next != nil && reason != v1.ReasonScheduled:
@@ -635,7 +600,7 @@ func (j *judge) accountSpan(c *v1.CronJob, v *version, until int64, isOver bool)
 	ticks := v.rhythm.between(from, until, j.anchorOf(v, until))
 	for _, row := range j.rows {
 		if row.owner == c.UID && slices.Contains(ticks, row.first) && slices.Contains(ticks, row.last) {
-			j.count(v, row, ticks)
+			j.missed(v, row, ticks)
 		}
 	}
 	for _, tick := range ticks {
@@ -658,8 +623,8 @@ func (j *judge) isUntold(owner types.UID, tick int64) bool {
 	})
 }
 
-// count judges how many ticks an event says were missed: those that did not run.
-func (j *judge) count(v *version, row row, ticks []int64) {
+// missed judges how many ticks an event says were missed: those that did not run.
+func (j *judge) missed(v *version, row row, ticks []int64) {
 	count := 0
 	for _, tick := range ticks {
 		switch {
