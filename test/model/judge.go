@@ -59,6 +59,7 @@ type version struct {
 	rhythm     *rhythm
 	jitter     int64
 	edited     time.Time // when the spec was last edited
+	resumed    int64     // when somebody last resumed it; 0 for never
 	seen       time.Time // when the newest process first went by it
 	seenBy     int
 	since      int64 // the generation of the edit at floor
@@ -138,6 +139,7 @@ func versionOf(c *v1.CronJob) int64 {
 func (j *judge) edited(before, after *v1.CronJob) {
 	now := j.w.Now()
 	v := &version{number: versionOf(after), c: after, at: now, jitter: jitterOf(after), isKnown: !j.w.profile.isUnseen}
+	v.resumed = secondsOf(after.Annotations[v1.ResumedAtAnnotation])
 	v.rhythm = rhythmOf(&after.Spec, j.w.profile.start.Truncate(24*time.Hour))
 	if v.floor, v.edited = after.CreationTimestamp.Time, after.CreationTimestamp.Time; before != nil {
 		last := j.newest()
@@ -202,13 +204,10 @@ func (j *judge) started() {
 func (j *judge) created(job *batchv1.Job, by string) {
 	r := &run{
 		name: job.Name, uid: job.UID, owner: ownerOf(job), by: by, process: j.process, started: job.CreationTimestamp.Time,
-		trigger: v1.RunTrigger(job.Annotations[v1.TriggerAnnotation]),
+		trigger: v1.RunTrigger(job.Annotations[v1.TriggerAnnotation]), tick: secondsOf(job.Annotations[v1.ScheduledAtAnnotation]),
 	}
 	if r.trigger == "" {
 		r.trigger = v1.TriggerSchedule
-	}
-	if at, err := time.Parse(time.RFC3339, job.Annotations[v1.ScheduledAtAnnotation]); err == nil {
-		r.tick = at.Unix()
 	}
 	r.isFirst = r.tick != 0 && r.name == fmt.Sprintf("%s-%d", cronJobName, r.tick)
 	if r.owner == "" {
@@ -478,10 +477,7 @@ func (j *judge) event(e eventrecorder.Event, identity string) {
 func rowOf(e eventrecorder.Event) row {
 	what, why, _ := strings.Cut(e.Note, "Z: ")
 	words := strings.Fields(what)
-	instant := func(word string) int64 {
-		t, _ := time.Parse(time.RFC3339, strings.TrimSuffix(word, "Z")+"Z")
-		return t.Unix()
-	}
+	instant := func(word string) int64 { return secondsOf(strings.TrimSuffix(word, "Z") + "Z") }
 	found := row{owner: e.Regarding.GetUID(), why: why, count: 1, last: instant(words[len(words)-1])}
 	if found.first = found.last; words[1] != "scheduled" {
 		found.count, _ = strconv.Atoi(words[1])

@@ -58,7 +58,7 @@ func (j *judge) from(v *version) int64 {
 
 // asked judges a request for a Job.
 func (j *judge) asked(job *batchv1.Job) {
-	v, tick := j.look.version, tickOf(job)
+	v, tick := j.look.version, secondsOf(job.Annotations[v1.ScheduledAtAnnotation])
 	j.look.asked = tick
 	want := fmt.Sprintf("%s-%d", cronJobName, tick)
 	if job.Name != want || job.Spec.Template.Annotations[v1.ScheduledAtAnnotation] != job.Annotations[v1.ScheduledAtAnnotation] {
@@ -93,11 +93,6 @@ func (j *judge) asked(job *batchv1.Job) {
 	if count := j.failures(v, true); !j.isSkewed && v.isKnown && limit != nil && count >= int(*limit) {
 		j.violate("S21", "Job %s is asked for after %d failures in a row", job.Name, count)
 	}
-}
-
-func tickOf(job *batchv1.Job) int64 {
-	at, _ := time.Parse(time.RFC3339, job.Annotations[v1.ScheduledAtAnnotation])
-	return at.Unix()
 }
 
 func (j *judge) isLate(v *version, tick int64, now time.Time) bool {
@@ -189,25 +184,25 @@ func limitOf(v *version) int {
 	return int(*v.c.Spec.MaxConcurrency)
 }
 
-// resetAt returns when the count of failures towards the stop was last reset, as far as a process
-// knows, in seconds.
-func (j *judge) resetAt(v *version) int64 {
-	reset := v.edited.Unix()
+// resets returns when the count of failures towards the stop was reset: by the edits and the
+// resumptions of some versions, and by the successes that count.
+func (j *judge) resets(owner types.UID, versions []*version, counts func(r *run) bool) []int64 {
+	var resets []int64
+	for _, v := range versions {
+		resets = append(resets, v.edited.Unix(), v.resumed)
+	}
 	for _, r := range j.runs {
-		if r.owner == v.c.UID && r.result == "Succeeded" && j.isKnown(r) {
-			reset = max(reset, r.over)
+		if r.owner == owner && r.result == "Succeeded" && counts(r) {
+			resets = append(resets, r.over)
 		}
 	}
-	if at, err := time.Parse(time.RFC3339, v.c.Annotations[v1.ResumedAtAnnotation]); err == nil {
-		reset = max(reset, at.Unix())
-	}
-	return reset
+	return resets
 }
 
 // failures counts the failures in a row that count towards the stop, as far as a process knows. One
 // in the second of a reset does not count.
 func (j *judge) failures(v *version, isKnown bool) int {
-	reset := j.resetAt(v)
+	reset := slices.Max(j.resets(v.c.UID, []*version{v}, j.isKnown))
 	return j.count(v.c.UID, func(r *run) bool { return r.failedBetween(reset, math.MaxInt64) && (!isKnown || j.isKnown(r)) })
 }
 
@@ -236,26 +231,19 @@ func (j *judge) hasStopped(v *version, tick int64) bool {
 // resetsAround returns the last reset of the count of failures before an instant, and the first one
 // after it.
 func (j *judge) resetsAround(owner types.UID, at int64) (before, after int64) {
+	var told []*version
+	for _, v := range j.versions {
+		// A CronJob says only when it was last edited and resumed. Of earlier times, a status must tell.
+		if v.c.UID == owner && (v.isRecorded || v == j.look.version) {
+			told = append(told, v)
+		}
+	}
 	after = math.MaxInt64
-	note := func(reset int64) {
+	for _, reset := range j.resets(owner, told, func(r *run) bool { return r.seenBy > 0 }) { // of another one nobody knows
 		if reset < at {
 			before = max(before, reset)
 		} else {
 			after = min(after, reset)
-		}
-	}
-	for _, v := range j.versions {
-		// A CronJob says only when it was last edited and resumed. Of earlier times, a status must tell.
-		if v.c.UID == owner && (v.isRecorded || v == j.look.version) {
-			note(v.edited.Unix())
-			if resumed, err := time.Parse(time.RFC3339, v.c.Annotations[v1.ResumedAtAnnotation]); err == nil {
-				note(resumed.Unix())
-			}
-		}
-	}
-	for _, r := range j.runs {
-		if r.owner == owner && r.result == "Succeeded" && r.seenBy > 0 { // of another one nobody knows
-			note(r.over)
 		}
 	}
 	return before, after
@@ -413,6 +401,15 @@ func unix(t *metav1.Time) int64 {
 		return 0
 	}
 	return t.Unix()
+}
+
+// secondsOf reads a time in RFC 3339; 0 for none.
+func secondsOf(text string) int64 {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return 0
+	}
+	return at.Unix()
 }
 
 func text(t *metav1.Time) string {
