@@ -45,11 +45,10 @@ type server struct {
 	refusals []refusal
 }
 
-// change is a change of an object: nil after its deletion, then last is what it was.
+// change is a change of an object: nil after its deletion.
 type change struct {
 	name        string
 	object      client.Object
-	last        client.Object
 	at, visible time.Time
 }
 
@@ -119,18 +118,11 @@ func (s *server) refuse(r *refusal, name string) error {
 // put stores an object under a new resourceVersion; nil deletes it. It tells the cache later.
 func (s *server) put(kind int, name string, object client.Object) {
 	s.version++
-	var last client.Object
 	if kind == ofCronJobs {
 		c, _ := object.(*v1.CronJob)
-		if s.cronJob != nil {
-			last = s.cronJob
-		}
 		s.cronJob = c
 	} else {
 		job, _ := object.(*batchv1.Job)
-		if old := s.jobs[name]; old != nil {
-			last = old
-		}
 		if s.jobs[name] = job; job == nil {
 			delete(s.jobs, name)
 		}
@@ -138,7 +130,7 @@ func (s *server) put(kind int, name string, object client.Object) {
 	if object != nil {
 		object.SetResourceVersion(strconv.FormatInt(s.version, 10))
 	}
-	s.changes[kind] = append(s.changes[kind], change{name, object, last, s.w.now, s.w.now.Add(s.w.lag(kind))})
+	s.changes[kind] = append(s.changes[kind], change{name, object, s.w.now, s.w.now.Add(s.w.lag(kind))})
 }
 
 func (s *server) deleteCronJob() { s.put(ofCronJobs, cronJobName, nil) }
@@ -149,7 +141,7 @@ func (s *server) deleteJob(name string) { s.put(ofJobs, name, nil) }
 func (s *server) deliver(kind int) {
 	c := s.changes[kind][0]
 	s.changes[kind] = s.changes[kind][1:]
-	s.show(kind, c.name, c.object, c.last)
+	s.show(kind, c.name, c.object)
 }
 
 // relist brings the cache up to date with all changes at once, as after a broken watch.
@@ -162,26 +154,22 @@ func (s *server) relist(kind int) {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		switch {
 		case kind == ofCronJobs && s.cronJob != nil:
-			s.show(kind, name, s.cronJob, nil)
+			s.show(kind, name, s.cronJob)
 		case kind == ofJobs && s.jobs[name] != nil:
-			s.show(kind, name, s.jobs[name], nil)
+			s.show(kind, name, s.jobs[name])
 		default:
-			s.show(kind, name, nil, nil)
+			s.show(kind, name, nil)
 		}
 	}
 }
 
-// show changes an object of the cache, and tells the manager. last is the last state of one that was
-// deleted, if the watch has it.
-func (s *server) show(kind int, name string, object, last client.Object) {
+// show changes an object of the cache, and tells the manager.
+func (s *server) show(kind int, name string, object client.Object) {
 	if kind == ofCronJobs {
 		before := s.cachedCronJob
 		s.cachedCronJob = nil
 		if c, _ := object.(*v1.CronJob); c != nil {
 			s.cachedCronJob = s.w.trim(c.DeepCopy()).(*v1.CronJob)
-		}
-		if final, _ := last.(*v1.CronJob); final != nil && before != nil {
-			before = s.w.trim(final.DeepCopy()).(*v1.CronJob)
 		}
 		s.w.sawCronJob(before, s.cachedCronJob)
 		return
@@ -190,9 +178,6 @@ func (s *server) show(kind int, name string, object, last client.Object) {
 	delete(s.cachedJobs, name)
 	if job, _ := object.(*batchv1.Job); job != nil {
 		s.cachedJobs[name] = s.w.trim(job.DeepCopy()).(*batchv1.Job)
-	}
-	if final, _ := last.(*batchv1.Job); final != nil && before != nil && object == nil {
-		before = s.w.trim(final.DeepCopy()).(*batchv1.Job)
 	}
 	s.w.sawJob(before, s.cachedJobs[name])
 }
