@@ -189,8 +189,7 @@ func deleteSome(w *world, r *rand.Rand) string {
 		return ""
 	}
 	job := oneOf(r, jobs...)
-	w.judge.deleted(job, "somebody")
-	w.deleteJob(job.Name)
+	w.deleteJob(job, "somebody")
 	return job.Name
 }
 
@@ -478,12 +477,11 @@ func stranger(w *world, _ *rand.Rand) string {
 func recreate(w *world, r *rand.Rand) string {
 	if w.cronJob != nil {
 		w.judge.removed()
-		w.deleteCronJob()
+		w.put(ofCronJobs, cronJobName, nil)
 	}
 	for _, job := range append(w.ours(true), w.ours(false)...) {
 		if r.IntN(2) == 0 {
-			w.judge.deleted(job, "garbage collector")
-			w.deleteJob(job.Name)
+			w.deleteJob(job, "garbage collector")
 		}
 	}
 	w.create(r)

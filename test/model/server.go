@@ -73,9 +73,7 @@ type refusal struct {
 	tried  int    // how many requests it has met
 }
 
-func jobsResource(name string) (schema.GroupResource, string) {
-	return schema.GroupResource{Group: "batch", Resource: "jobs"}, name
-}
+var jobsResource = schema.GroupResource{Group: "batch", Resource: "jobs"}
 
 // fault returns what is to become of a request: whether it is carried out, and the answer.
 func (s *server) fault(request, name string) (isDone bool, answer error) {
@@ -94,12 +92,11 @@ func (s *server) fault(request, name string) (isDone bool, answer error) {
 
 // refuse makes the answer of a refusal. A request without an answer takes all of its time.
 func (s *server) refuse(r *refusal, name string) error {
-	resource, _ := jobsResource(name)
 	switch r.how {
 	case "403":
-		return apierrors.NewForbidden(resource, name, fmt.Errorf("exceeded quota: used: count/jobs.batch=%d, limited: 3", r.tried))
+		return apierrors.NewForbidden(jobsResource, name, fmt.Errorf("exceeded quota: used: count/jobs.batch=%d, limited: 3", r.tried))
 	case "409":
-		return apierrors.NewConflict(resource, name, errors.New("try again"))
+		return apierrors.NewConflict(jobsResource, name, errors.New("try again"))
 	case "422":
 		return apierrors.NewInvalid(schema.GroupKind{Group: "batch", Kind: "Job"}, name, nil)
 	case "429":
@@ -130,12 +127,13 @@ func (s *server) put(kind int, name string, object client.Object) {
 	if object != nil {
 		object.SetResourceVersion(strconv.FormatInt(s.version, 10))
 	}
-	s.changes[kind] = append(s.changes[kind], change{name, object, s.w.now, s.w.now.Add(s.w.lag(kind))})
+	s.changes[kind] = append(s.changes[kind], change{name, object, s.w.now, s.w.now.Add(s.w.lags[kind])})
 }
 
-func (s *server) deleteCronJob() { s.put(ofCronJobs, cronJobName, nil) }
-
-func (s *server) deleteJob(name string) { s.put(ofJobs, name, nil) }
+func (s *server) deleteJob(job *batchv1.Job, by string) {
+	s.w.judge.deleted(job, by)
+	s.put(ofJobs, job.Name, nil)
+}
 
 // deliver brings the cache up to date with the oldest change of a kind.
 func (s *server) deliver(kind int) {
@@ -169,7 +167,7 @@ func (s *server) show(kind int, name string, object client.Object) {
 		before := s.cachedCronJob
 		s.cachedCronJob = nil
 		if c, _ := object.(*v1.CronJob); c != nil {
-			s.cachedCronJob = s.w.trim(c.DeepCopy()).(*v1.CronJob)
+			s.cachedCronJob = s.w.Trim(c.DeepCopy()).(*v1.CronJob)
 		}
 		s.w.sawCronJob(before, s.cachedCronJob)
 		return
@@ -177,7 +175,7 @@ func (s *server) show(kind int, name string, object client.Object) {
 	before := s.cachedJobs[name]
 	delete(s.cachedJobs, name)
 	if job, _ := object.(*batchv1.Job); job != nil {
-		s.cachedJobs[name] = s.w.trim(job.DeepCopy()).(*batchv1.Job)
+		s.cachedJobs[name] = s.w.Trim(job.DeepCopy()).(*batchv1.Job)
 	}
 	s.w.sawJob(before, s.cachedJobs[name])
 }
@@ -204,7 +202,7 @@ func (m manager) Get(_ context.Context, key types.NamespacedName, into client.Ob
 			return nil
 		}
 	}
-	return apierrors.NewNotFound(jobsResource(key.Name))
+	return apierrors.NewNotFound(jobsResource, key.Name)
 }
 
 // List lists the Jobs of a CronJob in the cache.
@@ -240,13 +238,11 @@ func (m manager) Create(_ context.Context, object client.Object, _ ...client.Cre
 	m.s.w.judge.asked(job)
 	m.s.w.request(create)
 	isDone, answer := m.s.fault(create, job.Name)
-	if !isDone {
-		m.s.w.answered(create, job.Name, answer)
-		return answer
-	}
-	err := m.s.create(job, "manager")
-	if answer == nil {
-		answer = err
+	if isDone {
+		err := m.s.create(job, "manager")
+		if answer == nil {
+			answer = err
+		}
 	}
 	m.s.w.answered(create, job.Name, answer)
 	return answer
@@ -255,7 +251,7 @@ func (m manager) Create(_ context.Context, object client.Object, _ ...client.Cre
 // create stores a Job.
 func (s *server) create(job *batchv1.Job, by string) error {
 	if s.jobs[job.Name] != nil {
-		return apierrors.NewAlreadyExists(jobsResource(job.Name))
+		return apierrors.NewAlreadyExists(jobsResource, job.Name)
 	}
 	job.UID = types.UID(fmt.Sprintf("job-%d", s.version+1))
 	job.CreationTimestamp = metav1.NewTime(s.w.serverNow().Truncate(time.Second))
@@ -276,16 +272,13 @@ func (m manager) Delete(_ context.Context, object client.Object, options ...clie
 		stored := m.s.jobs[name]
 		switch {
 		case stored == nil:
-			answer = apierrors.NewNotFound(jobsResource(name))
+			answer = apierrors.NewNotFound(jobsResource, name)
 		case asked.Preconditions == nil || *asked.Preconditions.UID != stored.UID:
-			resource, _ := jobsResource(name)
-			answer = apierrors.NewConflict(resource, name, errors.New("another UID"))
+			answer = apierrors.NewConflict(jobsResource, name, errors.New("another UID"))
 		case asked.Preconditions.ResourceVersion != nil && *asked.Preconditions.ResourceVersion != stored.ResourceVersion:
-			resource, _ := jobsResource(name)
-			answer = apierrors.NewConflict(resource, name, errors.New("it has changed"))
+			answer = apierrors.NewConflict(jobsResource, name, errors.New("it has changed"))
 		default:
-			m.s.w.judge.deleted(stored, "manager")
-			m.s.deleteJob(name)
+			m.s.deleteJob(stored, "manager")
 		}
 	}
 	m.s.w.answered(remove, name, answer)
@@ -385,7 +378,7 @@ func (r reader) Get(_ context.Context, key types.NamespacedName, into client.Obj
 		}
 	}
 	if err == nil && !found {
-		err = apierrors.NewNotFound(jobsResource(key.Name))
+		err = apierrors.NewNotFound(jobsResource, key.Name)
 	}
 	r.s.w.answered(read, key.Name, err)
 	return err

@@ -112,10 +112,6 @@ func (w *world) Since(t time.Time) time.Duration { return w.Now().Sub(t) }
 
 func (w *world) serverNow() time.Time { return w.now.Add(w.skewOfServer) }
 
-func (w *world) trim(object client.Object) client.Object { return w.Trim(object) }
-
-func (w *world) lag(kind int) time.Duration { return w.lags[kind] }
-
 // start starts a process, to whose handlers all that is in its cache is new.
 func (w *world) start() {
 	w.recorded, w.known = map[string]bool{}, nil
@@ -338,8 +334,7 @@ func (w *world) endJob(job *batchv1.Job, succeeds, vanishes bool) {
 	w.put(ofJobs, job.Name, ended)
 	w.judge.ended(ended, succeeds)
 	if vanishes {
-		w.judge.deleted(ended, "ttl")
-		w.deleteJob(job.Name)
+		w.deleteJob(ended, "ttl")
 	}
 }
 
