@@ -30,10 +30,14 @@ func (j *judge) anchor(c *v1.CronJob) int64 {
 }
 
 // lastRun returns the newest tick that the schedule ran; 0 for none.
-func (j *judge) lastRun(owner types.UID) int64 {
+func (j *judge) lastRun(owner types.UID) int64 { return j.lastRunBy(owner, math.MaxInt64) }
+
+// lastRunBy returns the newest tick up to an instant that the schedule ran, and that can't be
+// forgotten; 0 for none.
+func (j *judge) lastRunBy(owner types.UID, until int64) int64 {
 	last := int64(0)
 	for _, r := range j.ran(owner) {
-		if r.trigger == v1.TriggerSchedule && !j.isForgotten(r) {
+		if r.trigger == v1.TriggerSchedule && r.tick <= until && !j.isForgotten(r) {
 			last = max(last, r.tick)
 		}
 	}
@@ -625,7 +629,7 @@ func (j *judge) missed(v *version, row row, ticks []int64) {
 	count := 0
 	for _, tick := range ticks {
 		switch {
-		case tick < row.first || tick > row.last || j.scheduled(v.c.UID, tick):
+		case tick < row.first || tick > row.last || j.lastRunBy(v.c.UID, tick) == tick:
 		case j.hasStopped(v, tick):
 			return // nobody knows whether it counts
 		default:
@@ -638,24 +642,13 @@ func (j *judge) missed(v *version, row row, ticks []int64) {
 	}
 }
 
-// scheduled reports whether the schedule ran a tick, and that can't be forgotten.
-func (j *judge) scheduled(owner types.UID, tick int64) bool {
-	return slices.ContainsFunc(j.ran(owner), func(r *run) bool {
-		return r.tick == tick && r.trigger == v1.TriggerSchedule && !j.isForgotten(r)
-	})
-}
-
 // anchorOf returns what the interval of a version counted from until an instant.
 func (j *judge) anchorOf(v *version, until int64) int64 {
 	anchor := v.c.CreationTimestamp.Unix()
 	if v.rhythm.interval == 0 {
 		return anchor
 	}
-	for _, r := range j.ran(v.c.UID) {
-		if r.trigger == v1.TriggerSchedule && r.tick <= until && !j.isForgotten(r) {
-			anchor = max(anchor, r.tick)
-		}
-	}
+	anchor = max(anchor, j.lastRunBy(v.c.UID, until))
 	for from := j.from(v); anchor > from; {
 		anchor -= v.rhythm.interval
 	}

@@ -20,12 +20,11 @@ import (
 
 // Verdict is what became of a run.
 type Verdict struct {
-	Seed       uint64
-	Decisions  int
-	Law, Text  string   // the law that was broken; "" for none
-	Steps      int      // how many are left in the shortened history
-	History    []string // what happened
-	Reproduced bool     // whether the shortened run breaks the law once more
+	Seed      uint64
+	Decisions int
+	Law, Text string   // the law that was broken; "" for none
+	Steps     int      // how many are left in the shortened history
+	History   []string // what happened
 }
 
 // longestHistory is how many lines of a history are printed.
