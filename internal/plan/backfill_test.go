@@ -91,7 +91,7 @@ func TestS4ADueTickThatIsBackfilledHasRun(t *testing.T) {
 				assert.Nil(t, p.Start)
 				assert.Empty(t, p.Replace)
 				assert.Empty(t, p.Missed, "though its deadline is over")
-				assert.Nil(t, p.HeldBy)
+				assert.Empty(t, p.Events)
 				assert.Equal(t, at("10:05:00"), p.Status.LastScheduleTime.Time)
 				assert.Equal(t, at("10:10:00"), p.Status.NextScheduleTime.Time)
 			})
@@ -119,7 +119,7 @@ func TestS6ABackfilledJobHoldsATickBack(t *testing.T) {
 	c := afterTen(t, cron().Policy(v1.ForbidConcurrent))
 	p := Decide(NewInput(c, at("10:05:01"), builders.MakeJob(c, at("09:00:00")).Backfilled(at("10:04:00")).Obj()))
 	assert.Nil(t, p.Start)
-	require.NotNil(t, p.HeldBy)
+	require.Len(t, p.Events, 1)
 	assert.EqualValues(t, 1, *p.Status.ActiveCount)
 }
 

@@ -156,8 +156,7 @@ func TestA5WhatLeavesNoTickIsAnInvalidSchedule(t *testing.T) {
 			"or a day of each year such as --12-25": cron().Exclude("soon"),
 	} {
 		p := Decide(NewInput(c.Obj(), at("10:11:00")))
-		require.NotNil(t, p.Rejected)
-		assert.Equal(t, v1.ReasonInvalidSchedule, p.Rejected.Reason)
-		assert.EqualError(t, p.Rejected.Err, message)
+		assert.Equal(t, []string{"UnparseableSchedule " + message}, texts(p.Events))
+		assert.Equal(t, v1.ReasonInvalidSchedule, ready(t, p.Status).Reason)
 	}
 }

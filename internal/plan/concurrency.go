@@ -15,26 +15,26 @@ import (
 )
 
 // run starts the due tick, or has it wait, according to the concurrency policy.
-func (p *Plan) run(in Input, active []jobState, start Start) {
+func (p *Plan) run(in Input, start Start) {
 	isReplace, limit := in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent, MaxConcurrency(in.CronJob)
 	switch {
 	case in.Uncertain && (isReplace || limit > 0):
 		p.wakeBy(start.GiveUpAt) // a Job that may exist counts as running
 		return
-	case limit > 0 && len(active) > 0 && len(active)+p.unobserved >= limit:
-		p.hold(in, active[0].Job, start)
+	case limit > 0 && len(p.running) > 0 && len(p.running)+p.unobserved >= limit:
+		p.hold(in, p.running[0].Job, start)
 		return
 	case isReplace:
 		mustRecord := func(job jobState) bool { return p.isOnlyTrace(in, job, start.Tick) && canRecord(in, job) }
-		if !in.Unrecordable && slices.ContainsFunc(active, mustRecord) {
+		if !in.Unrecordable && slices.ContainsFunc(p.running, mustRecord) {
 			// If the Job were deleted first and this process crashed, the next one would find no
 			// trace of the run and report its tick as missed.
-			p.waitFor(in, active[0].Job, "be deleted")
+			p.waitFor(in, p.running[0].Job, "be deleted")
 			p.Again = true
 			p.wakeBy(start.GiveUpAt)
 			return
 		}
-		for _, job := range active {
+		for _, job := range p.running {
 			// A backfilled Job that can't be recorded runs on: only its name prevents a second run.
 			if job.DeletionTimestamp == nil && (job.trigger == v1.TriggerSchedule || !p.isOnlyTrace(in, job, start.Tick)) {
 				p.Replace = append(p.Replace, job.Job)
@@ -61,7 +61,12 @@ func MaxConcurrency(c *v1.CronJob) int {
 func (p *Plan) hold(in Input, job *batchv1.Job, start Start) {
 	p.wakeBy(start.GiveUpAt)
 	if p.waitFor(in, job, "end") {
-		p.HeldBy = job
+		rule := ConcurrencyRule(in.CronJob)
+		if in.CronJob.Spec.ConcurrencyPolicy == v1.ForbidConcurrent {
+			rule = "the concurrency policy is Forbid"
+		}
+		p.Events = append(p.Events, normal(EventJobAlreadyActive, actionSchedule, job, start.Tick.UTC().Format(time.RFC3339),
+			fmt.Sprintf("Not starting a job because %s is running and %s", job.Name, rule)))
 	}
 }
 

@@ -107,32 +107,6 @@ func (p *Plan) unreported(in Input) []*batchv1.Job {
 	})
 }
 
-// decisionEvents returns the events of changes of the Ready condition.
-func (p *Plan) decisionEvents(c *v1.CronJob) []Event {
-	var events []Event
-	if p.HeldBy != nil {
-		tick := p.Status.NextScheduleTime.UTC().Format(time.RFC3339)
-		reason := fmt.Sprintf("the concurrency policy is %s", v1.ForbidConcurrent)
-		if c.Spec.ConcurrencyPolicy == v1.AllowConcurrent {
-			reason = ConcurrencyRule(c)
-		}
-		events = append(events, normal(EventJobAlreadyActive, actionSchedule, p.HeldBy, tick,
-			fmt.Sprintf("Not starting a job because %s is running and %s", p.HeldBy.Name, reason)))
-	}
-	if p.Stopped != nil {
-		events = append(events, p.Stopped.Event())
-	}
-	if p.Rejected != nil {
-		reason := EventUnparseableSchedule
-		if p.Rejected.Reason == v1.ReasonInvalidTimeZone {
-			reason = EventUnknownTimeZone
-		}
-		note := p.Rejected.Err.Error()
-		events = append(events, warning(reason, actionSchedule, nil, fmt.Sprintf("%d %s", p.Status.ObservedGeneration, note), note))
-	}
-	return events
-}
-
 // Event returns the event of a Job that has ended.
 func (e Ended) Event() Event {
 	condition, say := batchv1.JobComplete, normal
@@ -165,8 +139,11 @@ func FailedDelete(job *batchv1.Job, err error) Event {
 
 // InvalidObject returns the event of a CronJob that can't be decoded.
 func InvalidObject(c *v1.CronJob, why string) Event {
-	return warning(EventInvalidObject, actionSchedule, nil, fmt.Sprintf("%d %s", c.Generation, why), why)
+	return warning(EventInvalidObject, actionSchedule, nil, keyOf(c, why), why)
 }
+
+// keyOf returns the key of what is reported once for each generation.
+func keyOf(c *v1.CronJob, note string) string { return fmt.Sprintf("%d %s", c.Generation, note) }
 
 func normal(reason, action string, related *batchv1.Job, key, note string) Event {
 	return Event{Type: corev1.EventTypeNormal, Reason: reason, Action: action, Related: related, Key: key, Note: note}

@@ -17,14 +17,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// Stop is why a CronJob has stopped after failures.
-type Stop struct {
-	// Failures is how many runs failed in a row, and At when the last of them failed. countFailures
-	// leaves At zero if the stored status records the stop.
-	Failures int32
-	At       time.Time
-}
-
 // interval is a time in which a CronJob was stopped after failures.
 type interval struct {
 	from  time.Time // zero if the stored status records the stop
@@ -41,34 +33,34 @@ func (p *Plan) stopAt(tick time.Time) *interval {
 	return nil
 }
 
-// countFailures sets failuresTowardsStop: the runs that failed in a row since the last success,
-// edit or resume. It returns a Stop if they are as many as the spec allows, and when the CronJob was
-// stopped before.
-func (p *Plan) countFailures(in Input) (stop *Stop, before []interval) {
-	p.Status.FailuresTowardsStop = 0
+// countFailures sets failuresTowardsStop, the runs that failed in a row since the last success, edit
+// or resume, and stops, the times in which the CronJob was stopped before. It reports whether the
+// failures are as many as the spec allows, and when the last of them failed; zero if the stored
+// status records the stop.
+func (p *Plan) countFailures(in Input) (stoppedAt time.Time, isStopped bool) {
+	p.Status.FailuresTowardsStop, p.stops = 0, nil
 	limit, isStopped := in.CronJob.Spec.StopAfterFailures, IsStopped(in.CronJob)
 	if limit == nil && !isStopped {
-		return nil, nil
+		return time.Time{}, false
 	}
-	stop = &Stop{Failures: limitAt(in, in.Now)}
 	count, failed := in.CronJob.Status.FailuresTowardsStop, timeOf(in.CronJob.Status.LastFailureTime)
 	if count >= limitAt(in, failed) && !isStopped { // the status records the failures, but not the stop
-		stop.At = failed
+		stoppedAt = failed
 	}
 	for _, change := range p.countChanges(in) {
 		switch {
 		case change.isFailure:
 			count++
 			if count == limitAt(in, change.at) {
-				isStopped, stop.At = true, change.at
+				stoppedAt, isStopped = change.at, true
 			}
 		case isStopped:
 			until := in.Now // if the time is unknown: a missed tick is better than an unexpected run
 			if change.at.After(failed) && change.at.Before(in.Now) {
 				until = change.at
 			}
-			before = append(before, interval{stop.At, until})
-			stop.At = time.Time{}
+			p.stops = append(p.stops, interval{stoppedAt, until})
+			stoppedAt = time.Time{}
 			fallthrough
 		default:
 			count, isStopped = 0, false
@@ -77,13 +69,13 @@ func (p *Plan) countFailures(in Input) (stop *Stop, before []interval) {
 	if limit != nil {
 		p.Status.FailuresTowardsStop = count
 	}
-	switch {
-	case count >= stop.Failures:
-		return stop, before
-	case isStopped: // it is unknown when it was restarted
-		return nil, append(before, interval{stop.At, in.Now})
+	if count >= limitAt(in, in.Now) {
+		return stoppedAt, true
 	}
-	return nil, before
+	if isStopped { // it is unknown when it was restarted
+		p.stops = append(p.stops, interval{stoppedAt, in.Now})
+	}
+	return time.Time{}, false
 }
 
 // limitAt returns how many failures in a row the spec allowed at an instant, if the stored status has
@@ -153,16 +145,19 @@ func (p *Plan) resets(in Input) []time.Time {
 
 // stop starts nothing, as suspend does. It is recorded in the status alone: the spec belongs to the
 // user.
-func (p *Plan) stop(in Input, stop *Stop) {
+func (p *Plan) stop(in Input, stoppedAt time.Time) {
+	p.stops = append(p.stops, interval{stoppedAt, in.Now}) // no tick up to now can be due any more
 	p.missStopped(in, in.Schedule.Anchored(Anchor(in.CronJob, p.Status)))
 	if isWaitOver(in) {
 		p.missWaiting(in, timeOf(p.Status.LastScheduleTime))
 	}
 	p.setNext(in, time.Time{})
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
-	if p.setReady(in, metav1.ConditionFalse, v1.ReasonStoppedAfterFailures, stop.message()) {
-		// Stop.At is zero if the stored status records the stop with another message.
-		p.Stopped = &Stop{stop.Failures, latest(stop.At, timeOf(in.CronJob.Status.LastFailureTime))}
+	message := stopMessage(limitAt(in, in.Now))
+	if p.setReady(in, metav1.ConditionFalse, v1.ReasonStoppedAfterFailures, message) {
+		// stoppedAt is zero if the stored status records the stop with another message.
+		key := latest(stoppedAt, timeOf(in.CronJob.Status.LastFailureTime)).UTC().Format(time.RFC3339)
+		p.Events = append(p.Events, warning(EventStoppedAfterFailures, actionSchedule, nil, key, message))
 	}
 }
 
@@ -197,16 +192,11 @@ func resumedAt(in Input) time.Time {
 // IsStopped reports whether the stored status says that a CronJob has stopped after failures.
 func IsStopped(c *v1.CronJob) bool { return isReadyReason(c, v1.ReasonStoppedAfterFailures) }
 
-func (s Stop) message() string {
-	runs := fmt.Sprintf("%d runs failed in a row", s.Failures)
-	if s.Failures == 1 {
+func stopMessage(failures int32) string {
+	runs := fmt.Sprintf("%d runs failed in a row", failures)
+	if failures == 1 {
 		runs = "A run failed"
 	}
 	return runs + ", as many as spec.stopAfterFailures allows: no Job is started until the spec is edited, " +
 		"a manual run succeeds, or somebody resumes the CronJob by kubectl cronjob resume."
-}
-
-// Event returns the event of a CronJob that has stopped.
-func (s Stop) Event() Event {
-	return warning(EventStoppedAfterFailures, actionSchedule, nil, s.At.UTC().Format(time.RFC3339), s.message())
 }

@@ -15,17 +15,17 @@ import (
 
 // prune picks the ended Jobs beyond the history limits, oldest first. The limits also apply while
 // the CronJob is suspended or its Jobs can't be created.
-func (p *Plan) prune(in Input, jobs sortedJobs) {
+func (p *Plan) prune(in Input) {
 	if in.Outdated || in.Uncertain {
 		return // some of the newer Jobs may be gone; the cache update triggers another reconcile
 	}
 	spec := in.CronJob.Spec
 	endUnrecorded := uidsOf(p.newlyEnded)
-	p.pruneTo(triggeredBy(v1.TriggerSchedule, jobs.succeeded), int(*spec.SuccessfulJobsHistoryLimit), endUnrecorded)
-	p.pruneTo(triggeredBy(v1.TriggerSchedule, jobs.failed), int(*spec.FailedJobsHistoryLimit), endUnrecorded)
-	p.pruneTo(newestLast(triggeredBy(v1.TriggerManual, jobs.ended)), unscheduledHistoryLimit, endUnrecorded)
-	p.pruneTo(newestLast(p.backfilled(in, jobs.succeeded)), unscheduledHistoryLimit, endUnrecorded)
-	p.pruneTo(newestLast(p.backfilled(in, jobs.failed)), failedBackfillLimit, endUnrecorded)
+	p.pruneTo(triggeredBy(v1.TriggerSchedule, p.jobs.succeeded), int(*spec.SuccessfulJobsHistoryLimit), endUnrecorded)
+	p.pruneTo(triggeredBy(v1.TriggerSchedule, p.jobs.failed), int(*spec.FailedJobsHistoryLimit), endUnrecorded)
+	p.pruneTo(newestLast(triggeredBy(v1.TriggerManual, p.jobs.ended)), unscheduledHistoryLimit, endUnrecorded)
+	p.pruneTo(newestLast(p.backfilled(in, p.jobs.succeeded)), unscheduledHistoryLimit, endUnrecorded)
+	p.pruneTo(newestLast(p.backfilled(in, p.jobs.failed)), failedBackfillLimit, endUnrecorded)
 }
 
 const (

@@ -143,14 +143,15 @@ func (w *world) reconcile() {
 	for _, missed := range p.Missed {
 		w.tell("missed %d from %s to %s: %s", missed.Count, missed.First.Format(time.DateTime), missed.Last.Format(time.DateTime), missed.Reason)
 	}
-	if p.Rejected != nil {
-		w.tell("rejected: %v", p.Rejected.Err)
-	}
-	if p.Stopped != nil {
-		w.tell("stopped after %d failures", p.Stopped.Failures)
-	}
-	if p.HeldBy != nil {
-		w.tell("waits for %s", label(p.HeldBy))
+	for _, event := range p.Events {
+		switch event.Reason {
+		case EventJobAlreadyActive:
+			w.tell("waits for %s", label(event.Related))
+		case EventStoppedAfterFailures:
+			w.tell("stopped after %d failures", *w.c.Spec.StopAfterFailures)
+		default:
+			w.tell("rejected: %s", event.Note)
+		}
 	}
 	w.remove("prune", p.Prune)
 	w.remove("replace", p.Replace)

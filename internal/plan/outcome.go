@@ -46,12 +46,8 @@ type Outcome struct {
 
 // Result is what to write and report after a plan and its outcome.
 type Result struct {
-	// Plan has the status to write, and what to report once it is written. The events of its Ended
-	// are recorded at once.
+	// Plan has the status to write, and what to report.
 	Plan
-
-	// Events to record, whether or not the status can be written.
-	Events []Event
 
 	// Unwritten has the Jobs whose start or end Status tells of and the stored status does not.
 	Unwritten []*batchv1.Job
@@ -68,7 +64,7 @@ func Conclude(in Input, p Plan, done Outcome) Result {
 	canDefer := done.Job != nil && !done.Existed &&
 		len(p.Replace)+len(p.unrecorded)+len(p.Ended)+len(p.Missed)+p.ReplacedCount+p.DeletedCount == 0
 	p.replaced(in, done)
-	events := p.actionEvents(in, done)
+	p.Events = append(p.actionEvents(in, done), p.Events...)
 	var refused error
 	switch {
 	case p.Start == nil:
@@ -80,13 +76,12 @@ func Conclude(in Input, p Plan, done Outcome) Result {
 	default:
 		p.wakeBy(earliest(p.Start.GiveUpAt, done.RetryAt))
 		if done.Refused != nil && p.refused(in, done.Refused) {
-			events, refused = append(events, p.refusal(in, done.Refused)), done.Refused
+			p.Events, refused = append(p.Events, p.refusal(in, done.Refused)), done.Refused
 		}
 	}
 	p.rememberRuns(in, done)
 	p.pruneLater(in)
-	events = append(events, p.decisionEvents(in.CronJob)...)
-	return Result{Plan: p, Events: events, Unwritten: p.unwritten(in), Refused: refused, CanDefer: canDefer}
+	return Result{Plan: p, Unwritten: p.unwritten(in), Refused: refused, CanDefer: canDefer}
 }
 
 // replaced updates the status after Jobs were deleted for the tick. The tick waits for those that
@@ -157,7 +152,7 @@ func (p *Plan) refusal(in Input, err error) Event {
 	name := p.Start.Job.Name
 	key := name + " " + RefusalReason(err)
 	if apierrors.IsInvalid(err) {
-		key = fmt.Sprintf("%d %s", in.CronJob.Generation, p.refusalMessage(in, err))
+		key = keyOf(in.CronJob, p.refusalMessage(in, err))
 	}
 	return warning(EventFailedCreate, actionStart, nil, key, fmt.Sprintf("Error creating job %s: %v", name, err))
 }

@@ -155,17 +155,8 @@ type Plan struct {
 	// Missed has the ticks that are added to status.missed.
 	Missed []Missed
 
-	// HeldBy is the Job that a due tick now waits for; nil if there is none, or if the stored
-	// status says so already.
-	HeldBy *batchv1.Job
-
-	// Stopped is why nothing is started after failures; nil if the CronJob is not stopped, or if
-	// the stored status says so already.
-	Stopped *Stop
-
-	// Rejected is why the schedule is invalid; nil if it is not, or if the stored status says so
-	// already.
-	Rejected *Rejection
+	// Events to record, whether or not the status can be written. Those of Ended are not among them.
+	Events []Event
 
 	// WakeAt is when to decide again if no watch event comes before; zero for never.
 	WakeAt time.Time
@@ -219,36 +210,26 @@ type Start struct {
 	GiveUpAt time.Time
 }
 
-// Rejection is why a schedule is invalid.
-type Rejection struct {
-	// Reason is that of the Ready condition: InvalidSchedule or InvalidTimeZone.
-	Reason string
-	Err    error
-}
-
 // Decide makes the plan, or asks for what it must know first.
 func Decide(in Input) Plan {
 	p := Plan{Status: *in.CronJob.Status.DeepCopy(), Ask: in.unsettled()}
 	if in.CronJob.DeletionTimestamp != nil || !p.Ask.IsEmpty() {
 		return p // once it is being deleted it starts nothing, and the garbage collector deletes its Jobs
 	}
-	jobs := sortJobs(in)
-	p.noteJobs(in, jobs)
-	stop, stops := p.countFailures(in)
-	p.stops = stops
+	p.noteJobs(in, sortJobs(in))
+	stoppedAt, isStopped := p.countFailures(in)
 	p.missSkipped(in)
 	switch {
 	case in.ScheduleErr != nil:
 		p.reject(in)
 	case IsSuspended(in.CronJob, in.Now):
 		p.suspend(in)
-	case stop != nil:
-		p.stops = append(p.stops, interval{stop.At, in.Now}) // no tick up to now can be due any more
-		p.stop(in, stop)
+	case isStopped:
+		p.stop(in, stoppedAt)
 	default:
-		p.decideDue(in, jobs.active)
+		p.decideDue(in)
 	}
-	p.prune(in, jobs)
+	p.prune(in)
 	p.Status.ObservedGeneration = in.CronJob.Generation
 	if in.Uncached {
 		p.wakeBy(in.Now.Add(recheckUncached))
@@ -265,17 +246,17 @@ func (p *Plan) reject(in Input) {
 	p.missWaiting(in, timeOf(p.Status.LastScheduleTime))
 	p.setNext(in, time.Time{})
 	p.Status.ObservedSchedule = ""
-	reason := v1.ReasonInvalidSchedule
+	reason, eventReason, note := v1.ReasonInvalidSchedule, EventUnparseableSchedule, in.ScheduleErr.Error()
 	if errors.Is(in.ScheduleErr, schedule.ErrTimeZone) {
-		reason = v1.ReasonInvalidTimeZone
+		reason, eventReason = v1.ReasonInvalidTimeZone, EventUnknownTimeZone
 	}
-	if p.setReady(in, metav1.ConditionFalse, reason, in.ScheduleErr.Error()) {
-		p.Rejected = &Rejection{Reason: reason, Err: in.ScheduleErr}
+	if p.setReady(in, metav1.ConditionFalse, reason, note) {
+		p.Events = append(p.Events, warning(eventReason, actionSchedule, nil, keyOf(in.CronJob, note), note))
 	}
 }
 
 // decideDue finds the due tick, if any, and decides what to do about it.
-func (p *Plan) decideDue(in Input, active []jobState) {
+func (p *Plan) decideDue(in Input) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
 	last := timeOf(p.Status.LastScheduleTime)
 	from := handledUntil(in, p.stops, last)
@@ -320,7 +301,7 @@ func (p *Plan) decideDue(in Input, active []jobState) {
 		// the same ticks again.
 		p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, messageScheduled)
 	}
-	p.run(in, active, Start{Tick: due, At: startOf(in.CronJob, due), Newest: newest, Next: next, GiveUpAt: giveUp})
+	p.run(in, Start{Tick: due, At: startOf(in.CronJob, due), Newest: newest, Next: next, GiveUpAt: giveUp})
 }
 
 // passOver skips a due tick that must not be started.

@@ -462,7 +462,7 @@ func TestS6Concurrency(t *testing.T) {
 		c := ran(t, cron().Policy(v1.ForbidConcurrent))
 		p := Decide(NewInput(c, at("10:05:00"), running(c)))
 		assert.Nil(t, p.Start)
-		require.NotNil(t, p.HeldBy)
+		require.Len(t, p.Events, 1)
 		assert.Equal(t, at("10:05:00"), p.Status.NextScheduleTime.Time)
 		assert.Equal(t, at("10:10:00"), p.WakeAt)
 		assert.Equal(t, v1.ReasonWaiting, ready(t, p.Status).Reason)
@@ -471,7 +471,7 @@ func TestS6Concurrency(t *testing.T) {
 		c.Status = p.Status
 
 		p = Decide(NewInput(c, at("10:06:00"), running(c)))
-		assert.Nil(t, p.HeldBy)
+		assert.Empty(t, p.Events)
 		assert.Equal(t, c.Status, p.Status, "W3")
 
 		t.Run("until it ends: then it runs", func(t *testing.T) {
@@ -483,7 +483,7 @@ func TestS6Concurrency(t *testing.T) {
 		t.Run("until a newer one is due: then it is missed", func(t *testing.T) {
 			p := Decide(NewInput(c, at("10:10:00"), running(c)))
 			assert.Nil(t, p.Start)
-			assert.NotNil(t, p.HeldBy)
+			assert.Len(t, p.Events, 1)
 			assert.Equal(t, []Missed{{MissedForbidden, at("10:05:00"), at("10:05:00"), 1}}, p.Missed)
 			assert.Equal(t, at("10:10:00"), p.Status.NextScheduleTime.Time)
 		})
@@ -773,9 +773,8 @@ func TestS10AMistakeIsAConditionAndOneReportPerGeneration(t *testing.T) {
 			p := Decide(NewInput(c, at("10:01:00")))
 			assert.Nil(t, p.Start)
 			assert.Zero(t, p.WakeAt, "only an edit helps")
-			require.NotNil(t, p.Rejected)
-			require.ErrorContains(t, p.Rejected.Err, tc.wantMessage)
-			assert.Equal(t, tc.wantReason, p.Rejected.Reason)
+			require.Len(t, p.Events, 1)
+			assert.Contains(t, p.Events[0].Note, tc.wantMessage)
 			condition := ready(t, p.Status)
 			assert.Equal(t, metav1.ConditionFalse, condition.Status)
 			assert.Equal(t, tc.wantReason, condition.Reason)
@@ -785,7 +784,7 @@ func TestS10AMistakeIsAConditionAndOneReportPerGeneration(t *testing.T) {
 			c.Status = p.Status
 
 			p = Decide(NewInput(c, at("10:02:00")))
-			assert.Nil(t, p.Rejected)
+			assert.Empty(t, p.Events)
 			assert.Equal(t, c.Status, p.Status, "W3")
 
 			c = edited(c, func(c *v1.CronJob) {

@@ -104,7 +104,7 @@ func TestS6AnUpgradeLosesNoTickThatWaits(t *testing.T) {
 			again := Decide(NewInput(c, tc.now, jobs...))
 			assert.Empty(t, again.Missed, "once")
 			assert.Nil(t, again.Start, "once")
-			assert.Nil(t, again.HeldBy, "once")
+			assert.Empty(t, again.Events, "once")
 			assert.Equal(t, c.Status, again.Status, "W3")
 		})
 	}
