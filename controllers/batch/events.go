@@ -26,8 +26,8 @@ func (r *CronJobReconciler) report(ctx context.Context, c *v1.CronJob, result pl
 		}
 	}
 	for _, ended := range result.Ended {
-		if r.record(c, ended.Event(), false) {
-			runs.WithLabelValues(string(ended.Result)).Inc()
+		if r.record(c, plan.SawCompletedJob(ended), false) {
+			runs.WithLabelValues(string(plan.ResultOf(ended))).Inc()
 		}
 	}
 	if isWritten {

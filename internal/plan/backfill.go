@@ -39,7 +39,7 @@ func (p *Plan) isBackfilled(in Input, due time.Time) bool {
 // Job were gone, the tick might run again. A backfilled tick can't once a newer one has started.
 func (p *Plan) isOnlyTrace(in Input, job jobState, starting time.Time) bool {
 	return !job.accounted || job.trigger == v1.TriggerBackfill && job.age.After(starting) && mayBeDue(in, p.stops, job) &&
-		indexOf(in.CronJob.Status.RecentRuns, job.Job) < 0
+		recordedRun(in.CronJob.Status, job.Job).Result == ""
 }
 
 // canRecord reports whether the status has room for the run of a Job.

@@ -107,14 +107,14 @@ func (p *Plan) unreported(in Input) []*batchv1.Job {
 	})
 }
 
-// Event returns the event of a Job that has ended.
-func (e Ended) Event() Event {
-	condition, say := batchv1.JobComplete, normal
-	if e.Result == Failed {
-		condition, say = batchv1.JobFailed, warning
+// SawCompletedJob returns the event of a Job that has ended.
+func SawCompletedJob(job *batchv1.Job) Event {
+	say := normal
+	if ResultOf(job) == Failed {
+		say = warning
 	}
-	return say(EventSawCompletedJob, actionObserve, e.Job, string(e.Job.UID),
-		fmt.Sprintf("Saw completed job: %s, condition: %v", e.Job.Name, condition))
+	return say(EventSawCompletedJob, actionObserve, job, string(job.UID),
+		fmt.Sprintf("Saw completed job: %s, condition: %v", job.Name, endCondition(job).Type))
 }
 
 // Event returns the event of ticks that were missed.

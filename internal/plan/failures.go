@@ -14,23 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
 // interval is a time in which a CronJob was stopped after failures.
 type interval struct {
 	from  time.Time // zero if the stored status records the stop
 	until time.Time
-}
-
-// stopAt returns the time of a stop after failures in which a tick passed; nil if there is none.
-func (p *Plan) stopAt(tick time.Time) *interval {
-	for i, stop := range p.stops {
-		if tick.After(stop.from) && !tick.After(stop.until) {
-			return &p.stops[i]
-		}
-	}
-	return nil
 }
 
 // countFailures sets failuresTowardsStop, the runs that failed in a row since the last success, edit
@@ -147,28 +136,13 @@ func (p *Plan) resets(in Input) []time.Time {
 // user.
 func (p *Plan) stop(in Input, stoppedAt time.Time) {
 	p.stops = append(p.stops, interval{stoppedAt, in.Now}) // no tick up to now can be due any more
-	p.missStopped(in, in.Schedule.Anchored(Anchor(in.CronJob, p.Status)))
-	if isWaitOver(in) {
-		p.missWaiting(in, timeOf(p.Status.LastScheduleTime))
-	}
+	p.missPassed(in, in.Schedule.Anchored(Anchor(in.CronJob, p.Status)))
 	p.setNext(in, time.Time{})
-	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 	message := stopMessage(limitAt(in, in.Now))
 	if p.setReady(in, metav1.ConditionFalse, v1.ReasonStoppedAfterFailures, message) {
 		// stoppedAt is zero if the stored status records the stop with another message.
 		key := latest(stoppedAt, timeOf(in.CronJob.Status.LastFailureTime)).UTC().Format(time.RFC3339)
 		p.Events = append(p.Events, warning(EventStoppedAfterFailures, actionSchedule, nil, key, message))
-	}
-}
-
-// missStopped misses the ticks that were due, but had not run, at each stop that the stored status
-// does not record. The clock that stamped the failure may be ahead of ours: no later tick was due.
-func (p *Plan) missStopped(in Input, ticks schedule.Ticks) {
-	for i, stop := range p.stops {
-		if !stop.from.IsZero() {
-			from := handledUntil(in, p.stops[:i], timeOf(p.Status.LastScheduleTime))
-			p.missUpTo(in, MissedStopped, ticks, from, earliest(stop.from, in.Now))
-		}
 	}
 }
 

@@ -6,6 +6,7 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -26,12 +27,6 @@ const (
 	// Failed is the result of a Job with the condition Failed.
 	Failed JobResult = "failed"
 )
-
-// Ended is a Job that has ended.
-type Ended struct {
-	Job    *batchv1.Job
-	Result JobResult
-}
 
 // jobState is a Job and what is computed from it once.
 type jobState struct {
@@ -81,8 +76,7 @@ func IsEndMissing(c *v1.CronJob, job *batchv1.Job) bool {
 // isDeletionRecorded reports whether a status records that a Job was deleted while it ran. The Job
 // may have ended before, which a stale cache showed only later.
 func isDeletionRecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
-	i := indexOf(status.RecentRuns, job)
-	return i >= 0 && isDeleted(status.RecentRuns[i])
+	return isDeleted(recordedRun(status, job))
 }
 
 func compareAge(a, b jobState) int {
@@ -116,10 +110,7 @@ func sortJobs(in Input) sortedJobs {
 		return compareAge(a, b)
 	})
 	firstWith := func(result JobResult) int {
-		i, _ := slices.BinarySearchFunc(sorted, result, func(job jobState, result JobResult) int {
-			return cmp.Compare(job.result, result)
-		})
-		return i
+		return sort.Search(len(sorted), func(i int) bool { return sorted[i].result >= result })
 	}
 	failed, succeeded := firstWith(Failed), firstWith(Succeeded)
 	return sortedJobs{
@@ -132,11 +123,7 @@ func sortJobs(in Input) sortedJobs {
 
 // isEndRecorded reports whether a status records how a Job ended, or that it was replaced.
 func isEndRecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
-	i := indexOf(status.RecentRuns, job)
-	if i < 0 {
-		return false
-	}
-	run := status.RecentRuns[i]
+	run := recordedRun(status, job)
 	return run.Result == v1.RunSucceeded || run.Result == v1.RunFailed || run.Result == v1.RunDeleted && run.Reason == reasonReplaced
 }
 
@@ -163,9 +150,8 @@ func isEndKnown(in Input, job jobState) bool {
 	if job.trigger == v1.TriggerSchedule {
 		return job.accounted
 	}
-	runs := in.CronJob.Status.RecentRuns
-	i := indexOf(runs, job.Job)
-	return i >= 0 && runs[i].Result != v1.RunRunning
+	result := recordedRun(in.CronJob.Status, job.Job).Result
+	return result != "" && result != v1.RunRunning
 }
 
 // ResultOf returns how a Job ended, or "" while it runs.
@@ -278,7 +264,7 @@ func (p *Plan) noteJobs(in Input, jobs sortedJobs) {
 		default:
 			continue
 		}
-		p.Ended = append(p.Ended, Ended{Job: job.Job, Result: job.result})
+		p.Ended = append(p.Ended, job.Job)
 		p.noteTick(job)
 	}
 	deleted := p.noteGone(in, listed)
@@ -313,7 +299,7 @@ func (p *Plan) noteGone(in Input, unseen sets.Set[types.UID]) int {
 			fallthrough
 		case Failed:
 			p.newlyEnded = append(p.newlyEnded, job)
-			p.Ended = append(p.Ended, Ended{Job: job, Result: state.result})
+			p.Ended = append(p.Ended, job)
 			unseen.Delete(job.UID)
 		default:
 			unseen = unseen.Union(sets.New(job.UID))

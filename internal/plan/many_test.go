@@ -161,9 +161,9 @@ func (w *crowd) carryOut() bool {
 	p := Decide(in)
 	told := sets.New[types.UID]()
 	for _, ended := range p.Ended {
-		require.False(w.t, told.Has(ended.Job.UID), "told twice in one plan")
-		require.Contains(w.t, []JobResult{Succeeded, Failed}, ResultOf(ended.Job))
-		told.Insert(ended.Job.UID)
+		require.False(w.t, told.Has(ended.UID), "told twice in one plan")
+		require.Contains(w.t, []JobResult{Succeeded, Failed}, ResultOf(ended))
+		told.Insert(ended.UID)
 	}
 	w.untold = w.untold.Difference(told)
 	w.remove(p.Prune...)
@@ -293,7 +293,7 @@ func TestR2TheEndOfAJobThatTheStatusDoesNotListIsTold(t *testing.T) {
 	jobs = but(jobs, unlisted, done)
 
 	p := Decide(NewInput(c, at("09:59:10"), jobs...))
-	assert.Equal(t, []Ended{{done, Failed}}, p.Ended)
+	assert.Equal(t, []*batchv1.Job{done}, p.Ended)
 	assert.Zero(t, p.DeletedCount)
 	assert.EqualValues(t, 149, *p.Status.ActiveCount)
 	c.Status = p.Status

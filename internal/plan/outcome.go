@@ -76,7 +76,7 @@ func Conclude(in Input, p Plan, done Outcome) Result {
 	default:
 		p.wakeBy(earliest(p.Start.GiveUpAt, done.RetryAt))
 		if done.Refused != nil && p.refused(in, done.Refused) {
-			p.Events, refused = append(p.Events, p.refusal(in, done.Refused)), done.Refused
+			refused = done.Refused
 		}
 	}
 	p.rememberRuns(in, done)
@@ -109,7 +109,7 @@ func (p *Plan) started(in Input, job *batchv1.Job) {
 	if state := stateOf(in, job); state.result == "" {
 		i, _ := slices.BinarySearchFunc(running, state, compareAge)
 		running = slices.Insert(running, i, state)
-	} else if !slices.ContainsFunc(p.Ended, func(ended Ended) bool { return ended.Job.UID == job.UID }) {
+	} else if !uidsOf(p.Ended).Has(job.UID) {
 		p.ended(in, job)
 	}
 	p.setActive(running)
@@ -119,42 +119,33 @@ func (p *Plan) started(in Input, job *batchv1.Job) {
 
 // ended updates the status after a Job was found to have ended, of which the plan did not know.
 func (p *Plan) ended(in Input, job *batchv1.Job) {
-	p.Ended = append(slices.Clip(p.Ended), Ended{Job: job, Result: ResultOf(job)})
+	p.Ended = append(slices.Clip(p.Ended), job)
 	p.newlyEnded = append(slices.Clip(p.newlyEnded), job)
 	p.noteSuccess(job)
 	p.countFailures(in)
 }
 
-// refused updates the status after the Job of the tick could not be created, and reports whether
-// that is new. The status says so once for each tick and reason: the text may be another at each
-// try, as that of a quota, which has what is used.
+// refused reports in the status and in an event that the Job of the tick could not be created, and
+// returns whether that is new. It is told once for each tick and reason: the text may be another at
+// each try, as that of a quota, which has what is used. An invalid Job is refused at each tick: without
+// its name, the text is the same for each generation.
 func (p *Plan) refused(in Input, err error) (isNew bool) {
-	stored := in.CronJob.Status
+	stored, name := in.CronJob.Status, p.Start.Job.Name
 	if timeOf(stored.NextScheduleTime).Equal(p.Start.Tick) && isReadyReason(in.CronJob, v1.ReasonJobCreationFailed) &&
 		!isEditUnseen(in.CronJob) && slices.Contains(in.Refusals, RefusalReason(err)) {
 		p.Status.Conditions = stored.Conditions
 		return false
 	}
-	return p.setReady(in, metav1.ConditionFalse, v1.ReasonJobCreationFailed, p.refusalMessage(in, err))
-}
-
-// refusalMessage says why the Job of the tick could not be created. An invalid Job is refused at
-// each tick: the message leaves out its name, so that it is reported once for each generation.
-func (p *Plan) refusalMessage(in Input, err error) string {
-	message := fmt.Sprintf("Creating Job %s: %v", p.Start.Job.Name, err)
+	message, key := fmt.Sprintf("Creating Job %s: %v", name, err), name+" "+RefusalReason(err)
 	if apierrors.IsInvalid(err) {
-		return strings.ReplaceAll(message, p.Start.Job.Name, in.CronJob.Name+"-*")
+		message = strings.ReplaceAll(message, name, in.CronJob.Name+"-*")
+		key = keyOf(in.CronJob, message)
 	}
-	return message
-}
-
-func (p *Plan) refusal(in Input, err error) Event {
-	name := p.Start.Job.Name
-	key := name + " " + RefusalReason(err)
-	if apierrors.IsInvalid(err) {
-		key = keyOf(in.CronJob, p.refusalMessage(in, err))
+	if !p.setReady(in, metav1.ConditionFalse, v1.ReasonJobCreationFailed, message) {
+		return false
 	}
-	return warning(EventFailedCreate, actionStart, nil, key, fmt.Sprintf("Error creating job %s: %v", name, err))
+	p.Events = append(p.Events, warning(EventFailedCreate, actionStart, nil, key, fmt.Sprintf("Error creating job %s: %v", name, err)))
+	return true
 }
 
 // RefusalReason returns the reason by which a refused request counts as refused again: that of the

@@ -143,7 +143,7 @@ type Plan struct {
 
 	// Ended has the Jobs whose end the stored status lacks. If more run than it lists, it also has
 	// unlisted Jobs that ended in the last 10 minutes, which may be reported twice.
-	Ended []Ended
+	Ended []*batchv1.Job
 
 	// ReplacedCount counts the listed Jobs that are gone because they were deleted for the next
 	// run.
@@ -219,6 +219,7 @@ func Decide(in Input) Plan {
 	p.noteJobs(in, sortJobs(in))
 	stoppedAt, isStopped := p.countFailures(in)
 	p.missSkipped(in)
+	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 	switch {
 	case in.ScheduleErr != nil:
 		p.reject(in)
@@ -258,14 +259,8 @@ func (p *Plan) reject(in Input) {
 // decideDue finds the due tick, if any, and decides what to do about it.
 func (p *Plan) decideDue(in Input) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
-	last := timeOf(p.Status.LastScheduleTime)
-	from := handledUntil(in, p.stops, last)
-	p.missStopped(in, ticks)
-	if isWaitOver(in) {
-		p.missWaiting(in, last)
-	}
-	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
-
+	p.missPassed(in, ticks)
+	from := handledUntil(in, p.stops, timeOf(p.Status.LastScheduleTime))
 	newest, isDue := ticks.Last(from, in.Now.Add(-Jitter(in.CronJob)))
 	if !isDue {
 		next, _ := ticks.Next(from)

@@ -903,7 +903,7 @@ func TestJobsThatEndAreReportedOnce(t *testing.T) {
 	ended := builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:01:00")).Obj()
 	p = Decide(NewInput(c, at("10:01:00"), ended))
 	require.Len(t, p.Ended, 1)
-	assert.Equal(t, Succeeded, p.Ended[0].Result)
+	assert.Equal(t, Succeeded, ResultOf(p.Ended[0]))
 	assert.Empty(t, p.Status.Active)
 	assert.Equal(t, at("10:01:00"), p.Status.LastSuccessfulTime.Time)
 
@@ -928,7 +928,7 @@ func TestTheEndOfAJobThatHadEndedWhenItWasFoundIsReportedOnce(t *testing.T) {
 			in := NewInput(c, at("10:00:02"))
 			p := Decide(in)
 			done := Conclude(in, p, Outcome{Job: job})
-			assert.Equal(t, []Ended{{job, result}}, done.Ended)
+			assert.Equal(t, []*batchv1.Job{job}, done.Ended)
 			assert.Empty(t, done.Status.Active)
 			assert.Equal(t, result == Succeeded, done.Status.LastSuccessfulTime != nil)
 			c.Status = done.Status

@@ -64,8 +64,8 @@ func newestOf(jobs sortedJobs) []*batchv1.Job {
 func isEndUnrecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
 	trigger, age := TriggerOf(job)
 	runs := status.RecentRuns
-	if i := indexOf(runs, job); i >= 0 {
-		return runs[i].Result == v1.RunRunning
+	if run := recordedRun(status, job); run.Result != "" {
+		return run.Result == v1.RunRunning
 	}
 	if trigger == v1.TriggerBackfill { // an older manager does not record backfills
 		return age.After(newRunList(runs).after)
@@ -161,6 +161,14 @@ func indexOf(runs []v1.Run, job *batchv1.Job) int {
 	return slices.IndexFunc(runs, func(run v1.Run) bool { return isRunOf(run, job) })
 }
 
+// recordedRun returns the run of a Job that a status has; the zero Run if it has none.
+func recordedRun(status v1.CronJobStatus, job *batchv1.Job) v1.Run {
+	if i := indexOf(status.RecentRuns, job); i >= 0 {
+		return status.RecentRuns[i]
+	}
+	return v1.Run{}
+}
+
 // isDeleted reports whether somebody deleted the Job of a run while it ran.
 func isDeleted(run v1.Run) bool { return run.Result == v1.RunDeleted && run.Reason != reasonReplaced }
 
@@ -219,14 +227,18 @@ func (l *runList) newest() []v1.Run {
 // order in which they ended.
 func (p *Plan) noteEnds(in Input) {
 	for _, job := range p.ends() {
-		condition := endCondition(job)
+		condition, status := endCondition(job), metav1.ConditionTrue
 		if condition.Type == batchv1.JobComplete {
 			p.Status.ConsecutiveFailures = 0
 		} else {
+			status = metav1.ConditionFalse
 			p.Status.ConsecutiveFailures++
 			p.Status.LastFailureTime = maxTime(p.Status.LastFailureTime, condition.LastTransitionTime.Time)
 		}
-		p.setLastRun(in, condition)
+		p.setCondition(in, metav1.Condition{
+			Type: v1.ConditionLastRunSucceeded, Status: status,
+			Reason: cmp.Or(reasonOf(condition), string(condition.Type)), Message: condition.Message,
+		})
 	}
 	if meta.FindStatusCondition(p.Status.Conditions, v1.ConditionLastRunSucceeded) == nil && len(p.running) > 0 {
 		p.setCondition(in, metav1.Condition{
@@ -234,17 +246,6 @@ func (p *Plan) noteEnds(in Input) {
 			Reason: v1.ReasonFirstRun, Message: "No run has ended yet.",
 		})
 	}
-}
-
-func (p *Plan) setLastRun(in Input, end *batchv1.JobCondition) {
-	status := metav1.ConditionTrue
-	if end.Type == batchv1.JobFailed {
-		status = metav1.ConditionFalse
-	}
-	p.setCondition(in, metav1.Condition{
-		Type: v1.ConditionLastRunSucceeded, Status: status,
-		Reason: cmp.Or(reasonOf(end), string(end.Type)), Message: end.Message,
-	})
 }
 
 // validReason matches the reasons that the API server accepts in a condition, up to 128 characters.

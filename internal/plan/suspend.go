@@ -31,7 +31,6 @@ func suspendedUntil(in Input) time.Time {
 func (p *Plan) suspend(in Input) {
 	p.missWaiting(in, timeOf(p.Status.LastScheduleTime))
 	p.setNext(in, time.Time{})
-	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
 	message := "No Job is started while spec.suspend is true."
 	if !*in.CronJob.Spec.Suspend {
 		until := timeOf(in.CronJob.Spec.SuspendUntil)

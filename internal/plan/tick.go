@@ -120,11 +120,8 @@ func (p *Plan) missSkipped(in Input) {
 	}
 	lost := Missed{Reason: reasonForOlder(c)}
 	for tick, ok := first, !first.IsZero(); ok && tick.Before(newest) && lost.Count < MaxMissedCount; tick, ok = next(tick) {
-		if stop := p.stopAt(tick); stop != nil {
-			tick = stop.until
-			continue
-		}
-		if ran.Has(tick.Unix()) {
+		if over := p.handledAt(tick, ran); over != nil {
+			tick = over.until
 			continue
 		}
 		if lost.Count == 0 {
@@ -134,7 +131,7 @@ func (p *Plan) missSkipped(in Input) {
 		lost.Count++
 	}
 	if lost.Count == MaxMissedCount { // there may be more
-		lost.Last = p.lastWithoutJob(in, ran, lost.Last, newest)
+		lost.Last = p.lastLost(in, ran, lost.Last, newest)
 	}
 	if lost.Count > 0 {
 		p.miss(in, lost)
@@ -172,25 +169,33 @@ func anchorAt(in Input, instant time.Time) time.Time {
 	return anchor
 }
 
-// lastWithoutJob returns the last tick without a Job after from and before newest; from if there is
+// lastLost returns the last tick after from and before newest that is not handled; from if there is
 // none.
-func (p *Plan) lastWithoutJob(in Input, ran sets.Set[int64], from, newest time.Time) time.Time {
+func (p *Plan) lastLost(in Input, ran sets.Set[int64], from, newest time.Time) time.Time {
 	ticks := in.Schedule.Anchored(anchorAt(in, from))
-	for {
-		tick, ok := ticks.Last(from, newest.Add(-time.Nanosecond))
-		if !ok {
-			return from
-		}
-		stop := p.stopAt(tick)
-		switch {
-		case stop != nil:
-			newest = stop.from.Add(time.Nanosecond)
-		case ran.Has(tick.Unix()):
-			newest = tick
-		default:
+	tick, ok := ticks.Last(from, newest.Add(-time.Nanosecond))
+	for ok {
+		over := p.handledAt(tick, ran)
+		if over == nil {
 			return tick
 		}
+		tick, ok = ticks.Last(from, over.from)
 	}
+	return from
+}
+
+// handledAt returns a time up to whose end all ticks are handled, and in which a tick lies: that of a
+// stop after failures, or only that of the tick, if it has run; nil if there is none.
+func (p *Plan) handledAt(tick time.Time, ran sets.Set[int64]) *interval {
+	if ran.Has(tick.Unix()) {
+		return &interval{tick.Add(-time.Nanosecond), tick}
+	}
+	for i, stop := range p.stops {
+		if tick.After(stop.from) && !tick.After(stop.until) {
+			return &p.stops[i]
+		}
+	}
+	return nil
 }
 
 // ticksOf returns the ticks of the Jobs that the schedule started, in seconds since 1970.
@@ -221,6 +226,21 @@ func missedFrom(in Input, rows []Missed, since time.Time) []time.Time {
 		}
 	}
 	return ticks
+}
+
+// missPassed misses the ticks that were due, but had not run, when the CronJob was edited, and at each
+// stop after failures that the stored status does not record. The clock that stamped the failure may
+// be ahead of ours: no later tick was due.
+func (p *Plan) missPassed(in Input, ticks schedule.Ticks) {
+	last := timeOf(p.Status.LastScheduleTime)
+	for i, stop := range p.stops {
+		if !stop.from.IsZero() {
+			p.missUpTo(in, MissedStopped, ticks, handledUntil(in, p.stops[:i], last), earliest(stop.from, in.Now))
+		}
+	}
+	if isWaitOver(in) {
+		p.missWaiting(in, last)
+	}
 }
 
 // missWaiting misses the ticks that were due when the CronJob was edited and had not run; last is
