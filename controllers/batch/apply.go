@@ -72,7 +72,7 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, look *lookup, jobs [
 			break
 		}
 		if bounded.Err() != nil {
-			look.known.isLeftToDelete = true
+			look.isLeftToDelete = true
 			break
 		}
 		job := jobs[i]
@@ -85,7 +85,7 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, look *lookup, jobs [
 		case err == nil:
 			done.Deleted = append(done.Deleted, job)
 		case tried > 0 && bounded.Err() != nil: // it had less time than requestTimeout
-			look.known.isLeftToDelete = true
+			look.isLeftToDelete = true
 		default:
 			r.failedToDelete(ctx, look, job, err)
 			failed++
@@ -99,7 +99,7 @@ func (r *CronJobReconciler) failedToDelete(ctx context.Context, look *lookup, jo
 	if !isShutdownError(ctx, err) {
 		r.record(look.current, plan.FailedDelete(job, err), false)
 	}
-	r.failed(ctx, look.known, requestDelete, fmt.Errorf("deleting Job %s: %w", job.Name, err))
+	r.failed(ctx, look, requestDelete, fmt.Errorf("deleting Job %s: %w", job.Name, err))
 }
 
 // delete deletes a Job and, in the background, its Pods. It returns the Job as it was then; nil if
@@ -164,8 +164,8 @@ func (r *CronJobReconciler) start(ctx context.Context, look *lookup, start *plan
 	case err == nil:
 		done.Job = trimmed(job) // as in the cache: many may be kept until their statuses are written
 	case isShutdownError(ctx, err):
-		known.addUnconfirmed(job.Name, look.now)
-		r.failed(ctx, known, requestCreate, err)
+		known.hold(heldJob{name: job.Name, since: look.now})
+		r.failed(ctx, look, requestCreate, err)
 	case isTerminating(err, job.Namespace):
 		done.IsTerminating = true
 	case apierrors.IsAlreadyExists(err) || isOutcomeUnknown(err):
@@ -189,7 +189,7 @@ func (r *CronJobReconciler) start(ctx context.Context, look *lookup, start *plan
 func findCreated(ctx context.Context, look *lookup, start *plan.Start, done *plan.Outcome, err error) {
 	job, readErr := look.read(ctx, start.Job.Name)
 	if readErr != nil {
-		look.known.addUnconfirmed(start.Job.Name, look.now)
+		look.known.hold(heldJob{name: start.Job.Name, since: look.now})
 	}
 	exists := apierrors.IsAlreadyExists(err)
 	switch {

@@ -93,12 +93,11 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 		r.memory.forget(key)
 		return ctrl.Result{}, nil
 	}
-	known := entry.progress.begin(seen.stored.UID)
+	look := r.lookup(seen, entry.progress.of(seen.stored.UID))
 	if seen.undecodable != "" {
-		return r.requeue(seen, known, plan.Result{}, r.reportUndecodable(ctx, seen, known)), nil
+		return r.requeue(look, plan.Result{}, r.reportUndecodable(ctx, look)), nil
 	}
-	known.see(seen, r.memory.takeDeleted(key))
-	look := r.lookup(seen, known)
+	look.known.see(seen, r.memory.takeDeleted(key))
 	in, p := decide(ctx, look)
 	if look.isGone {
 		return ctrl.Result{}, nil // the cache is stale
@@ -108,15 +107,15 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 	result := plan.Conclude(in, p, done)
 	switch {
 	case done.IsTerminating:
-		return r.requeue(seen, known, result, false), nil // the namespace is being deleted: no status, no events
-	case shouldDeferStatus(seen, known, result):
-		return requeueForStatus(), nil
+		return r.requeue(look, result, false), nil // the namespace is being deleted: no status, no events
+	case shouldDeferStatus(look, result):
+		return ctrl.Result{RequeueAfter: time.Nanosecond, Priority: new(deferredPriority)}, nil
 	}
-	written := !in.Uncertain && r.writeStatus(ctx, known, look.current, result.Status) // else a Job may exist that the status would lack
-	known.conclude(result, written)
+	written := !in.Uncertain && r.writeStatus(ctx, look, result.Status) // else a Job may exist that the status would lack
+	look.known.conclude(result, written)
 	r.report(ctx, in.CronJob, result, written)
 	r.prune(ctx, look, p)
-	return r.requeue(seen, known, result, written), nil
+	return r.requeue(look, result, written), nil
 }
 
 // decide makes the plan. While the plan asks for something, it is looked up first. All requests

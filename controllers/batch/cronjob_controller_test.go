@@ -924,7 +924,7 @@ func TestAStartedJobIsRememberedWithoutItsTemplate(t *testing.T) {
 	s.toNextTick()
 	_, err := s.reconcileOnce()
 	require.NoError(t, err)
-	kept := s.reconciler.memory.entries[s.key].progress.runs
+	kept := s.reconciler.memory.entries[s.key].progress.jobs
 	require.Len(t, kept, 1, "until the status tells of it")
 	assert.Empty(t, kept[0].job.Spec.Template.Spec.Containers)
 	assert.Equal(t, []string{kept[0].job.Name}, s.jobs())

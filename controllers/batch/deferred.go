@@ -6,8 +6,6 @@ package batch
 import (
 	"time"
 
-	ctrl "sigs.k8s.io/controller-runtime"
-
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -33,11 +31,6 @@ const nearTick = 30 * time.Second
 // other CronJobs. Only those of a start can, and only once, so that the status does not fall behind
 // for good in a cluster too busy for its ticks. They can't if the next tick is near, because it
 // would have to wait for them.
-func shouldDeferStatus(seen *observed, known *progress, result plan.Result) bool {
-	return result.CanDefer && len(known.failed) == 0 && (result.WakeAt.IsZero() || result.WakeAt.Sub(seen.now) >= nearTick)
-}
-
-// requeueForStatus asks for the reconcile that writes a deferred status.
-func requeueForStatus() ctrl.Result {
-	return ctrl.Result{RequeueAfter: time.Nanosecond, Priority: new(deferredPriority)}
+func shouldDeferStatus(look *lookup, result plan.Result) bool {
+	return result.CanDefer && len(look.failed) == 0 && (result.WakeAt.IsZero() || result.WakeAt.Sub(look.now) >= nearTick)
 }

@@ -20,8 +20,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// lookup answers what a plan asks, from the API server. The input of a plan is what was observed,
-// what earlier reconciles kept, and the answers.
+// lookup is a reconcile in progress. It answers what a plan asks, from the API server. The input of a
+// plan is what was observed, what earlier reconciles kept, and the answers.
 type lookup struct {
 	*observed
 
@@ -44,6 +44,11 @@ type lookup struct {
 
 	// isUncertain is whether a Job may exist that is in no answer and not in the cache.
 	isUncertain bool
+
+	// failed has the kinds of the requests that failed, and isLeftToDelete is whether there was no
+	// time to delete all Jobs that are to be deleted.
+	failed         []string
+	isLeftToDelete bool
 }
 
 func (r *CronJobReconciler) lookup(seen *observed, known *progress) *lookup {
@@ -81,7 +86,7 @@ func (l *lookup) readCronJob(ctx context.Context) {
 	case isObjectNotFound(err) || err == nil && stored.UID != l.current.UID:
 		l.isGone = true
 	case err != nil:
-		l.r.failed(ctx, l.known, requestRead, fmt.Errorf("reading the CronJob: %w", err))
+		l.r.failed(ctx, l, requestRead, fmt.Errorf("reading the CronJob: %w", err))
 	default:
 		l.known.isStale = false
 		l.current = stored
@@ -146,7 +151,7 @@ func (l *lookup) read(ctx context.Context, name string) (*batchv1.Job, error) {
 
 func (l *lookup) fail(ctx context.Context, err error) {
 	l.err = err
-	l.r.failed(ctx, l.known, requestRead, err)
+	l.r.failed(ctx, l, requestRead, err)
 }
 
 // input returns what the plan is made from.
@@ -159,8 +164,14 @@ func (l *lookup) input() plan.Input {
 	in.Stale, in.Confirmed, in.Unanswered = known.isStale && !l.isRead, known.isRead, l.err != nil
 	in.Unrecordable = known.isUnrecordable()
 	in.Doubtful = known.doubtful(l.observed)
-	in.Asked = sets.New(known.absent...).Insert(slices.Collect(maps.Keys(l.answers))...)
-	in.Uncertain = l.isUncertain || len(known.unconfirmed) > 0
+	in.Asked = sets.KeySet(l.answers)
+	in.Uncertain = l.isUncertain
+	for _, held := range known.jobs {
+		in.Uncertain = in.Uncertain || held.isUnknown()
+		if held.isAbsent() {
+			in.Asked.Insert(held.name)
+		}
+	}
 	l.addJobs(&in)
 	return in
 }
@@ -177,14 +188,14 @@ func (l *lookup) addJobs(in *plan.Input) {
 	in.Jobs = make([]*batchv1.Job, 0, len(l.jobs)+1)
 	for _, cached := range l.jobs {
 		job, isAsked := l.answers[cached.Name]
-		switch run := l.known.runOf(cached.UID); {
+		switch held := l.known.find(cached.UID); {
 		case l.known.pruned.Has(cached.UID):
 		case isAsked && (job == nil || job.UID != cached.UID):
 			in.Outdated = true
 		case isAsked:
 			add(job, plan.ResultOf(job) != plan.ResultOf(cached))
-		case run != nil && plan.ResultOf(cached) == "" && plan.ResultOf(run.job) != "":
-			add(run.job, true) // no Job that has ended runs again
+		case held != nil && plan.ResultOf(cached) == "" && plan.ResultOf(held.job) != "":
+			add(held.job, true) // no Job that has ended runs again
 		default:
 			add(cached, false)
 		}
@@ -195,12 +206,14 @@ func (l *lookup) addJobs(in *plan.Input) {
 			in.Uncached = true
 		}
 	}
-	for _, run := range l.known.runs {
-		if run.isGone && !uids.Has(run.job.UID) {
-			in.Gone = append(in.Gone, run.job)
-			continue
+	for _, held := range l.known.jobs {
+		switch {
+		case held.job == nil:
+		case held.isGone && !uids.Has(held.job.UID):
+			in.Gone = append(in.Gone, held.job)
+		default:
+			addUncached(held.job)
 		}
-		addUncached(run.job)
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.answers)) {
 		if job := l.answers[name]; job != nil {

@@ -98,7 +98,7 @@ func (m *memory) keepDeleted(key types.NamespacedName, job *batchv1.Job) {
 	defer m.mu.Unlock()
 	e := m.entry(key)
 	e.deleted = append(e.deleted, job)
-	e.deleted = e.deleted[max(0, len(e.deleted)-maxRuns):]
+	e.deleted = e.deleted[max(0, len(e.deleted)-maxHeld):]
 }
 
 // takeDeleted returns the Jobs of keepDeleted, and drops them.
@@ -159,7 +159,7 @@ func (m *memory) deferred() []types.NamespacedName {
 	defer m.mu.Unlock()
 	var keys []types.NamespacedName
 	for key, e := range m.entries {
-		if len(e.progress.runs) > 0 {
+		if slices.ContainsFunc(e.progress.jobs, func(held heldJob) bool { return held.job != nil }) {
 			keys = append(keys, key)
 		}
 	}

@@ -45,23 +45,16 @@ type progress struct {
 	// statusErr is why the last status write failed; nil if it did not.
 	statusErr error
 
-	// runs has the runs that the stored status does not record yet, in the order in which they were
-	// added.
-	runs []unrecordedRun
+	// jobs are held until a status is written, in the order in which they were added; those of which
+	// it is unknown whether they exist until that is known.
+	jobs []heldJob
 
-	// forgottenUntil is the newest tick of the runs dropped because of maxRuns whose Jobs are gone.
+	// forgottenUntil is the newest tick of the Jobs that are gone and were dropped because of maxHeld.
 	forgottenUntil time.Time
 
 	// nameTaken has the ticks whose Job name another object has, and that the stored status does
 	// not record yet.
 	nameTaken []time.Time
-
-	// absent names the Jobs that the API server was found not to have. Each Job is looked up only
-	// once before a status is written.
-	absent []string
-
-	// unconfirmed has the Jobs that may exist although their create request failed.
-	unconfirmed []unconfirmedJob
 
 	// pruned has the old Jobs that were deleted and that the cache still has.
 	pruned sets.Set[types.UID]
@@ -73,33 +66,35 @@ type progress struct {
 	// Creations are counted in attempt. Each kind has a backoff of its own, so that a kind that is
 	// refused for long does not delay the others.
 	failures map[string]int
-
-	// failed has the kinds of the requests that failed in this reconcile.
-	failed []string
-
-	// isLeftToDelete is whether this reconcile had no time to delete all Jobs that are to be
-	// deleted.
-	isLeftToDelete bool
 }
 
-// unrecordedRun is a run that the stored status does not record yet.
-type unrecordedRun struct {
-	job    *batchv1.Job // as it was last seen
-	isGone bool         // whether the Job no longer exists
-}
-
-// see updates the run when its Job has ended; none runs again. It copies the Job: a pointer into
-// the list of a cache read would keep the whole list in memory.
-func (run *unrecordedRun) see(job *batchv1.Job) {
-	if plan.ResultOf(job) != "" && plan.ResultOf(run.job) == "" {
-		run.job = new(*job)
-	}
-}
-
-// unconfirmedJob is a Job whose create request got no answer, or a 5xx.
-type unconfirmedJob struct {
+// heldJob is what is known of a Job of which the stored status does not tell.
+type heldJob struct {
 	name string
-	at   time.Time
+
+	// job is the Job as it was last seen; nil if it never was. Then the creation got no answer or a
+	// 5xx, at the time since, or the Job was looked up in vain.
+	job *batchv1.Job
+
+	// since is when it was created.
+	since time.Time
+
+	// isGone is whether it does not exist. It is not looked up again before a status is written.
+	isGone bool
+}
+
+// isUnknown reports whether it is unknown whether the Job was ever created.
+func (h heldJob) isUnknown() bool { return h.job == nil && !h.isGone }
+
+// isAbsent reports whether the API server was found not to have a Job that was never seen.
+func (h heldJob) isAbsent() bool { return h.job == nil && h.isGone }
+
+// see updates the Job when it has ended; none runs again. It copies the Job: a pointer into the list
+// of a cache read would keep the whole list in memory.
+func (h *heldJob) see(job *batchv1.Job) {
+	if plan.ResultOf(job) != "" && plan.ResultOf(h.job) == "" {
+		h.job = new(*job)
+	}
 }
 
 // attempt is a tick whose Job could not be created.
@@ -117,78 +112,78 @@ type attempt struct {
 	generation int64
 }
 
-// maxRuns is how many runs are remembered while a status can't be written. The Jobs of older runs
-// are in the cache, unless they are gone.
-const maxRuns = 100
+// maxHeld is how many Jobs are held while a status can't be written. Older ones are in the cache,
+// unless they are gone.
+const maxHeld = 100
 
-// addRun remembers a run until the stored status records it.
+// addRun holds a Job that exists.
 func (p *progress) addRun(job *batchv1.Job) {
-	if p.runOf(job.UID) != nil {
-		return
+	if p.find(job.UID) == nil {
+		p.hold(heldJob{name: job.Name, job: job, since: job.CreationTimestamp.Time})
 	}
-	p.forget(job.Name)
-	p.runs = append(p.runs, unrecordedRun{job: job})
-	if len(p.runs) <= maxRuns {
-		return
-	}
-	if tick, ok := plan.TickOf(p.runs[0].job); ok && p.runs[0].isGone && tick.After(p.forgottenUntil) {
-		p.forgottenUntil = tick
-	}
-	p.runs = p.runs[1:]
 }
 
-// addGone remembers how a Job ended that was deleted since.
+// addGone holds a Job that had ended when it was deleted.
 func (p *progress) addGone(job *batchv1.Job) {
 	p.addRun(job)
-	*p.runOf(job.UID) = unrecordedRun{job: job, isGone: true}
+	held := p.find(job.UID)
+	held.job, held.isGone = job, true
 }
 
-// runOf returns the run of a Job; nil if there is none.
-func (p *progress) runOf(uid types.UID) *unrecordedRun {
-	i := slices.IndexFunc(p.runs, func(run unrecordedRun) bool { return run.job.UID == uid })
+// hold adds a Job, and drops what an earlier answer said of it. Of too many, it drops one that was
+// looked up in vain, else the oldest.
+func (p *progress) hold(added heldJob) {
+	p.forget(added.name)
+	p.jobs = append(p.jobs, added)
+	if len(p.jobs) <= maxHeld {
+		return
+	}
+	i := max(0, slices.IndexFunc(p.jobs, heldJob.isAbsent))
+	if oldest := p.jobs[i]; oldest.isGone && oldest.job != nil {
+		if tick, ok := plan.TickOf(oldest.job); ok && tick.After(p.forgottenUntil) {
+			p.forgottenUntil = tick
+		}
+	}
+	p.jobs = slices.Delete(p.jobs, i, i+1)
+}
+
+// find returns the held Job of a UID; nil if there is none.
+func (p *progress) find(uid types.UID) *heldJob {
+	i := slices.IndexFunc(p.jobs, func(held heldJob) bool { return held.job != nil && held.job.UID == uid })
 	if i < 0 {
 		return nil
 	}
-	return &p.runs[i]
+	return &p.jobs[i]
 }
 
-// forget drops what an earlier answer said of a Job that may exist now.
+// forget drops what an earlier answer said of a Job that was never seen.
 func (p *progress) forget(name string) {
-	p.unconfirmed = slices.DeleteFunc(p.unconfirmed, func(job unconfirmedJob) bool { return job.name == name })
-	p.absent = slices.DeleteFunc(p.absent, func(other string) bool { return other == name })
-}
-
-// addUnconfirmed remembers a Job until it is known whether it exists.
-func (p *progress) addUnconfirmed(name string, at time.Time) {
-	p.forget(name)
-	p.unconfirmed = append(p.unconfirmed, unconfirmedJob{name, at})
-	p.unconfirmed = p.unconfirmed[max(0, len(p.unconfirmed)-maxRuns):]
+	p.jobs = slices.DeleteFunc(p.jobs, func(held heldJob) bool { return held.name == name && held.job == nil })
 }
 
 // addNameTaken remembers a tick until the stored status records it.
 func (p *progress) addNameTaken(tick time.Time) {
 	p.nameTaken = append(p.nameTaken, tick)
-	p.nameTaken = p.nameTaken[max(0, len(p.nameTaken)-maxRuns):]
+	p.nameTaken = p.nameTaken[max(0, len(p.nameTaken)-maxHeld):]
 }
 
-// begin begins a reconcile. It drops the progress of an earlier CronJob of the same name.
-func (p *progress) begin(owner types.UID) *progress {
+// of returns the progress of a CronJob. It drops that of an earlier one of the same name.
+func (p *progress) of(owner types.UID) *progress {
 	if p.owner != owner {
 		*p = progress{owner: owner}
 	}
-	p.failed, p.isLeftToDelete = nil, false
 	return p
 }
 
-// see updates the runs from the cache, and from Jobs that had ended when they were deleted.
+// see updates the held Jobs from the cache, and from Jobs that had ended when they were deleted.
 func (p *progress) see(seen *observed, deleted []*batchv1.Job) {
 	cached := sets.New[types.UID]()
 	for _, job := range seen.jobs {
 		cached.Insert(job.UID)
-		if run := p.runOf(job.UID); run != nil {
-			run.see(job)
+		if held := p.find(job.UID); held != nil {
+			held.see(job)
 		}
-		if p.isUnconfirmed(job.Name) {
+		if p.isUnknown(job.Name) {
 			p.addRun(new(*job)) // as see copies it
 		}
 	}
@@ -200,25 +195,24 @@ func (p *progress) see(seen *observed, deleted []*batchv1.Job) {
 	}
 }
 
-func (p *progress) isUnconfirmed(name string) bool {
-	return slices.ContainsFunc(p.unconfirmed, func(job unconfirmedJob) bool { return job.name == name })
+// isUnknown reports whether it is unknown whether the Job of a name was created.
+func (p *progress) isUnknown(name string) bool {
+	return slices.ContainsFunc(p.jobs, func(held heldJob) bool { return held.name == name && held.isUnknown() })
 }
 
-// doubtful names the Jobs that the cache lacks and of which it is unknown whether they exist: those
-// of unanswered requests and, while no status can be written, those of runs, which somebody may
-// delete.
+// isDoubtful reports whether the cache lacks a Job and it is unknown whether it exists: one of an
+// unanswered request and, while no status can be written, any other, which somebody may delete.
+func (p *progress) isDoubtful(seen *observed, held heldJob) bool {
+	isCached := func(job *batchv1.Job) bool { return job.UID == held.job.UID }
+	return held.isUnknown() || !held.isGone && p.statusErr != nil && !slices.ContainsFunc(seen.jobs, isCached)
+}
+
+// doubtful names the Jobs of isDoubtful.
 func (p *progress) doubtful(seen *observed) []string {
 	var names []string
-	for _, job := range p.unconfirmed {
-		names = append(names, job.name)
-	}
-	if p.statusErr == nil {
-		return names
-	}
-	for _, run := range p.runs {
-		isCached := func(job *batchv1.Job) bool { return job.UID == run.job.UID }
-		if !run.isGone && !slices.ContainsFunc(seen.jobs, isCached) {
-			names = append(names, run.job.Name)
+	for _, held := range p.jobs {
+		if p.isDoubtful(seen, held) {
+			names = append(names, held.name)
 		}
 	}
 	return names
@@ -226,20 +220,20 @@ func (p *progress) doubtful(seen *observed) []string {
 
 // learn takes an answer of the API server: the CronJob's Job of a name; nil for none.
 func (p *progress) learn(c *v1.CronJob, name string, job *batchv1.Job) {
-	isRun := p.isUnconfirmed(name)
+	isRun := p.isUnknown(name)
 	p.forget(name)
-	for i := range p.runs {
-		switch run := &p.runs[i]; {
-		case run.job.Name != name:
-		case job != nil && job.UID == run.job.UID:
-			run.see(job)
+	for i := range p.jobs {
+		switch held := &p.jobs[i]; {
+		case held.name != name:
+		case job != nil && job.UID == held.job.UID:
+			held.see(job)
 		default:
-			run.isGone = true
+			held.isGone = true
 		}
 	}
 	switch {
 	case job == nil:
-		p.absent = append(p.absent, name)
+		p.hold(heldJob{name: name, isGone: true})
 	case isRun || !plan.IsRecorded(c, job):
 		p.addRun(job)
 	}
@@ -248,16 +242,10 @@ func (p *progress) learn(c *v1.CronJob, name string, job *batchv1.Job) {
 // trustCache is for when the API server does not answer: what is old and not in the cache does not
 // exist.
 func (p *progress) trustCache(seen *observed, names []string) {
-	isOld := func(at time.Time) bool { return seen.now.Sub(at) >= plan.MaxCacheLag }
-	for _, name := range p.doubtful(seen) {
-		if !slices.Contains(names, name) {
-			continue
-		}
-		p.unconfirmed = slices.DeleteFunc(p.unconfirmed, func(job unconfirmedJob) bool { return job.name == name && isOld(job.at) })
-		for i := range p.runs {
-			if run := &p.runs[i]; run.job.Name == name {
-				run.isGone = isOld(run.job.CreationTimestamp.Time)
-			}
+	for i := range p.jobs {
+		held := &p.jobs[i]
+		if p.isDoubtful(seen, *held) && slices.Contains(names, held.name) && seen.now.Sub(held.since) >= plan.MaxCacheLag {
+			held.isGone = true
 		}
 	}
 }
@@ -265,7 +253,8 @@ func (p *progress) trustCache(seen *observed, names []string) {
 // conclude keeps what the stored status lacks, and drops the rest.
 func (p *progress) conclude(result plan.Result, isWritten bool) {
 	if isWritten {
-		p.runs, p.nameTaken, p.absent, p.forgottenUntil, p.generation = nil, nil, nil, time.Time{}, 0
+		p.jobs = slices.DeleteFunc(p.jobs, func(held heldJob) bool { return !held.isUnknown() })
+		p.nameTaken, p.forgottenUntil, p.generation = nil, time.Time{}, 0
 		if result.Refused != nil {
 			p.attempt.recorded = append(p.attempt.recorded, plan.RefusalReason(result.Refused))
 		}
@@ -293,16 +282,7 @@ func (p *progress) noteGeneration(c *v1.CronJob, now time.Time) (seenAt, schedul
 	return p.seenAt, p.scheduleSeenAt
 }
 
-// countFailures counts the kinds of requests that failed in this reconcile, and resets the others.
-func (p *progress) countFailures() {
-	counted := make(map[string]int, len(p.failed))
-	for _, request := range p.failed {
-		counted[request] = p.failures[request] + 1
-	}
-	p.failures = counted
-}
-
 func (p *progress) isEmpty() bool {
-	return !p.isStale && p.statusErr == nil && len(p.runs)+len(p.unconfirmed)+len(p.nameTaken)+len(p.failures)+len(p.pruned) == 0 &&
+	return !p.isStale && p.statusErr == nil && len(p.jobs)+len(p.nameTaken)+len(p.failures)+len(p.pruned) == 0 &&
 		p.generation == 0 && p.attempt.newest.IsZero()
 }

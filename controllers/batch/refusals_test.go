@@ -415,7 +415,7 @@ func TestS14JobsThatAreDeletedSlowlyDoNotKeepTheNextTickWaiting(t *testing.T) {
 				look, begin := r.lookup(&observed{}, &progress{}), time.Now()
 				deleteThem(t.Context(), r, look)
 				assert.LessOrEqual(t, time.Since(begin), deletionTime+2*time.Second)
-				assert.True(t, look.known.isLeftToDelete, "the others are deleted by the next reconcile")
+				assert.True(t, look.isLeftToDelete, "the others are deleted by the next reconcile")
 			})
 		})
 	}
@@ -440,8 +440,8 @@ func TestS14ADeletionThatIsRefusedAndCanNotBeLookedUpDoesNotKeepTheNextTickWaiti
 			builders.MakeJob(every().Obj(), time.Unix(0, 0)).Obj(), builders.MakeJob(every().Obj(), time.Unix(1, 0)).Obj(),
 		}})
 		assert.LessOrEqual(t, time.Since(begin), deletionTime)
-		assert.True(t, look.known.isLeftToDelete)
-		assert.Equal(t, []string{requestRead, requestDelete}, look.known.failed)
+		assert.True(t, look.isLeftToDelete)
+		assert.Equal(t, []string{requestRead, requestDelete}, look.failed)
 	})
 }
 
@@ -685,13 +685,13 @@ func (hung) List(ctx context.Context, _ client.ObjectList, _ ...client.ListOptio
 }
 
 func TestS14WhatIsUnsettledIsNotWaitedForOneByOne(t *testing.T) {
-	c := every().Obj()
+	c, runs := every().Obj(), &progress{statusErr: errTrouble}
+	for second := range int64(4) {
+		runs.addRun(builders.MakeJob(c, time.Unix(second, 0)).Obj())
+	}
 	for name, unsettled := range map[string]*progress{
-		"runs": {statusErr: errTrouble, runs: []unrecordedRun{
-			{job: builders.MakeJob(c, time.Unix(0, 0)).Obj()}, {job: builders.MakeJob(c, time.Unix(1, 0)).Obj()},
-			{job: builders.MakeJob(c, time.Unix(2, 0)).Obj()}, {job: builders.MakeJob(c, time.Unix(3, 0)).Obj()},
-		}},
-		"the CronJob, and creations": {isStale: true, unconfirmed: []unconfirmedJob{{name: "c-1"}, {name: "c-2"}, {name: "c-3"}}},
+		"runs":                       runs,
+		"the CronJob, and creations": {isStale: true, jobs: []heldJob{{name: "c-1"}, {name: "c-2"}, {name: "c-3"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -699,10 +699,9 @@ func TestS14WhatIsUnsettledIsNotWaitedForOneByOne(t *testing.T) {
 				begin := time.Now()
 				decide(t.Context(), r.lookup(&observed{stored: c, now: begin}, unsettled))
 				assert.Equal(t, requestTimeout, time.Since(begin))
-				for _, run := range unsettled.runs {
-					assert.True(t, run.isGone, "the cache would have it by now")
+				for _, held := range unsettled.jobs {
+					assert.True(t, held.isGone, "the cache would have it by now")
 				}
-				assert.Empty(t, unsettled.unconfirmed)
 			})
 		})
 	}
@@ -983,9 +982,9 @@ func TestMemoryEndsWithItsCronJob(t *testing.T) {
 	for i := range 100_000 {
 		key := types.NamespacedName{Namespace: "n", Name: fmt.Sprintf("c%d", i)}
 		e := r.memory.acquire(key)
-		known := e.progress.begin(c.UID)
+		known := e.progress.of(c.UID)
 		known.addRun(builders.MakeJob(c, time.Unix(0, 0)).Obj())
-		r.memory.keepDeleted(key, known.runs[0].job)
+		r.memory.keepDeleted(key, known.jobs[0].job)
 		known.failures, known.isStale = map[string]int{requestStatus: 1}, true
 		r.memory.setWritten(key, c)
 		r.memory.unreported(key, c.UID, []v1.MissedTicks{{Reason: "Deadline"}})

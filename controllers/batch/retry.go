@@ -65,8 +65,8 @@ func backoff(first time.Duration, failures int) time.Duration {
 
 // failed records that a request of this reconcile failed. It logs the first of several failures in
 // a row as an error.
-func (r *CronJobReconciler) failed(ctx context.Context, known *progress, request string, err error) {
-	known.failed = append(known.failed, request)
+func (r *CronJobReconciler) failed(ctx context.Context, look *lookup, request string, err error) {
+	look.failed = append(look.failed, request)
 	if isShutdownError(ctx, err) {
 		return
 	}
@@ -75,7 +75,7 @@ func (r *CronJobReconciler) failed(ctx context.Context, known *progress, request
 	switch {
 	case apierrors.IsConflict(err):
 		log.V(1).Info("The CronJob was edited meanwhile: trying again", "error", err.Error())
-	case known.failures[request] > 0:
+	case look.known.failures[request] > 0:
 		log.V(1).Info("A request failed again", "error", err.Error())
 	default:
 		log.Error(err, "A request failed: trying again until it works")
@@ -84,22 +84,26 @@ func (r *CronJobReconciler) failed(ctx context.Context, known *progress, request
 
 // requeue requeues for the plan's WakeAt, or earlier to retry what failed. It reads the clock
 // again, because the reconcile itself took time.
-func (r *CronJobReconciler) requeue(seen *observed, known *progress, result plan.Result, isWritten bool) ctrl.Result {
+func (r *CronJobReconciler) requeue(look *lookup, result plan.Result, isWritten bool) ctrl.Result {
 	wake := result.WakeAt
 	wakeBy := func(after time.Duration) {
-		if at := seen.now.Add(after); wake.IsZero() || at.Before(wake) {
+		if at := look.now.Add(after); wake.IsZero() || at.Before(wake) {
 			wake = at
 		}
 	}
-	known.countFailures()
-	for request, failures := range known.failures {
+	before := look.known.failures
+	look.known.failures = make(map[string]int, len(look.failed))
+	for _, request := range look.failed {
+		look.known.failures[request] = before[request] + 1
+	}
+	for request, failures := range look.known.failures {
 		first := firstRetry
-		if request == requestStatus && apierrors.IsConflict(known.statusErr) {
+		if request == requestStatus && apierrors.IsConflict(look.known.statusErr) {
 			first = conflictRetry
 		}
 		wakeBy(backoff(first, failures))
 	}
-	if known.isLeftToDelete {
+	if look.isLeftToDelete {
 		wakeBy(firstRetry)
 	}
 	if result.Again && isWritten {

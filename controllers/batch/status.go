@@ -4,9 +4,7 @@
 package batch
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -20,7 +18,8 @@ import (
 // writeStatus writes the status if it changed: the one status write of a reconcile. It reports
 // whether this status is stored now. An edit since the CronJob was read makes the write a conflict,
 // because the status was computed from another spec.
-func (r *CronJobReconciler) writeStatus(ctx context.Context, known *progress, c *v1.CronJob, status v1.CronJobStatus) bool {
+func (r *CronJobReconciler) writeStatus(ctx context.Context, look *lookup, status v1.CronJobStatus) bool {
+	c, known := look.current, look.known
 	if apiequality.Semantic.DeepEqual(c.Status, status) {
 		known.statusErr = nil
 		return true
@@ -28,13 +27,13 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, known *progress, c 
 	answer, err := r.patchStatus(ctx, c, status)
 	known.isStale, known.statusErr = err != nil, err
 	if err != nil {
-		r.failed(ctx, known, requestStatus, fmt.Errorf("writing the status: %w", err))
+		r.failed(ctx, look, requestStatus, fmt.Errorf("writing the status: %w", err))
 		return false
 	}
 	updated := *c // a shallow copy: what it points to is never changed
 	updated.ObjectMeta = *answer
 	updated.Status = status
-	r.keepWritten(ctx, client.ObjectKeyFromObject(c), &updated)
+	r.keepWritten(ctx, look.key, &updated)
 	return true
 }
 
@@ -58,36 +57,9 @@ func (r *CronJobReconciler) patchStatus(ctx context.Context, c *v1.CronJob, stat
 // statusPatch returns the merge patch from the stored status to another. It has only the fields
 // that differ, and the resourceVersion of the CronJob that the status was computed from.
 func statusPatch(stored *v1.CronJob, status v1.CronJobStatus) ([]byte, error) {
-	before, err := members(stored.Status)
-	if err != nil {
-		return nil, err
-	}
-	changed, err := members(status)
-	if err != nil {
-		return nil, err
-	}
-	for name, was := range before {
-		switch is, ok := changed[name]; {
-		case !ok:
-			changed[name] = json.RawMessage("null")
-		case bytes.Equal(was, is):
-			delete(changed, name)
-		}
-	}
-	return json.Marshal(map[string]any{
-		"metadata": map[string]string{"resourceVersion": stored.ResourceVersion},
-		"status":   changed,
-	})
-}
-
-// members returns the members of a status as JSON.
-func members(status v1.CronJobStatus) (map[string]json.RawMessage, error) {
-	raw, err := json.Marshal(status)
-	if err != nil {
-		return nil, err
-	}
-	parts := map[string]json.RawMessage{}
-	return parts, json.Unmarshal(raw, &parts)
+	version := metav1.ObjectMeta{ResourceVersion: stored.ResourceVersion}
+	before := &v1.CronJob{ObjectMeta: version, Status: stored.Status}
+	return client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}).Data(&v1.CronJob{ObjectMeta: version, Status: status})
 }
 
 // keepWritten keeps a CronJob as it is stored until the cache has it. The cache may have it

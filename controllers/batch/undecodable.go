@@ -20,11 +20,11 @@ import (
 
 // reportUndecodable records in an event and in the status that a CronJob can't be decoded, and
 // reports whether the status is written.
-func (r *CronJobReconciler) reportUndecodable(ctx context.Context, seen *observed, known *progress) (isWritten bool) {
-	if r.record(seen.stored, plan.InvalidObject(seen.stored, seen.undecodable), false) {
-		ctrl.LoggerFrom(ctx).Info("A CronJob can't be decoded", "why", seen.undecodable)
+func (r *CronJobReconciler) reportUndecodable(ctx context.Context, look *lookup) (isWritten bool) {
+	if r.record(look.stored, plan.InvalidObject(look.stored, look.undecodable), false) {
+		ctrl.LoggerFrom(ctx).Info("A CronJob can't be decoded", "why", look.undecodable)
 	}
-	return r.writeStatus(ctx, known, seen.stored, statusOfUndecodable(seen))
+	return r.writeStatus(ctx, look, statusOfUndecodable(look.observed))
 }
 
 // statusOfUndecodable returns the status of a CronJob that can't be decoded. It drops the observed
