@@ -83,8 +83,8 @@ func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 }
 
 func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
-	entry := r.memory.acquire(key)
-	defer r.memory.release(key, entry)
+	known := r.memory.acquire(key)
+	defer r.memory.release(key)
 	seen, err := r.observe(ctx, key)
 	switch {
 	case err != nil:
@@ -93,11 +93,11 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 		r.memory.forget(key)
 		return ctrl.Result{}, nil
 	}
-	look := r.lookup(seen, entry.progress.of(seen.stored.UID))
+	look := r.lookup(seen, known.of(seen.stored.UID))
 	if seen.undecodable != "" {
 		return r.requeue(look, plan.Result{}, r.reportUndecodable(ctx, look)), nil
 	}
-	look.known.see(seen, r.memory.takeDeleted(key))
+	known.see(seen, r.memory.takeDeleted(key))
 	in, p := decide(ctx, look)
 	if look.isGone {
 		return ctrl.Result{}, nil // the cache is stale
@@ -112,7 +112,7 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 		return ctrl.Result{RequeueAfter: time.Nanosecond, Priority: new(deferredPriority)}, nil
 	}
 	written := !in.Uncertain && r.writeStatus(ctx, look, result.Status) // else a Job may exist that the status would lack
-	look.known.conclude(result, written)
+	known.conclude(result, written)
 	r.report(ctx, in.CronJob, result, written)
 	r.prune(ctx, look, p)
 	return r.requeue(look, result, written), nil
@@ -183,10 +183,7 @@ func ownerUID(object client.Object) []string {
 
 // SetupWithManager registers the reconciler with a manager.
 func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	if err := addIndexes(mgr); err != nil {
-		return err
-	}
-	if err := r.registerGauges(); err != nil {
+	if err := errors.Join(addIndexes(mgr), r.registerGauges()); err != nil {
 		return err
 	}
 	workers := max(r.Concurrency, 1)
@@ -202,8 +199,8 @@ func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return err
 	}
 	if err := errors.Join(
-		c.Watch(source.Kind(mgr.GetCache(), &v1.CronJob{}, watching[*v1.CronJob]{&enqueueByTick{clock: r.Clock}, r.sawCronJob})),
-		c.Watch(source.Kind(mgr.GetCache(), &batchv1.Job{}, watching[*batchv1.Job]{enqueueOwner(mgr), r.sawJob})),
+		c.Watch(source.Kind(mgr.GetCache(), &v1.CronJob{}, &enqueueByTick{clock: r.Clock}, changes(r.sawCronJob))),
+		c.Watch(source.Kind(mgr.GetCache(), &batchv1.Job{}, enqueueOwner(mgr), changes(r.sawJob))),
 	); err != nil {
 		return err
 	}

@@ -44,39 +44,31 @@ type entry struct {
 	progress progress
 }
 
-// acquire returns the entry of a CronJob to its reconcile.
-func (m *memory) acquire(key types.NamespacedName) *entry {
+// with lets the caller use the entry of a CronJob, which is made as needed and kept unless it is empty.
+func (m *memory) with(key types.NamespacedName, use func(*entry)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	e := m.entry(key)
-	e.inUse = true
-	return e
-}
-
-func (m *memory) release(key types.NamespacedName, e *entry) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e.inUse = false
-	m.dropEmpty(key, e)
-}
-
-// entry returns the entry of a CronJob, a new one if there is none. The caller holds the lock.
-func (m *memory) entry(key types.NamespacedName) *entry {
 	if m.entries == nil {
 		m.entries = map[types.NamespacedName]*entry{}
 	}
 	if m.entries[key] == nil {
 		m.entries[key] = &entry{}
 	}
-	return m.entries[key]
-}
-
-// dropEmpty removes an entry if it is empty. The caller holds the lock.
-func (m *memory) dropEmpty(key types.NamespacedName, e *entry) {
-	isEmpty := !e.inUse && e.written == nil && e.reportedOf == "" && len(e.deleted) == 0 && e.progress.isEmpty()
-	if isEmpty && m.entries[key] == e {
+	e := m.entries[key]
+	use(e)
+	if !e.inUse && e.written == nil && e.reportedOf == "" && len(e.deleted) == 0 && e.progress.isEmpty() {
 		delete(m.entries, key)
 	}
+}
+
+// acquire returns the progress of a CronJob to its reconcile, until release.
+func (m *memory) acquire(key types.NamespacedName) (held *progress) {
+	m.with(key, func(e *entry) { e.inUse, held = true, &e.progress })
+	return held
+}
+
+func (m *memory) release(key types.NamespacedName) {
+	m.with(key, func(e *entry) { e.inUse = false })
 }
 
 // forget removes the entry of a CronJob that is gone.
@@ -87,27 +79,20 @@ func (m *memory) forget(key types.NamespacedName) {
 }
 
 func (m *memory) setWritten(key types.NamespacedName, stored *v1.CronJob) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.entry(key).written = stored
+	m.with(key, func(e *entry) { e.written = stored })
 }
 
 // keepDeleted keeps a Job that had ended when it was deleted for the next reconcile.
 func (m *memory) keepDeleted(key types.NamespacedName, job *batchv1.Job) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entry(key)
-	e.deleted = append(e.deleted, job)
-	e.deleted = e.deleted[max(0, len(e.deleted)-maxHeld):]
+	m.with(key, func(e *entry) {
+		e.deleted = append(e.deleted, job)
+		e.deleted = e.deleted[max(0, len(e.deleted)-maxHeld):]
+	})
 }
 
 // takeDeleted returns the Jobs of keepDeleted, and drops them.
-func (m *memory) takeDeleted(key types.NamespacedName) []*batchv1.Job {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entry(key)
-	deleted := e.deleted
-	e.deleted = nil
+func (m *memory) takeDeleted(key types.NamespacedName) (deleted []*batchv1.Job) {
+	m.with(key, func(e *entry) { deleted, e.deleted = e.deleted, nil })
 	return deleted
 }
 
@@ -115,39 +100,37 @@ func (m *memory) takeDeleted(key types.NamespacedName) []*batchv1.Job {
 // a status older than the one that an earlier reconcile wrote. It drops the written one once the
 // cache has caught up.
 func (m *memory) newest(key types.NamespacedName, cached *v1.CronJob) *v1.CronJob {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entries[key]
-	if e == nil || e.written == nil {
-		return cached
-	}
-	order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, e.written.ResourceVersion)
-	if err == nil && order < 0 && cached.UID == e.written.UID {
-		return e.written
-	}
-	e.written = nil
-	m.dropEmpty(key, e)
-	return cached
+	newest := cached
+	m.with(key, func(e *entry) {
+		if e.written == nil {
+			return
+		}
+		order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, e.written.ResourceVersion)
+		if err == nil && order < 0 && cached.UID == e.written.UID {
+			newest = e.written
+			return
+		}
+		e.written = nil
+	})
+	return newest
 }
 
 // unreported returns the rows of missed ticks that this process has not reported, and marks them as
 // reported. Rows are newest first, as in the status; the result is oldest first.
-func (m *memory) unreported(key types.NamespacedName, owner types.UID, rows []v1.MissedTicks) []plan.Missed {
+func (m *memory) unreported(key types.NamespacedName, owner types.UID, rows []v1.MissedTicks) (found []plan.Missed) {
 	if len(rows) == 0 {
 		return nil
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.entry(key)
-	var found []plan.Missed
-	for _, row := range rows {
-		missed := plan.MissedRow(row)
-		if e.reportedOf == owner && missed.Equal(e.reported) {
-			break
+	m.with(key, func(e *entry) {
+		for _, row := range rows {
+			missed := plan.MissedRow(row)
+			if e.reportedOf == owner && missed.Equal(e.reported) {
+				break
+			}
+			found = append(found, missed)
 		}
-		found = append(found, missed)
-	}
-	e.reported, e.reportedOf = plan.MissedRow(rows[0]), owner
+		e.reported, e.reportedOf = plan.MissedRow(rows[0]), owner
+	})
 	slices.Reverse(found)
 	return found
 }

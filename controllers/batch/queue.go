@@ -8,6 +8,7 @@ import (
 	"math"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,6 +35,8 @@ func enqueueOwner(mgr ctrl.Manager) handler.TypedEventHandler[*batchv1.Job, reco
 	return handler.TypedEnqueueRequestForOwner[*batchv1.Job](
 		mgr.GetScheme(), mgr.GetRESTMapper(), &v1.CronJob{}, handler.OnlyControllerOwner())
 }
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // Create enqueues a CronJob that was created, or that is in the initial list of a new leader.
 func (h *enqueueByTick) Create(ctx context.Context, e event.TypedCreateEvent[*v1.CronJob], q queue) {

@@ -163,7 +163,7 @@ func TestS14EditsWhileTheStatusIsRefusedCostNoTickAfterThem(t *testing.T) {
 			assert.Equal(t, s.stored().Generation, s.stored().Status.ObservedGeneration)
 			s.awaitCached()
 			s.reconcile()
-			assert.Zero(t, s.reconciler.memory.acquire(s.key).progress.generation, "the status remembers it")
+			assert.Zero(t, s.reconciler.memory.acquire(s.key).generation, "the status remembers it")
 		})
 	}
 }
@@ -981,14 +981,13 @@ func TestMemoryEndsWithItsCronJob(t *testing.T) {
 	c := builders.MakeCronJob("c").Obj()
 	for i := range 100_000 {
 		key := types.NamespacedName{Namespace: "n", Name: fmt.Sprintf("c%d", i)}
-		e := r.memory.acquire(key)
-		known := e.progress.of(c.UID)
+		known := r.memory.acquire(key).of(c.UID)
 		known.addRun(builders.MakeJob(c, time.Unix(0, 0)).Obj())
 		r.memory.keepDeleted(key, known.jobs[0].job)
 		known.failures, known.isStale = map[string]int{requestStatus: 1}, true
 		r.memory.setWritten(key, c)
 		r.memory.unreported(key, c.UID, []v1.MissedTicks{{Reason: "Deadline"}})
-		r.memory.release(key, e)
+		r.memory.release(key)
 		require.Len(t, r.memory.entries, 1)
 		r.memory.forget(key)
 	}

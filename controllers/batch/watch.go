@@ -4,51 +4,25 @@
 package batch
 
 import (
-	"context"
-
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/informer"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// watching enqueues an event if saw reports that it can change a plan. saw also keeps what the
-// event tells, which a predicate should not do. An object is nil before its creation and after its
-// deletion.
-type watching[T client.Object] struct {
-	handler.TypedEventHandler[T, reconcile.Request]
-
-	saw func(before, after T) bool
-}
-
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-
-// Create enqueues the event of an object that is new to the cache.
-func (w watching[T]) Create(ctx context.Context, e event.TypedCreateEvent[T], q queue) {
-	if w.saw(*new(T), e.Object) {
-		w.TypedEventHandler.Create(ctx, e, q)
-	}
-}
-
-// Update enqueues the event of a change.
-func (w watching[T]) Update(ctx context.Context, e event.TypedUpdateEvent[T], q queue) {
-	if w.saw(e.ObjectOld, e.ObjectNew) {
-		w.TypedEventHandler.Update(ctx, e, q)
-	}
-}
-
-// Delete enqueues the event of a deletion.
-func (w watching[T]) Delete(ctx context.Context, e event.TypedDeleteEvent[T], q queue) {
-	if w.saw(e.Object, *new(T)) {
-		w.TypedEventHandler.Delete(ctx, e, q)
+// changes are the events for which saw reports that they can change a plan. saw gets each event once,
+// so it also keeps what the event tells. An object is nil before its creation and after its deletion.
+func changes[T client.Object](saw func(before, after T) bool) predicate.TypedFuncs[T] {
+	return predicate.TypedFuncs[T]{
+		CreateFunc: func(e event.TypedCreateEvent[T]) bool { return saw(*new(T), e.Object) },
+		UpdateFunc: func(e event.TypedUpdateEvent[T]) bool { return saw(e.ObjectOld, e.ObjectNew) },
+		DeleteFunc: func(e event.TypedDeleteEvent[T]) bool { return saw(e.Object, *new(T)) },
 	}
 }
 
