@@ -87,19 +87,14 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, look *lookup, jobs [
 		case tried > 0 && bounded.Err() != nil: // it had less time than requestTimeout
 			look.isLeftToDelete = true
 		default:
-			r.failedToDelete(ctx, look, job, err)
 			failed++
+			if !isShutdownError(ctx, err) {
+				r.record(look.current, plan.FailedDelete(job, err), false)
+			}
+			r.failed(ctx, look, requestDelete, fmt.Errorf("deleting Job %s: %w", job.Name, err))
 		}
 	}
 	return done
-}
-
-// failedToDelete records the event of a Job that could not be deleted, and the failed request.
-func (r *CronJobReconciler) failedToDelete(ctx context.Context, look *lookup, job *batchv1.Job, err error) {
-	if !isShutdownError(ctx, err) {
-		r.record(look.current, plan.FailedDelete(job, err), false)
-	}
-	r.failed(ctx, look, requestDelete, fmt.Errorf("deleting Job %s: %w", job.Name, err))
 }
 
 // delete deletes a Job and, in the background, its Pods. It returns the Job as it was then; nil if

@@ -51,11 +51,7 @@ func trimmed(job *batchv1.Job) *batchv1.Job {
 		return rest
 	}
 	rest.OwnerReferences = job.OwnerReferences
-	for _, annotation := range []string{v1.ScheduledAtAnnotation, v1.TriggerAnnotation} {
-		if value, ok := job.Annotations[annotation]; ok {
-			metav1.SetMetaDataAnnotation(&rest.ObjectMeta, annotation, value)
-		}
-	}
+	rest.Annotations = informer.TrimAnnotations(job.Annotations, v1.ScheduledAtAnnotation, v1.TriggerAnnotation)
 	rest.Status.CompletionTime = job.Status.CompletionTime
 	for _, condition := range job.Status.Conditions {
 		if condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed {

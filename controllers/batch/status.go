@@ -37,10 +37,13 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, look *lookup, statu
 	return true
 }
 
-// patchStatus writes a status. It asks for the metadata alone in the answer, which is much smaller
-// than the CronJob.
+// patchStatus writes a status. The patch has only the fields that differ, and the resourceVersion of
+// the CronJob that the status was computed from. The answer is the metadata alone, which is much
+// smaller than the CronJob.
 func (r *CronJobReconciler) patchStatus(ctx context.Context, c *v1.CronJob, status v1.CronJobStatus) (*metav1.ObjectMeta, error) {
-	patch, err := statusPatch(c, status)
+	version := metav1.ObjectMeta{ResourceVersion: c.ResourceVersion}
+	before := client.MergeFromWithOptions(&v1.CronJob{ObjectMeta: version, Status: c.Status}, client.MergeFromWithOptimisticLock{})
+	patch, err := before.Data(&v1.CronJob{ObjectMeta: version, Status: status})
 	if err != nil {
 		return nil, err
 	}
@@ -48,18 +51,8 @@ func (r *CronJobReconciler) patchStatus(ctx context.Context, c *v1.CronJob, stat
 	defer cancel()
 	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name}}
 	answer.SetGroupVersionKind(v1.GroupVersion.WithKind("CronJob"))
-	if err := r.Client.Status().Patch(ctx, answer, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return nil, err
-	}
-	return &answer.ObjectMeta, nil
-}
-
-// statusPatch returns the merge patch from the stored status to another. It has only the fields
-// that differ, and the resourceVersion of the CronJob that the status was computed from.
-func statusPatch(stored *v1.CronJob, status v1.CronJobStatus) ([]byte, error) {
-	version := metav1.ObjectMeta{ResourceVersion: stored.ResourceVersion}
-	before := &v1.CronJob{ObjectMeta: version, Status: stored.Status}
-	return client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}).Data(&v1.CronJob{ObjectMeta: version, Status: status})
+	err = r.Client.Status().Patch(ctx, answer, client.RawPatch(types.MergePatchType, patch))
+	return &answer.ObjectMeta, err
 }
 
 // keepWritten keeps a CronJob as it is stored until the cache has it. The cache may have it
