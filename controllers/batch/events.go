@@ -6,6 +6,7 @@ package batch
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -27,7 +28,7 @@ func (r *CronJobReconciler) report(ctx context.Context, c *v1.CronJob, result pl
 	}
 	for _, ended := range result.Ended {
 		if r.record(c, plan.SawCompletedJob(ended), false) {
-			runs.WithLabelValues(string(plan.ResultOf(ended))).Inc()
+			runs.WithLabelValues(strings.ToLower(string(plan.ResultOf(ended)))).Inc()
 		}
 	}
 	if isWritten {
@@ -56,7 +57,8 @@ func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
 // reportRows reports the rows of missed ticks that this process has not reported. isRepeat is
 // whether another process has probably reported them.
 func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks, isRepeat bool) {
-	for _, missed := range r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows) {
+	for _, row := range slices.Backward(r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows)) { // oldest first
+		missed := plan.MissedRow(row)
 		if !r.record(c, missed.Event(), isRepeat) {
 			continue // reported before: an older status was read since, without the newest row
 		}

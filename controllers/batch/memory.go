@@ -8,11 +8,11 @@ import (
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // memory has what the reconciles of each CronJob keep for the next one. The zero value is ready for
@@ -35,7 +35,7 @@ type entry struct {
 
 	// reported is the newest row of status.missed that this process has reported, and reportedOf
 	// the UID of its CronJob.
-	reported   plan.Missed
+	reported   v1.MissedTicks
 	reportedOf types.UID
 
 	// deleted has the Jobs that had ended when they were deleted, since the last reconcile.
@@ -116,23 +116,22 @@ func (m *memory) newest(key types.NamespacedName, cached *v1.CronJob) *v1.CronJo
 }
 
 // unreported returns the rows of missed ticks that this process has not reported, and marks them as
-// reported. Rows are newest first, as in the status; the result is oldest first.
-func (m *memory) unreported(key types.NamespacedName, owner types.UID, rows []v1.MissedTicks) (found []plan.Missed) {
+// reported. Rows are newest first, as in the status.
+func (m *memory) unreported(key types.NamespacedName, owner types.UID, rows []v1.MissedTicks) []v1.MissedTicks {
 	if len(rows) == 0 {
 		return nil
 	}
+	newest := rows[0]
 	m.with(key, func(e *entry) {
-		for _, row := range rows {
-			missed := plan.MissedRow(row)
-			if e.reportedOf == owner && missed.Equal(e.reported) {
-				break
-			}
-			found = append(found, missed)
+		isReported := func(row v1.MissedTicks) bool {
+			return e.reportedOf == owner && apiequality.Semantic.DeepEqual(row, e.reported)
 		}
-		e.reported, e.reportedOf = plan.MissedRow(rows[0]), owner
+		if i := slices.IndexFunc(rows, isReported); i >= 0 {
+			rows = rows[:i]
+		}
+		e.reported, e.reportedOf = newest, owner
 	})
-	slices.Reverse(found)
-	return found
+	return rows
 }
 
 // deferred returns the CronJobs with runs that their status does not record yet. No reconcile may

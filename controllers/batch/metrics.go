@@ -17,10 +17,12 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// The results of a run besides those of its Job.
+// The results of a run, as the metrics name them.
 const (
-	resultReplaced = "replaced"
-	resultDeleted  = "deleted"
+	resultSucceeded = "succeeded"
+	resultFailed    = "failed"
+	resultReplaced  = "replaced"
+	resultDeleted   = "deleted"
 )
 
 var (
@@ -48,7 +50,7 @@ func init() { //nolint:gochecknoinits // as controller-runtime registers its own
 	metrics.Registry.MustRegister(creationSkew, runs, missedTicks, requestFailures)
 	// All series begin at 0: increase() does not count the first event of a series that begins with
 	// it.
-	for _, result := range []string{string(plan.Succeeded), string(plan.Failed), resultReplaced, resultDeleted} {
+	for _, result := range []string{resultSucceeded, resultFailed, resultReplaced, resultDeleted} {
 		runs.WithLabelValues(result)
 	}
 	for _, request := range []string{requestCreate, requestRefusedCreate, requestDelete, requestStatus, requestRead} {

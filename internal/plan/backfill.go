@@ -16,11 +16,6 @@ import (
 // run: it moves no time in the status, and counts towards no history limit of the schedule. But it
 // has the name of its tick (S4), so that tick must not run again.
 
-func isBackfill(job *batchv1.Job) bool {
-	trigger, _ := TriggerOf(job)
-	return trigger == v1.TriggerBackfill
-}
-
 // isBackfilled reports whether a due tick has its Job from a backfill, or had it: the Job may have been
 // deleted since, or replaced by that of an older tick.
 func (p *Plan) isBackfilled(in Input, due time.Time) bool {
@@ -28,7 +23,7 @@ func (p *Plan) isBackfilled(in Input, due time.Time) bool {
 	isForDue := func(job jobState) bool {
 		return job.trigger == v1.TriggerBackfill && job.age.Equal(due) && job.Name == name
 	}
-	return slices.ContainsFunc(p.jobs.active, isForDue) || slices.ContainsFunc(p.jobs.ended, isForDue) ||
+	return slices.ContainsFunc(p.jobs.all, isForDue) ||
 		slices.ContainsFunc(in.Gone, func(job *batchv1.Job) bool { return isForDue(stateOf(in, job)) }) ||
 		slices.ContainsFunc(in.CronJob.Status.RecentRuns, func(run v1.Run) bool {
 			return run.Trigger == v1.TriggerBackfill && run.ScheduledTime.Time.Equal(due) && run.JobName == name

@@ -40,8 +40,8 @@ func oldestDue(in Input, ticks schedule.Ticks, from, newest time.Time) time.Time
 
 // isLate reports whether the deadline of a tick is over.
 func isLate(in Input, tick time.Time) bool {
-	deadline, hasDeadline := deadlineOf(in, tick)
-	return hasDeadline && in.Now.After(deadline)
+	deadline := deadlineOf(in, tick)
+	return !deadline.IsZero() && in.Now.After(deadline)
 }
 
 // isNameTaken reports whether another object has the name of a tick's Job. The stored status may

@@ -17,32 +17,35 @@ import (
 // run starts the due tick, or has it wait, according to the concurrency policy.
 func (p *Plan) run(in Input, start Start) {
 	isReplace, limit := in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent, MaxConcurrency(in.CronJob)
+	mustRecord := func(job jobState) bool { return p.isOnlyTrace(in, job, start.Tick) && canRecord(in, job) }
 	switch {
-	case in.Uncertain && (isReplace || limit > 0):
-		p.wakeBy(start.GiveUpAt) // a Job that may exist counts as running
-		return
+	case in.Uncertain && (isReplace || limit > 0): // a Job that may exist counts as running
 	case limit > 0 && len(p.running) > 0 && len(p.running)+p.unobserved >= limit:
-		p.hold(in, p.running[0].Job, start)
-		return
-	case isReplace:
-		mustRecord := func(job jobState) bool { return p.isOnlyTrace(in, job, start.Tick) && canRecord(in, job) }
-		if !in.Unrecordable && slices.ContainsFunc(p.running, mustRecord) {
-			// If the Job were deleted first and this process crashed, the next one would find no
-			// trace of the run and report its tick as missed.
-			p.waitFor(in, p.running[0].Job, "be deleted")
-			p.Again = true
-			p.wakeBy(start.GiveUpAt)
-			return
+		p.hold(in, p.running[0].Job, start.Tick)
+	case isReplace && !in.Unrecordable && slices.ContainsFunc(p.running, mustRecord):
+		// If the Job were deleted first and this process crashed, the next one would find no trace
+		// of the run and report its tick as missed.
+		p.waitFor(in, p.running[0].Job, "be deleted")
+		p.Again = true
+	default:
+		if isReplace {
+			p.replace(in, start.Tick)
 		}
-		for _, job := range p.running {
-			// A backfilled Job that can't be recorded runs on: only its name prevents a second run.
-			if job.DeletionTimestamp == nil && (job.trigger == v1.TriggerSchedule || !p.isOnlyTrace(in, job, start.Tick)) {
-				p.Replace = append(p.Replace, job.Job)
-			}
+		start.Job = NewJob(in.CronJob, start.Tick)
+		p.Start = &start
+		return
+	}
+	p.wakeBy(start.GiveUpAt)
+}
+
+// replace picks the running Jobs to delete for a tick. A backfilled Job that can't be recorded runs
+// on: only its name prevents a second run.
+func (p *Plan) replace(in Input, tick time.Time) {
+	for _, job := range p.running {
+		if job.DeletionTimestamp == nil && (job.trigger == v1.TriggerSchedule || !p.isOnlyTrace(in, job, tick)) {
+			p.Replace = append(p.Replace, job.Job)
 		}
 	}
-	start.Job = NewJob(in.CronJob, start.Tick)
-	p.Start = &start
 }
 
 // MaxConcurrency returns how many Jobs of a CronJob may run at once; 0 for any number. It is 0 for
@@ -58,16 +61,16 @@ func MaxConcurrency(c *v1.CronJob) int {
 }
 
 // hold lets the tick wait until the Job has ended.
-func (p *Plan) hold(in Input, job *batchv1.Job, start Start) {
-	p.wakeBy(start.GiveUpAt)
-	if p.waitFor(in, job, "end") {
-		rule := ConcurrencyRule(in.CronJob)
-		if in.CronJob.Spec.ConcurrencyPolicy == v1.ForbidConcurrent {
-			rule = "the concurrency policy is Forbid"
-		}
-		p.Events = append(p.Events, normal(EventJobAlreadyActive, actionSchedule, job, start.Tick.UTC().Format(time.RFC3339),
-			fmt.Sprintf("Not starting a job because %s is running and %s", job.Name, rule)))
+func (p *Plan) hold(in Input, job *batchv1.Job, tick time.Time) {
+	if !p.waitFor(in, job, "end") {
+		return
 	}
+	rule := ConcurrencyRule(in.CronJob)
+	if in.CronJob.Spec.ConcurrencyPolicy == v1.ForbidConcurrent {
+		rule = "the concurrency policy is Forbid"
+	}
+	p.Events = append(p.Events, normal(EventJobAlreadyActive, actionSchedule, job, tick.UTC().Format(time.RFC3339),
+		fmt.Sprintf("Not starting a job because %s is running and %s", job.Name, rule)))
 }
 
 // waitFor sets the Ready condition: the due tick waits for a Job to end, or to be deleted. It

@@ -83,8 +83,11 @@ func (p *Plan) actionEvents(in Input, done Outcome) []Event {
 		events = append(events, normal(EventSuccessfulDelete, actionDelete, job, string(job.UID), "Deleted job "+job.Name))
 	}
 	for _, job := range append(p.unreported(in), done.Job) {
-		if job == nil || isBackfill(job) { // the controller did not create a backfilled Job
+		if job == nil {
 			continue
+		}
+		if trigger, _ := TriggerOf(job); trigger == v1.TriggerBackfill {
+			continue // the controller did not create it
 		}
 		events = append(events, normal(EventSuccessfulCreate, actionStart, job, string(job.UID), "Created job "+job.Name))
 	}
@@ -110,7 +113,7 @@ func (p *Plan) unreported(in Input) []*batchv1.Job {
 // SawCompletedJob returns the event of a Job that has ended.
 func SawCompletedJob(job *batchv1.Job) Event {
 	say := normal
-	if ResultOf(job) == Failed {
+	if ResultOf(job) == v1.RunFailed {
 		say = warning
 	}
 	return say(EventSawCompletedJob, actionObserve, job, string(job.UID),

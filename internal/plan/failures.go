@@ -103,7 +103,7 @@ func (p *Plan) countChanges(in Input) []countChange {
 		edited = in.EditedAt
 	}
 	for _, job := range p.newlyEnded {
-		if at := endCondition(job).LastTransitionTime.Time; ResultOf(job) == Failed && at.After(edited) && !resetIn.Has(at.Unix()) {
+		if at := endCondition(job).LastTransitionTime.Time; ResultOf(job) == v1.RunFailed && at.After(edited) && !resetIn.Has(at.Unix()) {
 			changes = append(changes, countChange{at, true})
 		}
 	}
@@ -125,7 +125,7 @@ func (p *Plan) resets(in Input) []time.Time {
 		resets = append(resets, latest(editedAt(in), failed))
 	}
 	for _, job := range p.newlyEnded {
-		if ResultOf(job) == Succeeded {
+		if ResultOf(job) == v1.RunSucceeded {
 			resets = append(resets, latest(endCondition(job).LastTransitionTime.Time, failed))
 		}
 	}
@@ -136,7 +136,7 @@ func (p *Plan) resets(in Input) []time.Time {
 // user.
 func (p *Plan) stop(in Input, stoppedAt time.Time) {
 	p.stops = append(p.stops, interval{stoppedAt, in.Now}) // no tick up to now can be due any more
-	p.missPassed(in, in.Schedule.Anchored(Anchor(in.CronJob, p.Status)))
+	p.missPassed(in)
 	p.setNext(in, time.Time{})
 	message := stopMessage(limitAt(in, in.Now))
 	if p.setReady(in, metav1.ConditionFalse, v1.ReasonStoppedAfterFailures, message) {

@@ -17,21 +17,10 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// JobResult says how a Job ended.
-type JobResult string
-
-const (
-	// Succeeded is the result of a Job with the condition Complete.
-	Succeeded JobResult = "succeeded"
-
-	// Failed is the result of a Job with the condition Failed.
-	Failed JobResult = "failed"
-)
-
 // jobState is a Job and what is computed from it once.
 type jobState struct {
 	*batchv1.Job
-	result  JobResult
+	result  v1.RunResult
 	age     time.Time
 	trigger v1.RunTrigger
 
@@ -69,30 +58,17 @@ func IsRecorded(c *v1.CronJob, job *batchv1.Job) bool {
 // backfill.
 func IsEndMissing(c *v1.CronJob, job *batchv1.Job) bool {
 	trigger, _ := TriggerOf(job)
-	return !IsRecorded(c, job) || listedUIDs(c.Status.Active).Has(job.UID) || isDeletionRecorded(c.Status, job) ||
+	return !IsRecorded(c, job) || listedUIDs(c.Status.Active).Has(job.UID) || isDeleted(recordedRun(c.Status, job)) ||
 		trigger != v1.TriggerSchedule && isEndUnrecorded(c.Status, job)
 }
 
-// isDeletionRecorded reports whether a status records that a Job was deleted while it ran. The Job
-// may have ended before, which a stale cache showed only later.
-func isDeletionRecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
-	return isDeleted(recordedRun(status, job))
-}
-
 func compareAge(a, b jobState) int {
-	if order := a.age.Compare(b.age); order != 0 {
-		return order
-	}
-	return cmp.Compare(a.Name, b.Name)
+	return cmp.Or(a.age.Compare(b.age), cmp.Compare(a.Name, b.Name))
 }
 
-// sortedJobs has a CronJob's Jobs by result, oldest first.
-type sortedJobs struct {
-	active, succeeded, failed []jobState
-
-	// ended has the failed Jobs, then the succeeded ones.
-	ended []jobState
-}
+// sortedJobs has a CronJob's Jobs, by result and then oldest first: all are the active, then those that
+// have ended, which are the failed, then the succeeded.
+type sortedJobs struct{ all, active, ended, failed, succeeded []jobState }
 
 // sortJobs sorts the Jobs by result. It leaves out Jobs that the stored status records as ended but
 // that seem to run: their end was read from the API server before the cache had it.
@@ -104,21 +80,13 @@ func sortJobs(in Input) sortedJobs {
 		}
 	}
 	slices.SortFunc(sorted, func(a, b jobState) int {
-		if a.result != b.result {
-			return cmp.Compare(a.result, b.result) // running (""), then failed, then succeeded
-		}
-		return compareAge(a, b)
+		return cmp.Or(cmp.Compare(a.result, b.result), compareAge(a, b)) // running (""), then failed, then succeeded
 	})
-	firstWith := func(result JobResult) int {
+	firstWith := func(result v1.RunResult) int {
 		return sort.Search(len(sorted), func(i int) bool { return sorted[i].result >= result })
 	}
-	failed, succeeded := firstWith(Failed), firstWith(Succeeded)
-	return sortedJobs{
-		active:    sorted[:failed],
-		failed:    sorted[failed:succeeded],
-		succeeded: sorted[succeeded:],
-		ended:     sorted[failed:],
-	}
+	failed, succeeded := firstWith(v1.RunFailed), firstWith(v1.RunSucceeded)
+	return sortedJobs{sorted, sorted[:failed], sorted[failed:], sorted[failed:succeeded], sorted[succeeded:]}
 }
 
 // isEndRecorded reports whether a status records how a Job ended, or that it was replaced.
@@ -155,14 +123,14 @@ func isEndKnown(in Input, job jobState) bool {
 }
 
 // ResultOf returns how a Job ended, or "" while it runs.
-func ResultOf(job *batchv1.Job) JobResult {
+func ResultOf(job *batchv1.Job) v1.RunResult {
 	switch condition := endCondition(job); {
 	case condition == nil:
 		return ""
 	case condition.Type == batchv1.JobComplete:
-		return Succeeded
+		return v1.RunSucceeded
 	}
-	return Failed
+	return v1.RunFailed
 }
 
 // endCondition returns the condition Complete or Failed of a Job; nil while it runs.
@@ -233,7 +201,8 @@ func unlistedCount(status v1.CronJobStatus) int { return ActiveCount(status) - l
 // result is not exact: Ended has those that ended within retellEnds, whether or not they were
 // reported before, and DeletedCount has those that ended earlier. Each Job that is reported again
 // hides a deleted one from DeletedCount.
-func (p *Plan) noteJobs(in Input, jobs sortedJobs) {
+func (p *Plan) noteJobs(in Input) {
+	jobs := sortJobs(in)
 	stored := in.CronJob.Status
 	listed := listedUIDs(stored.Active)
 	unlisted := unlistedCount(stored)
@@ -268,7 +237,7 @@ func (p *Plan) noteJobs(in Input, jobs sortedJobs) {
 		p.noteTick(job)
 	}
 	deleted := p.noteGone(in, listed)
-	p.awaitNewest(in, jobs)
+	p.awaitNewest(in, jobs.all)
 	p.DeletedCount = deleted + max(0, unlisted-p.unobserved)
 	if in.CronJob.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent && len(p.unrecorded) > 0 {
 		p.ReplacedCount, p.DeletedCount = p.DeletedCount, 0 // an unrecorded run replaced them
@@ -288,22 +257,19 @@ func (p *Plan) noteGone(in Input, unseen sets.Set[types.UID]) int {
 		switch {
 		case !state.accounted:
 			p.unrecorded = append(p.unrecorded, job)
-		case state.result != "" && isDeletionRecorded(in.CronJob.Status, job):
+		case state.result != "" && isDeleted(recordedRun(in.CronJob.Status, job)): // a stale cache showed its end later
 		case !unseen.Has(job.UID) && isEndKnown(in, state):
 			continue // the status was written, but the answer was lost
 		}
 		p.noteTick(state)
-		switch state.result {
-		case Succeeded:
-			p.noteSuccess(job)
-			fallthrough
-		case Failed:
-			p.newlyEnded = append(p.newlyEnded, job)
-			p.Ended = append(p.Ended, job)
-			unseen.Delete(job.UID)
-		default:
-			unseen = unseen.Union(sets.New(job.UID))
+		if state.result == "" {
+			unseen.Insert(job.UID)
+			continue
 		}
+		p.noteSuccess(job)
+		p.newlyEnded = append(p.newlyEnded, job)
+		p.Ended = append(p.Ended, job)
+		unseen.Delete(job.UID)
 	}
 	for _, ref := range in.CronJob.Status.Active {
 		if unseen.Has(ref.UID) {
@@ -315,7 +281,7 @@ func (p *Plan) noteGone(in Input, unseen sets.Set[types.UID]) int {
 
 // awaitNewest counts the newest Job, which the status does not list, as running although it was not
 // observed, as long as the cache may lack it.
-func (p *Plan) awaitNewest(in Input, jobs sortedJobs) {
+func (p *Plan) awaitNewest(in Input, observed []jobState) {
 	stored := in.CronJob.Status
 	if unlistedCount(stored) == 0 {
 		return
@@ -324,8 +290,7 @@ func (p *Plan) awaitNewest(in Input, jobs sortedJobs) {
 	name, visible := JobName(in.CronJob, newest), newest.Add(Jitter(in.CronJob)+MaxCacheLag)
 	isListed := func(ref corev1.ObjectReference) bool { return ref.Name == name }
 	isNewest := func(job jobState) bool { return job.tick.Equal(newest) }
-	if in.Now.Before(visible) && !slices.ContainsFunc(stored.Active, isListed) &&
-		!slices.ContainsFunc(jobs.active, isNewest) && !slices.ContainsFunc(jobs.ended, isNewest) {
+	if in.Now.Before(visible) && !slices.ContainsFunc(stored.Active, isListed) && !slices.ContainsFunc(observed, isNewest) {
 		p.unobserved = 1
 		p.wakeBy(visible)
 	}
@@ -336,11 +301,8 @@ func (p *Plan) setActive(running []jobState) {
 	p.running = running
 	p.Status.ActiveCount = new(int32(len(running) + p.unobserved)) //nolint:gosec // no API server holds as many
 	p.Status.Active = nil
-	if len(running) > 0 {
-		p.Status.Active = make([]corev1.ObjectReference, min(len(running), maxListed))
-	}
-	for i := range p.Status.Active {
-		p.Status.Active[i] = Reference(running[i].Job)
+	for _, job := range running[:min(len(running), maxListed)] {
+		p.Status.Active = append(p.Status.Active, Reference(job.Job))
 	}
 }
 
@@ -353,9 +315,6 @@ func uidsOf(jobs []*batchv1.Job) sets.Set[types.UID] {
 }
 
 func listedUIDs(refs []corev1.ObjectReference) sets.Set[types.UID] {
-	if len(refs) == 0 {
-		return nil
-	}
 	uids := make(sets.Set[types.UID], len(refs))
 	for i := range refs {
 		uids.Insert(refs[i].UID)

@@ -162,7 +162,7 @@ func (w *crowd) carryOut() bool {
 	told := sets.New[types.UID]()
 	for _, ended := range p.Ended {
 		require.False(w.t, told.Has(ended.UID), "told twice in one plan")
-		require.Contains(w.t, []JobResult{Succeeded, Failed}, ResultOf(ended))
+		require.Contains(w.t, []v1.RunResult{v1.RunSucceeded, v1.RunFailed}, ResultOf(ended))
 		told.Insert(ended.UID)
 	}
 	w.untold = w.untold.Difference(told)
@@ -243,8 +243,8 @@ func (w *crowd) check() {
 // settled checks what holds when nothing is left to do.
 func (w *crowd) settled() {
 	require.Empty(w.t, w.untold, "the end of each Job is told")
-	ended := map[JobResult]int{}
-	manual, backfilled := 0, map[JobResult]int{}
+	ended := map[v1.RunResult]int{}
+	manual, backfilled := 0, map[v1.RunResult]int{}
 	in := NewInput(w.c, w.now, w.jobs...)
 	for _, job := range w.jobs {
 		switch trigger, _ := TriggerOf(job); {
@@ -257,11 +257,11 @@ func (w *crowd) settled() {
 			manual++
 		}
 	}
-	require.LessOrEqual(w.t, ended[Succeeded], 2, "S8")
-	require.LessOrEqual(w.t, ended[Failed], 1, "S8")
+	require.LessOrEqual(w.t, ended[v1.RunSucceeded], 2, "S8")
+	require.LessOrEqual(w.t, ended[v1.RunFailed], 1, "S8")
 	require.LessOrEqual(w.t, manual, unscheduledHistoryLimit, "S8")
-	require.LessOrEqual(w.t, backfilled[Succeeded], unscheduledHistoryLimit, "S8")
-	require.LessOrEqual(w.t, backfilled[Failed], failedBackfillLimit, "S8")
+	require.LessOrEqual(w.t, backfilled[v1.RunSucceeded], unscheduledHistoryLimit, "S8")
+	require.LessOrEqual(w.t, backfilled[v1.RunFailed], failedBackfillLimit, "S8")
 }
 
 // grown returns a CronJob with Jobs that run, of a tick each minute until 09:59, oldest first, and

@@ -138,7 +138,7 @@ func (w *world) reconcile() {
 	in := NewInput(w.c, w.now, w.jobs...)
 	p := Decide(in)
 	for _, ended := range p.Ended {
-		w.tell("%s %s", label(ended), ResultOf(ended))
+		w.tell("%s %s", label(ended), strings.ToLower(string(ResultOf(ended))))
 	}
 	for _, missed := range p.Missed {
 		w.tell("missed %d from %s to %s: %s", missed.Count, missed.First.Format(time.DateTime), missed.Last.Format(time.DateTime), missed.Reason)

@@ -96,8 +96,7 @@ func (p *Plan) replaced(in Input, done Outcome) {
 	for _, job := range done.Ended {
 		p.ended(in, job)
 	}
-	left := slices.IndexFunc(p.Replace, isLeft)
-	if left >= 0 {
+	if left := slices.IndexFunc(p.Replace, isLeft); left >= 0 {
 		p.waitFor(in, p.Replace[left], "be deleted")
 	}
 }

@@ -216,7 +216,7 @@ func Decide(in Input) Plan {
 	if in.CronJob.DeletionTimestamp != nil || !p.Ask.IsEmpty() {
 		return p // once it is being deleted it starts nothing, and the garbage collector deletes its Jobs
 	}
-	p.noteJobs(in, sortJobs(in))
+	p.noteJobs(in)
 	stoppedAt, isStopped := p.countFailures(in)
 	p.missSkipped(in)
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
@@ -259,7 +259,7 @@ func (p *Plan) reject(in Input) {
 // decideDue finds the due tick, if any, and decides what to do about it.
 func (p *Plan) decideDue(in Input) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
-	p.missPassed(in, ticks)
+	p.missPassed(in)
 	from := handledUntil(in, p.stops, timeOf(p.Status.LastScheduleTime))
 	newest, isDue := ticks.Last(from, in.Now.Add(-Jitter(in.CronJob)))
 	if !isDue {
@@ -270,8 +270,7 @@ func (p *Plan) decideDue(in Input) {
 	due := oldestDue(in, ticks, from, newest)
 	p.missUpTo(in, reasonForOlder(in.CronJob), ticks, from, due.Add(-time.Second))
 	next, _ := ticks.Next(due)
-	for p.isBackfilled(in, due) || isNameTaken(in, due) {
-		p.passOver(in, due)
+	for p.passOver(in, due) {
 		if due.Equal(newest) {
 			p.await(in, next)
 			return
@@ -279,16 +278,10 @@ func (p *Plan) decideDue(in Input) {
 		due = next
 		next, _ = ticks.Next(due)
 	}
-	if isLate(in, due) {
-		p.miss(in, Missed{MissedDeadline, due, due, 1})
-		p.await(in, next)
-		return
-	}
 	coming, _ := ticks.Next(newest)
 	giveUp := startOf(in.CronJob, coming)
-	if deadline, hasDeadline := deadlineOf(in, due); hasDeadline {
-		// A start exactly at the deadline is still in time.
-		giveUp = earliest(giveUp, deadline.Add(time.Millisecond))
+	if deadline := deadlineOf(in, due); !deadline.IsZero() {
+		giveUp = earliest(giveUp, deadline.Add(time.Millisecond)) // at the deadline it is still in time
 	}
 	p.setNext(in, due)
 	if !isReadyReason(in.CronJob, v1.ReasonWaiting) && !isReadyReason(in.CronJob, v1.ReasonJobCreationFailed) {
@@ -299,13 +292,19 @@ func (p *Plan) decideDue(in Input) {
 	p.run(in, Start{Tick: due, At: startOf(in.CronJob, due), Newest: newest, Next: next, GiveUpAt: giveUp})
 }
 
-// passOver skips a due tick that must not be started.
-func (p *Plan) passOver(in Input, due time.Time) {
-	if isNameTaken(in, due) {
+// passOver reports whether a due tick must not be started. It then has run, or is missed.
+func (p *Plan) passOver(in Input, due time.Time) bool {
+	switch {
+	case isNameTaken(in, due):
 		p.miss(in, Missed{MissedNameTaken, due, due, 1})
-		return
+	case p.isBackfilled(in, due):
+		p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, due)
+	case isLate(in, due):
+		p.miss(in, Missed{MissedDeadline, due, due, 1})
+	default:
+		return false
 	}
-	p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, due)
+	return true
 }
 
 // await waits for the next tick; zero if none is left.
@@ -322,15 +321,15 @@ func (p *Plan) await(in Input, next time.Time) {
 // wakeBy asks for the next decision at an instant, or earlier; zero asks for nothing.
 func (p *Plan) wakeBy(at time.Time) { p.WakeAt = earliest(p.WakeAt, at) }
 
-// deadlineOf returns the last instant at which a tick may start, if there is one.
-func deadlineOf(in Input, tick time.Time) (time.Time, bool) {
+// deadlineOf returns the last instant at which a tick may start; zero for none.
+func deadlineOf(in Input, tick time.Time) time.Time {
 	seconds := in.CronJob.Spec.StartingDeadlineSeconds
 	if seconds == nil || *seconds > math.MaxInt64/int64(time.Second) {
-		return time.Time{}, false
+		return time.Time{}
 	}
 	// No tick is in time for a negative deadline, which only a CronJob stored without the schema
 	// can have. One far below 0 would overflow the sum.
-	return startOf(in.CronJob, tick).Add(time.Duration(max(*seconds, -1)) * time.Second), true
+	return startOf(in.CronJob, tick).Add(time.Duration(max(*seconds, -1)) * time.Second)
 }
 
 // earliest returns the earlier of two instants; zero is never.

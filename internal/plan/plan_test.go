@@ -903,7 +903,7 @@ func TestJobsThatEndAreReportedOnce(t *testing.T) {
 	ended := builders.MakeJob(c, at("10:00:00")).Succeeded(at("10:01:00")).Obj()
 	p = Decide(NewInput(c, at("10:01:00"), ended))
 	require.Len(t, p.Ended, 1)
-	assert.Equal(t, Succeeded, ResultOf(p.Ended[0]))
+	assert.Equal(t, v1.RunSucceeded, ResultOf(p.Ended[0]))
 	assert.Empty(t, p.Status.Active)
 	assert.Equal(t, at("10:01:00"), p.Status.LastSuccessfulTime.Time)
 
@@ -919,9 +919,9 @@ func TestJobsThatEndAreReportedOnce(t *testing.T) {
 }
 
 func TestTheEndOfAJobThatHadEndedWhenItWasFoundIsReportedOnce(t *testing.T) {
-	for result, job := range map[JobResult]*batchv1.Job{
-		Succeeded: builders.MakeJob(cron().Obj(), at("10:00:00")).Succeeded(at("10:00:01")).Obj(),
-		Failed:    builders.MakeJob(cron().Obj(), at("10:00:00")).Failed(at("10:00:01")).Obj(),
+	for result, job := range map[v1.RunResult]*batchv1.Job{
+		v1.RunSucceeded: builders.MakeJob(cron().Obj(), at("10:00:00")).Succeeded(at("10:00:01")).Obj(),
+		v1.RunFailed:    builders.MakeJob(cron().Obj(), at("10:00:00")).Failed(at("10:00:01")).Obj(),
 	} {
 		t.Run(string(result), func(t *testing.T) {
 			c := settle(t, cron().Obj(), at("09:59:00"))
@@ -930,7 +930,7 @@ func TestTheEndOfAJobThatHadEndedWhenItWasFoundIsReportedOnce(t *testing.T) {
 			done := Conclude(in, p, Outcome{Job: job})
 			assert.Equal(t, []*batchv1.Job{job}, done.Ended)
 			assert.Empty(t, done.Status.Active)
-			assert.Equal(t, result == Succeeded, done.Status.LastSuccessfulTime != nil)
+			assert.Equal(t, result == v1.RunSucceeded, done.Status.LastSuccessfulTime != nil)
 			c.Status = done.Status
 			again := Decide(NewInput(c, at("10:00:03"), job))
 			assert.Empty(t, again.Ended, "once")

@@ -67,13 +67,10 @@ func isEndUnrecorded(status v1.CronJobStatus, job *batchv1.Job) bool {
 	if run := recordedRun(status, job); run.Result != "" {
 		return run.Result == v1.RunRunning
 	}
-	if trigger == v1.TriggerBackfill { // an older manager does not record backfills
-		return age.After(newRunList(runs).after)
-	}
-	if len(runs) == 0 { // a manager without recentRuns may have written the status
+	if trigger == v1.TriggerManual && len(runs) == 0 { // a manager without recentRuns may have written the status
 		return status.LastScheduleTime == nil
 	}
-	return len(runs) < MaxRecentRuns || age.After(runs[len(runs)-1].ScheduledTime.Time)
+	return age.After(newRunList(runs).after)
 }
 
 // unwritten returns the Jobs of which the stored status does not tell that they started, or that
@@ -113,10 +110,9 @@ func RunOf(job *batchv1.Job) v1.Run {
 	if condition == nil {
 		return run
 	}
-	run.CompletionTime = &condition.LastTransitionTime
-	run.Result = v1.RunSucceeded
-	if condition.Type == batchv1.JobFailed {
-		run.Result, run.Reason = v1.RunFailed, reasonOf(condition)
+	run.CompletionTime, run.Result = &condition.LastTransitionTime, ResultOf(job)
+	if run.Result == v1.RunFailed {
+		run.Reason = reasonOf(condition)
 	}
 	return run
 }

@@ -53,11 +53,6 @@ type Missed struct {
 	Count int
 }
 
-// Equal reports whether two rows have the same ticks and reason.
-func (m Missed) Equal(other Missed) bool {
-	return m.Reason == other.Reason && m.First.Equal(other.First) && m.Last.Equal(other.Last)
-}
-
 // MaxMissedRows is how many rows of missed ticks a status keeps.
 const MaxMissedRows = 5
 
@@ -114,12 +109,25 @@ func (p *Plan) missSkipped(in Input) {
 		p.missWaiting(in, last)
 	}
 	recorded := slices.DeleteFunc(slices.Clone(p.stops), func(stop interval) bool { return !stop.from.IsZero() })
-	first, next := firstUnhandled(in, recorded, last, unedited)
-	if !first.IsZero() && !first.After(in.ForgottenUntil) {
-		first, _ = next(in.ForgottenUntil)
+	from := handledUntil(in, recorded, last)
+	ticks, first := schedule.Ticks{}, timeOf(c.Status.NextScheduleTime) // of an edited schedule no other is known
+	if unedited || in.ScheduleErr == nil && isScheduleObserved(c) {
+		ticks = in.Schedule.Anchored(anchorAt(in, from))
 	}
-	lost := Missed{Reason: reasonForOlder(c)}
-	for tick, ok := first, !first.IsZero(); ok && tick.Before(newest) && lost.Count < MaxMissedCount; tick, ok = next(tick) {
+	if unedited {
+		first, _ = ticks.Next(from)
+	}
+	if !first.IsZero() && !first.After(in.ForgottenUntil) {
+		first, _ = ticks.Next(in.ForgottenUntil)
+	}
+	p.missUnhandled(in, ticks, first, newest, ran)
+}
+
+// missUnhandled misses those of some ticks from the first on and before the newest run that have not
+// run and at which the CronJob was not stopped.
+func (p *Plan) missUnhandled(in Input, ticks schedule.Ticks, first, newest time.Time, ran sets.Set[int64]) {
+	lost := Missed{Reason: reasonForOlder(in.CronJob)}
+	for tick, ok := first, !first.IsZero(); ok && tick.Before(newest) && lost.Count < MaxMissedCount; tick, ok = ticks.Next(tick) {
 		if over := p.handledAt(tick, ran); over != nil {
 			tick = over.until
 			continue
@@ -130,28 +138,19 @@ func (p *Plan) missSkipped(in Input) {
 		lost.Last = tick
 		lost.Count++
 	}
-	if lost.Count == MaxMissedCount { // there may be more
-		lost.Last = p.lastLost(in, ran, lost.Last, newest)
+	if lost.Count == 0 {
+		return
 	}
-	if lost.Count > 0 {
-		p.miss(in, lost)
+	tick, ok := ticks.Last(lost.Last, newest.Add(-time.Nanosecond))
+	for ok && lost.Count == MaxMissedCount { // there may be more
+		over := p.handledAt(tick, ran)
+		if over == nil {
+			lost.Last = tick
+			break
+		}
+		tick, ok = ticks.Last(lost.Last, over.from)
 	}
-}
-
-// firstUnhandled returns the first tick that was not handled when the newest run started, and a
-// function that returns the next one. last is the newest run that the status records. If the
-// schedule was edited since, only the tick that the status waits for is known.
-func firstUnhandled(in Input, stops []interval, last time.Time, unedited bool) (first time.Time, next func(time.Time) (time.Time, bool)) {
-	c := in.CronJob
-	first = timeOf(c.Status.NextScheduleTime)
-	next = func(time.Time) (time.Time, bool) { return time.Time{}, false }
-	if unedited || in.ScheduleErr == nil && isScheduleObserved(c) {
-		next = in.Schedule.Anchored(anchorAt(in, handledUntil(in, stops, last))).Next
-	}
-	if unedited {
-		first, _ = next(handledUntil(in, stops, last))
-	}
-	return first, next
+	p.miss(in, lost)
 }
 
 // anchorAt returns what an interval counted from at an instant: the newest run up to then, whether
@@ -167,21 +166,6 @@ func anchorAt(in Input, instant time.Time) time.Time {
 		}
 	}
 	return anchor
-}
-
-// lastLost returns the last tick after from and before newest that is not handled; from if there is
-// none.
-func (p *Plan) lastLost(in Input, ran sets.Set[int64], from, newest time.Time) time.Time {
-	ticks := in.Schedule.Anchored(anchorAt(in, from))
-	tick, ok := ticks.Last(from, newest.Add(-time.Nanosecond))
-	for ok {
-		over := p.handledAt(tick, ran)
-		if over == nil {
-			return tick
-		}
-		tick, ok = ticks.Last(from, over.from)
-	}
-	return from
 }
 
 // handledAt returns a time up to whose end all ticks are handled, and in which a tick lies: that of a
@@ -231,8 +215,8 @@ func missedFrom(in Input, rows []Missed, since time.Time) []time.Time {
 // missPassed misses the ticks that were due, but had not run, when the CronJob was edited, and at each
 // stop after failures that the stored status does not record. The clock that stamped the failure may
 // be ahead of ours: no later tick was due.
-func (p *Plan) missPassed(in Input, ticks schedule.Ticks) {
-	last := timeOf(p.Status.LastScheduleTime)
+func (p *Plan) missPassed(in Input) {
+	ticks, last := in.Schedule.Anchored(Anchor(in.CronJob, p.Status)), timeOf(p.Status.LastScheduleTime)
 	for i, stop := range p.stops {
 		if !stop.from.IsZero() {
 			p.missUpTo(in, MissedStopped, ticks, handledUntil(in, p.stops[:i], last), earliest(stop.from, in.Now))

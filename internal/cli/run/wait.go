@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/plan"
@@ -77,7 +78,7 @@ func awaitEnd(ctx context.Context, cluster kubernetes.Interface, job *batchv1.Jo
 // verdict says what became of the Job, and makes the exit code of it.
 func (c *command) verdict(ctx, waiting context.Context, job, ended *batchv1.Job, err error) error {
 	switch {
-	case err == nil && plan.ResultOf(ended) == plan.Succeeded:
+	case err == nil && plan.ResultOf(ended) == v1.RunSucceeded:
 		fmt.Fprintf(c.messages(), "job.batch/%s completed\n", job.Name)
 		return nil
 	case err == nil:
