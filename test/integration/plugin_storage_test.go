@@ -159,8 +159,7 @@ func TestStorageIsShownAndIsMigratedWhereNoControllerDoesIt(t *testing.T) {
 	assert.Contains(t, text, "lists v1: kubectl cronjob storage migrate rewrites")
 	require.Len(t, state.Versions, 2)
 	assert.Equal(t, storage.VersionState{Name: "v1", Served: true, Stored: true, AtMost: 10}, state.Versions[0])
-	assert.Equal(t, storage.VersionState{Name: "v2", Served: true, Storage: true, Stored: true, AtMost: 10}, state.Versions[1],
-		"what was written seconds after the change of the CRD may be either")
+	assert.Equal(t, storage.VersionState{Name: "v2", Served: true, Storage: true, Stored: true, AtMost: 10}, state.Versions[1])
 	before := map[string]int64{}
 	for name := range s.all() {
 		before[name] = s.get(name).Generation
@@ -271,8 +270,6 @@ func TestTheClusterMigratesWhereItCan(t *testing.T) {
 	for name := range s.all() {
 		assert.Equal(t, "batch.tutorial.kubebuilder.io/v2", s.storedVersion(name))
 	}
-	text, _ := s.storageState()
-	assert.Regexp(t, `storageversionmigration.storagemigration.k8s.io/kubectl-cronjob-\w+ Succeeded: `, text)
 }
 
 // TestTheProjectOfTheBookIsTakenOver has this operator follow the one of the kubebuilder book's

@@ -11,13 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	authorizationv1 "k8s.io/api/authorization/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tutorial.kubebuilder.io/project/apis/batch"
-	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
@@ -66,11 +63,7 @@ type checker struct {
 
 // run checks each CronJob, as it is read in the storage version.
 func (c *checker) run(ctx context.Context) error {
-	crd, err := getCRD(ctx, c.client)
-	if err != nil {
-		return err
-	}
-	version, err := storageVersion(crd)
+	crd, version, err := readCRD(ctx, c.client)
 	if err != nil {
 		return err
 	}
@@ -78,9 +71,8 @@ func (c *checker) run(ctx context.Context) error {
 	if c.mayWrite, err = c.mayUpdate(ctx); err != nil {
 		return err
 	}
-	everywhere, count, bad := cronjobs.Selection{AllNamespaces: true}, 0, 0
-	kind := v1.GroupVersion.WithKind("CronJob").GroupKind().WithVersion(version)
-	errs := everywhere.Each(ctx, c.Env, c.client, kind, nil, func(object *unstructured.Unstructured) error {
+	count, bad := 0, 0
+	errs := each(ctx, c.Env, c.client, version, func(object *unstructured.Unstructured) error {
 		count++
 		found := c.check(ctx, object)
 		for _, text := range found {
@@ -89,29 +81,15 @@ func (c *checker) run(ctx context.Context) error {
 		bad += min(1, len(found))
 		return nil
 	})
-	c.sum(count)
-	if bad > 0 {
-		errs = append(errs, fmt.Errorf("%d of %d CronJobs would change or be refused", bad, count))
-	}
-	return cronjobs.Fail(c.Env, errs)
-}
-
-// sum says what was done.
-func (c *checker) sum(count int) {
 	tried := ", and tried to write them"
 	if !c.mayWrite {
 		tried = "; whether they would be refused was not tried: you have no right to update CronJobs of all namespaces"
 	}
 	_, _ = fmt.Fprintf(c.Out, "converted %d CronJobs to each version and back%s\n", count, tried)
-}
-
-// servedBy returns the API versions that a CRD serves.
-func servedBy(crd *apiextensionsv1.CustomResourceDefinition) map[string]bool {
-	served := map[string]bool{}
-	for i := range crd.Spec.Versions {
-		served[resource.Group+"/"+crd.Spec.Versions[i].Name] = crd.Spec.Versions[i].Served
+	if bad > 0 {
+		errs = append(errs, fmt.Errorf("%d of %d CronJobs would change or be refused", bad, count))
 	}
-	return served
+	return cronjobs.Fail(c.Env, errs)
 }
 
 // mayUpdate asks the API server whether the user may update CronJobs of all namespaces.
@@ -145,7 +123,11 @@ func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) 
 			found = append(found, fmt.Sprintf("would change by way of %s: %s", version, changed))
 		}
 		if c.mayWrite && c.served[apiVersion] {
-			if err := c.tryWrite(ctx, converted); err != nil {
+			inVersion := &unstructured.Unstructured{}
+			if err = inVersion.UnmarshalJSON(converted); err == nil {
+				err = write(ctx, c.client, inVersion, client.DryRunAll)
+			}
+			if err != nil {
 				found = append(found, fmt.Sprintf("would be refused in %s: %v", version, err))
 			}
 		}
@@ -164,18 +146,4 @@ func (c *checker) changes(stored, converted []byte, apiVersion string) (string, 
 		return "", err
 	}
 	return string(patch), nil
-}
-
-// tryWrite has the API server try to write an object. One that was written or deleted since it was
-// read is as good as tried: others have just written it.
-func (c *checker) tryWrite(ctx context.Context, converted []byte) error {
-	object := &unstructured.Unstructured{}
-	if err := object.UnmarshalJSON(converted); err != nil {
-		return err
-	}
-	err := c.client.Update(ctx, object, client.DryRunAll)
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
 }

@@ -15,8 +15,12 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	watchtools "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
@@ -67,24 +71,24 @@ func newMigrateCommand(e *env.Env) *cobra.Command {
 	return command
 }
 
-// migrator has the cluster migrate, and waits for it.
+// migrator has the cluster migrate, or does it where the cluster does not.
 type migrator struct {
 	*env.Env
 	client  client.Client
 	timeout time.Duration
 }
 
+// errNotBegun says that the cluster has a StorageVersionMigration, and probably nobody who does it.
+var errNotBegun = fmt.Errorf("the cluster has not begun with it for %s: "+
+	"does kube-controller-manager run its storage-version-migrator-controller?", startTimeout)
+
 // run migrates to the storage version that the CRD has now.
 func (m *migrator) run(ctx context.Context) error {
-	crd, err := getCRD(ctx, m.client)
+	crd, version, err := readCRD(ctx, m.client)
 	if err != nil {
 		return err
 	}
-	version, err := storageVersion(crd)
-	if err != nil {
-		return err
-	}
-	migration, joined, err := m.request(ctx, crd)
+	migration, err := m.request(ctx)
 	switch {
 	case meta.IsNoMatchError(err):
 		m.say("the cluster has no StorageVersionMigration")
@@ -93,48 +97,43 @@ func (m *migrator) run(ctx context.Context) error {
 		return err
 	}
 	err = m.await(ctx, migration)
-	if err == nil {
+	switch {
+	case err == nil:
 		return m.awaitStoredVersions(ctx, version)
-	}
-	var left error
-	if !joined && migrationState(migration).State == pending {
-		left = m.withdraw(ctx, migration)
-	}
-	if left == nil && errors.Is(err, errNotBegun) {
-		return m.rewrite(ctx, crd, version)
-	}
-	return fmt.Errorf("%s: %w", nameOf(migration), errors.Join(err, left))
-}
-
-// errNotBegun says that the cluster has a StorageVersionMigration, and probably nobody who does it.
-var errNotBegun = errors.New("the cluster has not begun with it")
-
-// request creates a migration, or joins one that has not ended. One from before the last change of
-// the CRD is not joined, as it may have written the version before.
-func (m *migrator) request(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (
-	migration *svmv1.StorageVersionMigration, joined bool, err error,
-) {
-	list := &svmv1.StorageVersionMigrationList{}
-	if err := m.client.List(ctx, list); err != nil {
-		return nil, false, fmt.Errorf("listing StorageVersionMigrations: %w", err)
-	}
-	for i := range list.Items {
-		migration := &list.Items[i]
-		isOlder := migration.CreationTimestamp.Time.Before(changedAt(crd))
-		if migration.Spec.Resource == resource && !isOlder && !migrationState(migration).hasEnded() {
-			m.say("joined %s", nameOf(migration))
-			return migration, true, nil
+	case stateOf(migration) == svmv1.MigrationRunning:
+		return fmt.Errorf("%s: %w; the cluster goes on: repeat the command to see its progress", nameOf(migration), err)
+	case stateOf(migration) == pending:
+		if withdrawErr := m.withdraw(ctx, migration); withdrawErr != nil {
+			err = errors.Join(err, withdrawErr)
+		} else if errors.Is(err, errNotBegun) {
+			m.say("%v", err)
+			return m.rewrite(ctx, crd, version)
 		}
 	}
-	migration = &svmv1.StorageVersionMigration{
+	return fmt.Errorf("%s: %w", nameOf(migration), err)
+}
+
+// request creates a migration, or joins one that the cluster has begun with.
+func (m *migrator) request(ctx context.Context) (*svmv1.StorageVersionMigration, error) {
+	list := &svmv1.StorageVersionMigrationList{}
+	if err := m.client.List(ctx, list); err != nil {
+		return nil, fmt.Errorf("listing StorageVersionMigrations: %w", err)
+	}
+	for i := range list.Items {
+		if list.Items[i].Spec.Resource == resource && stateOf(&list.Items[i]) == svmv1.MigrationRunning {
+			m.say("joined %s", nameOf(&list.Items[i]))
+			return &list.Items[i], nil
+		}
+	}
+	migration := &svmv1.StorageVersionMigration{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "kubectl-cronjob-"},
 		Spec:       svmv1.StorageVersionMigrationSpec{Resource: resource},
 	}
 	if err := m.client.Create(ctx, migration); err != nil {
-		return nil, false, fmt.Errorf("creating a StorageVersionMigration: %w", err)
+		return nil, fmt.Errorf("creating a StorageVersionMigration: %w", err)
 	}
 	m.say("created %s", nameOf(migration))
-	return migration, false, nil
+	return migration, nil
 }
 
 // nameOf names a migration as kubectl does.
@@ -142,40 +141,51 @@ func nameOf(migration *svmv1.StorageVersionMigration) string {
 	return "storageversionmigration.storagemigration.k8s.io/" + migration.Name
 }
 
-// await waits until the migration has ended, and prints its progress.
-func (m *migrator) await(ctx context.Context, migration *svmv1.StorageVersionMigration) error {
-	begin, printed := m.Clock.Now(), ""
-	for {
-		if err := m.client.Get(ctx, client.ObjectKeyFromObject(migration), migration); err != nil {
-			return err
-		}
-		state := migrationState(migration)
-		if text := state.String(); text != printed {
-			m.say("%s", text)
-			printed = text
-		}
-		waited := m.Clock.Since(begin)
-		isLate := m.timeout > 0 && waited > m.timeout
-		switch {
-		case state.State == string(svmv1.MigrationSucceeded):
-			return nil
-		case state.State == string(svmv1.MigrationFailed):
-			return errors.New("failed: " + state.Detail)
-		case state.State == pending && waited > startTimeout:
-			m.say("%v for %s: does kube-controller-manager run its storage-version-migrator-controller?", errNotBegun, startTimeout)
-			return errNotBegun
-		case isLate && state.State == pending:
-			return fmt.Errorf("not begun after %s", m.timeout)
-		case isLate:
-			return fmt.Errorf("not done after %s; the cluster goes on: repeat the command to see its progress", m.timeout)
-		}
-		if err := m.Sleep(ctx, pollInterval); err != nil {
-			if state.State == pending {
-				return fmt.Errorf("interrupted: %w", err)
-			}
-			return fmt.Errorf("interrupted; the cluster goes on: repeat the command to see its progress: %w", err)
+// pending is the state of a migration that the cluster has not begun with.
+const pending svmv1.MigrationConditionType = "Pending"
+
+// stateOf is the condition that a migration has.
+func stateOf(migration *svmv1.StorageVersionMigration) svmv1.MigrationConditionType {
+	for _, state := range []svmv1.MigrationConditionType{svmv1.MigrationFailed, svmv1.MigrationSucceeded, svmv1.MigrationRunning} {
+		if meta.IsStatusConditionTrue(migration.Status.Conditions, string(state)) {
+			return state
 		}
 	}
+	return pending
+}
+
+// progressOf is the state of a migration and what the cluster says about it.
+func progressOf(migration *svmv1.StorageVersionMigration) string {
+	state := string(stateOf(migration))
+	if condition := meta.FindStatusCondition(migration.Status.Conditions, state); condition != nil {
+		return state + ": " + condition.Message
+	}
+	return state
+}
+
+// await waits until the migration has succeeded, and prints its progress.
+func (m *migrator) await(ctx context.Context, migration *svmv1.StorageVersionMigration) error {
+	ctx, cancel := watchtools.ContextWithOptionalTimeout(ctx, m.timeout)
+	defer cancel()
+	start, printed := time.Now(), ""
+	return wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
+		if err := m.client.Get(ctx, client.ObjectKeyFromObject(migration), migration); err != nil {
+			return false, err
+		}
+		progress := progressOf(migration)
+		if progress != printed {
+			m.say("%s", progress)
+			printed = progress
+		}
+		switch state := stateOf(migration); {
+		case state == svmv1.MigrationFailed:
+			return false, errors.New(progress)
+		case state == pending && time.Since(start) > startTimeout:
+			return false, errNotBegun
+		default:
+			return state == svmv1.MigrationSucceeded, nil
+		}
+	})
 }
 
 // withdraw deletes a migration that the cluster has not begun with: it would otherwise run at some
@@ -193,24 +203,47 @@ func (m *migrator) withdraw(ctx context.Context, migration *svmv1.StorageVersion
 
 // awaitStoredVersions waits until the cluster has taken the other versions off the list.
 func (m *migrator) awaitStoredVersions(ctx context.Context, version string) error {
-	for end := m.Clock.Now().Add(trimTimeout); ; {
-		crd, err := getCRD(ctx, m.client)
+	var stored []string
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, trimTimeout, true, func(ctx context.Context) (bool, error) {
+		crd, _, err := readCRD(ctx, m.client)
 		if err != nil {
-			return err
+			return false, err
 		}
-		stored := crd.Status.StoredVersions
-		if slices.Equal(stored, []string{version}) {
-			m.say("status.storedVersions is %v", stored)
-			return nil
-		}
-		if m.Clock.Now().After(end) {
-			return fmt.Errorf("all objects were written, but status.storedVersions of the CRD is %v: was the CRD changed meanwhile? "+
-				"Repeat the command", stored)
-		}
-		if err := m.Sleep(ctx, pollInterval); err != nil {
-			return fmt.Errorf("interrupted: %w", err)
-		}
+		stored = crd.Status.StoredVersions
+		return slices.Equal(stored, []string{version}), nil
+	})
+	if err != nil {
+		return fmt.Errorf("all objects were written, but status.storedVersions of the CRD is %v: was the CRD changed meanwhile? "+
+			"Repeat the command: %w", stored, err)
 	}
+	m.say("status.storedVersions is %v", stored)
+	return nil
+}
+
+// rewrite writes each CronJob as it is, which stores it in the storage version, and then takes the
+// other versions off the list. One that can't be written keeps the list as it is, and not the
+// others from being written.
+func (m *migrator) rewrite(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, version string) error {
+	m.say("writing each CronJob as it is, to store it as %s", version)
+	written := 0
+	errs := each(ctx, m.Env, m.client, version, func(object *unstructured.Unstructured) error {
+		if err := write(ctx, m.client, object); err != nil {
+			return fmt.Errorf("CronJob %s: %w", object.GetName(), err)
+		}
+		written++
+		return nil
+	})
+	m.say("wrote %d CronJobs", written)
+	if len(errs) > 0 {
+		return cronjobs.Fail(m.Env, append(errs,
+			errors.New("status.storedVersions is left as it is: repeat the command when these can be written")))
+	}
+	crd.Status.StoredVersions = []string{version}
+	if err := m.client.Status().Update(ctx, crd); err != nil { // a conflict if the CRD was changed meanwhile
+		return fmt.Errorf("all CronJobs are stored as %s, but status.storedVersions was not updated, repeat the command: %w", version, err)
+	}
+	m.say("status.storedVersions is %v", crd.Status.StoredVersions)
+	return nil
 }
 
 func (m *migrator) say(format string, args ...any) { _, _ = fmt.Fprintf(m.Out, format+"\n", args...) }

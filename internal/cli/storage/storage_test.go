@@ -8,6 +8,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -21,7 +22,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -43,55 +43,31 @@ func TestManagedFieldsAboutAVersionThatIsNotServedAreCounted(t *testing.T) {
 	} {
 		object := &metav1.PartialObjectMetadata{}
 		object.ManagedFields = []metav1.ManagedFieldsEntry{{APIVersion: apiVersion}}
-		assert.Equal(t, want, hasUnservedFields(object, crd), apiVersion)
+		assert.Equal(t, want, hasUnservedFields(object, servedBy(crd)), apiVersion)
 	}
 }
 
 func TestWhatCanBeKnownOfHowObjectsAreStored(t *testing.T) {
 	for name, test := range map[string]struct {
-		stored         []string
-		objects, since int
-		want           []string
+		stored  []string
+		objects int
+		want    []string
 	}{
-		"one version was ever stored": {[]string{"v2"}, 12, 3, []string{"v1 0", "v2 12"}},
-		"two, and nothing is known":   {[]string{"v1", "v2"}, 12, 0, []string{"v1 0 to 12", "v2 0 to 12"}},
-		"two, and some were written":  {[]string{"v1", "v2"}, 12, 5, []string{"v1 0 to 7", "v2 5 to 12"}},
-		"two, and all were written":   {[]string{"v1", "v2"}, 12, 12, []string{"v1 0", "v2 12"}},
-		"no objects":                  {[]string{"v1", "v2"}, 0, 0, []string{"v1 0", "v2 0"}},
+		"one version was ever stored": {[]string{"v2"}, 12, []string{"v1 0", "v2 12"}},
+		"two":                         {[]string{"v1", "v2"}, 12, []string{"v1 0 to 12", "v2 0 to 12"}},
+		"no objects":                  {[]string{"v1", "v2"}, 0, []string{"v1 0", "v2 0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			crd := &apiextensionsv1.CustomResourceDefinition{}
 			crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true}, {Name: "v2", Served: true, Storage: true}}
 			crd.Status.StoredVersions = test.stored
 			var got []string
-			for _, version := range bounds(crd, test.objects, test.since) {
+			for _, version := range versionsOf(crd, test.objects) {
 				got = append(got, version.Name+" "+version.objects())
 			}
 			assert.Equal(t, test.want, got)
 		})
 	}
-}
-
-func TestWhenTheCRDWasChangedIsNotWhenItsStatusWas(t *testing.T) {
-	spec, status := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	assert.True(t, changedAt(crd).IsZero())
-	crd.ManagedFields = []metav1.ManagedFieldsEntry{{Time: &metav1.Time{Time: spec}}, {Time: &metav1.Time{Time: status}, Subresource: "status"}}
-	assert.Equal(t, spec, changedAt(crd))
-}
-
-// skippingClock is there already when it is waited for, and calls back.
-type skippingClock struct {
-	*clocktesting.FakeClock
-	onWait func()
-}
-
-func (c *skippingClock) After(d time.Duration) <-chan time.Time {
-	c.Step(d)
-	c.onWait()
-	there := make(chan time.Time, 1)
-	there <- c.Now()
-	return there
 }
 
 // newScheme has the types that a migration is about.
@@ -112,49 +88,49 @@ func storedCRD() *apiextensionsv1.CustomResourceDefinition {
 }
 
 func TestARequestThatNobodyBeginsWithIsNotLeftBehind(t *testing.T) {
-	request := func(c client.Client) *svmv1.StorageVersionMigration {
+	names := func(c client.Client) []string {
 		list := &svmv1.StorageVersionMigrationList{}
 		require.NoError(t, c.List(t.Context(), list))
-		require.LessOrEqual(t, len(list.Items), 1)
-		if len(list.Items) == 0 {
-			return nil
+		var names []string
+		for _, migration := range list.Items {
+			names = append(names, migration.Name)
 		}
-		return &list.Items[0]
+		return names
 	}
-	others := &svmv1.StorageVersionMigration{ObjectMeta: metav1.ObjectMeta{Name: "others", CreationTimestamp: metav1.Now()}}
-	others.Spec.Resource = resource
+	others := func(states ...svmv1.MigrationConditionType) *svmv1.StorageVersionMigration {
+		migration := &svmv1.StorageVersionMigration{ObjectMeta: metav1.ObjectMeta{Name: "others"}}
+		migration.Spec.Resource = resource
+		for _, state := range states {
+			migration.Status.Conditions = append(migration.Status.Conditions, metav1.Condition{Type: string(state), Status: metav1.ConditionTrue})
+		}
+		return migration
+	}
 	for name, tc := range map[string]struct {
-		objects  []client.Object
-		deadline time.Duration
-		onWait   func(c client.Client, interrupt func())
-		want     string
-		wantLeft bool
+		objects     []client.Object
+		timeout     time.Duration
+		interruptAt time.Duration
+		want        string
+		wantLeft    []string
 	}{
-		"nobody begins before --timeout": {deadline: 10 * time.Second, want: "not begun after 10s"},
-		"it is interrupted before":       {onWait: func(_ client.Client, interrupt func()) { interrupt() }, want: "interrupted"},
-		"the cluster has begun, and goes on": {
-			deadline: 10 * time.Second, want: "the cluster goes on", wantLeft: true,
-			onWait: func(c client.Client, _ func()) {
-				running := request(c)
-				running.Status.Conditions = []metav1.Condition{{Type: string(svmv1.MigrationRunning), Status: metav1.ConditionTrue}}
-				assert.NoError(t, c.Update(t.Context(), running))
-			},
-		},
-		"it is another's": {objects: []client.Object{others}, deadline: 10 * time.Second, want: "not begun after 10s", wantLeft: true},
+		"nobody begins before --timeout":       {timeout: 10 * time.Second, want: "deadline exceeded"},
+		"it is interrupted before":             {interruptAt: 5 * time.Second, want: "canceled"},
+		"another's is left as it is":           {objects: []client.Object{others()}, timeout: 10 * time.Second, want: "deadline exceeded", wantLeft: []string{"others"}},
+		"the cluster has begun, and --timeout": {objects: []client.Object{others(svmv1.MigrationRunning)}, timeout: 10 * time.Second, want: "others: context deadline exceeded; the cluster goes on", wantLeft: []string{"others"}},
+		"the cluster has begun, and it is interrupted": {objects: []client.Object{others(svmv1.MigrationRunning)},
+			interruptAt: 5 * time.Second, want: "others: context canceled; the cluster goes on", wantLeft: []string{"others"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(storedCRD()).WithObjects(tc.objects...).Build()
-			ctx, interrupt := context.WithCancel(t.Context())
-			defer interrupt()
-			e := env.New(genericiooptions.NewTestIOStreamsDiscard())
-			e.Clock = &skippingClock{FakeClock: clocktesting.NewFakeClock(time.Now()), onWait: func() {
-				if tc.onWait != nil {
-					tc.onWait(c, interrupt)
+			synctest.Test(t, func(t *testing.T) {
+				c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(storedCRD()).WithObjects(tc.objects...).Build()
+				ctx, interrupt := context.WithCancel(t.Context())
+				defer interrupt()
+				if tc.interruptAt > 0 {
+					defer time.AfterFunc(tc.interruptAt, interrupt).Stop()
 				}
-			}}
-			m := &migrator{Env: e, client: c, timeout: tc.deadline}
-			require.ErrorContains(t, m.run(ctx), tc.want)
-			assert.Equal(t, tc.wantLeft, request(c) != nil)
+				m := &migrator{Env: env.New(genericiooptions.NewTestIOStreamsDiscard()), client: c, timeout: tc.timeout}
+				require.ErrorContains(t, m.run(ctx), tc.want)
+				assert.Equal(t, tc.wantLeft, names(c))
+			})
 		})
 	}
 }
@@ -172,6 +148,54 @@ func clusterOf(t *testing.T, funcs interceptor.Funcs, names ...string) client.Cl
 	return interceptor.NewClient(builder.Build(), funcs)
 }
 
+// storedVersions reads the list of the CRD.
+func storedVersions(t *testing.T, c client.Client) []string {
+	t.Helper()
+	crd, _, err := readCRD(t.Context(), c)
+	require.NoError(t, err)
+	return crd.Status.StoredVersions
+}
+
+// succeeded is a migration that the cluster is done with.
+func succeeded(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	err := c.Get(ctx, key, object, options...)
+	if migration, isMigration := object.(*svmv1.StorageVersionMigration); isMigration {
+		migration.Status.Conditions = []metav1.Condition{{Type: string(svmv1.MigrationSucceeded), Status: metav1.ConditionTrue, Message: "all done"}}
+	}
+	return err
+}
+
+func TestAMigrationOfTheClusterIsDoneWhenTheListIsUpdated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clusterOf(t, interceptor.Funcs{Get: succeeded}, "a")
+		streams, _, out, _ := genericiooptions.NewTestIOStreams()
+		m := &migrator{Env: env.New(streams), client: c}
+		require.ErrorContains(t, m.run(t.Context()), "all objects were written, but status.storedVersions of the CRD is [v1 v2]: was the CRD changed meanwhile?")
+		assert.Contains(t, out.String(), "Succeeded: all done\n")
+
+		time.AfterFunc(5*time.Second, func() {
+			crd, _, err := readCRD(t.Context(), c)
+			assert.NoError(t, err)
+			crd.Status.StoredVersions = []string{"v2"}
+			assert.NoError(t, c.Status().Update(t.Context(), crd))
+		})
+		require.NoError(t, m.run(t.Context()))
+		assert.Contains(t, out.String(), "status.storedVersions is [v2]\n")
+	})
+}
+
+func TestAChangeOfTheCRDDuringTheRewriteLeavesTheList(t *testing.T) {
+	c := clusterOf(t, interceptor.Funcs{List: without, Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+		crd, _, err := readCRD(ctx, c)
+		require.NoError(t, err)
+		crd.Spec.Versions[0].Storage, crd.Spec.Versions[1].Storage = true, false
+		return errors.Join(c.Update(ctx, crd), c.Update(ctx, object, options...))
+	}}, "a")
+	err := (&migrator{Env: env.New(genericiooptions.NewTestIOStreamsDiscard()), client: c}).run(t.Context())
+	require.ErrorContains(t, err, "status.storedVersions was not updated, repeat the command: ")
+	assert.Equal(t, []string{"v1", "v2"}, storedVersions(t, c))
+}
+
 // without is a cluster that has no StorageVersionMigration.
 func without(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 	if _, isMigrations := list.(*svmv1.StorageVersionMigrationList); isMigrations {
@@ -187,30 +211,27 @@ func TestTheCommandWritesEachCronJobItselfWhereTheClusterDoesNot(t *testing.T) {
 	}{
 		"there is no StorageVersionMigration": {without, []string{"the cluster has no StorageVersionMigration\n"}},
 		"nobody begins with it": {nil, []string{
-			"created storageversionmigration.", "Pending\nthe cluster has not begun with it for 30s: ", "deleted storageversionmigration.",
+			"created storageversionmigration.", "Pending\n", "deleted storageversionmigration.", "the cluster has not begun with it for 30s: ",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conflicts, writes := 1, map[string]int{}
-			c := clusterOf(t, interceptor.Funcs{List: tc.list, Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
-				if object.GetName() == "busy" && conflicts > 0 {
-					conflicts--
-					return apierrors.NewConflict(schema.GroupResource{}, "busy", nil)
+			synctest.Test(t, func(t *testing.T) {
+				writes := map[string]int{}
+				c := clusterOf(t, interceptor.Funcs{List: tc.list, Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+					writes[object.GetName()]++
+					if object.GetName() == "written-by-others" {
+						return apierrors.NewConflict(schema.GroupResource{}, object.GetName(), nil)
+					}
+					return c.Update(ctx, object, options...)
+				}}, "idle", "written-by-others")
+				streams, _, out, _ := genericiooptions.NewTestIOStreams()
+				require.NoError(t, (&migrator{Env: env.New(streams), client: c}).run(t.Context()), out)
+				for _, want := range append(tc.wantOuts, "writing each CronJob as it is, to store it as v2\nwrote 2 CronJobs\nstatus.storedVersions is [v2]\n") {
+					assert.Contains(t, out.String(), want)
 				}
-				writes[object.GetName()]++
-				return c.Update(ctx, object, options...)
-			}}, "busy", "idle")
-			streams, _, out, _ := genericiooptions.NewTestIOStreams()
-			e := env.New(streams)
-			e.Clock = &skippingClock{FakeClock: clocktesting.NewFakeClock(time.Now()), onWait: func() {}}
-			require.NoError(t, (&migrator{Env: e, client: c}).run(t.Context()), out)
-			for _, want := range append(tc.wantOuts, "writing each CronJob as it is, to store it as v2\nwrote 2 CronJobs\nstatus.storedVersions is [v2]\n") {
-				assert.Contains(t, out.String(), want)
-			}
-			assert.Equal(t, map[string]int{"busy": 1, "idle": 1}, writes)
-			crd, err := getCRD(t.Context(), c)
-			require.NoError(t, err)
-			assert.Equal(t, []string{"v2"}, crd.Status.StoredVersions)
+				assert.Equal(t, map[string]int{"idle": 1, "written-by-others": 1}, writes)
+				assert.Equal(t, []string{"v2"}, storedVersions(t, c))
+			})
 		})
 	}
 }
@@ -227,9 +248,7 @@ func TestTheListStaysWhereOneCanNotBeWrittenAndTheOthersAreWritten(t *testing.T)
 	assert.Contains(t, out.String(), "wrote 2 CronJobs\n")
 	assert.Contains(t, errOut.String(), "error: namespace shop: CronJob bad: no\n")
 	assert.Contains(t, errOut.String(), "status.storedVersions is left as it is")
-	crd, err := getCRD(t.Context(), c)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"v1", "v2"}, crd.Status.StoredVersions)
+	assert.Equal(t, []string{"v1", "v2"}, storedVersions(t, c))
 }
 
 func TestACheckNamesEachCronJobThatWouldChangeOrBeRefusedAndWritesNothing(t *testing.T) {
