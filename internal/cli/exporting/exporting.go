@@ -14,7 +14,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -53,117 +52,81 @@ const (
 
 // NewCommand returns the command.
 func NewCommand(e *env.Env) *cobra.Command {
-	options, spec := &handover.Options{}, ""
+	x := &exporter{Handover: handover.Handover{Env: e}}
 	command := &cobra.Command{
 		Use:               "export NAME...",
 		Short:             "Hand over from CronJobs of ours to the built-in ones",
 		Long:              long,
 		Example:           example,
-		Args:              func(_ *cobra.Command, names []string) error { return options.CheckChosen(names) },
+		Args:              func(_ *cobra.Command, names []string) error { return x.CheckChosen(names) },
 		ValidArgsFunction: cronjobs.CompleteNames(e, 0),
 		RunE: func(command *cobra.Command, names []string) error {
-			if spec != "" && spec != specOurs && spec != specOriginal {
-				return fmt.Errorf("--spec=%s: use %s or %s", spec, specOurs, specOriginal)
+			if x.spec != "" && x.spec != specOurs && x.spec != specOriginal {
+				return fmt.Errorf("--spec=%s: use %s or %s", x.spec, specOurs, specOriginal)
 			}
-			batch, err := handover.NewBatch(e, options, names)
-			if err != nil {
-				return err
-			}
-			x := &exporter{Batch: batch, spec: spec}
-			return batch.Each(command.Context(), builtin.OursGVK, names, x.run)
+			return x.Each(command.Context(), builtin.OursGVK, names, x.run)
 		},
 	}
-	command.Flags().StringVar(&spec, "spec", "",
+	command.Flags().StringVar(&x.spec, "spec", "",
 		`Whose spec the built-in shall have where they differ: "ours", or "original" for what it had when it was imported.`)
-	options.AddFlags(command, "Export")
+	x.AddFlags(command, "Export")
 	return command
 }
 
 // exporter exports one CronJob after the other.
 type exporter struct {
-	*handover.Batch
+	handover.Handover
 	spec string
 }
 
 // run exports one.
-func (x *exporter) run(ctx context.Context, object *unstructured.Unstructured) error {
-	ours := &v1.CronJob{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, ours); err != nil {
-		return fmt.Errorf("not a CronJob of %s: %w", v1.GroupVersion, err)
+func (x *exporter) run(ctx context.Context, object *unstructured.Unstructured) (handover.Outcome, error) {
+	decoded, err := cronjobs.DecodeV1(object)
+	if err != nil {
+		return handover.Outcome{}, err
 	}
-	exported, notes := builtin.Export(ours)
-	metav1.SetMetaDataAnnotation(&exported.ObjectMeta, handover.ExportedFromAnnotation, string(ours.UID))
-	if x.Printer != nil {
-		return x.Printer.PrintObj(exported, x.Env.Out)
+	exported, notes := builtin.Export(decoded)
+	metav1.SetMetaDataAnnotation(&exported.ObjectMeta, handover.ExportedFromAnnotation, string(decoded.UID))
+	if x.PrintsManifests() {
+		return handover.Outcome{}, x.PrintManifest(exported)
 	}
-	existing := &batchv1.CronJob{}
-	found, err := x.Find(ctx, existing)
+	ours, to := handover.Ours(decoded), handover.BuiltIn(exported)
+	existing, err := x.Find(ctx, ours, to)
 	switch {
 	case err != nil:
-		return err
-	case !found:
-		return x.create(ctx, handover.Ours(ours), exported, notes)
-	case !handover.ArePair(existing, ours):
-		return fmt.Errorf("%s is there already and has nothing to do with this one: it is left alone", handover.BuiltIn(existing))
-	default:
+		return handover.Outcome{}, err
+	case existing != nil:
 		return x.goBack(ctx, ours, existing)
-	}
-}
-
-// create exports one that has no counterpart yet.
-func (x *exporter) create(ctx context.Context, ours *handover.Participant, exported *batchv1.CronJob, notes []string) error {
-	if err := ours.RefuseKeeper(); err != nil {
-		return err
-	}
-	if err := x.Check(ctx, exported); err != nil {
-		return err
-	}
-	missed, err := x.HandOver(ctx, ours, func(ctx context.Context, _ time.Time, suspended bool) (*handover.Participant, error) {
-		exported.Spec.Suspend = &suspended
-		return x.Create(ctx, exported)
-	})
-	if err != nil {
-		return err
 	}
 	done := "exported and running, ours is suspended"
 	if ours.SuspendedByOthers() {
 		done = "exported, suspended as ours is"
 	}
-	x.Done(done, missed, notes...)
-	return nil
+	missed, err := x.HandOverToNew(ctx, ours, to)
+	return handover.Outcome{Done: done, Missed: missed, Notes: notes}, err
 }
 
 // goBack hands over to one that is there.
-func (x *exporter) goBack(ctx context.Context, c *v1.CronJob, original *batchv1.CronJob) error {
-	ours, to := handover.Ours(c), handover.BuiltIn(original)
+func (x *exporter) goBack(ctx context.Context, ours, to *handover.Participant) (handover.Outcome, error) {
 	if ours.Suspended() && !to.SuspendedByUs() {
-		x.Done("already exported, ours is suspended", time.Time{})
-		return nil
+		return handover.Outcome{Done: "already exported, ours is suspended"}, nil
 	}
-	if err := ours.RefuseKeeper(); err != nil {
-		return err
-	}
-	wanted, changed, err := x.specFor(ctx, c, original)
+	original := to.Object.(*batchv1.CronJob)                                    //nolint:forcetypeassert // it is the built-in
+	wanted, changed, err := x.specFor(ctx, ours.Object.(*v1.CronJob), original) //nolint:forcetypeassert // it is ours
 	if err != nil {
-		return err
+		return handover.Outcome{}, err
 	}
-	suspended := ours.SuspendedByOthers() || to.SuspendedByOthers()
-	missed, err := x.HandOver(ctx, ours, func(ctx context.Context, stoppedAt time.Time, suspended bool) (*handover.Participant, error) {
+	result := handover.Outcome{Done: "handed back, the built-in runs and ours is suspended"}
+	if ours.SuspendedByOthers() || to.SuspendedByOthers() {
+		result.Done = "handed back; the built-in stays suspended, as it was before or as ours is"
+	}
+	if len(changed) > 0 {
+		result.Notes = []string{fmt.Sprintf("%s: as of %s", strings.Join(changed, ", "), x.spec)}
+	}
+	result.Missed, err = x.HandOver(ctx, ours, func(ctx context.Context, stoppedAt time.Time, suspended bool) (*handover.Participant, error) {
 		return x.resume(ctx, original, wanted, stoppedAt, suspended)
 	})
-	if err != nil {
-		return err
-	}
-	done := "handed back, the built-in runs and ours is suspended"
-	if suspended {
-		done = "handed back; the built-in stays suspended, as it was before or as ours is"
-	}
-	var notes []string
-	if len(changed) > 0 {
-		notes = append(notes, fmt.Sprintf("%s: as of %s", strings.Join(changed, ", "), x.spec))
-	}
-	x.Done(done, missed, notes...)
-	return nil
+	return result, err
 }
 
 // specFor returns the original with the spec that it is to get, and the fields in which ours
@@ -195,22 +158,18 @@ func (x *exporter) resume(ctx context.Context, original, wanted *batchv1.CronJob
 	if !to.SuspendedByUs() {
 		return to, nil
 	}
-	if wanted != original {
-		changed := original.DeepCopy()
-		changed.Spec = wanted.Spec
-		if err := x.Client.Patch(ctx, changed, client.MergeFrom(original)); err != nil {
-			return nil, fmt.Errorf("updating %s: %w", to, err)
-		}
-		original = changed
+	changed := original.DeepCopy()
+	changed.Spec = wanted.Spec
+	if err := x.Client.Patch(ctx, changed, client.MergeFrom(original)); err != nil {
+		return nil, fmt.Errorf("updating %s: %w", to, err)
 	}
 	// The newest tick that is not the built-in's any more, if it has not run that itself.
-	if tick := handover.BuiltIn(original).LastTick(stoppedAt); !tick.IsZero() {
-		changed := original.DeepCopy()
+	if tick := handover.BuiltIn(changed).LastTick(stoppedAt); !tick.IsZero() {
+		before := changed.DeepCopy()
 		changed.Status.LastScheduleTime = &metav1.Time{Time: tick}
-		if err := x.Client.Status().Patch(ctx, changed, client.MergeFrom(original)); err != nil {
+		if err := x.Client.Status().Patch(ctx, changed, client.MergeFrom(before)); err != nil {
 			return nil, fmt.Errorf("setting status.lastScheduleTime of %s: %w", to, err)
 		}
-		original = changed
 	}
-	return x.Resume(handover.BuiltIn(original))(ctx, stoppedAt, suspended)
+	return x.Resume(ctx, handover.BuiltIn(changed), suspended)
 }

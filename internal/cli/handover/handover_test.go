@@ -4,9 +4,11 @@
 package handover
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -16,8 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -29,53 +31,42 @@ import (
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
-var created = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+// created is on the day on which a synctest bubble begins.
+var created = time.Date(2000, 1, 1, 10, 0, 0, 0, time.UTC)
 
-// jumpingClock is a clock that is there already when it is waited for, and tells whom it concerns.
-type jumpingClock struct {
-	*clocktesting.FakeClock
-	onStep func(time.Time)
-}
-
-func (c *jumpingClock) After(d time.Duration) <-chan time.Time {
-	c.Step(d)
-	if c.onStep != nil {
-		c.onStep(c.Now())
-	}
-	there := make(chan time.Time, 1)
-	there <- c.Now()
-	return there
+// at is a time of that day.
+func at(t *testing.T, clock string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.DateTime, created.Format(time.DateOnly)+" "+clock)
+	require.NoError(t, err)
+	return at
 }
 
 // scene is a cluster in which nobody but the test acts, at a time of day.
 type scene struct {
 	*Handover
-	clock *jumpingClock
-	said  []string
+	said *bytes.Buffer
 }
 
 func newScene(t *testing.T, now string, objects ...client.Object) *scene {
 	t.Helper()
-	at, err := time.Parse(time.TimeOnly, now)
-	require.NoError(t, err)
-	at = created.Truncate(24 * time.Hour).Add(at.Sub(at.Truncate(24 * time.Hour)))
+	time.Sleep(time.Until(at(t, now)))
 	scheme := runtime.NewScheme()
 	require.NoError(t, errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)))
-	s := &scene{clock: &jumpingClock{FakeClock: clocktesting.NewFakeClock(at)}}
-	s.Handover = &Handover{
-		Client:  fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&batchv1.CronJob{}).Build(),
-		Options: &Options{Grace: 5 * time.Second}, Env: &env.Env{Clock: s.clock}, Say: func(text string) { s.said = append(s.said, text) },
-	}
-	return s
+	streams, _, _, errOut := genericiooptions.NewTestIOStreams()
+	return &scene{said: errOut, Handover: &Handover{
+		Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&batchv1.CronJob{}).Build(),
+		DryRun: cronjobs.DryRunNone, Grace: 5 * time.Second, Env: env.New(streams),
+	}}
 }
 
 // originalAt is a built-in CronJob that has run last at a time of day.
-func originalAt(schedule, lastRun string) *batchv1.CronJob {
+func originalAt(t *testing.T, schedule, lastRun string) *batchv1.CronJob {
+	t.Helper()
 	c := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c", UID: "u", CreationTimestamp: metav1.NewTime(created)}}
 	c.Spec.Schedule, c.Spec.Suspend = schedule, new(false)
 	if lastRun != "" {
-		at, _ := time.Parse(time.TimeOnly, lastRun)
-		c.Status.LastScheduleTime = &metav1.Time{Time: created.Truncate(24 * time.Hour).Add(at.Sub(at.Truncate(24 * time.Hour)))}
+		c.Status.LastScheduleTime = &metav1.Time{Time: at(t, lastRun)}
 	}
 	return c
 }
@@ -89,8 +80,8 @@ func (s *scene) handOver(t *testing.T, original *batchv1.CronJob, fail error) (t
 		if fail != nil {
 			return nil, fail
 		}
-		startedAt = new(s.clock.Now())
-		return Ours(builders.MakeCronJob("c").Created(s.clock.Now().Truncate(time.Second)).Suspend(suspended).Obj()), nil
+		startedAt = new(time.Now().UTC())
+		return Ours(builders.MakeCronJob("c").Created(time.Now().Truncate(time.Second)).Suspend(suspended).Obj()), nil
 	})
 	return missed, startedAt, err
 }
@@ -127,47 +118,52 @@ func TestAMomentIsChosenAtWhichNoTickIsLost(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			original := originalAt(test.schedule, test.lastRun)
-			s := newScene(t, test.now, original)
-			if test.runsItsTicks {
-				s.clock.onStep = func(now time.Time) {
-					last := s.side(t, original).Object.(*batchv1.CronJob)
-					if tick := now.Truncate(10 * time.Minute); !last.Status.LastScheduleTime.Time.Equal(tick) && !*last.Spec.Suspend {
-						last.Status.LastScheduleTime = &metav1.Time{Time: tick}
-						require.NoError(t, s.Client.Status().Update(t.Context(), last))
-					}
+			synctest.Test(t, func(t *testing.T) {
+				original := originalAt(t, test.schedule, test.lastRun)
+				s := newScene(t, test.now, original)
+				if test.runsItsTicks {
+					tick := time.Now().Truncate(10 * time.Minute).Add(10 * time.Minute)
+					defer time.AfterFunc(time.Until(tick), func() {
+						last := s.side(t, original).Object.(*batchv1.CronJob)
+						if !*last.Spec.Suspend {
+							last.Status.LastScheduleTime = &metav1.Time{Time: tick}
+							assert.NoError(t, s.Client.Status().Update(t.Context(), last))
+						}
+					}).Stop()
 				}
-			}
-			missedAt, started, err := s.handOver(t, original, nil)
-			require.NoError(t, err)
-			require.NotNil(t, started)
-			assert.Equal(t, test.wantStarted, started.Truncate(time.Second).Format(time.TimeOnly))
-			missed := ""
-			if !missedAt.IsZero() {
-				missed = missedAt.Format(time.TimeOnly)
-			}
-			assert.Equal(t, test.wantMissed, missed)
-			assert.True(t, s.side(t, original).SuspendedByUs())
+				missedAt, started, err := s.handOver(t, original, nil)
+				require.NoError(t, err)
+				require.NotNil(t, started)
+				assert.Equal(t, test.wantStarted, started.Truncate(time.Second).Format(time.TimeOnly))
+				missed := ""
+				if !missedAt.IsZero() {
+					missed = missedAt.UTC().Format(time.TimeOnly)
+				}
+				assert.Equal(t, test.wantMissed, missed)
+				assert.True(t, s.side(t, original).SuspendedByUs())
+			})
 		})
 	}
 }
 
 func TestADryRunPromisesNoMoreThanTheHandOverDoes(t *testing.T) {
-	original := originalAt("@daily", "")
-	original.Spec.ConcurrencyPolicy = batchv1.ForbidConcurrent
-	running := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "ns", Name: "c-1", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(original, builtin.GVK)},
-	}}
-	s := newScene(t, "12:00:00", original, running)
-	for _, dryRun := range []cronjobs.DryRun{cronjobs.DryRunClient, cronjobs.DryRunServer} {
-		b := &Batch{Handover: &Handover{Options: &Options{DryRun: dryRun}, Env: &env.Env{Clock: s.clock}, Client: s.Client}}
-		_, err := b.HandOver(t.Context(), s.side(t, original), nil)
-		require.ErrorContains(t, err, "job.batch/c-1 runs, and spec.concurrencyPolicy is Forbid", dryRun)
-		b.Wait = true
-		_, err = b.HandOver(t.Context(), s.side(t, original), nil)
-		require.NoError(t, err, dryRun)
-	}
-	assert.False(t, s.side(t, original).Suspended(), "nothing was changed")
+	synctest.Test(t, func(t *testing.T) {
+		original := originalAt(t, "@daily", "")
+		original.Spec.ConcurrencyPolicy = batchv1.ForbidConcurrent
+		running := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ns", Name: "c-1", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(original, builtin.GVK)},
+		}}
+		s := newScene(t, "12:00:00", original, running)
+		for _, dryRun := range []cronjobs.DryRun{cronjobs.DryRunClient, cronjobs.DryRunServer} {
+			s.DryRun, s.Wait = dryRun, false
+			_, err := s.HandOver(t.Context(), s.side(t, original), nil)
+			require.ErrorContains(t, err, "job.batch/c-1 runs, and spec.concurrencyPolicy is Forbid", dryRun)
+			s.Wait = true
+			_, err = s.HandOver(t.Context(), s.side(t, original), nil)
+			require.NoError(t, err, dryRun)
+		}
+		assert.False(t, s.side(t, original).Suspended(), "nothing was changed")
+	})
 }
 
 func TestAfterAFailureNeverBothRun(t *testing.T) {
@@ -185,40 +181,69 @@ func TestAfterAFailureNeverBothRun(t *testing.T) {
 		"interrupted":     {context.Canceled, false, "repeat the command"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			original := originalAt("@hourly", "10:00:00")
-			s := newScene(t, "10:30:00", original)
-			_, _, err := s.handOver(t, original, test.fail)
-			require.ErrorIs(t, err, test.fail)
-			require.ErrorContains(t, err, test.want)
-			last := s.side(t, original)
-			assert.Equal(t, test.wantResumed, !last.Suspended())
-			assert.Equal(t, test.wantResumed, last.suspendBefore() == "")
+			synctest.Test(t, func(t *testing.T) {
+				original := originalAt(t, "@hourly", "10:00:00")
+				s := newScene(t, "10:30:00", original)
+				_, _, err := s.handOver(t, original, test.fail)
+				require.ErrorIs(t, err, test.fail)
+				require.ErrorContains(t, err, test.want)
+				last := s.side(t, original)
+				assert.Equal(t, test.wantResumed, !last.Suspended())
+				assert.Equal(t, test.wantResumed, last.suspendBefore() == "")
 
-			// Either way a repeat gets there.
-			_, started, err := s.handOver(t, original, nil)
-			require.NoError(t, err)
-			assert.NotNil(t, started)
+				// Either way a repeat gets there.
+				_, started, err := s.handOver(t, original, nil)
+				require.NoError(t, err)
+				assert.NotNil(t, started)
+			})
 		})
 	}
 }
 
-func TestAnInterruptionWhileWaitingLeavesTheOriginalAsItWas(t *testing.T) {
-	original := originalAt("@hourly", "10:00:00")
-	original.Spec.ConcurrencyPolicy = batchv1.ForbidConcurrent
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "j", OwnerReferences: []metav1.OwnerReference{
-		*metav1.NewControllerRef(original, batchv1.SchemeGroupVersion.WithKind("CronJob")),
-	}}}
-	s := newScene(t, "10:30:00", original, job)
-	s.Wait = true
-	ctx, cancel := context.WithCancel(t.Context())
-	s.Say = func(text string) {
-		assert.Equal(t, "waiting for job.batch/j to end", text)
-		assert.True(t, s.side(t, original).SuspendedByUs())
-		cancel()
+func TestWaitingForAJobInVainLeavesTheOriginalAsItWas(t *testing.T) {
+	for name, test := range map[string]struct {
+		timeout time.Duration
+		want    string
+	}{
+		"an interruption":  {0, "context canceled; cronjob.batch/c is as it was"},
+		"--timeout passes": {time.Second, "a Job still runs after 1s: --timeout allows for more; cronjob.batch/c is as it was"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				original := originalAt(t, "@hourly", "10:00:00")
+				original.Spec.ConcurrencyPolicy = batchv1.ForbidConcurrent
+				job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+					Namespace: "ns", Name: "j", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(original, builtin.GVK)},
+				}}
+				s := newScene(t, "10:30:00", original, job)
+				s.Wait, s.Timeout = true, test.timeout
+				ctx, cancel := context.WithCancel(t.Context())
+				defer time.AfterFunc(time.Minute, func() {
+					assert.True(t, s.side(t, original).SuspendedByUs())
+					cancel()
+				}).Stop()
+				_, err := s.HandOver(ctx, s.side(t, original), nil)
+				require.EqualError(t, err, test.want)
+				assert.Equal(t, "c: waiting for job.batch/j to end\n", s.said.String())
+				assert.False(t, s.side(t, original).Suspended())
+				cancel()
+			})
+		})
 	}
-	_, err := s.HandOver(ctx, s.side(t, original), nil)
-	require.ErrorIs(t, err, context.Canceled)
-	assert.False(t, s.side(t, original).Suspended())
+}
+
+func TestASpecThatWasEditedMeanwhileIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		original := originalAt(t, "@hourly", "10:00:00")
+		s := newScene(t, "10:30:00", original)
+		asRead := s.side(t, original)
+		edited := s.side(t, original).Object.(*batchv1.CronJob) //nolint:forcetypeassert // it is the built-in
+		edited.Generation++
+		require.NoError(t, s.Client.Update(t.Context(), edited))
+		_, err := s.HandOver(t.Context(), asRead, nil)
+		require.ErrorContains(t, err, "suspending cronjob.batch/c: it was changed meanwhile")
+		assert.False(t, s.side(t, original).Suspended())
+	})
 }
 
 func TestWhetherItIsSuspendedIsOnesOwn(t *testing.T) {

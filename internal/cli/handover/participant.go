@@ -19,8 +19,8 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/plan"
-	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
 const (
@@ -76,14 +76,10 @@ func Ours(c *v1.CronJob) *Participant {
 
 // participantOf is the participant that a CronJob of either kind is.
 func participantOf(object client.Object) *Participant {
-	switch c := object.(type) {
-	case *batchv1.CronJob:
+	if c, isBuiltIn := object.(*batchv1.CronJob); isBuiltIn {
 		return BuiltIn(c)
-	case *v1.CronJob:
-		return Ours(c)
-	default:
-		panic(fmt.Sprintf("a %T is no CronJob", object))
 	}
+	return Ours(object.(*v1.CronJob)) //nolint:forcetypeassert // there is no third kind
 }
 
 // String names the participant as kubectl does.
@@ -97,6 +93,23 @@ func (p *Participant) String() string {
 func (p *Participant) isBuiltIn() bool {
 	_, ok := p.Object.(*batchv1.CronJob)
 	return ok
+}
+
+// empty returns an object with nothing but the kind and the name of the participant. To decode into
+// another would leave there what has been removed.
+func (p *Participant) empty() client.Object {
+	name := metav1.ObjectMeta{Namespace: p.GetNamespace(), Name: p.GetName()}
+	if p.isBuiltIn() {
+		return &batchv1.CronJob{ObjectMeta: name}
+	}
+	return &v1.CronJob{ObjectMeta: name}
+}
+
+// since returns the participant as it is now, with what an older state says of it: the status of
+// one of ours that is suspended no longer says up to when its ticks were handled.
+func (p *Participant) since(older *Participant) *Participant {
+	p.handledUntil = newest(p.handledUntil, older.handledUntil)
+	return p
 }
 
 // Suspended reports whether it starts nothing.
@@ -119,8 +132,16 @@ func (p *Participant) SuspendedByOthers() bool {
 
 func (p *Participant) suspendBefore() string { return p.GetAnnotations()[SuspendBeforeAnnotation] }
 
-// RefuseKeeper is an error when an owner or a tool would resume the CronJob.
-func (p *Participant) RefuseKeeper() error {
+// setSuspend sets whether one that is to be created starts nothing.
+func (p *Participant) setSuspend(suspend bool) {
+	p.view.Spec.Suspend = &suspend
+	if c, isBuiltIn := p.Object.(*batchv1.CronJob); isBuiltIn {
+		c.Spec.Suspend = &suspend
+	}
+}
+
+// refuseKeeper is an error when an owner or a tool would resume the CronJob.
+func (p *Participant) refuseKeeper() error {
 	keeper := ""
 	for _, keys := range []map[string]string{p.GetAnnotations(), p.GetLabels()} {
 		for key := range keys {
@@ -136,10 +157,9 @@ func (p *Participant) RefuseKeeper() error {
 	return nil
 }
 
-// ArePair reports whether one of the two was made from the other.
-func ArePair(original *batchv1.CronJob, ours *v1.CronJob) bool {
-	return original.Annotations[ExportedFromAnnotation] == string(ours.UID) ||
-		ours.Annotations[ImportedFromAnnotation] == string(original.UID)
+// origin is the UID of the CronJob that this one was made from; "" if it was not.
+func (p *Participant) origin() string {
+	return cmp.Or(p.GetAnnotations()[ImportedFromAnnotation], p.GetAnnotations()[ExportedFromAnnotation])
 }
 
 // forbidsOverlap reports whether the concurrency policy lets no two Jobs run at once.
@@ -151,24 +171,17 @@ func (p *Participant) forbidsOverlap() bool {
 // lastRun is the last tick that it has run; zero for none.
 func (p *Participant) lastRun() time.Time { return timeOf(p.view.Status.LastScheduleTime) }
 
-// ticks are those of its schedule; none if that is invalid.
-func (p *Participant) ticks() schedule.Ticks {
-	ticks, _ := cronjobs.Schedule(p.view)
-	return ticks
-}
-
-// next is the first tick after an instant; zero if there is none.
+// next is the first tick after an instant; zero if there is none, or the schedule is invalid.
 func (p *Participant) next(after time.Time) time.Time {
-	tick, _ := p.ticks().Next(after)
+	ticks, _ := cronjobs.Schedule(p.view)
+	tick, _ := ticks.Next(after)
 	return tick
 }
 
 // last is the newest tick after one instant and not later than another; zero if there is none.
 func (p *Participant) last(after, until time.Time) time.Time {
-	tick, ok := p.ticks().Last(after, until)
-	if !ok {
-		return time.Time{}
-	}
+	ticks, _ := cronjobs.Schedule(p.view)
+	tick, _ := ticks.Last(after, until)
 	return tick
 }
 
@@ -194,6 +207,17 @@ func (p *Participant) unrun(until, stoppedAt time.Time) time.Time {
 func (p *Participant) startsWithin(grace time.Duration, now time.Time) bool {
 	next := p.next(now)
 	return !p.unrun(now, now).IsZero() || !next.IsZero() && !next.After(now.Add(grace))
+}
+
+// writtenAt is when this program wrote an object last, by the API server's clock, in whole seconds.
+func writtenAt(object client.Object) time.Time {
+	last := time.Time{}
+	for _, entry := range object.GetManagedFields() {
+		if entry.Manager == env.FieldManager && entry.Subresource == "" {
+			last = newest(last, timeOf(entry.Time))
+		}
+	}
+	return last
 }
 
 func timeOf(t *metav1.Time) time.Time { return ptr.Deref(t, metav1.Time{}).Time }

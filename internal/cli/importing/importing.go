@@ -7,14 +7,12 @@ package importing
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
@@ -45,7 +43,7 @@ const example = `  # See what would be done in the namespace shop
 
 // NewCommand returns the command.
 func NewCommand(e *env.Env) *cobra.Command {
-	options, suspendOriginal := &handover.Options{}, false
+	i := &importer{Handover: handover.Handover{Env: e}}
 	command := &cobra.Command{
 		Use:               "import [NAME...]",
 		Short:             "Make CronJobs of ours from the built-in ones, and hand over to them",
@@ -53,121 +51,69 @@ func NewCommand(e *env.Env) *cobra.Command {
 		Example:           example,
 		ValidArgsFunction: cronjobs.CompleteBuiltinNames(e),
 		RunE: func(command *cobra.Command, names []string) error {
-			batch, err := handover.NewBatch(e, options, names)
-			if err != nil {
-				return err
-			}
-			i := &importer{Batch: batch, suspendOriginal: suspendOriginal}
-			return batch.Each(command.Context(), builtin.GVK, names, i.run)
+			return i.Each(command.Context(), builtin.GVK, names, i.run)
 		},
 	}
-	command.Flags().BoolVar(&suspendOriginal, "suspend-original", false, "Suspend the original and have the new one run instead.")
-	options.AddFlags(command, "Import")
+	command.Flags().BoolVar(&i.suspendOriginal, "suspend-original", false, "Suspend the original and have the new one run instead.")
+	i.AddFlags(command, "Import")
 	return command
 }
 
 // importer imports one CronJob after the other.
 type importer struct {
-	*handover.Batch
+	handover.Handover
 	suspendOriginal bool
 }
 
 // run imports one.
-func (i *importer) run(ctx context.Context, object *unstructured.Unstructured) error {
-	original, lost, err := builtin.Decode(object)
+func (i *importer) run(ctx context.Context, object *unstructured.Unstructured) (handover.Outcome, error) {
+	decoded, lost, err := builtin.Decode(object)
 	if err != nil {
-		return err
+		return handover.Outcome{}, err
 	}
-	ours, notes := builtin.Import(original)
-	notes = append(lost, notes...)
-	metav1.SetMetaDataAnnotation(&ours.ObjectMeta, handover.ImportedFromAnnotation, string(original.UID))
-	if i.Printer != nil {
-		return i.Printer.PrintObj(ours, i.Env.Out)
+	imported, notes := builtin.Import(decoded)
+	metav1.SetMetaDataAnnotation(&imported.ObjectMeta, handover.ImportedFromAnnotation, string(decoded.UID))
+	if i.PrintsManifests() {
+		return handover.Outcome{}, i.PrintManifest(imported)
 	}
-	existing := &v1.CronJob{}
-	found, err := i.Find(ctx, existing)
+	original, ours := handover.BuiltIn(decoded), handover.Ours(imported)
+	existing, err := i.Find(ctx, original, ours)
 	switch {
 	case err != nil:
-		return err
-	case !found:
-		return i.create(ctx, handover.BuiltIn(original), ours, notes)
-	case !handover.ArePair(original, existing):
-		return fmt.Errorf("%s is there already and was not imported from this one: it is left alone", handover.Ours(existing))
-	default:
-		return i.goOn(ctx, handover.BuiltIn(original), handover.Ours(existing))
-	}
-}
-
-// create imports one that has no counterpart yet.
-func (i *importer) create(ctx context.Context, original *handover.Participant, ours *v1.CronJob, notes []string) error {
+		return handover.Outcome{}, err
+	case existing != nil:
+		return i.goOn(ctx, original, existing)
 	// An interrupted hand-over goes on, with the flag or without.
-	handsOver := !original.SuspendedByOthers() && (i.suspendOriginal || original.SuspendedByUs())
-	if handsOver {
-		if err := original.RefuseKeeper(); err != nil {
-			return err
-		}
+	case !original.SuspendedByOthers() && (i.suspendOriginal || original.SuspendedByUs()):
+		missed, err := i.HandOverToNew(ctx, original, ours)
+		return handover.Outcome{Done: "imported and running, the original is suspended", Missed: missed, Notes: append(lost, notes...)}, err
 	}
-	if err := i.Check(ctx, ours); err != nil {
-		return err
+	done := "imported, suspended as the original is; kubectl cronjob resume starts it"
+	if !original.SuspendedByOthers() {
+		done = "imported, suspended while the original goes on; --suspend-original hands over"
+		// The import has it suspended, and nobody else.
+		metav1.SetMetaDataAnnotation(&imported.ObjectMeta, handover.SuspendBeforeAnnotation, "false")
 	}
-	missed, err := i.start(ctx, original, ours, handsOver)
-	if err != nil {
-		return err
-	}
-	done := "imported, suspended while the original goes on; --suspend-original hands over"
-	switch {
-	case original.SuspendedByOthers():
-		done = "imported, suspended as the original is; kubectl cronjob resume starts it"
-	case handsOver:
-		done = "imported and running, the original is suspended"
-	}
-	i.Done(done, missed, notes...)
-	return nil
-}
-
-// start creates ours, and hands over to it if handsOver says so.
-func (i *importer) start(ctx context.Context, original *handover.Participant, ours *v1.CronJob, handsOver bool) (time.Time, error) {
-	if handsOver {
-		return i.HandOver(ctx, original, func(ctx context.Context, _ time.Time, suspended bool) (*handover.Participant, error) {
-			ours.Spec.Suspend = &suspended
-			return i.Create(ctx, ours)
-		})
-	}
-	if i.DryRun != cronjobs.DryRunNone {
-		return time.Time{}, nil
-	}
-	ours.Spec.Suspend = new(true)
-	if !original.SuspendedByOthers() { // the import has it suspended, and nobody else
-		metav1.SetMetaDataAnnotation(&ours.ObjectMeta, handover.SuspendBeforeAnnotation, "false")
-	}
-	_, err := i.Create(ctx, ours)
-	return time.Time{}, err
+	_, err = i.Create(ctx, ours, true)
+	return handover.Outcome{Done: done, Notes: append(lost, notes...)}, err
 }
 
 // goOn is for one that was imported before.
-func (i *importer) goOn(ctx context.Context, original, ours *handover.Participant) error {
+func (i *importer) goOn(ctx context.Context, original, ours *handover.Participant) (handover.Outcome, error) {
 	switch {
 	case original.Suspended() && !ours.SuspendedByUs():
-		i.Done("already imported, the original is suspended", time.Time{})
-		return nil
-	case !i.suspendOriginal && !original.SuspendedByUs() && ours.Suspended():
-		i.Done("already imported, suspended while the original goes on; --suspend-original hands over", time.Time{})
-		return nil
-	case !i.suspendOriginal && !original.SuspendedByUs():
-		return errors.New("already imported, but both run: --suspend-original suspends the original")
+		return handover.Outcome{Done: "already imported, the original is suspended"}, nil
+	case i.suspendOriginal || original.SuspendedByUs():
+		done := "handed over, it runs and the original is suspended"
+		if original.SuspendedByOthers() || ours.SuspendedByOthers() {
+			done = "handed over, both are suspended as one was; kubectl cronjob resume starts ours"
+		}
+		missed, err := i.HandOver(ctx, original, func(ctx context.Context, _ time.Time, suspended bool) (*handover.Participant, error) {
+			return i.Resume(ctx, ours, suspended)
+		})
+		return handover.Outcome{Done: done, Missed: missed}, err
+	case ours.Suspended():
+		return handover.Outcome{Done: "already imported, suspended while the original goes on; --suspend-original hands over"}, nil
 	}
-	if err := original.RefuseKeeper(); err != nil {
-		return err
-	}
-	suspended := original.SuspendedByOthers() || ours.SuspendedByOthers()
-	missed, err := i.HandOver(ctx, original, i.Resume(ours))
-	if err != nil {
-		return err
-	}
-	done := "handed over, it runs and the original is suspended"
-	if suspended {
-		done = "handed over, both are suspended as one was; kubectl cronjob resume starts ours"
-	}
-	i.Done(done, missed)
-	return nil
+	return handover.Outcome{}, errors.New("already imported, but both run: --suspend-original suspends the original")
 }
