@@ -37,12 +37,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/validate"
 )
 
-// problem is what is wrong with a field.
-type problem struct {
-	rule          *rule
-	path, message string
-}
-
 // checker checks CronJobs in the order in which the API server does: the fields, the metadata, the
 // schema, and then the webhooks. It does so by the API server's own packages. The API server stops
 // at the first of these that finds something; the checker goes on without the fields that are
@@ -86,11 +80,11 @@ func newChecker(now time.Time) (*checker, error) {
 }
 
 // check returns what is wrong with a CronJob. What a template is to fill in is not checked.
-func (c *checker) check(ctx context.Context, o *manifest.Object) []problem {
-	problems := c.unknownFields(o)
+func (c *checker) check(ctx context.Context, o *manifest.Object) []finding {
+	findings := c.unknownFields(o)
 	if o.IsPatch() {
-		return append(problems, problem{&patch, "spec",
-			"not checked but for misspelled fields: without jobTemplate this is taken for a patch; check what it makes of the object"})
+		return append(findings, patch.about("spec",
+			"not checked but for misspelled fields: without jobTemplate this is taken for a patch; check what it makes of the object"))
 	}
 	s := c.schemas[o.Version]
 	r := refusals{object: o, value: s.decode(o.Value)}
@@ -99,21 +93,21 @@ func (c *checker) check(ctx context.Context, o *manifest.Object) []problem {
 	hub, err := toHub(r.value)
 	if err != nil {
 		r.add(field.ErrorList{field.Invalid(field.NewPath("spec"), field.OmitValueType{}, err.Error())})
-		return append(problems, r.problems...)
+		return append(findings, r.findings...)
 	}
 	hub.Name = cmp.Or(hub.Name, names.SimpleNameGenerator.GenerateName(hub.GenerateName))
 	form := validate.FormOf(r.value)
 	r.add(validate.Name(hub), validate.Spec(&hub.Spec, form), restartPolicy(hub))
-	var found []problem
+	found := doubts(&hub.Spec, form)
 	for _, warning := range append(validate.Warnings(&hub.Spec, form), validate.NewWarnings(&hub.Spec, c.now)...) {
-		found = append(found, problem{&warned, warning.Path, warning.Reason})
+		found = append(found, warned.about(warning.Path, warning.Reason))
 	}
-	for _, p := range append(found, doubts(&hub.Spec, form)...) {
-		if !r.concern(p.path) {
-			problems = append(problems, p)
+	for _, f := range found {
+		if !r.concern(f.Field) {
+			findings = append(findings, f)
 		}
 	}
-	return append(problems, r.problems...)
+	return append(findings, r.findings...)
 }
 
 // restartPolicy refuses a template from which no Job can be created, as the API server does.
@@ -128,22 +122,22 @@ func restartPolicy(c *v1.CronJob) field.ErrorList {
 
 // unknownFields returns those of the fields that no version has: mostly they are misspelled. The
 // API server drops them, unless it is asked to refuse them, as kubectl does.
-func (c *checker) unknownFields(o *manifest.Object) []problem {
+func (c *checker) unknownFields(o *manifest.Object) []finding {
 	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(o.Value, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil { // the metadata is refused
 		unknown = nil
 	}
 	unknown = append(unknown, pruning.PruneWithOptions(runtime.DeepCopyJSON(o.Value), c.schemas[o.Version].fields, true,
 		structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
-	var problems []problem
+	var findings []finding
 	for _, path := range unknown {
 		if o.IsPatch() && strings.Contains(path, "$") { // a directive, such as $patch
 			continue
 		}
-		problems = append(problems, problem{&unknownField, path,
-			fmt.Sprintf("there is no such field in %s; is it misspelled, or not indented right?", o.Version)})
+		findings = append(findings, unknownField.about(path,
+			fmt.Sprintf("there is no such field in %s; is it misspelled, or not indented right?", o.Version)))
 	}
-	return problems
+	return findings
 }
 
 // decode returns a new CronJob as the API server checks it: after the defaulting webhook was asked.
@@ -203,9 +197,6 @@ func toHub(value map[string]any) (*v1.CronJob, error) {
 	if raw, err = batch.Versions.ConvertJSON(raw, batch.Versions.Hub.APIVersion); err != nil {
 		return nil, err
 	}
-	converted, hub := map[string]any{}, &v1.CronJob{}
-	if err := utiljson.Unmarshal(raw, &converted); err != nil {
-		return nil, err
-	}
-	return hub, runtime.DefaultUnstructuredConverter.FromUnstructured(converted, hub)
+	hub := &v1.CronJob{}
+	return hub, utiljson.Unmarshal(raw, hub)
 }

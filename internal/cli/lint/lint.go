@@ -8,6 +8,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,10 +105,10 @@ func (c *command) run(ctx context.Context) error {
 		}
 		text, err := f.Read(c.In)
 		if err != nil {
-			findings = append(findings, unread(f, 1, err.Error()))
+			findings = append(findings, unreadable.about("", err.Error()).at(f, 1, 1))
 			continue
 		}
-		findings = append(findings, sorted(findingsIn(ctx, checker, f, text))...)
+		findings = append(findings, findingsIn(ctx, checker, f, text)...)
 		countOurs, countBuiltIn := manifest.Count(text)
 		ours, builtIn = ours+countOurs, builtIn+countBuiltIn
 	}
@@ -118,20 +119,29 @@ func (c *command) run(ctx context.Context) error {
 	return verdict(findings)
 }
 
-// findingsIn checks a file.
+// findingsIn checks a file. The findings are in the order of its lines.
 func findingsIn(ctx context.Context, checker *checker, f files.File, text []byte) []finding {
 	var findings []finding
 	objects, troubles := manifest.Objects(text)
 	for _, t := range troubles {
-		findings = append(findings, unread(f, t.Line, t.Message))
+		findings = append(findings, unreadable.about("", t.Message).at(f, t.Line, 1))
 	}
 	for i := range objects {
-		for _, p := range checker.check(ctx, &objects[i]) {
-			line, column := objects[i].Position(p.path)
-			findings = append(findings, finding{f.Name, line, column, p.rule.severity, p.rule.name, p.path, p.message})
+		for _, found := range checker.check(ctx, &objects[i]) {
+			line, column := objects[i].Position(found.Field)
+			findings = append(findings, found.at(f, line, column))
 		}
 	}
+	slices.SortStableFunc(findings, func(a, b finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
 	return findings
+}
+
+// at returns the finding at a place in a file.
+func (f finding) at(file files.File, line, column int) finding {
+	f.File, f.Line, f.Column = file.Name, line, column
+	return f
 }
 
 // verdict is the error that has the exit code. All has been printed.

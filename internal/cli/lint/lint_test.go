@@ -207,23 +207,19 @@ func TestWhatIsAcceptedAndProbablyWrongIsTold(t *testing.T) {
 		"0 0 30 * *":   "spec.schedule: day of month \"30\": nothing runs in February, as there is no such day; ",
 		"0 0 29 * *":   "spec.schedule: day of month \"29\": nothing runs in February but in leap years, as there is no such day; ",
 		"0 0 31 4,5 *": "spec.schedule: day of month \"31\": nothing runs in April, as there is no such day; ",
-		"*/45 * * * *": "spec.schedule: minute \"*/45\": the step of */45 begins anew with each hour, so that the last one is shorter (15, not 45); " +
-			"if they are to be equal, write a step that divides 60 or the interval @every 45m (every: 45m in v2)",
-		"0 */10 * * *": "spec.schedule: hour \"*/10\": the step of */10 begins anew with each day, so that the last one is shorter (4, not 10); " +
-			"if they are to be equal, write a step that divides 24 or the interval @every 10h (every: 10h in v2)",
-		"0 0 */2 * *": "spec.schedule: day of month \"*/2\": the step of */2 begins anew with each month, so that the last one is shorter; " +
-			"if they are to be equal, write the interval @every 48h (every: 48h in v2)",
-		"0 0 1 */5 *": "spec.schedule: month \"*/5\": the step of */5 begins anew with each year, so that the last one is shorter (2, not 5); " +
-			"if they are to be equal, write a step that divides 12",
-		"0 0 * * */2": "spec.schedule: day of week \"*/2\": the step of */2 begins anew with each week, so that the last one is shorter (1, not 2); " +
-			"if they are to be equal, write the interval @every 48h (every: 48h in v2)",
+		"*/45 * * * *": "spec.schedule: minute \"*/45\": the step of */45 begins anew with each hour, which it does not divide, " +
+			"so that the last one is shorter; for equal ones write another step, or an interval with @every (every in v2)",
+		"0 */10 * * *": "spec.schedule: hour \"*/10\": the step of */10 begins anew with each day, which",
+		"0 0 */2 * *":  "spec.schedule: day of month \"*/2\": the step of */2 begins anew with each month, which",
+		"0 0 1 */5 *":  "spec.schedule: month \"*/5\": the step of */5 begins anew with each year, which",
+		"0 0 * * */2":  "spec.schedule: day of week \"*/2\": the step of */2 begins anew with each week, which",
 
 		"0 0 28 * *": "", "0 0 28-31 * *": "", "0 0 L * *": "", "0 0 31,L * *": "", "0 0 31 1,3 *": "", "0 0 31 * 1": "", "0 0 */1 * *": "", "@monthly": "", "@every 45m": "",
 		"*/15 */6 * */3 *": "", "*/90 * * * *": "", "0-59/45 * * * *": "",
 	} {
 		var got string
 		for _, p := range doubts(&builders.MakeCronJob("c").Schedule(text).Obj().Spec, validate.Form{}) {
-			got += p.path + ": " + p.message
+			got += p.Field + ": " + p.Message
 		}
 		if want == "" {
 			assert.Empty(t, got, text)
@@ -242,7 +238,7 @@ func TestEachOfSeveralSchedulesIsDoubted(t *testing.T) {
 	} {
 		found := doubts(&c.Spec, validate.FormIn(apiVersion, c))
 		require.Len(t, found, 1, "there are 3 h from a tick to the next, and not 24")
-		assert.Equal(t, want, found[0].path)
+		assert.Equal(t, want, found[0].Field)
 	}
 }
 
@@ -274,7 +270,7 @@ func TestTicksThatWaitNeedJobsThatEnd(t *testing.T) {
 			c.Spec.JobTemplate.Spec.Template.Spec.ActiveDeadlineSeconds = tc.podLimit
 			var got []string
 			for _, p := range doubts(&c.Spec, validate.Form{}) {
-				got = append(got, p.rule.name)
+				got = append(got, p.Rule)
 			}
 			assert.Equal(t, tc.want, got)
 			c.Spec.ConcurrencyPolicy, c.Spec.MaxConcurrency = "Allow", nil

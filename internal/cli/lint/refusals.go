@@ -21,7 +21,7 @@ type refusals struct {
 	// value is what is left to check: the CronJob without the fields that are wrong.
 	value map[string]any
 
-	problems []problem
+	findings []finding
 	paths    []string // of the fields that are wrong
 }
 
@@ -35,7 +35,7 @@ func (r *refusals) add(layer ...field.ErrorList) {
 		}
 		paths = append(paths, err.Field)
 		if !r.object.IsPlaceholder(err.Field) {
-			r.problems = append(r.problems, problem{&invalid, err.Field, err.ErrorBody()})
+			r.findings = append(r.findings, invalid.about(err.Field, err.ErrorBody()))
 		}
 	}
 	r.paths = append(r.paths, paths...)

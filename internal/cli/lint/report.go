@@ -4,17 +4,14 @@
 package lint
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"net/url"
 	"path/filepath"
-	"slices"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
-	"tutorial.kubebuilder.io/project/internal/cli/files"
 )
 
 // severity is how bad a finding is, in SARIF's words.
@@ -50,9 +47,14 @@ var (
 	patch         = rule{"patch", severityNote, "Of a patch, only the names of fields are checked."}
 )
 
-var rules = []*rule{&unreadable, &invalid, &unknownField, &warned, &unevenStep, &skippedMonth, &noTimeLimit, &shortDeadline, &patch}
+var rules = []rule{unreadable, invalid, unknownField, warned, unevenStep, skippedMonth, noTimeLimit, shortDeadline, patch}
 
-// finding is a problem in a file.
+// about returns the finding that a field breaks the rule.
+func (r rule) about(field, message string) finding {
+	return finding{Severity: r.severity, Rule: r.name, Field: field, Message: message}
+}
+
+// finding is a problem in a file. The checks don't know where in the file the field is.
 type finding struct {
 	File     string   `json:"file"`
 	Line     int      `json:"line"`   // from 1
@@ -69,14 +71,6 @@ func (f finding) String() string {
 		return f.Message
 	}
 	return f.Field + ": " + f.Message
-}
-
-// sorted puts findings in the order of their files, as they are, and lines.
-func sorted(findings []finding) []finding {
-	slices.SortStableFunc(findings, func(a, b finding) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return findings
 }
 
 // write prints findings in a format.
@@ -109,9 +103,4 @@ func writeSARIF(to io.Writer, findings []finding) error {
 			AddLocation(sarif.NewLocationWithPhysicalLocation(place)))
 	}
 	return sarif.NewReport().AddRun(run).PrettyWrite(to)
-}
-
-// unread is the finding of a file that can't be read.
-func unread(f files.File, line int, message string) finding {
-	return finding{f.Name, line, 1, unreadable.severity, unreadable.name, "", message}
 }
