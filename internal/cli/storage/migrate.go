@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,14 +40,11 @@ const (
 	// pollInterval is the time between two looks at the migration.
 	pollInterval = time.Second
 
-	// startTimeout is how long the cluster may take to begin.
-	startTimeout = 30 * time.Second
+	// clusterTimeout is how long the cluster may take to begin, and in the end to update the list.
+	clusterTimeout = 30 * time.Second
 
 	// withdrawTimeout is how long the deletion of a request may take, after an interruption too.
 	withdrawTimeout = 10 * time.Second
-
-	// trimTimeout is how long the cluster may take to update the list after the migration.
-	trimTimeout = 30 * time.Second
 )
 
 func newMigrateCommand(e *env.Env) *cobra.Command {
@@ -80,7 +78,7 @@ type migrator struct {
 
 // errNotBegun says that the cluster has a StorageVersionMigration, and probably nobody who does it.
 var errNotBegun = fmt.Errorf("the cluster has not begun with it for %s: "+
-	"does kube-controller-manager run its storage-version-migrator-controller?", startTimeout)
+	"does kube-controller-manager run its storage-version-migrator-controller?", clusterTimeout)
 
 // run migrates to the storage version that the CRD has now.
 func (m *migrator) run(ctx context.Context) error {
@@ -100,9 +98,9 @@ func (m *migrator) run(ctx context.Context) error {
 	switch {
 	case err == nil:
 		return m.awaitStoredVersions(ctx, version)
-	case stateOf(migration) == svmv1.MigrationRunning:
+	case stateOf(migration).Type == running:
 		return fmt.Errorf("%s: %w; the cluster goes on: repeat the command to see its progress", nameOf(migration), err)
-	case stateOf(migration) == pending:
+	case stateOf(migration).Type == pending:
 		if withdrawErr := m.withdraw(ctx, migration); withdrawErr != nil {
 			err = errors.Join(err, withdrawErr)
 		} else if errors.Is(err, errNotBegun) {
@@ -120,7 +118,7 @@ func (m *migrator) request(ctx context.Context) (*svmv1.StorageVersionMigration,
 		return nil, fmt.Errorf("listing StorageVersionMigrations: %w", err)
 	}
 	for i := range list.Items {
-		if list.Items[i].Spec.Resource == resource && stateOf(&list.Items[i]) == svmv1.MigrationRunning {
+		if list.Items[i].Spec.Resource == resource && stateOf(&list.Items[i]).Type == running {
 			m.say("joined %s", nameOf(&list.Items[i]))
 			return &list.Items[i], nil
 		}
@@ -141,26 +139,22 @@ func nameOf(migration *svmv1.StorageVersionMigration) string {
 	return "storageversionmigration.storagemigration.k8s.io/" + migration.Name
 }
 
-// pending is the state of a migration that the cluster has not begun with.
-const pending svmv1.MigrationConditionType = "Pending"
+const (
+	running = string(svmv1.MigrationRunning)
+
+	// pending is the state of a migration that the cluster has not begun with.
+	pending = "Pending"
+)
 
 // stateOf is the condition that a migration has.
-func stateOf(migration *svmv1.StorageVersionMigration) svmv1.MigrationConditionType {
+func stateOf(migration *svmv1.StorageVersionMigration) metav1.Condition {
 	for _, state := range []svmv1.MigrationConditionType{svmv1.MigrationFailed, svmv1.MigrationSucceeded, svmv1.MigrationRunning} {
-		if meta.IsStatusConditionTrue(migration.Status.Conditions, string(state)) {
-			return state
+		condition := meta.FindStatusCondition(migration.Status.Conditions, string(state))
+		if condition != nil && condition.Status == metav1.ConditionTrue {
+			return *condition
 		}
 	}
-	return pending
-}
-
-// progressOf is the state of a migration and what the cluster says about it.
-func progressOf(migration *svmv1.StorageVersionMigration) string {
-	state := string(stateOf(migration))
-	if condition := meta.FindStatusCondition(migration.Status.Conditions, state); condition != nil {
-		return state + ": " + condition.Message
-	}
-	return state
+	return metav1.Condition{Type: pending}
 }
 
 // await waits until the migration has succeeded, and prints its progress.
@@ -172,19 +166,18 @@ func (m *migrator) await(ctx context.Context, migration *svmv1.StorageVersionMig
 		if err := m.client.Get(ctx, client.ObjectKeyFromObject(migration), migration); err != nil {
 			return false, err
 		}
-		progress := progressOf(migration)
-		if progress != printed {
+		state := stateOf(migration)
+		if progress := strings.TrimSuffix(state.Type+": "+state.Message, ": "); progress != printed {
 			m.say("%s", progress)
 			printed = progress
 		}
-		switch state := stateOf(migration); {
-		case state == svmv1.MigrationFailed:
-			return false, errors.New(progress)
-		case state == pending && time.Since(start) > startTimeout:
+		switch {
+		case state.Type == string(svmv1.MigrationFailed):
+			return false, errors.New("failed: " + state.Message)
+		case state.Type == pending && time.Since(start) > clusterTimeout:
 			return false, errNotBegun
-		default:
-			return state == svmv1.MigrationSucceeded, nil
 		}
+		return state.Type == string(svmv1.MigrationSucceeded), nil
 	})
 }
 
@@ -204,7 +197,7 @@ func (m *migrator) withdraw(ctx context.Context, migration *svmv1.StorageVersion
 // awaitStoredVersions waits until the cluster has taken the other versions off the list.
 func (m *migrator) awaitStoredVersions(ctx context.Context, version string) error {
 	var stored []string
-	err := wait.PollUntilContextTimeout(ctx, pollInterval, trimTimeout, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, clusterTimeout, true, func(ctx context.Context) (bool, error) {
 		crd, _, err := readCRD(ctx, m.client)
 		if err != nil {
 			return false, err
