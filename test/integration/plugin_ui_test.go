@@ -278,7 +278,7 @@ func TestPluginUIShowsAUserWhatTheyMayAndNoMore(t *testing.T) {
 	assert.False(t, *s.get("c").Spec.Suspend)
 
 	everywhere := s.startUI("--kubeconfig="+kubeconfig, "-A")
-	assert.Contains(t, everywhere.page(""), "What is shown may be old: ")
+	assert.Contains(t, everywhere.page(""), "You have no right to list the CronJobs of all namespaces")
 	assert.Contains(t, everywhere.page(""), "forbidden")
 }
 

@@ -207,12 +207,21 @@ func (ui *tab) change(name string, change func(*v1.CronJob)) {
 	require.NoError(ui.t, cluster.Client.Patch(ui.t.Context(), changed, client.MergeFrom(before)))
 }
 
-// shoot writes a screenshot for the docs.
-func (ui *tab) shoot(name string, height int64) {
+// shoot writes screenshots for the docs: of a phone, a laptop and a wide screen, in both colour schemes.
+func (ui *tab) shoot(name string) {
 	ui.t.Helper()
-	ui.do(chromedp.EmulateViewport(1100, height))
-	picture := run(ui, chromedp.CaptureScreenshot())
-	require.NoError(ui.t, os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o600))
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{390, 1280, 1920} {
+			ui.as(width, scheme)
+			picture := run(ui, chromedp.CaptureScreenshot())
+			file := fmt.Sprintf("%s-%d-%s.png", name, width, scheme)
+			if width == 1280 && scheme == "light" {
+				file = name + ".png"
+			}
+			require.NoError(ui.t, os.WriteFile(filepath.Join(*screenshots, file), picture, 0o600))
+		}
+	}
+	ui.as(1280, "light")
 }
 
 // as has the page be looked at on a screen of a width, in a colour scheme.

@@ -126,9 +126,9 @@ func (c *command) connect(ctx context.Context, group *errgroup.Group, cmd *cobra
 	site.Feed, site.Cluster, site.Rights = &feed.Feed{}, cluster, acts.NewRights(cluster, c.Clock)
 	site.Plugin = acts.NewPlugin(c.newPlugin, c.Clock, cmd)
 	site.Tasks = acts.NewTasks(site.Plugin)
-	site.Where = c.Where(config)
+	site.Where, site.Scope = c.Where(config), feed.Scope{Namespace: namespace, Selector: selector}
 	group.Go(func() error {
-		return site.Feed.Watch(ctx, config, cluster, feed.Scope{Namespace: namespace, Selector: selector}, c.Env)
+		return site.Feed.Watch(ctx, config, cluster, site.Scope, c.Env)
 	})
 	return nil
 }

@@ -38,6 +38,9 @@ type Health struct {
 	// Problem says why what is known may be old, or why nothing is; "" while all is well. JobsProblem
 	// says why the Jobs are not known, apart from what the status of the CronJobs tells.
 	Problem, JobsProblem string
+
+	// IsForbidden says that the problem is a right that the user does not have.
+	IsForbidden bool
 }
 
 // NewSnapshot returns a complete snapshot of objects.

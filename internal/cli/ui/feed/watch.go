@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -120,6 +121,7 @@ func (w *watcher) probe(ctx context.Context) {
 		now := Health{
 			Complete: cronJobsSynced != nil && cronJobsSynced(), Problem: textOf(problem),
 			JobsComplete: jobsSynced != nil && jobsSynced(), JobsProblem: textOf(jobsProblem),
+			IsForbidden: apierrors.IsForbidden(problem),
 		}
 		w.tell(now)
 		if (now.Complete || problem != nil) && (now.JobsComplete || jobsProblem != nil) {

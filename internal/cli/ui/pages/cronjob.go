@@ -82,7 +82,7 @@ func (s *Site) cronJob(r *http.Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	drawn, err := s.newChart(r)
+	drawn, err := s.chartOf(r)
 	if err != nil {
 		return view{}, err
 	}

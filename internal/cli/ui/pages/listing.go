@@ -4,7 +4,6 @@
 package pages
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -68,9 +67,6 @@ var orders = map[string]func(a, b *v1.CronJob) int{
 	"name": func(*v1.CronJob, *v1.CronJob) int { return 0 },
 	"next": compareNext,
 	"last": func(a, b *v1.CronJob) int { return lastRun(b).Compare(lastRun(a)) },
-	"failures": func(a, b *v1.CronJob) int {
-		return cmp.Compare(b.Status.ConsecutiveFailures, a.Status.ConsecutiveFailures)
-	},
 }
 
 // compareNext compares when CronJobs run next; those that do not come last.

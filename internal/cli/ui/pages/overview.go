@@ -34,16 +34,18 @@ func (s *Site) overview(r *http.Request) (view, error) {
 	}
 	content := struct {
 		listing
+		chart
 
-		Rows []row
-	}{listing: l}
+		CronJobs []row
+	}{listing: l, chart: newChart(timeline.NewWindow(now, time.Hour, 5*time.Hour))}
+	content.Heat = timeline.NewHeat(l.Matches, content.Window, now.Location())
 	last := ""
 	for _, c := range l.shown(overviewRows) {
 		r := rowOf(c, now)
 		if l.Sort == "" && r.State != last {
 			r.Heading, last = r.State, r.State
 		}
-		content.Rows = append(content.Rows, r)
+		content.CronJobs = append(content.CronJobs, r)
 	}
 	return view{Title: "Overview", Page: "overview", Content: content}, nil
 }
@@ -65,8 +67,9 @@ type row struct {
 	Runs   []v1.Run
 	Streak string
 
-	// LastJob is the Job of the newest run; "" if it had none.
+	// LastJob is the Job of the newest run, "" if it had none, and Last when that began, or its tick.
 	LastJob string
+	Last    *moment
 
 	// Active is how many Jobs run, and Since when the oldest of them began, if it is known.
 	Active int
@@ -85,7 +88,8 @@ func rowOf(c *v1.CronJob, now time.Time) row {
 		Runs: slices.Clone(c.Status.RecentRuns), Active: plan.ActiveCount(c.Status),
 	}
 	if len(r.Runs) > 0 {
-		r.LastJob = r.Runs[0].JobName
+		newest := r.Runs[0]
+		r.LastJob, r.Last = newest.JobName, momentOf(ptr.Deref(newest.StartTime, newest.ScheduledTime).Time, now)
 	}
 	slices.Reverse(r.Runs)
 	r.Streak = streak(r.Runs)
@@ -142,7 +146,7 @@ func stateOf(c *v1.CronJob, now time.Time) (state, detail string) {
 	case plan.IsSuspended(c, now):
 		return "suspended", suspension(c)
 	case plan.IsStopped(c):
-		return "stopped", ready.Message
+		return "stopped", fmt.Sprintf("after %d failures", c.Status.ConsecutiveFailures) + lastFailure(c)
 	case ready.Status == metav1.ConditionFalse:
 		return "broken", ready.Message
 	case ready.Reason == v1.ReasonCompleted:
@@ -152,7 +156,7 @@ func stateOf(c *v1.CronJob, now time.Time) (state, detail string) {
 	case start != nil && !start.After(now):
 		return "waiting", "It is due, and has not started."
 	case c.Status.ConsecutiveFailures > 0:
-		return "failing", fmt.Sprintf("%d in a row", c.Status.ConsecutiveFailures)
+		return "failing", fmt.Sprintf("%d in a row", c.Status.ConsecutiveFailures) + lastFailure(c)
 	case plan.ActiveCount(c.Status) > 0:
 		return "running", ""
 	case len(c.Status.RecentRuns) == 0:
@@ -166,6 +170,16 @@ func stateOf(c *v1.CronJob, now time.Time) (state, detail string) {
 		return "missed", "the last tick"
 	}
 	return "healthy", ""
+}
+
+// lastFailure says why the newest run that failed did, if that is known.
+func lastFailure(c *v1.CronJob) string {
+	for _, run := range c.Status.RecentRuns {
+		if run.Result == v1.RunFailed && run.Reason != "" {
+			return " · " + run.Reason
+		}
+	}
+	return ""
 }
 
 // CanResume reports whether something holds the CronJob back that a resume ends.

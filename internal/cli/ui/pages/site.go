@@ -27,7 +27,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/acts"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/feed"
-	"tutorial.kubebuilder.io/project/internal/cli/ui/timeline"
 )
 
 //go:embed templates static
@@ -46,8 +45,10 @@ type Site struct {
 	// Base is how the path of each link begins.
 	Base string
 
-	// Where names the cluster, and as whom it is used: the pages of two clusters look alike.
+	// Where names the cluster, and as whom it is used: the pages of two clusters look alike. Scope is
+	// which of its CronJobs are shown.
 	Where string
+	Scope feed.Scope
 
 	// Env has the clock, and what reads logs.
 	Env *env.Env
@@ -58,8 +59,6 @@ type Site struct {
 	Rights  *acts.Rights
 	Plugin  *acts.Plugin
 	Tasks   *acts.Tasks
-
-	heat timeline.Heat
 }
 
 // view is a page.
@@ -85,12 +84,14 @@ type layout struct {
 	view
 
 	Base, Where string
+	Scope       feed.Scope
 
-	// Problem says why what is shown may be old; Loading that not all is known yet.
-	Problem string
-	Loading bool
-	Now     time.Time
+	// Health says how much is known.
+	feed.Health
 }
+
+// Loading reports whether not all is known yet.
+func (l layout) Loading() bool { return !l.Complete && l.Problem == "" }
 
 // Handler returns what serves the pages.
 func (s *Site) Handler(ctx context.Context) http.Handler {
@@ -137,11 +138,7 @@ func (s *Site) build(r *http.Request, build func(*http.Request) (view, error)) l
 			v.Title, v.status = "Not found", http.StatusNotFound
 		}
 	}
-	snapshot := s.Feed.Snapshot()
-	return layout{
-		view: v, Base: s.Base, Where: s.Where, Now: s.Env.Clock.Now(),
-		Problem: snapshot.Problem, Loading: !snapshot.Complete && snapshot.Problem == "",
-	}
+	return layout{view: v, Base: s.Base, Where: s.Where, Scope: s.Scope, Health: s.Feed.Snapshot().Health}
 }
 
 // write answers with a template.

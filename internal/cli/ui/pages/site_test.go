@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	testingclock "k8s.io/utils/clock/testing"
@@ -97,6 +98,10 @@ func TestTheOverviewHasOfEachCronJobWhatItDoesAndHowItGoes(t *testing.T) {
 		assert.Contains(t, body, want)
 	}
 	assert.Less(t, strings.Index(body, "✔"), strings.Index(body, "✘"), "the newest run comes last")
+	assert.Contains(t, body, `>backup</a> <span class="namespace">default</span>`)
+	assert.Contains(t, body, "1 in a row · BackoffLimitExceeded")
+	assert.Contains(t, body, "last hour: 1 run known")
+	assert.Contains(t, body, "next peak 12:30: <b>1</b> in one minute")
 }
 
 func TestTheOverviewFindsCronJobs(t *testing.T) {
@@ -122,7 +127,6 @@ func TestTheOverviewFindsCronJobs(t *testing.T) {
 		"?q=team%3Ddata":          "missed",
 		"?q=ing+fail":             "failing",
 		"?q=nothing":              "",
-		"?sort=failures":          "failing missed suspended waiting other",
 		"?sort=next":              "waiting other failing missed suspended",
 		"?sort=next&state=missed": "missed",
 		"?page=99":                "failing waiting missed suspended other",
@@ -194,7 +198,7 @@ func TestTheOverviewSaysWhyACronJobDoesNotRun(t *testing.T) {
 	}
 	_, server := newSite(
 		t, byWhom, until, due, deleted, ready("e", "False", v1.ReasonJobCreationFailed, "quota is exceeded"),
-		ready("f", "False", v1.ReasonStoppedAfterFailures, "3 runs failed"), ready("g", "True", v1.ReasonWaiting, "g-1 runs"),
+		ready("f", "False", v1.ReasonStoppedAfterFailures, "and how to go on"), ready("g", "True", v1.ReasonWaiting, "g-1 runs"),
 		ready("h", "True", v1.ReasonCompleted, "No tick is left"), ready("i", "True", v1.ReasonScheduled, ""),
 	)
 	for state, want := range map[string]map[string]string{
@@ -202,7 +206,7 @@ func TestTheOverviewSaysWhyACronJobDoesNotRun(t *testing.T) {
 		"waiting":     {"c": "It is due, and has not started.", "g": "g-1 runs"},
 		"terminating": {"d": "It is being deleted"},
 		"broken":      {"e": "quota is exceeded"},
-		"stopped":     {"f": "3 runs failed"},
+		"stopped":     {"f": "after 3 failures"},
 		"completed":   {"h": "No tick is left"},
 	} {
 		body := show(t, server, "/?state="+state)
@@ -269,11 +273,43 @@ func TestAPageSaysThatItMayBeOldAndThatItIsNotComplete(t *testing.T) {
 	assert.Contains(t, show(t, server, "/"), "The CronJobs are being read")
 	site.Feed.Set(&feed.Snapshot{Health: feed.Health{Problem: "connection refused"}})
 	body := show(t, server, "/")
-	assert.Contains(t, body, "What is shown may be old: connection refused")
-	assert.NotContains(t, body, "No CronJob is like that", "nobody knows")
+	assert.Contains(t, body, "The CronJobs can't be read: connection refused")
+	assert.NotContains(t, body, "No CronJob", "nobody knows")
 	assert.NotContains(t, body, "0 of 0")
+	old := feed.NewSnapshot([]*v1.CronJob{hourly("c").Obj()})
+	old.Problem = "connection refused"
+	site.Feed.Set(old)
+	assert.Contains(t, show(t, server, "/"), "What is shown may be old: connection refused")
+}
+
+func TestAnEmptyOverviewSaysWhyAndHowToBegin(t *testing.T) {
+	site, server := newSite(t, hourly("c").Obj())
+	body := show(t, server, "/?q=nothing")
+	assert.Contains(t, body, `No CronJob is like that. <a href="?">Show all 1</a>`)
+	assert.NotContains(t, body, "import", "there are some")
+
 	site.Feed.Set(feed.NewSnapshot(nil))
-	assert.Contains(t, show(t, server, "/"), "No CronJob is like that")
+	body = show(t, server, "/")
+	for _, want := range []string{"in any namespace.", "kind: CronJob", "kubectl cronjob import --dry-run=server"} {
+		assert.Contains(t, body, want)
+	}
+	site.Scope = feed.Scope{Namespace: "shop", Selector: labels.SelectorFromSet(labels.Set{"team": "data"})}
+	body = show(t, server, "/")
+	for _, want := range []string{
+		"in the namespace shop with the labels team=data.", "<code>kubectl cronjob ui -A</code> looks into all namespaces",
+		"namespace: shop", "kubectl cronjob import -n shop",
+	} {
+		assert.Contains(t, body, want)
+	}
+
+	site.Scope = feed.Scope{}
+	site.Feed.Set(&feed.Snapshot{Health: feed.Health{Problem: "cronjobs is forbidden", IsForbidden: true}})
+	body = show(t, server, "/")
+	assert.Contains(t, body, "You have no right to list the CronJobs of all namespaces")
+	assert.Contains(t, body, "kubectl cronjob ui -n NAMESPACE")
+	assert.NotContains(t, body, "kind: CronJob")
+	site.Scope.Namespace = "shop"
+	assert.Contains(t, show(t, server, "/"), "You have no right to list the CronJobs of the namespace shop")
 }
 
 func TestAnEventSourceGetsWhatHasChanged(t *testing.T) {
@@ -343,7 +379,7 @@ func TestTheTimelineDrawsWhatIsShown(t *testing.T) {
 	_, server := newSite(t, c, hourly("other").Schedule("0 0 1 1 *").Obj())
 	body := show(t, server, "/timeline?q=backup&reach=6h")
 	assert.Equal(t, []string{"backup?reach=6h"}, namesIn(body))
-	assert.Contains(t, body, `aria-label="default/backup: 1 failed, 6 coming"`)
+	assert.Contains(t, body, `aria-label="default/backup: 1 failed, 2 coming"`)
 	assert.Contains(t, body, "BackoffLimitExceeded")
 	assert.Contains(t, body, `data-mark="/t/cronjobs/default/backup/acts/backfill"`)
 	assert.Contains(t, body, "Starts in a minute, at most 1")

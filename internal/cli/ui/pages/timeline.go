@@ -4,6 +4,7 @@
 package pages
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -15,13 +16,13 @@ import (
 // timelineRows is how many CronJobs a page of the timeline has.
 const timelineRows = 50
 
-// reach is how far a timeline goes back and ahead.
+// reach is how much time a timeline shows.
 type reach struct {
 	Name string
 	of   time.Duration
 }
 
-// reaches are those that there are; the third is the one that is not asked for.
+// reaches are those that there are; the second is the one that is not asked for.
 var reaches = []reach{
 	{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}, {"30d", 30 * 24 * time.Hour},
 }
@@ -32,32 +33,34 @@ type chart struct {
 
 	Labels  []timeline.Label
 	Rows    []timeline.Row
+	Heat    timeline.Heat
 	NowAt   float64
 	Zone    string
 	Reaches []reach
 	Reach   string
 }
 
-// newChart begins a chart of the reach that a request asks for.
-func (s *Site) newChart(r *http.Request) (chart, error) {
-	name := r.URL.Query().Get("reach")
-	if name == "" {
-		name = reaches[2].Name
-	}
+// newChart begins a chart of a window.
+func newChart(w timeline.Window) chart {
+	return chart{Window: w, Labels: w.Labels(w.Now.Location()), NowAt: w.At(w.Now), Zone: zoneOf(w.Now), Reaches: reaches}
+}
+
+// chartOf begins a chart of the reach that a request asks for. Two thirds of it are past.
+func (s *Site) chartOf(r *http.Request) (chart, error) {
+	name := cmp.Or(r.URL.Query().Get("reach"), reaches[1].Name)
 	i := slices.IndexFunc(reaches, func(r reach) bool { return r.Name == name })
 	if i < 0 {
 		return chart{}, fmt.Errorf("%w: a timeline of %q", errNotFound, name)
 	}
-	now := s.Env.Clock.Now()
-	w := timeline.NewWindow(now, reaches[i].of)
-	return chart{
-		Window: w, Labels: w.Labels(now.Location()), NowAt: w.At(now), Zone: zoneOf(now), Reaches: reaches, Reach: name,
-	}, nil
+	ahead := reaches[i].of / 3
+	c := newChart(timeline.NewWindow(s.Env.Clock.Now(), 2*ahead, ahead))
+	c.Reach = name
+	return c, nil
 }
 
 // timeline is the page of what CronJobs have run and are going to.
 func (s *Site) timeline(r *http.Request) (view, error) {
-	c, err := s.newChart(r)
+	c, err := s.chartOf(r)
 	if err != nil {
 		return view{}, err
 	}
@@ -69,17 +72,9 @@ func (s *Site) timeline(r *http.Request) (view, error) {
 	for _, cronJob := range l.shown(timelineRows) {
 		c.Rows = append(c.Rows, timeline.NewRow(cronJob, snapshot.HistoryOf(cronJob, c.Now, 0), c.Window))
 	}
-	heat := s.heat.Columns(l.Matches, c.Window, c.Now.Location())
-	busiest, isSpread := int32(0), false
-	for _, column := range heat {
-		busiest, isSpread = max(busiest, column.Starts.Count), isSpread || column.Starts.Count != column.Ticks.Count
-	}
+	c.Heat = timeline.NewHeat(l.Matches, c.Window, c.Now.Location())
 	return view{Title: "Timeline", Page: "timeline", Content: struct {
 		listing
 		chart
-
-		Heat     []timeline.Column
-		Busiest  int32
-		IsSpread bool
-	}{l, c, heat, busiest, isSpread}}, nil
+	}{l, c}}, nil
 }

@@ -5,10 +5,9 @@ package timeline
 
 import (
 	"fmt"
-	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -16,15 +15,33 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
+// Heat is the Jobs that start in each minute: before now the runs that are remembered, after it
+// those of the ticks.
+type Heat struct {
+	// Columns are those in which something starts.
+	Columns []Column
+
+	// Busiest is the most that start in one minute. IsSpread says that jitter has some start later.
+	Busiest  int32
+	IsSpread bool
+
+	// Runs and Failed count the runs of the past. Peak is the most of one minute to come, at PeakAt.
+	Runs, Failed, Peak int32
+	PeakAt             time.Time
+}
+
 // Column is a part of the width.
 type Column struct {
 	// At and Width are in per cent of the width.
 	At, Width float64
 
 	// Starts is the busiest of its minutes by the Jobs that start, and Ticks by what would start
-	// without jitter.
-	Starts, Ticks Bar
-	Title         string
+	// without jitter. Failed is as much of Starts as the share of the column's runs that failed.
+	Starts, Failed, Ticks Bar
+
+	// IsPast says that the busiest minute is not one to come.
+	IsPast bool
+	Title  string
 }
 
 // Bar is a number of Jobs. Top and Height are in per cent of the height.
@@ -33,34 +50,32 @@ type Bar struct {
 	Top, Height float64
 }
 
-// minutes counts Jobs by the minutes of a window: those that start, and those that would without
-// jitter.
-type minutes struct{ starts, ticks []int32 }
+// minutes counts Jobs by the minutes of a window: those that start, those that would without jitter,
+// and those that failed.
+type minutes struct{ starts, ticks, failed []int32 }
 
-// Heat counts the Jobs that start in each minute: before now the runs that are remembered, after it
-// those of the ticks. It remembers what it counted last. The zero value has counted nothing.
-type Heat struct {
-	mu     sync.Mutex
-	seed   maphash.Seed
-	of     uint64
-	coming minutes
-}
-
-// Columns counts the starts of CronJobs in a window, in a zone. Columns without any are left out.
-func (h *Heat) Columns(all []*v1.CronJob, w Window, zone *time.Location) []Column {
-	coming := h.count(all, w)
-	counted, past := minutes{slices.Clone(coming.starts), slices.Clone(coming.ticks)}, w.minute(w.Now)+1
-	clear(counted.starts[:past])
-	clear(counted.ticks[:past])
-	for _, c := range all {
-		for _, run := range c.Status.RecentRuns {
-			if run.StartTime != nil && w.has(run.StartTime.Time) {
-				counted.starts[w.minute(run.StartTime.Time)]++
-				counted.ticks[w.minute(run.StartTime.Time)]++
-			}
-		}
+// NewHeat counts the starts of CronJobs in a window, in a zone.
+func NewHeat(all []*v1.CronJob, w Window, zone *time.Location) Heat {
+	total, now := w.minute(w.Until)+1, w.minute(w.Now)
+	counted := minutes{make([]int32, total), make([]int32, total), make([]int32, total)}
+	for _, g := range groupsOf(all) {
+		counted.addComing(g, w)
 	}
-	return w.columns(counted, zone)
+	coming := slices.Clone(counted.starts)
+	counted.addRuns(all, w)
+	h := Heat{Columns: w.columns(counted, zone)}
+	for _, column := range h.Columns {
+		h.Busiest = max(h.Busiest, column.Starts.Count)
+		h.IsSpread = h.IsSpread || column.Starts.Count != column.Ticks.Count
+	}
+	for minute := range now + 1 {
+		h.Runs += counted.starts[minute] - coming[minute]
+		h.Failed += counted.failed[minute]
+	}
+	var at int
+	h.Peak, at = busiest(coming[now:])
+	h.PeakAt = w.From.Add(time.Duration(now+at) * time.Minute).In(zone)
+	return h
 }
 
 // minute returns which minute of the window an instant is in.
@@ -68,42 +83,52 @@ func (w Window) minute(t time.Time) int { return int(t.Sub(w.From) / time.Minute
 
 // columns makes columns of minutes.
 func (w Window) columns(counted minutes, zone *time.Location) []Column {
-	total := len(counted.starts)
-	step := max(1, total/columns)
+	step := int(w.step / time.Minute)
 	var found []Column
-	most := int32(1)
-	for first := 0; first < total; first += step {
-		end := min(first+step, total)
+	most := float64(max(1, slices.Max(counted.starts), slices.Max(counted.ticks)))
+	for first := 0; first < len(counted.starts); first += step {
+		end := min(first+step, len(counted.starts))
 		starts, at := busiest(counted.starts[first:end])
 		ticks, _ := busiest(counted.ticks[first:end])
 		if max(starts, ticks) == 0 {
 			continue
 		}
-		minute := w.From.Add(time.Duration(first+at) * time.Minute).In(zone)
-		title := fmt.Sprintf("%s: %d in this minute", minute.Format("Mon 2006-01-02 15:04"), starts)
+		minute := w.From.Add(time.Duration(first+at) * time.Minute)
+		title := fmt.Sprintf("%s: %d in this minute", minute.In(zone).Format("Mon 2006-01-02 15:04"), starts)
 		if ticks != starts {
 			title += fmt.Sprintf(", %d without jitter", ticks)
 		}
-		from := w.From.Add(time.Duration(first) * time.Minute)
-		place := w.mark("", from, from.Add(time.Duration(step)*time.Minute), "%s", title)
-		found = append(found, Column{
-			At: place.At, Width: place.Width, Title: title, Starts: Bar{Count: starts}, Ticks: Bar{Count: ticks},
-		})
-		most = max(most, starts, ticks)
-	}
-	for i := range found {
-		for _, bar := range []*Bar{&found[i].Starts, &found[i].Ticks} {
-			bar.Height = 100 * float64(bar.Count) / float64(most)
-			bar.Top = 100 - bar.Height
+		runs, failed := sum(counted.starts[first:end]), sum(counted.failed[first:end])
+		if failed > 0 {
+			title += fmt.Sprintf("; %d of %d runs failed in %s", failed, runs, strings.TrimSuffix(w.step.String(), "0s"))
 		}
+		from := w.From.Add(time.Duration(first) * time.Minute)
+		place := w.mark("", from, from.Add(w.step), "%s", title)
+		found = append(found, Column{
+			At: place.At, Width: place.Width, Title: title, IsPast: !minute.After(w.Now),
+			Starts: barOf(starts, float64(starts)/most), Ticks: barOf(ticks, float64(ticks)/most),
+			Failed: barOf(failed, float64(starts)/most*float64(failed)/float64(max(1, runs))),
+		})
 	}
 	return found
+}
+
+// barOf makes a bar that is as high as a share of the height.
+func barOf(count int32, share float64) Bar {
+	return Bar{Count: count, Top: 100 - 100*share, Height: 100 * share}
 }
 
 // busiest returns the highest count, and the minute that has it first.
 func busiest(counts []int32) (most int32, at int) {
 	most = slices.Max(counts)
 	return most, slices.Index(counts, most)
+}
+
+func sum(counts []int32) (total int32) {
+	for _, count := range counts {
+		total += count
+	}
+	return total
 }
 
 // group is CronJobs that fire at the same times.
@@ -114,72 +139,64 @@ type group struct {
 	delays map[time.Duration]int32
 }
 
-// count returns what starts in each minute of the window by schedule. Ticks that many CronJobs have
-// are computed once, and none while neither the schedules nor the window has changed.
-func (h *Heat) count(all []*v1.CronJob, w Window) minutes {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.coming.starts == nil {
-		h.seed = maphash.MakeSeed()
-	}
-	groups, of := map[string]group{}, maphash.Comparable(h.seed, [2]int64{w.From.Unix(), w.Until.Unix()})
+// groupsOf puts CronJobs together whose ticks need to be computed once.
+func groupsOf(all []*v1.CronJob) map[string]group {
+	groups := map[string]group{}
 	for _, c := range all {
 		if IsIdle(c) {
 			continue
 		}
-		key, delay := tickKey(c), plan.Jitter(c)
-		if !isInterval(c) {
+		key, delay := plan.SpecOf(&c.Spec).String(), plan.Jitter(c)
+		if strings.HasPrefix(c.Spec.Schedule, "@every") { // it counts from the last run
+			key += plan.Anchor(c, c.Status).String()
+		} else {
 			delay = delay.Truncate(time.Minute) // its ticks are on full minutes
+		}
+		if c.Spec.SuspendUntil != nil {
+			key += " suspended until " + c.Spec.SuspendUntil.String()
 		}
 		if _, ok := groups[key]; !ok {
 			groups[key] = group{c, map[time.Duration]int32{}}
 		}
 		groups[key].delays[delay]++
-		of += maphash.Comparable(h.seed, struct {
-			key   string
-			delay time.Duration
-		}{key, delay}) // in whatever order they come
 	}
-	if h.coming.starts != nil && h.of == of {
-		return h.coming
-	}
-	total := w.minute(w.Until) + 1
-	h.of, h.coming = of, minutes{make([]int32, total), make([]int32, total)}
-	for _, g := range groups {
-		h.coming.add(g, w)
-	}
-	return h.coming
+	return groups
 }
 
-func isInterval(c *v1.CronJob) bool { return strings.HasPrefix(c.Spec.Schedule, "@every") }
-
-// tickKey is the same for CronJobs that fire at the same times.
-func tickKey(c *v1.CronJob) string {
-	key := plan.SpecOf(&c.Spec).String()
-	if isInterval(c) { // it counts from the last run
-		key += plan.Anchor(c, c.Status).String()
-	}
-	if c.Spec.SuspendUntil != nil {
-		key += " suspended until " + c.Spec.SuspendUntil.String()
-	}
-	return key
-}
-
-// add adds the ticks of a group.
-func (m minutes) add(g group, w Window) {
+// addComing adds the ticks to come of a group, and the starts to come of ticks that have passed.
+func (m minutes) addComing(g group, w Window) {
 	ticks, err := cronjobs.Schedule(g.of)
 	if err != nil {
 		return
 	}
-	from := w.From
+	from := w.Now.Add(-slices.Max(slices.Collect(maps.Keys(g.delays))))
 	if until := g.of.Spec.SuspendUntil; until != nil && until.After(from) {
 		from = until.Time
 	}
 	for tick := range cronjobs.Between(ticks, from, w.Until) {
 		for delay, count := range g.delays {
-			m.ticks[w.minute(tick)] += count
-			if start := tick.Add(delay); w.has(start) {
+			if tick.After(w.Now) {
+				m.ticks[w.minute(tick)] += count
+			}
+			if start := tick.Add(delay); start.After(w.Now) && w.has(start) {
 				m.starts[w.minute(start)] += count
+			}
+		}
+	}
+}
+
+// addRuns adds the runs that are remembered.
+func (m minutes) addRuns(all []*v1.CronJob, w Window) {
+	for _, c := range all {
+		for _, run := range c.Status.RecentRuns {
+			if run.StartTime == nil || !w.has(run.StartTime.Time) {
+				continue
+			}
+			minute := w.minute(run.StartTime.Time)
+			m.starts[minute]++
+			m.ticks[minute]++
+			if run.Result == v1.RunFailed {
+				m.failed[minute]++
 			}
 		}
 	}

@@ -19,16 +19,20 @@ import (
 
 // columns is how many parts the width has in which starts are counted. The beginning of a window is
 // that of one, so that the same starts are counted together while time goes on.
-const columns = 240
+const columns = 72
 
 // Window is the time that is shown.
-type Window struct{ From, Until, Now time.Time }
+type Window struct {
+	From, Until, Now time.Time
 
-// NewWindow returns the window that reaches so far back and ahead; at least an hour.
-func NewWindow(now time.Time, reach time.Duration) Window {
-	step := max(2*reach/columns, time.Minute).Truncate(time.Minute)
-	from := now.Add(-reach).Truncate(step)
-	return Window{From: from, Until: from.Add(2*reach + step), Now: now}
+	step time.Duration // that of a column
+}
+
+// NewWindow returns the window that reaches so far back and ahead; together at least an hour.
+func NewWindow(now time.Time, back, ahead time.Duration) Window {
+	step := max((back+ahead)/columns, time.Minute).Truncate(time.Minute)
+	from := now.Add(-back).Truncate(step)
+	return Window{From: from, Until: from.Add(back + ahead + step), Now: now, step: step}
 }
 
 // At returns where an instant is, in per cent of the width. What is outside is at an end.
@@ -65,9 +69,26 @@ func (w Window) mark(kind string, from, until time.Time, format string, args ...
 type Label struct {
 	At   float64
 	Text string
+
+	// IsNow says that the text is no time but "now".
+	IsNow bool
 }
 
-// Labels returns the labels of the axis, in a zone.
+// Anchor is the part of the text that is at At, so that none is cut at the ends: a text-anchor of SVG.
+func (l Label) Anchor() string {
+	switch {
+	case l.At < labelWidth/2:
+		return "start"
+	case l.At > 100-labelWidth/2:
+		return "end"
+	}
+	return "middle"
+}
+
+// labelWidth is the room that a label needs, in per cent of the width.
+const labelWidth = 10
+
+// Labels returns the labels of the axis, in a zone. No time is where "now" stands.
 func (w Window) Labels(zone *time.Location) []Label {
 	const most = 8
 	step, format := 15*time.Minute, "15:04"
@@ -77,13 +98,13 @@ func (w Window) Labels(zone *time.Location) []Label {
 		}
 	}
 	if step >= 24*time.Hour {
-		format = "Mon 2 Jan"
+		format = "2 Jan"
 	}
 	local := w.From.In(zone)
 	midnight := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, zone)
-	var labels []Label
+	labels := []Label{{At: w.At(w.Now), Text: "now", IsNow: true}}
 	for at := midnight; at.Before(w.Until); at = next(at, step) {
-		if w.has(at) {
+		if w.has(at) && math.Abs(w.At(at)-labels[0].At) > labelWidth {
 			labels = append(labels, Label{At: w.At(at), Text: at.Format(format)})
 		}
 	}
