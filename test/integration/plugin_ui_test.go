@@ -93,6 +93,14 @@ func (s *site) send(method, link string, form url.Values, header http.Header) (i
 	return response.StatusCode, string(body)
 }
 
+// base is the beginning of the path of each page.
+func (s *site) base() string {
+	s.t.Helper()
+	link, err := url.Parse(s.link)
+	require.NoError(s.t, err)
+	return link.Path
+}
+
 // do does an act, after its page has said what it will do, and returns what that was and the page
 // that tells of the end.
 func (s *site) do(name, act, query string) (says, told string) {
@@ -162,10 +170,15 @@ func TestPluginUIShowsARunWithItsLogEventsAndBothVersions(t *testing.T) {
 		body = shown.pageOf("c", "")
 		return strings.Contains(body, "SawCompletedJob")
 	}, "it shows no event")
-	for _, want := range []string{"At 09:00, Monday to Friday", "✘ Failed", job.Name, "by hand", "/logs/" + job.Name, ">Run now<", ">Suspend<"} {
+	for _, want := range []string{
+		"At 09:00, Monday to Friday", "✘ Failed", job.Name, "by hand", "/logs/" + job.Name, ">Run now<", ">Suspend<", "What happened last",
+		`aria-label="End of the log">one &lt;script&gt;alert(1)&lt;/script&gt;`, `<a href="` + shown.base() + "cronjobs/" + s.ns + "/c?run=" + job.Name,
+	} {
 		assert.Contains(t, body, want)
 	}
 	assert.NotContains(t, body, ">Resume<")
+	assert.NotContains(t, body, "/acts/tick?", "there is no tick to run again")
+	assert.Contains(t, shown.pageOf("c", "?run="+job.Name), `<h2 id="run-title">`+job.Name+": ")
 	log := shown.pageOf("c", "/logs/"+job.Name)
 	assert.Contains(t, log, "one &lt;script&gt;alert(1)&lt;/script&gt;\n")
 	assert.Contains(t, log, "The Job has ended.")
@@ -214,13 +227,17 @@ func TestPluginUIDoesWhatItsPageSaysAndDoesItOnce(t *testing.T) {
 
 		says, told := shown.do("c", "run", "")
 		assert.Regexp(s.t, `job\.batch/c-manual-\w+ created \(server dry run\)`, says)
-		assert.Regexp(s.t, `job\.batch/c-manual-\w+ created\n`, told)
-		assert.Len(s.t, s.jobs("c"), 1, "the form was sent twice")
+		jobs := s.jobs("c")
+		require.Len(s.t, jobs, 1, "the form was sent twice")
+		s.eventually(func() bool {
+			told = shown.pageOf("c", "?run="+jobs[0].Name)
+			return strings.Contains(told, jobs[0].Name+": ")
+		}, "it does not end at the run")
 
 		tick := newYear(2026)
 		says, told = shown.do("c", "tick", "?tick="+tick.Format(time.RFC3339))
 		assert.Contains(s.t, says, "--tick=2026-01-01T00:00:00Z")
-		assert.Contains(s.t, told, nameOf(tick)+" created\n")
+		assert.Contains(s.t, told, nameOf(tick))
 		assert.Len(s.t, s.jobs("c"), 2)
 		assert.Contains(s.t, shown.pageOf("c", "/acts/tick?tick="+tick.Format(time.RFC3339)), "has run")
 
@@ -248,7 +265,12 @@ func TestPluginUIBackfillsAMarkedRange(t *testing.T) {
 	assert.Contains(t, says, "2 to run")
 	assert.Contains(t, says, nameOf(newYear(2025))+" created for 2025-01-01T00:00:00Z (server dry run)")
 	assert.Contains(t, told, "2 succeeded, 0 failed")
-	assert.Contains(t, shown.pageOf("c", "/acts/backfill"), "Say what it will do")
+	again := shown.pageOf("c", "/acts/backfill?from=2024-06-01&to=2026-06-01")
+	assert.Contains(t, again, "0 to run")
+	assert.Contains(t, again, "There is nothing to do.")
+	assert.NotContains(t, again, `<form method="post"`)
+	assert.Contains(t, shown.pageOf("c", "/acts/backfill"), "Preview")
+	assert.Contains(t, shown.pageOf("c", "/acts/backfill"), ">Last night<")
 	assert.Contains(t, shown.pageOf("c", "/acts/backfill?from=2030-01-01&to=2031-01-01"), "is in the future")
 }
 

@@ -152,6 +152,11 @@ func TestEachActIsDoneFromItsButton(t *testing.T) {
 		}
 		ui.awaitText("(server dry run)")
 		ui.click(".do")
+		if act.button == "run" {
+			ui.await("/^backup-manual-.*: ✔ Succeeded$/.test(document.getElementById('run-title')?.innerText)")
+			ui.do(chromedp.WaitVisible(css("#log-of-shown")))
+			continue
+		}
 		ui.awaitText("It is done.")
 		ui.awaitText(act.done)
 		ui.click("#back")
@@ -161,22 +166,36 @@ func TestEachActIsDoneFromItsButton(t *testing.T) {
 	assert.Equal(t, 1, ui.jobs())
 }
 
+func TestARunIsReachedFromItsMarkAndRunAgain(t *testing.T) {
+	ui := newTab(t)
+	ui.create(builders.MakeCronJob("backup").Schedule("0 * * * *").Obj())
+	run := pastRuns(time.Hour, v1.RunFailed)
+	ui.change("backup", func(c *v1.CronJob) { c.Status.RecentRuns = run })
+	ui.open("timeline")
+	ui.await("(document.querySelector('svg.row a')?.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true})), document.getElementById('run-title') !== null)")
+	ui.awaitText(run[0].JobName + ": ✘ Failed")
+	ui.awaitText("gone, and its log with it")
+	ui.click(".stack .links a")
+	ui.awaitText("--tick=" + run[0].ScheduledTime.UTC().Format(time.RFC3339))
+	ui.awaitText("created (server dry run)")
+}
+
 func TestARangeThatIsMarkedOnATimelineIsBackfilled(t *testing.T) {
 	ui := newTab(t)
 	ui.create(builders.MakeCronJob("backup").Schedule("0 * * * *").Obj())
-	ui.open("timeline?reach=6h")
+	ui.open("timeline?reach=24h")
 	ui.do(chromedp.WaitVisible(css("svg[data-mark]")))
 	box := evaluate[[]float64](ui, "(r => [r.x, r.y, r.width, r.height])(document.querySelector('svg[data-mark]').getBoundingClientRect())")
 	y := box[1] + box[3]/2
 	ui.do(
 		chromedp.MouseEvent(chromedp.MousePressed, box[0]+box[2]*0.1, y, chromedp.ButtonLeft),
-		chromedp.MouseEvent(chromedp.MouseMoved, box[0]+box[2]*0.3, y, chromedp.ButtonLeft),
+		chromedp.MouseEvent(chromedp.MouseMoved, box[0]+box[2]*0.2, y, chromedp.ButtonLeft),
 	)
 	ui.do(chromedp.WaitReady(css("rect.mark")))
-	ui.do(chromedp.MouseEvent(chromedp.MouseReleased, box[0]+box[2]*0.3, y, chromedp.ButtonLeft), chromedp.WaitVisible(css("#from")))
+	ui.do(chromedp.MouseEvent(chromedp.MouseReleased, box[0]+box[2]*0.2, y, chromedp.ButtonLeft), chromedp.WaitVisible(css("#from")))
 	ui.awaitText(" to run")
 	count := evaluate[int](ui, `Number(/(\d+) to run/.exec(document.body.innerText)[1])`)
-	assert.Contains(t, []int{2, 3}, count, "of an hour each in a fifth of twelve")
+	assert.Contains(t, []int{2, 3}, count, "of an hour each in a tenth of 24")
 	assert.Contains(t, evaluate[string](ui, "document.querySelector('.command').textContent"), "kubectl cronjob backfill backup")
 	ui.do(chromedp.Click(css(".do")))
 	ui.awaitText(fmt.Sprintf("%d succeeded, 0 failed", count))

@@ -40,6 +40,9 @@ type follower struct {
 	// container is the only one whose log is printed; "" for all.
 	container string
 
+	// tail is how many of the last lines of each container are printed; all if it is nil.
+	tail *int64
+
 	// once says that logs are printed one after another, as they are now.
 	once bool
 
@@ -182,7 +185,8 @@ func (f *follower) fail(format string, args ...any) {
 
 // stream prints what a container logs until it ends, or has logged.
 func (f *follower) stream(ctx context.Context, pod *corev1.Pod, container string) {
-	request := f.cluster.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, Follow: !f.once})
+	options := &corev1.PodLogOptions{Container: container, Follow: !f.once, TailLines: f.tail}
+	request := f.cluster.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, options)
 	log, err := request.Stream(ctx)
 	if err == nil {
 		err = errors.Join(f.copy(log, nameOf(pod, container)), log.Close())

@@ -31,6 +31,10 @@ type LogOptions struct {
 	// Follow goes on until the Job has ended.
 	Follow bool
 
+	// Tail is how many of the last lines of each container are printed of a Job that is not followed;
+	// all if it is nil.
+	Tail *int64
+
 	// Prefix has each line say which container it is of, even if there is one alone.
 	Prefix bool
 }
@@ -50,7 +54,7 @@ func Logs(ctx context.Context, e *env.Env, job *batchv1.Job, o LogOptions) error
 	if err := checkContainer(job, pods.Items, o.Container); err != nil {
 		return err
 	}
-	f.prefixed = f.prefixed || o.Prefix || len(pods.Items) > 1
+	f.tail, f.prefixed = o.Tail, f.prefixed || o.Prefix || len(pods.Items) > 1
 	switch {
 	case o.Follow && plan.ResultOf(job) == "":
 		if _, err = f.followToEnd(ctx, job); err != nil {

@@ -33,6 +33,9 @@ type Act struct {
 	// Fields are what the user can say about it.
 	Fields []Field
 
+	// IsDangerous says that it stops what would go on, or does anew what was done.
+	IsDangerous bool
+
 	command string
 }
 
@@ -61,7 +64,7 @@ var All = []*Act{
 		Says: "A Job is started now, from the template, whether or not the CronJob is suspended. The schedule goes on as if nothing had been.",
 	},
 	{
-		Name: "tick", Title: "Run a tick again", command: "run", Right: createJobs,
+		Name: "tick", Title: "Run a tick again", command: "run", Right: createJobs, IsDangerous: true,
 		Says: "A Job is started for a tick of the past, as the schedule would have done.",
 		Fields: []Field{
 			{Name: "tick", Label: "Tick", Hint: timeHint, Required: true},
@@ -69,7 +72,7 @@ var All = []*Act{
 		},
 	},
 	{
-		Name: "backfill", Title: "Backfill", command: "backfill", Right: createJobs,
+		Name: "backfill", Title: "Backfill", command: "backfill", Right: createJobs, IsDangerous: true,
 		Says: "The ticks of a range of the past that have no successful run are run, oldest first. " +
 			"It takes as long as the Jobs do, and stops when kubectl cronjob ui ends; what runs then goes on.",
 		Fields: []Field{
@@ -80,7 +83,7 @@ var All = []*Act{
 		},
 	},
 	{
-		Name: "suspend", Title: "Suspend", command: "suspend", Right: patchCronJobs,
+		Name: "suspend", Title: "Suspend", command: "suspend", Right: patchCronJobs, IsDangerous: true,
 		Says: "Nothing is started until the CronJob is resumed. Jobs that run go on, and ticks that pass in the meantime never run.",
 		Fields: []Field{
 			{Name: "until", Label: "Until", Hint: "a duration such as 6h, or a time such as 2026-12-24T18:00:00Z; for good if empty"},
@@ -109,6 +112,26 @@ type Call struct {
 
 	// Values are those of the fields.
 	Values url.Values
+}
+
+// StartsOneJob reports whether the act starts a Job and does not wait for its end.
+func (c Call) StartsOneJob() bool { return c.Act.command == "run" }
+
+// IsPointless reports whether nothing is to be done, by what the command has printed when it was tried.
+func (c Call) IsPointless(output string) bool {
+	return c.Act.Right == createJobs && len(JobsIn(output)) == 0
+}
+
+// JobsIn returns the names of the Jobs that a command has printed, as kubectl prints objects.
+func JobsIn(output string) []string {
+	var names []string
+	for line := range strings.Lines(output) {
+		if object, ok := strings.CutPrefix(line, "job.batch/"); ok {
+			name, _, _ := strings.Cut(object, " ")
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // IsComplete reports whether the user has said all that the act needs.

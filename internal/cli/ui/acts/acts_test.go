@@ -192,3 +192,11 @@ func TestOnlySomeTasksAreRemembered(t *testing.T) {
 	_, ok = tasks.Find(fmt.Sprint(maxTasks + 1))
 	assert.True(t, ok)
 }
+
+func TestAnActThatWouldStartNoJobIsPointless(t *testing.T) {
+	const two = "2 ticks from a to b\njob.batch/c-1 created for a (server dry run)\njob.batch/c-2 created for b (server dry run)\n"
+	assert.Equal(t, []string{"c-1", "c-2"}, JobsIn(two))
+	assert.False(t, call(t, "backfill").IsPointless(two))
+	assert.True(t, call(t, "backfill").IsPointless("2 ticks from a to b: 2 succeeded\n0 to run\n"))
+	assert.False(t, call(t, "suspend").IsPointless("c suspended\n"), "it starts none")
+}

@@ -9,21 +9,42 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
 
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/acts"
 )
 
-// callOf returns the act that a request names.
-func (s *Site) callOf(r *http.Request) (acts.Call, error) {
+// callOf returns the act that a request names, and its CronJob.
+func (s *Site) callOf(r *http.Request) (acts.Call, *v1.CronJob, error) {
 	act, ok := acts.Find(r.PathValue("act"))
 	if !ok {
-		return acts.Call{}, fmt.Errorf("%w: the act %q", errNotFound, r.PathValue("act"))
+		return acts.Call{}, nil, fmt.Errorf("%w: the act %q", errNotFound, r.PathValue("act"))
 	}
 	_, c, err := s.find(r)
 	if err != nil {
-		return acts.Call{}, err
+		return acts.Call{}, nil, err
 	}
-	return acts.Call{Act: act, Namespace: c.Namespace, Name: c.Name, Values: r.Form}, nil
+	return acts.Call{Act: act, Namespace: c.Namespace, Name: c.Name, Values: r.Form}, c, nil
+}
+
+// preset is a range of the past that a backfill is often about.
+type preset struct{ Title, From, To string }
+
+// presets returns those of an instant in the zone of a schedule.
+func presets(now time.Time) []preset {
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	of := func(title string, from, to time.Time) preset {
+		if to.After(now) {
+			to = now
+		}
+		return preset{title, from.Format(time.RFC3339), to.Format(time.RFC3339)}
+	}
+	return []preset{
+		of("Last hour", now.Add(-time.Hour), now), of("Last night", midnight.Add(-6*time.Hour), midnight.Add(6*time.Hour)),
+		of("Today", midnight, now), of("Yesterday", midnight.AddDate(0, 0, -1), midnight),
+	}
 }
 
 // preview is the page that says what an act will do.
@@ -31,7 +52,11 @@ type preview struct {
 	acts.Call
 
 	// Command is the command line, Output what the API server says to it, Problem why it refuses.
+	// NothingToDo says that it would do nothing.
 	Command, Output, Problem string
+	NothingToDo              bool
+
+	Presets []preset
 
 	// ID is that of the task that the form begins.
 	ID string
@@ -42,7 +67,7 @@ func (s *Site) preview(r *http.Request) (view, error) {
 	if err := r.ParseForm(); err != nil {
 		return view{}, err
 	}
-	call, err := s.callOf(r)
+	call, c, err := s.callOf(r)
 	if err != nil {
 		return view{}, err
 	}
@@ -54,6 +79,10 @@ func (s *Site) preview(r *http.Request) (view, error) {
 		if p.Output, err = s.Plugin.Preview(ctx, call); err != nil {
 			p.Problem = err.Error()
 		}
+		p.NothingToDo = p.Problem == "" && call.IsPointless(p.Output)
+	}
+	if call.Act.Name == "backfill" {
+		p.Presets = presets(s.Env.Clock.Now().In(cronjobs.Zone(c)))
 	}
 	return view{Title: call.Act.Title + ": " + call.Namespace + "/" + call.Name, Page: "act", IsStill: true, Content: p}, nil
 }
@@ -64,7 +93,7 @@ func (s *Site) act(ctx context.Context, w http.ResponseWriter, r *http.Request) 
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	call, err := s.callOf(r)
+	call, _, err := s.callOf(r)
 	if err != nil {
 		s.write(w, s.build(r, func(*http.Request) (view, error) { return view{}, err }), "layout")
 		return
@@ -92,6 +121,10 @@ func (s *Site) task(r *http.Request) (view, error) {
 	}{Call: task.Call}
 	changed := task.Wait()
 	output, isEnded, err := task.State()
+	if jobs := acts.JobsIn(output); isEnded && err == nil && task.StartsOneJob() && len(jobs) > 0 {
+		started := url.Values{"run": {jobs[len(jobs)-1]}} // before it are those that it replaces
+		return view{Page: "message", redirect: s.Base + "/cronjobs/" + task.Namespace + "/" + task.Name + "?" + started.Encode()}, nil
+	}
 	content.Output, content.IsEnded = output, isEnded
 	if err != nil {
 		content.Problem = err.Error()

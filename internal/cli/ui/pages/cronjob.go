@@ -5,10 +5,8 @@ package pages
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,10 +33,19 @@ type detail struct {
 	row
 	chart
 
-	Acts     []*acts.Act
-	MayRun   bool
-	MayRead  bool // logs
-	History  []entry
+	Acts    []*acts.Act
+	MayRun  bool
+	MayRead bool // logs
+
+	// Shown is the run of the Job that the link names, or what happened last if it names none; nil if
+	// that is not known. Log is the end of its log, if it is worth a look.
+	Named string
+	Shown *entry
+	Log   string
+
+	// History is the runs and ticks of the past, newest first, Coming those to come, oldest first.
+	History, Coming []entry
+
 	Plot     []bar
 	Longest  time.Duration
 	Missed   []missed
@@ -51,7 +58,8 @@ type detail struct {
 type entry struct {
 	history.Entry
 
-	At *moment
+	// At is the tick, or else the start. Started is nil if nothing has.
+	At, Started *moment
 }
 
 // IsPast reports whether it is of a tick that has come.
@@ -70,10 +78,11 @@ type event struct {
 	Type, Reason, Message string
 }
 
-// bar is the duration of a run, in the plot. Positions are in per cent.
+// bar is the duration of a run, at the time of the run. Positions are in per cent.
 type bar struct {
-	Kind, Title            string
-	At, Width, Top, Height float64
+	timeline.Mark
+
+	Top, Height float64
 }
 
 // cronJob is the page of one CronJob.
@@ -82,25 +91,28 @@ func (s *Site) cronJob(r *http.Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	drawn, err := s.chartOf(r)
+	drawn, err := s.chartOf(r, "24h")
 	if err != nil {
 		return view{}, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
 	defer cancel()
 	known, zone := snapshot.HistoryOf(c, drawn.Now, comingTicks), cronjobs.Zone(c)
-	d := detail{row: rowOf(c, drawn.Now), chart: drawn, NoJobs: snapshot.JobsProblem, MayRead: s.Rights.Have(ctx, acts.ReadLogs, c.Namespace)}
+	d := detail{
+		row: rowOf(c, drawn.Now), chart: drawn, Named: r.URL.Query().Get("run"),
+		NoJobs: snapshot.JobsProblem, MayRead: s.Rights.Have(ctx, acts.ReadLogs, c.Namespace),
+	}
 	d.Rows = []timeline.Row{timeline.NewRow(c, known, drawn.Window)}
-	suspended := plan.IsSuspended(c, drawn.Now)
 	for _, act := range acts.All {
-		isPointless := act.Name == "resume" && !suspended && !plan.IsStopped(c) || act.Name == "suspend" && suspended
+		isPointless := act.Name == "resume" && !d.CanResume() || act.Name == "suspend" && d.CanResume()
 		if !isPointless && s.Rights.Have(ctx, act.Right, c.Namespace) {
 			d.Acts = append(d.Acts, act)
 			d.MayRun = d.MayRun || act.Name == "tick"
 		}
 	}
-	for _, e := range slices.Backward(known.Entries) {
-		d.History = append(d.History, entry{e, momentOf(e.At(), drawn.Now)})
+	d.sort(known)
+	if d.HasLog(d.Shown) && (d.Named != "" || d.Shown.State == v1.RunFailed) {
+		d.Log = s.endOfLog(ctx, client.ObjectKey{Namespace: c.Namespace, Name: d.Shown.Job})
 	}
 	d.plot()
 	for _, row := range c.Status.Missed {
@@ -112,27 +124,43 @@ func (s *Site) cronJob(r *http.Request) (view, error) {
 	if d.Events, err = s.events(ctx, c, drawn.Now); err != nil {
 		d.NoEvents = err.Error()
 	}
-	return view{Title: c.Namespace + "/" + c.Name, Page: "cronjob", Content: d}, nil
+	return view{Title: c.Namespace + "/" + c.Name, Page: "cronjob", Content: &d}, nil
 }
 
-// plot draws how long the runs took, oldest first.
-func (d *detail) plot() {
-	var runs []entry
-	for _, e := range slices.Backward(d.History) {
-		if e.Job != "" {
-			runs, d.Longest = append(runs, e), max(d.Longest, e.Duration())
+// sort sorts what is known of the runs, and finds the one to show.
+func (d *detail) sort(known history.History) {
+	for _, e := range known.Entries {
+		sorted := entry{e, momentOf(e.At(), d.Now), momentOf(e.Start, d.Now)}
+		if e.State == history.Coming {
+			d.Coming = append(d.Coming, sorted)
+		} else {
+			d.History = append(d.History, sorted)
 		}
 	}
-	width := 100 / float64(max(len(runs), 10))
-	for i, e := range runs {
-		height := 1.0 // of a run that took no time
-		if d.Longest > 0 {
-			height = max(height, 100*float64(e.Duration())/float64(d.Longest))
+	slices.Reverse(d.History)
+	i := slices.IndexFunc(d.History, func(e entry) bool { return e.IsPast() && (d.Named == "" || e.Job == d.Named) })
+	if i >= 0 {
+		d.Shown = &d.History[i]
+	}
+}
+
+// HasLog reports whether a run has a log that the user may read.
+func (d *detail) HasLog(e *entry) bool {
+	return e != nil && e.Job != "" && !e.JobIsGone && d.MayRead && d.NoJobs == ""
+}
+
+// plot draws how long the runs took that the timeline shows.
+func (d *detail) plot() {
+	for _, row := range d.Rows {
+		for _, mark := range row.Marks {
+			d.Longest = max(d.Longest, mark.Took)
 		}
-		d.Plot = append(d.Plot, bar{
-			Kind: strings.ToLower(string(e.State)), Title: fmt.Sprintf("%s: %s, %s", e.At.Full(), e.State, e.Duration()),
-			At: width * float64(i), Width: 0.8 * width, Top: 100 - height, Height: height,
-		})
+		for _, mark := range row.Marks {
+			if mark.Job != "" {
+				height := 100 * max(0.02, float64(mark.Took)/float64(max(d.Longest, 1)))
+				d.Plot = append(d.Plot, bar{Mark: mark, Top: 100 - height, Height: height})
+			}
+		}
 	}
 }
 

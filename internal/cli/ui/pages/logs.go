@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"strings"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -62,6 +63,27 @@ func (s *Site) logs(w http.ResponseWriter, r *http.Request) {
 	if text, err := render(page, "logs-end"); err == nil {
 		_, _ = w.Write(text) //nolint:gosec // html/template has escaped it
 	}
+}
+
+const (
+	// endLines is how many of the last lines of each container the page of a CronJob shows, and
+	// maxEndBytes how much of them.
+	endLines    = 20
+	maxEndBytes = 16 << 10
+)
+
+// endOfLog returns the end of what the Pods of a Job have logged, or why there is none.
+func (s *Site) endOfLog(ctx context.Context, key client.ObjectKey) string {
+	job, text, e := &batchv1.Job{}, &strings.Builder{}, *s.Env
+	err := s.Cluster.Get(ctx, key, job)
+	if err == nil {
+		e.IOStreams = genericiooptions.IOStreams{In: s.Env.In, Out: text, ErrOut: text}
+		err = run.Logs(ctx, &e, job, run.LogOptions{Tail: new(int64(endLines))})
+	}
+	if text.Len() == 0 && err != nil {
+		return err.Error()
+	}
+	return text.String()[max(0, text.Len()-maxEndBytes):]
 }
 
 // logWriter writes lines of a log into a page, as text.

@@ -51,6 +51,9 @@ func (m *moment) ISO() string { return iso(m.at) }
 // Full is the instant for a reader, in its own zone.
 func (m *moment) Full() string { return m.at.Format("Mon 2006-01-02 15:04:05 -07:00") }
 
+// Short is the instant for a reader who knows the zone.
+func (m *moment) Short() string { return m.at.Format("2006-01-02 15:04:05") }
+
 // Distance says how far the instant is.
 func (m *moment) Distance() string {
 	if m.at.After(m.now) {

@@ -77,6 +77,9 @@ type view struct {
 
 	// status is that of the answer; 200 if it is 0.
 	status int
+
+	// redirect is the address that has taken the place of this one; "" if none has.
+	redirect string
 }
 
 // layout is what each template gets.
@@ -125,7 +128,12 @@ func (s *Site) page(build func(*http.Request) (view, error)) http.Handler {
 			s.stream(w, r, build)
 			return
 		}
-		s.write(w, s.build(r, build), "layout")
+		page := s.build(r, build)
+		if page.redirect != "" {
+			http.Redirect(w, r, page.redirect, http.StatusSeeOther)
+			return
+		}
+		s.write(w, page, "layout")
 	})
 }
 

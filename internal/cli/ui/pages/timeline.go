@@ -22,7 +22,7 @@ type reach struct {
 	of   time.Duration
 }
 
-// reaches are those that there are; the second is the one that is not asked for.
+// reaches are those that there are.
 var reaches = []reach{
 	{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}, {"30d", 30 * 24 * time.Hour},
 }
@@ -45,9 +45,10 @@ func newChart(w timeline.Window) chart {
 	return chart{Window: w, Labels: w.Labels(w.Now.Location()), NowAt: w.At(w.Now), Zone: zoneOf(w.Now), Reaches: reaches}
 }
 
-// chartOf begins a chart of the reach that a request asks for. Two thirds of it are past.
-func (s *Site) chartOf(r *http.Request) (chart, error) {
-	name := cmp.Or(r.URL.Query().Get("reach"), reaches[1].Name)
+// chartOf begins a chart of the reach that a request asks for, or else of another one. Two thirds of
+// it are past.
+func (s *Site) chartOf(r *http.Request, otherwise string) (chart, error) {
+	name := cmp.Or(r.URL.Query().Get("reach"), otherwise)
 	i := slices.IndexFunc(reaches, func(r reach) bool { return r.Name == name })
 	if i < 0 {
 		return chart{}, fmt.Errorf("%w: a timeline of %q", errNotFound, name)
@@ -60,7 +61,7 @@ func (s *Site) chartOf(r *http.Request) (chart, error) {
 
 // timeline is the page of what CronJobs have run and are going to.
 func (s *Site) timeline(r *http.Request) (view, error) {
-	c, err := s.chartOf(r)
+	c, err := s.chartOf(r, "6h")
 	if err != nil {
 		return view{}, err
 	}

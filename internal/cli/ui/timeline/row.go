@@ -76,7 +76,9 @@ func (w Window) entry(e history.Entry) (Mark, bool) {
 	if e.Message != "" {
 		parts = append(parts, e.Message)
 	}
-	return w.mark(kind, start, end, "%s", strings.Join(parts, ", ")), true
+	mark := w.mark(kind, start, end, "%s", strings.Join(parts, ", "))
+	mark.Job, mark.Took = e.Job, end.Sub(start)
+	return mark, true
 }
 
 // coming returns the marks of the ticks to come, each up to when its Job starts, and how many these

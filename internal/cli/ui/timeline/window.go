@@ -54,6 +54,10 @@ type Mark struct {
 
 	// Title says what it is.
 	Title string
+
+	// Job is that of a run, and Took how long it took so far.
+	Job  string
+	Took time.Duration
 }
 
 // minWidth is the width of an instant: SVG draws nothing of a rectangle without any.

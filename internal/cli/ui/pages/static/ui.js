@@ -143,6 +143,7 @@ document.addEventListener("pointerdown", (event) => {
   row.append(rect);
   mark = { row, rect, from: shareAt(row, event), until: shareAt(row, event) };
 });
+document.addEventListener("dragstart", (event) => { if (mark !== null) event.preventDefault(); });
 document.addEventListener("pointermove", (event) => {
   if (mark === null) return;
   mark.until = shareAt(mark.row, event);
