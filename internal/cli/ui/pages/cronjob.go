@@ -151,16 +151,13 @@ func (d *detail) HasLog(e *entry) bool {
 
 // plot draws how long the runs took that the timeline shows.
 func (d *detail) plot() {
-	for _, row := range d.Rows {
-		for _, mark := range row.Marks {
-			d.Longest = max(d.Longest, mark.Took)
-		}
-		for _, mark := range row.Marks {
-			if mark.Job != "" {
-				height := 100 * max(0.02, float64(mark.Took)/float64(max(d.Longest, 1)))
-				d.Plot = append(d.Plot, bar{Mark: mark, Top: 100 - height, Height: height})
-			}
-		}
+	runs := slices.DeleteFunc(slices.Clone(d.Rows[0].Runs), func(m timeline.Mark) bool { return m.Job == "" })
+	for _, run := range runs {
+		d.Longest = max(d.Longest, run.Took)
+	}
+	for _, run := range runs {
+		height := 100 * max(0.02, float64(run.Took)/float64(max(d.Longest, 1)))
+		d.Plot = append(d.Plot, bar{Mark: run, Top: 100 - height, Height: height})
 	}
 }
 

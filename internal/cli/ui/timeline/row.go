@@ -24,15 +24,19 @@ type Row struct {
 	Namespace, Name string
 	Marks           []Mark
 
+	// Runs are the marks of the runs, each by itself, which are merged among the others.
+	Runs []Mark
+
 	// Summary says in words what is drawn.
 	Summary string
 }
 
 // NewRow lays out the runs of a CronJob that are known, and its ticks to come.
 func NewRow(c *v1.CronJob, h history.History, w Window) Row {
-	row, counts := Row{Namespace: c.Namespace, Name: c.Name}, map[string]int{}
+	row, counts, first := Row{Namespace: c.Namespace, Name: c.Name}, map[string]int{}, w.Now
 	row.Marks = w.clocks(cronjobs.Zone(c))
 	for _, missed := range c.Status.Missed {
+		first = earlier(first, missed.First.Time)
 		if missed.Last.Time.Before(w.From) {
 			continue
 		}
@@ -40,15 +44,54 @@ func NewRow(c *v1.CronJob, h history.History, w Window) Row {
 		counts["missed"] += int(missed.Count)
 	}
 	for _, entry := range h.Entries {
+		first = earlier(first, entry.At())
 		if mark, ok := w.entry(entry); ok {
-			row.Marks = append(row.Marks, mark)
+			row.Runs = append(row.Runs, mark)
 			counts[mark.Kind]++
 		}
+	}
+	row.Marks = append(row.Marks, w.merged(row.Runs)...)
+	if first.After(w.From) {
+		row.Marks = append(row.Marks, w.mark(Unknown, w.From, first, "No record before %s", first.In(cronjobs.Zone(c)).Format(time.RFC3339)))
 	}
 	coming, count := w.coming(c)
 	row.Marks, counts["coming"] = append(row.Marks, coming...), count
 	row.Summary = summaryOf(counts)
 	return row
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// merged puts runs together that begin in the same column, so that none hides another.
+func (w Window) merged(runs []Mark) []Mark {
+	var cells []Mark
+	column, width := -1, 100*float64(w.step)/float64(w.Until.Sub(w.From))
+	for _, run := range runs {
+		if run.Kind == failed {
+			run.Failed = 1
+		}
+		if int(run.At/width) != column {
+			cells, column = append(cells, run), int(run.At/width)
+			continue
+		}
+		cell := &cells[len(cells)-1]
+		cell.Width = max(cell.Width, run.At+run.Width-cell.At)
+		cell.Failed += run.Failed
+		cell.others++
+		cell.Title += "\n" + run.Title
+		if run.Kind != failed {
+			cell.Kind = run.Kind
+		}
+		if run.Kind == failed || cell.Failed == 0 { // what is looked for is why one failed
+			cell.Job = run.Job
+		}
+	}
+	return cells
 }
 
 // entry returns the mark of a run, or of a tick that waits.
@@ -108,8 +151,13 @@ func (w Window) coming(c *v1.CronJob) ([]Mark, int) {
 	return marks, len(marks)
 }
 
+// Unknown is the kind of the time of which there is no record: only the newest runs are remembered.
+const Unknown = "unknown"
+
+const failed = "failed"
+
 // Kinds are the kinds of marks, in the order of a legend: the states of ticks.
-var Kinds = []string{"succeeded", "failed", "running", "deleted", "missed", "waiting", "coming"}
+var Kinds = []string{"succeeded", failed, "running", "deleted", "missed", "waiting", "coming", Unknown}
 
 // summaryOf says how many marks there are of each kind.
 func summaryOf(counts map[string]int) string {

@@ -62,11 +62,14 @@ func TestTheBeginningOfAWindowMovesInSteps(t *testing.T) {
 func TestTheAxisHasAFewRoundTimesOfTheZone(t *testing.T) {
 	kolkata, err := schedule.LoadZone("Asia/Kolkata")
 	require.NoError(t, err)
-	for reach, want := range map[time.Duration]string{time.Hour: "16:30", 24 * time.Hour: "18:00", 30 * 24 * time.Hour: "23 Dec"} {
+	for reach, want := range map[time.Duration]string{time.Hour: "16:45", 24 * time.Hour: "00:00", 30 * 24 * time.Hour: "23 Dec"} {
 		labels := NewWindow(noon, reach, reach).Labels(kolkata)
 		assert.LessOrEqual(t, len(labels), 11, reach)
 		assert.GreaterOrEqual(t, len(labels), 4, reach)
 		assert.Equal(t, "now", labels[0].Text)
+		for _, label := range labels {
+			assert.InDelta(t, 50, label.At, 45, "none is cut at an end")
+		}
 		assert.Equal(t, want, labels[1].Text, reach)
 	}
 }
@@ -117,6 +120,48 @@ func TestARowHasNoTicksToComeOfWhatStartsNothing(t *testing.T) {
 	assert.Equal(t, "3 coming", rowOf(until, w).Summary, "the tick at its end runs")
 }
 
+func TestWhatIsBeforeTheFirstRecordIsMarkedAsNotKnown(t *testing.T) {
+	w := NewWindow(noon, 4*time.Hour, 2*time.Hour)
+	c := hourly("c").Obj()
+	unknown := ofKind(rowOf(c, w).Marks, Unknown)
+	require.Len(t, unknown, 1)
+	assert.InDelta(t, w.At(noon), unknown[0].At+unknown[0].Width, 0.1, "nothing is known of it")
+	unknown = ofKind(rowOf(c, w, builders.MakeJob(c, noon.Add(-time.Hour)).Obj()).Marks, Unknown)
+	require.Len(t, unknown, 1)
+	assert.Zero(t, unknown[0].At)
+	assert.InDelta(t, w.At(noon.Add(-time.Hour)), unknown[0].Width, 0.1)
+	assert.Equal(t, "No record before 2027-01-15T11:00:00Z", unknown[0].Title)
+	c.Status.Missed = []v1.MissedTicks{{First: metav1.NewTime(noon.Add(-5 * time.Hour)), Last: metav1.NewTime(noon), Count: 2}}
+	assert.Empty(t, ofKind(rowOf(c, w).Marks, Unknown), "it is known further back than what is shown")
+}
+
+func TestRunsThatWouldHideEachOtherShareAMarkThatIsRedAsFarAsTheyFailed(t *testing.T) {
+	c := hourly("c").Obj()
+	for i, result := range []v1.RunResult{v1.RunSucceeded, v1.RunFailed, v1.RunSucceeded, v1.RunSucceeded, v1.RunFailed} {
+		start := metav1.NewTime(noon.Add(-time.Hour - time.Duration(4*i)*time.Minute))
+		c.Status.RecentRuns = append(c.Status.RecentRuns, v1.Run{
+			Result: result, Trigger: v1.TriggerSchedule, JobName: fmt.Sprint("job-", i), ScheduledTime: start, StartTime: &start,
+			CompletionTime: new(metav1.NewTime(start.Add(time.Minute))),
+		})
+	}
+	row := rowOf(c, NewWindow(noon, 16*time.Hour, 8*time.Hour), builders.MakeJob(c, noon.Add(-10*time.Hour)).Succeeded(noon.Add(-9*time.Hour)).Obj())
+	assert.Len(t, row.Runs, 6)
+	var cells []Mark
+	for _, mark := range row.Marks {
+		if mark.Job != "" {
+			cells = append(cells, mark)
+		}
+	}
+	require.Len(t, cells, 2, "of 20 minutes each")
+	assert.Zero(t, cells[0].Red())
+	assert.Equal(t, "succeeded", cells[1].Kind)
+	assert.Equal(t, 40, cells[1].Red(), "two of five failed")
+	assert.Equal(t, "job-1", cells[1].Job, "the newest of those that failed")
+	for i := range 5 {
+		assert.Contains(t, cells[1].Title, fmt.Sprint("job-", i))
+	}
+}
+
 func TestATickToComeReachesToTheStartThatJitterDelays(t *testing.T) {
 	c := hourly("c").Jitter(3599).Obj()
 	c.UID = "some"
@@ -137,8 +182,7 @@ func TestTicksThatAreTooManyToDrawAreOneBar(t *testing.T) {
 func TestAChangeOfClocksIsDrawnWhereItIs(t *testing.T) {
 	spring := time.Date(2027, 3, 28, 1, 0, 0, 0, time.UTC)
 	row := rowOf(hourly("c").TimeZone("Europe/Paris").Suspend(true).Obj(), NewWindow(spring, 6*time.Hour, 6*time.Hour))
-	require.Len(t, row.Marks, 1)
-	assert.Equal(t, "clocks", row.Marks[0].Kind)
+	require.Len(t, ofKind(row.Marks, "clocks"), 1)
 	assert.InDelta(t, 50, row.Marks[0].At, 1)
 	assert.Equal(t, "The clocks of Europe/Paris go forward, to Sun 2027-03-28 03:00 +02:00", row.Marks[0].Title)
 	autumn := time.Date(2027, 10, 31, 0, 0, 0, 0, time.UTC)

@@ -46,7 +46,7 @@ func (w Window) has(t time.Time) bool { return !t.Before(w.From) && t.Before(w.U
 
 // Mark is something at a time, or for some time.
 type Mark struct {
-	// Kind is a state of history, in lower case, or "clocks".
+	// Kind is a state of history, in lower case, "clocks" or Unknown.
 	Kind string
 
 	// At and Width are in per cent of the width.
@@ -58,7 +58,13 @@ type Mark struct {
 	// Job is that of a run, and Took how long it took so far.
 	Job  string
 	Took time.Duration
+
+	// Failed is how many of the runs failed that are merged here; others is how many are, but one.
+	Failed, others int
 }
+
+// Red is how much of the mark is red, in per cent of its height: the share of the runs that failed.
+func (m Mark) Red() int { return 100 * m.Failed / (m.others + 1) }
 
 // minWidth is the width of an instant: SVG draws nothing of a rectangle without any.
 const minWidth = 0.1
@@ -78,21 +84,10 @@ type Label struct {
 	IsNow bool
 }
 
-// Anchor is the part of the text that is at At, so that none is cut at the ends: a text-anchor of SVG.
-func (l Label) Anchor() string {
-	switch {
-	case l.At < labelWidth/2:
-		return "start"
-	case l.At > 100-labelWidth/2:
-		return "end"
-	}
-	return "middle"
-}
-
 // labelWidth is the room that a label needs, in per cent of the width.
 const labelWidth = 10
 
-// Labels returns the labels of the axis, in a zone. No time is where "now" stands.
+// Labels returns the labels of the axis, in a zone: none that would be cut, or overlap "now".
 func (w Window) Labels(zone *time.Location) []Label {
 	const most = 8
 	step, format := 15*time.Minute, "15:04"
@@ -108,8 +103,8 @@ func (w Window) Labels(zone *time.Location) []Label {
 	midnight := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, zone)
 	labels := []Label{{At: w.At(w.Now), Text: "now", IsNow: true}}
 	for at := midnight; at.Before(w.Until); at = next(at, step) {
-		if w.has(at) && math.Abs(w.At(at)-labels[0].At) > labelWidth {
-			labels = append(labels, Label{At: w.At(at), Text: at.Format(format)})
+		if x := w.At(at); min(x, 100-x) >= labelWidth/2 && math.Abs(x-labels[0].At) > labelWidth {
+			labels = append(labels, Label{At: x, Text: at.Format(format)})
 		}
 	}
 	return labels
