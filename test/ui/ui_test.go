@@ -217,11 +217,16 @@ func TestNoPageIsHardToReadOnAnyScreen(t *testing.T) {
 	ui.awaitText("✔ Succeeded")
 	for _, page := range ui.pagesOf("backup") {
 		for _, scheme := range []string{"light", "dark"} {
-			for _, width := range []int64{400, 1280, 3840} {
+			for _, width := range []int64{400, 1000, 1280, 3840} {
 				name := fmt.Sprintf("/%s, %s, %d pixels", page, scheme, width)
 				ui.as(width, scheme)
 				ui.open(page)
 				assert.LessOrEqual(t, evaluate[int64](ui, "document.documentElement.scrollWidth"), width, name)
+				assert.Zero(t, evaluate[int](ui, `[...document.querySelectorAll(".stack td")].filter((cell) =>
+					getComputedStyle(cell, "::before").content !== "none" && cell.offsetHeight > 0 && cell.childNodes.length === 0).length`),
+					"a label of nothing: "+name)
+				assert.Zero(t, evaluate[int](ui, `[...document.querySelectorAll("td .state, th .state")].filter((word) =>
+					word.getClientRects().length > 1).length`), "a broken word: "+name)
 				evaluate[any](ui, axe+"; null")
 				assert.Empty(t, evaluate[[]string](ui, `axe.run().then((result) => result.violations
 					.filter((violation) => ["serious", "critical"].includes(violation.impact))
