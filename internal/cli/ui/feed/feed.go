@@ -9,9 +9,11 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -43,17 +45,21 @@ type Health struct {
 	IsForbidden bool
 }
 
-// NewSnapshot returns a complete snapshot of objects.
-func NewSnapshot(cronJobs []*v1.CronJob, jobs ...*batchv1.Job) *Snapshot {
-	s := newStore()
-	for _, c := range cronJobs {
-		s.putCronJob(c)
+// NewSnapshot returns a snapshot of objects, which nobody may change from now on.
+func NewSnapshot(health Health, cronJobs []v1.CronJob, jobs []batchv1.Job) *Snapshot {
+	s := &Snapshot{Health: health, jobs: map[types.UID][]*batchv1.Job{}}
+	for i := range cronJobs {
+		s.CronJobs = append(s.CronJobs, &cronJobs[i])
 	}
-	for _, job := range jobs {
-		s.putJob(job)
+	slices.SortFunc(s.CronJobs, func(a, b *v1.CronJob) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	for i := range jobs {
+		if controller := metav1.GetControllerOfNoCopy(&jobs[i]); controller != nil {
+			s.jobs[controller.UID] = append(s.jobs[controller.UID], &jobs[i])
+		}
 	}
-	s.health = Health{Complete: true, JobsComplete: true}
-	return s.snapshot()
+	return s
 }
 
 // Find returns a CronJob, and reports whether it is there.
@@ -125,24 +131,14 @@ func (s *Signal) Raise() {
 type Feed struct {
 	Signal
 
-	mu      sync.Mutex
-	current *Snapshot
+	current atomic.Pointer[Snapshot]
 }
 
 // Set replaces the snapshot.
 func (f *Feed) Set(s *Snapshot) {
-	f.mu.Lock()
-	f.current = s
-	f.mu.Unlock()
+	f.current.Store(s)
 	f.Raise()
 }
 
 // Snapshot returns the newest one.
-func (f *Feed) Snapshot() *Snapshot {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.current == nil {
-		return &Snapshot{}
-	}
-	return f.current
-}
+func (f *Feed) Snapshot() *Snapshot { return cmp.Or(f.current.Load(), &Snapshot{}) }

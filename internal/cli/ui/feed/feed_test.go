@@ -11,7 +11,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	toolscache "k8s.io/client-go/tools/cache"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/test/builders"
@@ -21,12 +20,12 @@ var noon = time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)
 
 func TestASnapshotIsInOrderAndFindsWhatItHas(t *testing.T) {
 	b, a, other := builders.MakeCronJob("b").Obj(), builders.MakeCronJob("a").Obj(), builders.MakeCronJob("a").Namespace("shop").Obj()
-	s := NewSnapshot([]*v1.CronJob{other, b, a})
+	s := NewSnapshot(Health{}, []v1.CronJob{*other, *b, *a}, nil)
 	assert.Equal(t, []*v1.CronJob{a, b, other}, s.CronJobs)
 	assert.Equal(t, []string{"default", "shop"}, s.Namespaces())
 	found, ok := s.Find("shop", "a")
 	assert.True(t, ok)
-	assert.Same(t, other, found)
+	assert.Equal(t, other, found)
 	_, ok = s.Find("shop", "b")
 	assert.False(t, ok)
 }
@@ -36,44 +35,17 @@ func TestASnapshotHasTheJobsOfEachOldestFirst(t *testing.T) {
 	newer, older := builders.MakeJob(c, noon).Obj(), builders.MakeJob(c, noon.Add(-time.Hour)).Obj()
 	strangers := builders.MakeJob(builders.MakeCronJob("other").Obj(), noon).Obj()
 	nobodys := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "nobodys"}}
-	s := NewSnapshot([]*v1.CronJob{c}, newer, strangers, nobodys, older)
+	s := NewSnapshot(Health{}, []v1.CronJob{*c}, []batchv1.Job{*newer, *strangers, *nobodys, *older})
 	assert.Equal(t, []*batchv1.Job{older, newer}, s.JobsOf(c))
 }
 
 func TestARunIsTakenForDeletedOnlyWhereAllJobsAreKnown(t *testing.T) {
 	c := builders.MakeCronJob("c").Obj()
 	c.Status.RecentRuns = []v1.Run{{JobName: "c-1", Trigger: v1.TriggerSchedule, Result: v1.RunRunning}}
-	s := NewSnapshot([]*v1.CronJob{c})
+	s := NewSnapshot(Health{JobsComplete: true}, []v1.CronJob{*c}, nil)
 	assert.Equal(t, v1.RunDeleted, s.HistoryOf(c, noon, 0).Entries[0].State)
 	s.JobsComplete = false
 	assert.Equal(t, v1.RunRunning, s.HistoryOf(c, noon, 0).Entries[0].State)
-}
-
-func TestASnapshotDoesNotChangeWhenTheStoreDoes(t *testing.T) {
-	c := builders.MakeCronJob("c").Obj()
-	job := builders.MakeJob(c, noon).Obj()
-	store := newStore()
-	store.putCronJob(c)
-	store.putJob(job)
-	before := store.snapshot()
-	handlerOf(store.putJob, store.deleteJob).OnDelete(toolscache.DeletedFinalStateUnknown{Obj: job})
-	handlerOf(store.putCronJob, store.deleteCronJob).OnDelete(c)
-	assert.Len(t, before.JobsOf(c), 1)
-	assert.Len(t, before.CronJobs, 1)
-	after := store.snapshot()
-	assert.Empty(t, after.JobsOf(c))
-	assert.Empty(t, after.CronJobs)
-	assert.Empty(t, store.jobs)
-}
-
-func TestAnUpdateReplacesAJob(t *testing.T) {
-	c := builders.MakeCronJob("c").Obj()
-	store := newStore()
-	handler := handlerOf(store.putJob, store.deleteJob)
-	handler.OnAdd(builders.MakeJob(c, noon).Obj(), true)
-	ended := builders.MakeJob(c, noon).Succeeded(noon).Obj()
-	handler.OnUpdate(nil, ended)
-	assert.Equal(t, []*batchv1.Job{ended}, store.snapshot().JobsOf(c))
 }
 
 func TestAFeedWakesThoseThatWait(t *testing.T) {
@@ -85,7 +57,7 @@ func TestAFeedWakesThoseThatWait(t *testing.T) {
 		t.Fatal("nothing has changed")
 	default:
 	}
-	s := NewSnapshot(nil)
+	s := NewSnapshot(Health{}, nil, nil)
 	f.Set(s)
 	<-changed
 	assert.Same(t, s, f.Snapshot())

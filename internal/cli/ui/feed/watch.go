@@ -6,10 +6,12 @@ package feed
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -50,15 +52,16 @@ type Scope struct {
 
 // watcher keeps a feed up to date.
 //
-//	API server ──► watches ──► store ──► a snapshot, at most one a second ──► feed
+//	API server ──► watches ──► their cache ──► a snapshot, at most one a second ──► feed
 //	    └────────► probe: why what is known may be old ──┘
 type watcher struct {
-	*store
-
 	cached  cache.Cache
 	cluster client.Client
 	scope   Scope
 	env     *env.Env
+
+	health atomic.Pointer[Health]
+	dirty  chan struct{} // has an element if a snapshot would differ from the last
 }
 
 // Watch keeps the feed up to date until the context ends. What goes wrong is the Problem of its
@@ -77,7 +80,8 @@ func (f *Feed) Watch(ctx context.Context, config *rest.Config, cluster client.Cl
 			&v1.CronJob{}:  {Label: scope.Selector, Transform: trimCronJob},
 			&batchv1.Job{}: {Transform: trimJob},
 		},
-		DefaultWatchErrorHandler: func(context.Context, *toolscache.Reflector, error) {}, // the probe tells
+		DefaultWatchErrorHandler:     func(context.Context, *toolscache.Reflector, error) {}, // the probe tells
+		DefaultUnsafeDisableDeepCopy: new(true),                                              // nobody changes what is shown
 	}
 	if scope.Namespace != "" {
 		options.DefaultNamespaces = map[string]cache.Config{scope.Namespace: {}}
@@ -86,10 +90,19 @@ func (f *Feed) Watch(ctx context.Context, config *rest.Config, cluster client.Cl
 	if err != nil {
 		return fmt.Errorf("preparing to watch: %w", err)
 	}
-	w := &watcher{store: newStore(), cached: cached, cluster: cluster, scope: scope, env: e}
+	w := &watcher{cached: cached, cluster: cluster, scope: scope, env: e, dirty: make(chan struct{}, 1)}
+	w.health.Store(&Health{})
 	go w.probe(ctx)
 	go w.publish(ctx, f)
 	return cached.Start(ctx)
+}
+
+// change says that the next snapshot differs from the last.
+func (w *watcher) change() {
+	select {
+	case w.dirty <- struct{}{}:
+	default: // it is known already
+	}
 }
 
 // publish makes snapshots while something changes.
@@ -99,10 +112,28 @@ func (w *watcher) publish(ctx context.Context, to *Feed) {
 		case <-ctx.Done():
 			return
 		case <-w.dirty:
-			to.Set(w.snapshot())
+			if s, err := w.snapshot(ctx); err == nil { // else the context has ended
+				to.Set(s)
+			}
 		}
 		_ = w.env.Sleep(ctx, snapshotInterval) // or until the end
 	}
+}
+
+// snapshot returns what the cache has now.
+func (w *watcher) snapshot(ctx context.Context) (*Snapshot, error) {
+	health, cronJobs, jobs := *w.health.Load(), &v1.CronJobList{}, &batchv1.JobList{}
+	if health.Complete {
+		if err := w.cached.List(ctx, cronJobs); err != nil {
+			return nil, err
+		}
+	}
+	if health.JobsComplete {
+		if err := w.cached.List(ctx, jobs); err != nil {
+			return nil, err
+		}
+	}
+	return NewSnapshot(health, cronJobs.Items, jobs.Items), nil
 }
 
 // probe asks the API server again and again what would keep the watches from being up to date, and
@@ -113,17 +144,19 @@ func (w *watcher) probe(ctx context.Context) {
 		problem := w.ask(ctx, v1.GroupVersion.WithKind("CronJobList"))
 		jobsProblem := w.ask(ctx, batchv1.SchemeGroupVersion.WithKind("JobList"))
 		if problem == nil && cronJobsSynced == nil {
-			cronJobsSynced, problem = w.begin(ctx, &v1.CronJob{}, handlerOf(w.putCronJob, w.deleteCronJob))
+			cronJobsSynced, problem = w.begin(ctx, &v1.CronJob{})
 		}
 		if jobsProblem == nil && jobsSynced == nil {
-			jobsSynced, jobsProblem = w.begin(ctx, &batchv1.Job{}, handlerOf(w.putJob, w.deleteJob))
+			jobsSynced, jobsProblem = w.begin(ctx, &batchv1.Job{})
 		}
 		now := Health{
 			Complete: cronJobsSynced != nil && cronJobsSynced(), Problem: textOf(problem),
 			JobsComplete: jobsSynced != nil && jobsSynced(), JobsProblem: textOf(jobsProblem),
 			IsForbidden: apierrors.IsForbidden(problem),
 		}
-		w.tell(now)
+		if *w.health.Swap(&now) != now {
+			w.change()
+		}
 		if (now.Complete || problem != nil) && (now.JobsComplete || jobsProblem != nil) {
 			_ = w.env.Sleep(ctx, probeInterval)
 		} else {
@@ -142,26 +175,18 @@ func (w *watcher) ask(ctx context.Context, kind schema.GroupVersionKind) error {
 }
 
 // begin begins to watch, and returns what reports whether all is known.
-func (w *watcher) begin(ctx context.Context, object client.Object, handler toolscache.ResourceEventHandler) (func() bool, error) {
+func (w *watcher) begin(ctx context.Context, object client.Object) (func() bool, error) {
 	watched, err := w.cached.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 	if err != nil {
 		return nil, err
 	}
-	registration, err := watched.AddEventHandler(handler)
+	registration, err := watched.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { w.change() }, UpdateFunc: func(any, any) { w.change() }, DeleteFunc: func(any) { w.change() },
+	})
 	if err != nil {
 		return nil, err
 	}
 	return registration.HasSynced, nil
-}
-
-// tell has the next snapshot say how much is known, if that has changed.
-func (w *watcher) tell(now Health) {
-	w.mu.Lock()
-	isSame := w.health == now
-	w.mu.Unlock()
-	if !isSame {
-		w.change(func() { w.health = now })
-	}
 }
 
 // textOf returns the message of an error; "" for none.
@@ -170,4 +195,32 @@ func textOf(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// trimCronJob drops what is most of a CronJob, and what no page shows of all of them.
+func trimCronJob(object any) (any, error) {
+	if c, ok := object.(*v1.CronJob); ok {
+		c.ManagedFields = nil
+		delete(c.Annotations, corev1.LastAppliedConfigAnnotation)
+		c.Spec.JobTemplate = batchv1.JobTemplateSpec{}
+	}
+	return object, nil // else a tombstone
+}
+
+// trimJob drops what no page shows of a Job, and of those of others all but their names.
+func trimJob(object any) (any, error) {
+	job, ok := object.(*batchv1.Job)
+	if !ok {
+		return object, nil // a tombstone
+	}
+	rest := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+		Namespace: job.Namespace, Name: job.Name, UID: job.UID, ResourceVersion: job.ResourceVersion,
+	}}
+	controller := metav1.GetControllerOfNoCopy(job)
+	if controller == nil || controller.Kind != "CronJob" {
+		return rest, nil
+	}
+	rest.CreationTimestamp, rest.DeletionTimestamp = job.CreationTimestamp, job.DeletionTimestamp
+	rest.OwnerReferences, rest.Annotations, rest.Status = job.OwnerReferences, job.Annotations, job.Status
+	return rest, nil
 }

@@ -37,13 +37,22 @@ import (
 // noon is when the tests look, in Delhi.
 var noon = time.Date(2027, 1, 15, 12, 0, 0, 0, time.FixedZone("Delhi", 5*3600+1800))
 
+// snapshotOf returns the complete snapshot of some CronJobs that have no Jobs.
+func snapshotOf(all ...*v1.CronJob) *feed.Snapshot {
+	var cronJobs []v1.CronJob
+	for _, c := range all {
+		cronJobs = append(cronJobs, *c)
+	}
+	return feed.NewSnapshot(feed.Health{Complete: true, JobsComplete: true}, cronJobs, nil)
+}
+
 // newSite returns the pages of some CronJobs, as they are served at noon.
 func newSite(t *testing.T, all ...*v1.CronJob) (*Site, *httptest.Server) {
 	t.Helper()
 	e := env.New(genericiooptions.NewTestIOStreamsDiscard())
 	e.Clock = testingclock.NewFakeClock(noon)
 	site := &Site{Base: "/t", Env: e, Feed: &feed.Feed{}}
-	site.Feed.Set(feed.NewSnapshot(all))
+	site.Feed.Set(snapshotOf(all...))
 	return site, serve(t, site)
 }
 
@@ -245,7 +254,7 @@ func TestNothingThatIsStoredIsHTMLOnAPage(t *testing.T) {
 	refused := hourly("refused").Obj()
 	refused.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Status: metav1.ConditionFalse, Message: attack}}
 	site, server := newSite(t, c, refused)
-	snapshot := feed.NewSnapshot([]*v1.CronJob{c, refused})
+	snapshot := snapshotOf(c, refused)
 	snapshot.Problem = attack
 	site.Feed.Set(snapshot)
 	for _, path := range []string{
@@ -276,7 +285,7 @@ func TestAPageSaysThatItMayBeOldAndThatItIsNotComplete(t *testing.T) {
 	assert.Contains(t, body, "The CronJobs can't be read: connection refused")
 	assert.NotContains(t, body, "No CronJob", "nobody knows")
 	assert.NotContains(t, body, "0 of 0")
-	old := feed.NewSnapshot([]*v1.CronJob{hourly("c").Obj()})
+	old := snapshotOf(hourly("c").Obj())
 	old.Problem = "connection refused"
 	site.Feed.Set(old)
 	assert.Contains(t, show(t, server, "/"), "What is shown may be old: connection refused")
@@ -288,7 +297,7 @@ func TestAnEmptyOverviewSaysWhyAndHowToBegin(t *testing.T) {
 	assert.Contains(t, body, `No CronJob is like that. <a href="?">Show all 1</a>`)
 	assert.NotContains(t, body, "import", "there are some")
 
-	site.Feed.Set(feed.NewSnapshot(nil))
+	site.Feed.Set(snapshotOf())
 	body = show(t, server, "/")
 	for _, want := range []string{"in any namespace.", "kind: CronJob", "kubectl cronjob import --dry-run=server"} {
 		assert.Contains(t, body, want)
@@ -323,12 +332,12 @@ func TestAnEventSourceGetsWhatHasChanged(t *testing.T) {
 	assert.Equal(t, "text/event-stream", response.Header.Get("Content-Type"))
 	lines := bufio.NewReader(response.Body)
 	assert.Equal(t, []string{"first"}, namesIn(readEvent(t, lines)))
-	site.Feed.Set(feed.NewSnapshot([]*v1.CronJob{hourly("second").Obj()}))
+	site.Feed.Set(snapshotOf(hourly("second").Obj()))
 	event := readEvent(t, lines)
 	assert.Equal(t, []string{"second"}, namesIn(event))
 	assert.NotContains(t, event, "<html")
 
-	snapshot := feed.NewSnapshot(nil)
+	snapshot := snapshotOf()
 	snapshot.Problem = "one\rtwo"
 	site.Feed.Set(snapshot)
 	assert.Contains(t, readEvent(t, lines), "one&#13;two", "a carriage return does not end a line of the event")
@@ -408,7 +417,7 @@ func BenchmarkAPageOf10000CronJobs(b *testing.B) {
 	e := env.New(genericiooptions.NewTestIOStreamsDiscard())
 	e.Clock = testingclock.NewFakeClock(noon)
 	site := &Site{Base: "/t", Env: e, Feed: &feed.Feed{}}
-	site.Feed.Set(feed.NewSnapshot(fleet()))
+	site.Feed.Set(snapshotOf(fleet()...))
 	for _, path := range []string{"/", "/?sort=next", "/?q=99", "/timeline", "/timeline?reach=30d"} {
 		b.Run(path, func(b *testing.B) {
 			request := httptest.NewRequestWithContext(b.Context(), http.MethodGet, path, http.NoBody)
