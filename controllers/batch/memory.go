@@ -73,9 +73,7 @@ func (m *memory) release(key types.NamespacedName) {
 
 // forget removes the entry of a CronJob that is gone.
 func (m *memory) forget(key types.NamespacedName) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.entries, key)
+	m.with(key, func(e *entry) { *e = entry{inUse: e.inUse} })
 }
 
 func (m *memory) setWritten(key types.NamespacedName, stored *v1.CronJob) {

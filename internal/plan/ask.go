@@ -49,7 +49,7 @@ func (in *Input) unasked(names []string) []string {
 // before may have succeeded.
 func (p *Plan) ask(in Input) Question {
 	isNew := in.Now.Sub(in.LeadingSince) < MaxCacheLag
-	if !in.Confirmed && isNew && p.Start != nil && !p.Start.At.After(in.LeadingSince) {
+	if !in.Confirmed && isNew && p.Start != nil && !startOf(in.CronJob, p.Start.Tick).After(in.LeadingSince) {
 		return Question{CronJob: true}
 	}
 	names := slices.Concat(p.unseen, p.mayHaveRun(in), p.runningAgain(in))

@@ -4,7 +4,6 @@
 package plan
 
 import (
-	"slices"
 	"time"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -42,10 +41,4 @@ func oldestDue(in Input, ticks schedule.Ticks, from, newest time.Time) time.Time
 func isLate(in Input, tick time.Time) bool {
 	deadline := deadlineOf(in, tick)
 	return !deadline.IsZero() && in.Now.After(deadline)
-}
-
-// isNameTaken reports whether another object has the name of a tick's Job. The stored status may
-// not record it, if no status can be written: the next ticks must not wait for that.
-func isNameTaken(in Input, tick time.Time) bool {
-	return slices.ContainsFunc(in.NameTaken, tick.Equal)
 }

@@ -43,8 +43,3 @@ func isReadyReason(c *v1.CronJob, reason string) bool {
 	ready := meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady)
 	return ready != nil && ready.Reason == reason
 }
-
-// isHeld reports whether the stored status says that a tick waits for a Job to end.
-func isHeld(c *v1.CronJob) bool {
-	return MaxConcurrency(c) > 0 && isReadyReason(c, v1.ReasonWaiting)
-}

@@ -124,7 +124,6 @@ func TestS22ATickStartsLaterAndStaysTheTickThatItIs(t *testing.T) {
 			}
 			require.NotNil(t, p.Start)
 			assert.Equal(t, tc.wantTick, p.Start.Tick)
-			assert.Equal(t, tc.wantTick.Add(Jitter(c)), p.Start.At)
 			assert.Equal(t, JobName(c, tc.wantTick), p.Start.Job.Name)
 			assert.Equal(t, tc.wantTick.Format(time.RFC3339), p.Start.Job.Annotations[v1.ScheduledAtAnnotation])
 			done := Conclude(NewInput(c, tc.now), p, Outcome{Job: p.Start.Job})

@@ -323,16 +323,12 @@ func listedUIDs(refs []corev1.ObjectReference) sets.Set[types.UID] {
 }
 
 func (p *Plan) noteSuccess(job *batchv1.Job) {
-	if job.Status.CompletionTime != nil {
-		p.Status.LastSuccessfulTime = maxTime(p.Status.LastSuccessfulTime, job.Status.CompletionTime.Time)
-	}
+	p.Status.LastSuccessfulTime = maxTime(p.Status.LastSuccessfulTime, timeOf(job.Status.CompletionTime))
 }
 
 // noteTick updates lastScheduleTime from a Job: its tick has run even if the status write failed.
 func (p *Plan) noteTick(job jobState) {
-	if !job.tick.IsZero() {
-		p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, job.tick)
-	}
+	p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, job.tick)
 }
 
 var jobVersion = batchv1.SchemeGroupVersion.String()

@@ -25,6 +25,7 @@ package plan
 import (
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -194,10 +195,7 @@ type Plan struct {
 type Start struct {
 	// Tick is the scheduled time.
 	Tick time.Time
-
-	// At is Tick and the jitter.
-	At  time.Time
-	Job *batchv1.Job
+	Job  *batchv1.Job
 
 	// Newest is the newest due tick: with catchUpPolicy All it may be later than Tick.
 	Newest time.Time
@@ -289,13 +287,13 @@ func (p *Plan) decideDue(in Input) {
 		// the same ticks again.
 		p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, messageScheduled)
 	}
-	p.run(in, Start{Tick: due, At: startOf(in.CronJob, due), Newest: newest, Next: next, GiveUpAt: giveUp})
+	p.run(in, Start{Tick: due, Newest: newest, Next: next, GiveUpAt: giveUp})
 }
 
 // passOver reports whether a due tick must not be started. It then has run, or is missed.
 func (p *Plan) passOver(in Input, due time.Time) bool {
 	switch {
-	case isNameTaken(in, due):
+	case slices.ContainsFunc(in.NameTaken, due.Equal): // the stored status may lack it, if it can't be written
 		p.miss(in, Missed{MissedNameTaken, due, due, 1})
 	case p.isBackfilled(in, due):
 		p.Status.LastScheduleTime = maxTime(p.Status.LastScheduleTime, due)

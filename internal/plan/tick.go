@@ -87,7 +87,7 @@ func (p *Plan) missUpTo(in Input, reason MissedReason, ticks schedule.Ticks, fro
 func reasonForOlder(c *v1.CronJob) MissedReason {
 	switch {
 	case c.Status.NextScheduleTime == nil:
-	case isHeld(c):
+	case MaxConcurrency(c) > 0 && isReadyReason(c, v1.ReasonWaiting):
 		return MissedForbidden
 	case isReadyReason(c, v1.ReasonJobCreationFailed):
 		return MissedCreationFailed
@@ -309,9 +309,9 @@ func SpecOf(spec *v1.CronJobSpec) schedule.Spec {
 // observedSchedule returns the text of SpecOf that the status keeps.
 func observedSchedule(c *v1.CronJob) string { return SpecOf(&c.Spec).String() }
 
-// maxTime returns the later of an optional time of the API and another time.
+// maxTime returns the later of an optional time of the API and another time; zero is none.
 func maxTime(current *metav1.Time, other time.Time) *metav1.Time {
-	if current != nil && !other.After(current.Time) {
+	if other.IsZero() || current != nil && !other.After(current.Time) {
 		return current
 	}
 	return &metav1.Time{Time: other}
