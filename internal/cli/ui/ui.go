@@ -102,7 +102,7 @@ func (c *command) run(cmd *cobra.Command) error {
 	}
 	group.Go(func() error { return server.Serve(ctx, site.Handler(ctx)) })
 	err = group.Wait()
-	return errors.Join(append([]error{err}, site.Tasks.Wait()...)...)
+	return errors.Join(err, site.Tasks.Wait())
 }
 
 // connect has the site show the cluster.

@@ -19,26 +19,21 @@ import (
 const rightsAge = 30 * time.Second
 
 // Right is something that the API server allows to some of its users.
-type Right struct{ verb, group, resource, subresource string }
+type Right = authorizationv1.ResourceAttributes
 
 // The rights that pages and acts ask for.
 var (
 	// ReadLogs is the right to read the logs of Pods.
-	ReadLogs = Right{"get", "", "pods", "log"}
+	ReadLogs = Right{Verb: "get", Resource: "pods", Subresource: "log"}
 
-	patchCronJobs = Right{"patch", v1.GroupVersion.Group, "cronjobs", ""}
-	createJobs    = Right{"create", "batch", "jobs", ""}
+	patchCronJobs = Right{Verb: "patch", Group: v1.GroupVersion.Group, Resource: "cronjobs"}
+	createJobs    = Right{Verb: "create", Group: "batch", Resource: "jobs"}
 )
 
 // Rights asks the API server what the user may do.
 type Rights struct {
 	cluster client.Writer
 	answers *cache.Expiring
-}
-
-type question struct {
-	Right
-	namespace string
 }
 
 // NewRights returns the rights of the user of a client.
@@ -48,19 +43,15 @@ func NewRights(cluster client.Writer, c clock.Clock) *Rights {
 
 // Have reports whether the user has a right in a namespace. Where nobody answers, they have not.
 func (r *Rights) Have(ctx context.Context, right Right, namespace string) bool {
-	asked := question{right, namespace}
-	if known, ok := r.answers.Get(asked); ok {
+	right.Namespace = namespace
+	if known, ok := r.answers.Get(right); ok {
 		allowed, isAnswer := known.(bool)
 		return isAnswer && allowed
 	}
-	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace: namespace, Verb: right.verb, Group: right.group, Resource: right.resource, Subresource: right.subresource,
-		},
-	}}
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &right}}
 	if err := r.cluster.Create(ctx, review); err != nil {
 		return false
 	}
-	r.answers.Set(asked, review.Status.Allowed, rightsAge)
+	r.answers.Set(right, review.Status.Allowed, rightsAge)
 	return review.Status.Allowed
 }

@@ -6,6 +6,7 @@ package acts
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -56,9 +57,10 @@ func (t *Task) end(err error) {
 type Tasks struct {
 	plugin *Plugin
 
-	mu      sync.Mutex
-	all     []*Task // oldest first
-	running sync.WaitGroup
+	mu          sync.Mutex
+	all         []*Task // oldest first
+	interrupted []error
+	running     sync.WaitGroup
 }
 
 // NewTasks returns no tasks yet.
@@ -92,7 +94,15 @@ func (t *Tasks) Start(ctx context.Context, id string, call Call) *Task {
 	if len(t.all) > maxTasks {
 		t.forgetOldest()
 	}
-	t.running.Go(func() { task.end(t.plugin.Do(ctx, call, task)) })
+	t.running.Go(func() {
+		err := t.plugin.Do(ctx, call, task)
+		task.end(err)
+		if ctx.Err() != nil {
+			t.mu.Lock()
+			t.interrupted = append(t.interrupted, err)
+			t.mu.Unlock()
+		}
+	})
 	return task
 }
 
@@ -106,22 +116,8 @@ func (t *Tasks) forgetOldest() {
 	}
 }
 
-// Wait waits until all tasks have ended, and returns the errors of those that had not before.
-func (t *Tasks) Wait() []error {
-	t.mu.Lock()
-	var open []*Task
-	for _, task := range t.all {
-		if _, isEnded, _ := task.State(); !isEnded {
-			open = append(open, task)
-		}
-	}
-	t.mu.Unlock()
+// Wait waits until all tasks have ended, and returns the errors of those that the context has ended.
+func (t *Tasks) Wait() error {
 	t.running.Wait()
-	var errs []error
-	for _, task := range open {
-		if _, _, err := task.State(); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return errs
+	return errors.Join(t.interrupted...)
 }

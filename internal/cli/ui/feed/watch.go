@@ -76,10 +76,8 @@ func (f *Feed) Watch(ctx context.Context, config *rest.Config, cluster client.Cl
 	}
 	options := cache.Options{
 		HTTPClient: httpClient, Scheme: cluster.Scheme(), Mapper: cluster.RESTMapper(),
-		ByObject: map[client.Object]cache.ByObject{
-			&v1.CronJob{}:  {Label: scope.Selector, Transform: trimCronJob},
-			&batchv1.Job{}: {Transform: trimJob},
-		},
+		ByObject:                     map[client.Object]cache.ByObject{&v1.CronJob{}: {Label: scope.Selector}},
+		DefaultTransform:             trim,
 		DefaultWatchErrorHandler:     func(context.Context, *toolscache.Reflector, error) {}, // the probe tells
 		DefaultUnsafeDisableDeepCopy: new(true),                                              // nobody changes what is shown
 	}
@@ -197,30 +195,14 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-// trimCronJob drops what is most of a CronJob, and what no page shows of all of them.
-func trimCronJob(object any) (any, error) {
-	if c, ok := object.(*v1.CronJob); ok {
-		c.ManagedFields = nil
-		delete(c.Annotations, corev1.LastAppliedConfigAnnotation)
-		c.Spec.JobTemplate = batchv1.JobTemplateSpec{}
+// trim drops what is most of an object, and what no page shows of all of them.
+func trim(object any) (any, error) {
+	switch o := object.(type) {
+	case *v1.CronJob:
+		o.ManagedFields, o.Spec.JobTemplate = nil, batchv1.JobTemplateSpec{}
+		delete(o.Annotations, corev1.LastAppliedConfigAnnotation)
+	case *batchv1.Job:
+		o.ManagedFields, o.Spec = nil, batchv1.JobSpec{}
 	}
 	return object, nil // else a tombstone
-}
-
-// trimJob drops what no page shows of a Job, and of those of others all but their names.
-func trimJob(object any) (any, error) {
-	job, ok := object.(*batchv1.Job)
-	if !ok {
-		return object, nil // a tombstone
-	}
-	rest := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
-		Namespace: job.Namespace, Name: job.Name, UID: job.UID, ResourceVersion: job.ResourceVersion,
-	}}
-	controller := metav1.GetControllerOfNoCopy(job)
-	if controller == nil || controller.Kind != "CronJob" {
-		return rest, nil
-	}
-	rest.CreationTimestamp, rest.DeletionTimestamp = job.CreationTimestamp, job.DeletionTimestamp
-	rest.OwnerReferences, rest.Annotations, rest.Status = job.OwnerReferences, job.Annotations, job.Status
-	return rest, nil
 }

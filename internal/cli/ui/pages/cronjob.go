@@ -13,11 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/history"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/acts"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/timeline"
-	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 const (
@@ -37,52 +35,27 @@ type detail struct {
 	MayRun  bool
 	MayRead bool // logs
 
-	// Shown is the run of the Job that the link names, or what happened last if it names none; nil if
-	// that is not known. Log is the end of its log, if it is worth a look.
+	// Named is the Job whose run the link names, and Shown the run, or what happened last if none is
+	// named; nil if that is not known. Log is the end of its log, if it is worth a look.
 	Named string
-	Shown *entry
+	Shown *history.Entry
 	Log   string
 
 	// History is the runs and ticks of the past, newest first, Coming those to come, oldest first.
-	History, Coming []entry
+	History, Coming []history.Entry
 
 	Plot     []bar
 	Longest  time.Duration
-	Missed   []missed
-	Events   []event
+	Events   []corev1.Event
 	NoEvents string // why there are none
 	NoJobs   string // why the Jobs are not known
 }
 
-// entry is a run, or a tick.
-type entry struct {
-	history.Entry
-
-	// At is the tick, or else the start. Started is nil if nothing has.
-	At, Started *moment
-}
-
-// IsPast reports whether it is of a tick that has come.
-func (e entry) IsPast() bool { return e.State != history.Coming && e.State != history.Waiting }
-
-// missed is a row of missed ticks.
-type missed struct {
-	First, Last *moment
-	Count       int32
-	Why         string
-}
-
-// event is one of the newest events about a CronJob.
-type event struct {
-	At                    *moment
-	Type, Reason, Message string
-}
-
-// bar is the duration of a run, at the time of the run. Positions are in per cent.
+// bar is the duration of a run, at the time of the run. Its height is in per cent.
 type bar struct {
 	timeline.Mark
 
-	Top, Height float64
+	Height float64
 }
 
 // cronJob is the page of one CronJob.
@@ -97,7 +70,7 @@ func (s *Site) cronJob(r *http.Request) (view, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
 	defer cancel()
-	known, zone := snapshot.HistoryOf(c, drawn.Now, comingTicks), cronjobs.Zone(c)
+	known := snapshot.HistoryOf(c, drawn.Now, comingTicks)
 	d := detail{
 		row: rowOf(c, drawn.Now), chart: drawn, Named: r.URL.Query().Get("run"),
 		NoJobs: snapshot.JobsProblem, MayRead: s.Rights.Have(ctx, acts.ReadLogs, c.Namespace),
@@ -115,13 +88,7 @@ func (s *Site) cronJob(r *http.Request) (view, error) {
 		d.Log = s.endOfLog(ctx, client.ObjectKey{Namespace: c.Namespace, Name: d.Shown.Job})
 	}
 	d.plot()
-	for _, row := range c.Status.Missed {
-		d.Missed = append(d.Missed, missed{
-			First: momentOf(row.First.In(zone), drawn.Now), Last: momentOf(row.Last.In(zone), drawn.Now), Count: row.Count,
-			Why: plan.MissedRow(row).Event().Note,
-		})
-	}
-	if d.Events, err = s.events(ctx, c, drawn.Now); err != nil {
+	if d.Events, err = s.events(ctx, c); err != nil {
 		d.NoEvents = err.Error()
 	}
 	return view{Title: c.Namespace + "/" + c.Name, Page: "cronjob", Content: &d}, nil
@@ -130,22 +97,23 @@ func (s *Site) cronJob(r *http.Request) (view, error) {
 // sort sorts what is known of the runs, and finds the one to show.
 func (d *detail) sort(known history.History) {
 	for _, e := range known.Entries {
-		sorted := entry{e, momentOf(e.At(), d.Now), momentOf(e.Start, d.Now)}
 		if e.State == history.Coming {
-			d.Coming = append(d.Coming, sorted)
+			d.Coming = append(d.Coming, e)
 		} else {
-			d.History = append(d.History, sorted)
+			d.History = append(d.History, e)
 		}
 	}
 	slices.Reverse(d.History)
-	i := slices.IndexFunc(d.History, func(e entry) bool { return e.IsPast() && (d.Named == "" || e.Job == d.Named) })
+	i := slices.IndexFunc(d.History, func(e history.Entry) bool {
+		return d.Named == e.Job && e.Job != "" || d.Named == "" && e.State != history.Waiting
+	})
 	if i >= 0 {
 		d.Shown = &d.History[i]
 	}
 }
 
 // HasLog reports whether a run has a log that the user may read.
-func (d *detail) HasLog(e *entry) bool {
+func (d *detail) HasLog(e *history.Entry) bool {
 	return e != nil && e.Job != "" && !e.JobIsGone && d.MayRead && d.NoJobs == ""
 }
 
@@ -157,7 +125,7 @@ func (d *detail) plot() {
 	}
 	for _, run := range runs {
 		height := 100 * max(0.02, float64(run.Took)/float64(max(d.Longest, 1)))
-		d.Plot = append(d.Plot, bar{Mark: run, Top: 100 - height, Height: height})
+		d.Plot = append(d.Plot, bar{run, height})
 	}
 }
 
@@ -165,21 +133,17 @@ func (d *detail) plot() {
 const maxEvents = 50
 
 // events returns the newest events about a CronJob, newest first.
-func (s *Site) events(ctx context.Context, c *v1.CronJob, now time.Time) ([]event, error) {
+func (s *Site) events(ctx context.Context, c *v1.CronJob) ([]corev1.Event, error) {
 	list := &corev1.EventList{}
 	err := s.Cluster.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingFields{"involvedObject.uid": string(c.UID)})
-	if err != nil {
-		return nil, err
+	slices.SortStableFunc(list.Items, func(a, b corev1.Event) int { return timeOf(b).Compare(timeOf(a)) })
+	return list.Items[:min(len(list.Items), maxEvents)], err
+}
+
+// timeOf returns when an event was seen last.
+func timeOf(e corev1.Event) time.Time {
+	if e.LastTimestamp.After(e.EventTime.Time) {
+		return e.LastTimestamp.Time
 	}
-	var events []event
-	for i := range list.Items {
-		e := &list.Items[i]
-		at := e.EventTime.Time
-		if e.LastTimestamp.After(at) {
-			at = e.LastTimestamp.Time
-		}
-		events = append(events, event{At: momentOf(at.In(now.Location()), now), Type: e.Type, Reason: e.Reason, Message: e.Message})
-	}
-	slices.SortStableFunc(events, func(a, b event) int { return b.At.at.Compare(a.At.at) })
-	return events[:min(len(events), maxEvents)], nil
+	return e.EventTime.Time
 }

@@ -4,6 +4,7 @@
 package pages
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -69,18 +70,12 @@ var orders = map[string]func(a, b *v1.CronJob) int{
 	"last": func(a, b *v1.CronJob) int { return lastRun(b).Compare(lastRun(a)) },
 }
 
+// never is later than the next run of each CronJob that has one.
+var never = metav1.NewTime(time.Unix(1<<40, 0))
+
 // compareNext compares when CronJobs run next; those that do not come last.
 func compareNext(a, b *v1.CronJob) int {
-	switch first, second := plan.NextStart(a), plan.NextStart(b); {
-	case first == nil && second == nil:
-		return 0
-	case first == nil:
-		return 1
-	case second == nil:
-		return -1
-	default:
-		return first.Compare(second.Time)
-	}
+	return cmp.Or(plan.NextStart(a), &never).Compare(cmp.Or(plan.NextStart(b), &never).Time)
 }
 
 // lastRun returns when a CronJob has run last; zero if it never has.

@@ -9,8 +9,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/history"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/timeline"
+	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // functions are what templates call.
@@ -19,6 +22,10 @@ var functions = template.FuncMap{
 	"human":  duration.HumanDuration,
 	"kinds":  func() []string { return timeline.Kinds },
 	"iso":    iso,
+	"moment": momentOf,
+	"timeOf": timeOf,
+	"zone":   cronjobs.Zone,
+	"why":    func(missed v1.MissedTicks) string { return plan.MissedRow(missed).Event().Note },
 }
 
 // iso writes an instant for ui.js.
@@ -50,9 +57,6 @@ func (m *moment) ISO() string { return iso(m.at) }
 
 // Full is the instant for a reader, in its own zone.
 func (m *moment) Full() string { return m.at.Format("Mon 2006-01-02 15:04:05 -07:00") }
-
-// Short is the instant for a reader who knows the zone.
-func (m *moment) Short() string { return m.at.Format("2006-01-02 15:04:05") }
 
 // Distance says how far the instant is.
 func (m *moment) Distance() string {

@@ -6,8 +6,6 @@ package pages
 import (
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -52,28 +50,19 @@ func (s *Site) overview(r *http.Request) (view, error) {
 
 // row is what is shown of each CronJob.
 type row struct {
-	Namespace, Name string
+	*v1.CronJob
 
 	// Heading is the state of this row and the next ones, if it begins a group.
 	Heading string
 
-	// Schedule is the text, Description what it means, TimeZone the name of its zone.
-	Schedule, Description, TimeZone string
+	// Description is what the schedule means, TimeZone the name of its zone.
+	Description, TimeZone string
 
 	// State is one of a few words, and Detail says more.
 	State, Detail string
 
-	// Runs are the recent ones, the newest last; Streak says the same in words.
-	Runs   []v1.Run
-	Streak string
-
-	// LastJob is the Job of the newest run, "" if it had none, and Last when that began, or its tick.
-	LastJob string
-	Last    *moment
-
-	// Active is how many Jobs run, and Since when the oldest of them began, if it is known.
-	Active int
-	Since  *moment
+	// Last is when the newest run began, or its tick, and Since when the oldest of those that run did.
+	Last, Since *moment
 
 	// Next is when the next Job starts, or was to; nil if none does. Delay is by how much that is
 	// after its tick.
@@ -83,19 +72,14 @@ type row struct {
 
 // rowOf describes a CronJob.
 func rowOf(c *v1.CronJob, now time.Time) row {
-	r := row{
-		Namespace: c.Namespace, Name: c.Name, Schedule: c.Spec.Schedule, TimeZone: ptr.Deref(c.Spec.TimeZone, "UTC"),
-		Runs: slices.Clone(c.Status.RecentRuns), Active: plan.ActiveCount(c.Status),
-	}
-	if len(r.Runs) > 0 {
-		newest := r.Runs[0]
-		r.LastJob, r.Last = newest.JobName, momentOf(ptr.Deref(newest.StartTime, newest.ScheduledTime).Time, now)
-	}
-	slices.Reverse(r.Runs)
-	r.Streak = streak(r.Runs)
-	for _, run := range c.Status.RecentRuns { // the last of these is the oldest
+	r := row{CronJob: c, Description: c.Spec.Schedule, TimeZone: ptr.Deref(c.Spec.TimeZone, "UTC")}
+	for i, run := range c.Status.RecentRuns { // the newest first
+		start := momentOf(ptr.Deref(run.StartTime, run.ScheduledTime).Time, now)
+		if i == 0 {
+			r.Last = start
+		}
 		if run.Result == v1.RunRunning && run.StartTime != nil {
-			r.Since = momentOf(run.StartTime.Time, now)
+			r.Since = start
 		}
 	}
 	r.State, r.Detail = stateOf(c, now)
@@ -114,25 +98,16 @@ func rowOf(c *v1.CronJob, now time.Time) row {
 	return r
 }
 
-// streak counts runs by their results.
-func streak(runs []v1.Run) string {
-	var counts []string
-	for _, result := range []v1.RunResult{v1.RunSucceeded, v1.RunFailed, v1.RunRunning, v1.RunMissed, v1.RunDeleted} {
-		count := 0
-		for _, run := range runs {
-			if run.Result == result {
-				count++
-			}
-		}
-		if count > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", count, result))
-		}
+// LastJob is the Job of the newest run; "" if it had none.
+func (r row) LastJob() string {
+	if len(r.Status.RecentRuns) == 0 {
+		return ""
 	}
-	if len(counts) == 0 {
-		return "no runs yet"
-	}
-	return "recent runs: " + strings.Join(counts, ", ")
+	return r.Status.RecentRuns[0].JobName
 }
+
+// Active is how many Jobs run.
+func (r row) Active() int { return plan.ActiveCount(r.Status) }
 
 // stateOf says in a word how a CronJob is, and in a sentence why.
 func stateOf(c *v1.CronJob, now time.Time) (state, detail string) {

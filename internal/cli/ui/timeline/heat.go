@@ -30,105 +30,79 @@ type Heat struct {
 	PeakAt             time.Time
 }
 
-// Column is a part of the width.
+// Column is a part of the width. Its kind is that of runs that succeeded, or of ticks to come.
 type Column struct {
-	// At and Width are in per cent of the width.
-	At, Width float64
+	Mark
 
 	// Starts is the busiest of its minutes by the Jobs that start, and Ticks by what would start
-	// without jitter. Failed is as much of Starts as the share of the column's runs that failed.
-	Starts, Failed, Ticks Bar
-
-	// IsPast says that the busiest minute is not one to come.
-	IsPast bool
-	Title  string
+	// without jitter. Failed is as much of Starts as the share of the runs that failed. They are heights,
+	// in per cent.
+	Starts, Ticks, Failed float64
 }
 
-// Bar is a number of Jobs. Top and Height are in per cent of the height.
-type Bar struct {
-	Count       int32
-	Top, Height float64
-}
+// minute counts Jobs: the runs of the past and how many of them failed, the starts to come, and the
+// ticks to come, which are the starts without jitter.
+type minute struct{ runs, failed, coming, ticks int32 }
 
-// minutes counts Jobs by the minutes of a window: those that start, those that would without jitter,
-// and those that failed.
-type minutes struct{ starts, ticks, failed []int32 }
+func (m minute) starts() int32        { return m.runs + m.coming }
+func (m minute) withoutJitter() int32 { return m.runs + m.ticks }
 
 // NewHeat counts the starts of CronJobs in a window, in a zone.
 func NewHeat(all []*v1.CronJob, w Window, zone *time.Location) Heat {
-	total, now := w.minute(w.Until)+1, w.minute(w.Now)
-	counted := minutes{make([]int32, total), make([]int32, total), make([]int32, total)}
+	minutes := make([]minute, w.minute(w.Until)+1)
 	for _, g := range groupsOf(all) {
-		counted.addComing(g, w)
+		w.addComing(minutes, g)
 	}
-	coming := slices.Clone(counted.starts)
-	counted.addRuns(all, w)
-	h := Heat{Columns: w.columns(counted, zone)}
-	for _, column := range h.Columns {
-		h.Busiest = max(h.Busiest, column.Starts.Count)
-		h.IsSpread = h.IsSpread || column.Starts.Count != column.Ticks.Count
+	w.addRuns(minutes, all)
+	h, most := Heat{}, int32(1)
+	for i, m := range minutes {
+		h.Runs, h.Failed = h.Runs+m.runs, h.Failed+m.failed
+		h.Busiest, h.IsSpread = max(h.Busiest, m.starts()), h.IsSpread || m.coming != m.ticks
+		most = max(most, m.starts(), m.withoutJitter())
+		if m.coming > h.Peak {
+			h.Peak, h.PeakAt = m.coming, w.From.Add(time.Duration(i)*time.Minute).In(zone)
+		}
 	}
-	for minute := range now + 1 {
-		h.Runs += counted.starts[minute] - coming[minute]
-		h.Failed += counted.failed[minute]
+	from := w.From.In(zone)
+	for part := range slices.Chunk(minutes, int(w.step/time.Minute)) {
+		if column := w.column(from, part, float64(most)/100); column.Ticks+column.Starts > 0 {
+			h.Columns = append(h.Columns, column)
+		}
+		from = from.Add(w.step)
 	}
-	var at int
-	h.Peak, at = busiest(coming[now:])
-	h.PeakAt = w.From.Add(time.Duration(now+at) * time.Minute).In(zone)
 	return h
 }
 
 // minute returns which minute of the window an instant is in.
 func (w Window) minute(t time.Time) int { return int(t.Sub(w.From) / time.Minute) }
 
-// columns makes columns of minutes.
-func (w Window) columns(counted minutes, zone *time.Location) []Column {
-	step := int(w.step / time.Minute)
-	var found []Column
-	most := float64(max(1, slices.Max(counted.starts), slices.Max(counted.ticks)))
-	for first := 0; first < len(counted.starts); first += step {
-		end := min(first+step, len(counted.starts))
-		starts, at := busiest(counted.starts[first:end])
-		ticks, _ := busiest(counted.ticks[first:end])
-		if max(starts, ticks) == 0 {
-			continue
+// column makes a column of its minutes. One per cent of the height is so many Jobs.
+func (w Window) column(from time.Time, minutes []minute, percent float64) Column {
+	var total, busiest minute
+	at, ticks := from, int32(0)
+	for i, m := range minutes {
+		total.runs, total.failed = total.runs+m.runs, total.failed+m.failed
+		ticks = max(ticks, m.withoutJitter())
+		if m.starts() > busiest.starts() {
+			busiest, at = m, from.Add(time.Duration(i)*time.Minute)
 		}
-		minute := w.From.Add(time.Duration(first+at) * time.Minute)
-		title := fmt.Sprintf("%s: %d in this minute", minute.In(zone).Format("Mon 2006-01-02 15:04"), starts)
-		if ticks != starts {
-			title += fmt.Sprintf(", %d without jitter", ticks)
-		}
-		runs, failed := sum(counted.starts[first:end]), sum(counted.failed[first:end])
-		if failed > 0 {
-			title += fmt.Sprintf("; %d of %d runs failed in %s", failed, runs, strings.TrimSuffix(w.step.String(), "0s"))
-		}
-		from := w.From.Add(time.Duration(first) * time.Minute)
-		place := w.mark("", from, from.Add(w.step), "%s", title)
-		found = append(found, Column{
-			At: place.At, Width: place.Width, Title: title, IsPast: !minute.After(w.Now),
-			Starts: barOf(starts, float64(starts)/most), Ticks: barOf(ticks, float64(ticks)/most),
-			Failed: barOf(failed, float64(starts)/most*float64(failed)/float64(max(1, runs))),
-		})
 	}
-	return found
-}
-
-// barOf makes a bar that is as high as a share of the height.
-func barOf(count int32, share float64) Bar {
-	return Bar{Count: count, Top: 100 - 100*share, Height: 100 * share}
-}
-
-// busiest returns the highest count, and the minute that has it first.
-func busiest(counts []int32) (most int32, at int) {
-	most = slices.Max(counts)
-	return most, slices.Index(counts, most)
-}
-
-func sum(counts []int32) (total int32) {
-	for _, count := range counts {
-		total += count
+	title := fmt.Sprintf("%s: %d in this minute", at.Format("Mon 2006-01-02 15:04"), busiest.starts())
+	if ticks != busiest.starts() {
+		title += fmt.Sprintf(", %d without jitter", ticks)
 	}
-	return total
+	if total.failed > 0 {
+		title += fmt.Sprintf("; %d of %d runs failed in %s", total.failed, total.runs, strings.TrimSuffix(w.step.String(), "0s"))
+	}
+	kind := "coming"
+	if busiest.runs > 0 {
+		kind = "succeeded"
+	}
+	starts := float64(busiest.starts()) / percent
+	return Column{
+		Mark:   w.mark(kind, from, from.Add(w.step), "%s", title),
+		Starts: starts, Ticks: float64(ticks) / percent, Failed: starts * float64(total.failed) / float64(max(1, total.runs)),
+	}
 }
 
 // group is CronJobs that fire at the same times.
@@ -164,7 +138,7 @@ func groupsOf(all []*v1.CronJob) map[string]group {
 }
 
 // addComing adds the ticks to come of a group, and the starts to come of ticks that have passed.
-func (m minutes) addComing(g group, w Window) {
+func (w Window) addComing(minutes []minute, g group) {
 	ticks, err := cronjobs.Schedule(g.of)
 	if err != nil {
 		return
@@ -176,27 +150,26 @@ func (m minutes) addComing(g group, w Window) {
 	for tick := range cronjobs.Between(ticks, from, w.Until) {
 		for delay, count := range g.delays {
 			if tick.After(w.Now) {
-				m.ticks[w.minute(tick)] += count
+				minutes[w.minute(tick)].ticks += count
 			}
 			if start := tick.Add(delay); start.After(w.Now) && w.has(start) {
-				m.starts[w.minute(start)] += count
+				minutes[w.minute(start)].coming += count
 			}
 		}
 	}
 }
 
 // addRuns adds the runs that are remembered.
-func (m minutes) addRuns(all []*v1.CronJob, w Window) {
+func (w Window) addRuns(minutes []minute, all []*v1.CronJob) {
 	for _, c := range all {
 		for _, run := range c.Status.RecentRuns {
 			if run.StartTime == nil || !w.has(run.StartTime.Time) {
 				continue
 			}
-			minute := w.minute(run.StartTime.Time)
-			m.starts[minute]++
-			m.ticks[minute]++
+			m := &minutes[w.minute(run.StartTime.Time)]
+			m.runs++
 			if run.Result == v1.RunFailed {
-				m.failed[minute]++
+				m.failed++
 			}
 		}
 	}

@@ -207,9 +207,8 @@ func TestTheHeatIsTheBusiestMinuteOfEachColumn(t *testing.T) {
 		"Fri 2027-01-15 12:30: 1 in this minute",
 		"Fri 2027-01-15 13:00: 3 in this minute",
 	}, titles)
-	assert.InDelta(t, 100, found[2].Starts.Height, 0)
-	assert.Zero(t, found[2].Starts.Top)
-	assert.InDelta(t, 100./3, found[1].Starts.Height, 0.1)
+	assert.InDelta(t, 100, found[2].Starts, 0)
+	assert.InDelta(t, 100./3, found[1].Starts, 0.1)
 }
 
 func TestTheHeatShowsWhatJitterMakesOfAPileUp(t *testing.T) {
@@ -220,12 +219,12 @@ func TestTheHeatShowsWhatJitterMakesOfAPileUp(t *testing.T) {
 		all = append(all, c)
 	}
 	found := NewHeat(all, NewWindow(noon.Add(time.Second), time.Hour, time.Hour), time.UTC).Columns
-	ticks, starts := int32(0), int32(0)
+	starts := 0.
 	for _, column := range found {
-		ticks, starts = max(ticks, column.Ticks.Count), max(starts, column.Starts.Count)
+		starts = max(starts, column.Starts)
 	}
-	assert.EqualValues(t, 100, ticks)
-	assert.Less(t, starts, int32(30), "ten minutes share what one had")
+	assert.InDelta(t, 100, found[len(found)-1].Ticks, 0)
+	assert.Less(t, starts, 30., "ten minutes share what one had")
 	assert.Len(t, found, 10, "nine minutes of this hour, and the first of the next, at which the window ends")
 	assert.Regexp(t, `13:00: \d+ in this minute, 100 without jitter`, found[len(found)-1].Title)
 }
@@ -241,12 +240,12 @@ func TestTheHeatTellsOfThePastWhatFailedAndOfTheFutureThePeak(t *testing.T) {
 	assert.EqualValues(t, 2, heat.Peak, "at the full hour both start")
 	assert.Equal(t, noon.Add(time.Hour), heat.PeakAt)
 	first := heat.Columns[0]
-	assert.True(t, first.IsPast)
-	assert.InDelta(t, first.Starts.Height/2, first.Failed.Height, 0.1, "one of two")
+	assert.Equal(t, "succeeded", first.Kind)
+	assert.InDelta(t, first.Starts/2, first.Failed, 0.1, "one of two")
 	assert.Contains(t, first.Title, "1 of 2 runs failed in 5m")
 	for _, column := range heat.Columns[2:] {
-		assert.False(t, column.IsPast)
-		assert.Zero(t, column.Failed.Count)
+		assert.Equal(t, "coming", column.Kind)
+		assert.Zero(t, column.Failed)
 	}
 	assert.Empty(t, NewHeat(nil, NewWindow(noon, time.Hour, time.Hour), time.UTC).Columns)
 	assert.Empty(t, NewHeat([]*v1.CronJob{hourly("a").Suspend(true).Obj()}, NewWindow(noon, time.Hour, time.Hour), time.UTC).Columns)
