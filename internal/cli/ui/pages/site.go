@@ -19,7 +19,6 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
-	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -197,8 +196,13 @@ func send(w http.ResponseWriter, control *http.ResponseController, text []byte) 
 	if err := control.SetWriteDeadline(time.Now().Add(sendTimeout)); err != nil {
 		return err
 	}
-	lines := strings.NewReplacer("\r", "&#13;", "\n", "\ndata: ") // at a \r a browser would end the line
-	if _, err := fmt.Fprintf(w, "data: %s\n\n", lines.Replace(string(text))); err != nil {
+	text = bytes.ReplaceAll(text, []byte("\r"), []byte("&#13;")) // a browser would end the line there
+	for line := range bytes.Lines(text) {
+		if _, err := fmt.Fprintf(w, "data: %s\n", bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprint(w, "\n"); err != nil {
 		return err
 	}
 	return control.Flush()
