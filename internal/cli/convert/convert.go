@@ -8,14 +8,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
 
+	"tutorial.kubebuilder.io/project/apis/batch"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/files"
-	"tutorial.kubebuilder.io/project/internal/cli/manifest"
+	"tutorial.kubebuilder.io/project/internal/cli/lint"
 )
 
 // exitChanges is the exit code where there are files to convert. It and files.Trouble are as those
@@ -23,7 +27,15 @@ import (
 const exitChanges = 1
 
 // builtIn is what --from takes.
-const builtIn = "batch/v1"
+var builtIn = batchv1.SchemeGroupVersion.String()
+
+// versions are what --to takes.
+var versions = func() (names []string) {
+	for _, apiVersion := range batch.Versions.APIVersions() {
+		names = append(names, path.Base(apiVersion))
+	}
+	return names
+}()
 
 const (
 	long = `Convert the CronJobs in manifests to another version. It needs no cluster.
@@ -84,26 +96,27 @@ type command struct {
 	to   string
 	from string
 
-	inPlace bool
-	diff    bool
-	check   bool
+	inPlace   bool
+	diff      bool
+	onlyCheck bool
+
+	checker *lint.Checker
 }
 
 // NewCommand returns the command convert.
 func NewCommand(e *env.Env) *cobra.Command {
 	c := &command{Env: e}
 	cmd := &cobra.Command{
-		Use:                   "convert -f FILENAME --to v1|v2 [--in-place | --diff | --check]",
+		Use:                   "convert -f FILENAME --to " + strings.Join(versions, "|") + " [--in-place | --diff | --check]",
 		DisableFlagsInUseLine: true,
 		Short:                 "Convert manifests between the versions",
 		Long:                  long,
 		Example:               example,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			options, err := c.options()
-			if err != nil {
+			if err := c.check(); err != nil {
 				return files.Trouble(err)
 			}
-			return c.run(cmd.Context(), options)
+			return c.run(cmd.Context())
 		},
 	}
 	c.addFlags(cmd)
@@ -113,41 +126,36 @@ func NewCommand(e *env.Env) *cobra.Command {
 func (c *command) addFlags(cmd *cobra.Command) {
 	files.Configure(cmd, &c.filenames, &c.recursive)
 	flags := cmd.Flags()
-	flags.StringVar(&c.to, "to", "", "The version to convert to: v1 or v2.")
+	flags.StringVar(&c.to, "to", "", "The version to convert to: "+strings.Join(versions, " or ")+".")
 	flags.StringVar(&c.from, "from", "", "batch/v1 converts the built-in CronJobs, and nothing else.")
 	flags.BoolVarP(&c.inPlace, "in-place", "i", false, "Write the files rather than the standard output.")
 	flags.BoolVar(&c.diff, "diff", false, "Print what changes, as a unified diff that patch -p1 and git apply take, and not the files.")
-	flags.BoolVar(&c.check, "check", false, "Print the names of the files that have something to convert, and not the files. "+
+	flags.BoolVar(&c.onlyCheck, "check", false, "Print the names of the files that have something to convert, and not the files. "+
 		"A schedule that the API server would refuse is an error, in files that have nothing to convert, too.")
-	cronjobs.CompleteWords(cmd, "to", "v1\tthe schedule as a text", "v2\tthe schedule in fields")
+	cronjobs.CompleteWords(cmd, "to", versions...)
 	cronjobs.CompleteWords(cmd, "from", builtIn+"\tthe built-in CronJobs")
 }
 
-// options checks the command line, and says what is to be converted to what.
-func (c *command) options() (manifest.Options, error) {
-	options := manifest.Options{To: manifest.Version(c.to), Check: c.check}
-	switch c.from {
-	case "":
-	case builtIn:
-		options.BuiltIn = true
-	default:
-		return options, fmt.Errorf("--from %s: want %s; which of our versions is converted follows from --to", c.from, builtIn)
-	}
+// check says what is wrong with the command line.
+func (c *command) check() error {
+	wanted := "want " + strings.Join(versions, " or ")
 	switch {
+	case c.from != "" && c.from != builtIn:
+		return fmt.Errorf("--from %s: want %s; which of our versions is converted follows from --to", c.from, builtIn)
 	case len(c.filenames) == 0:
-		return options, errors.New("name files with -f")
+		return errors.New("name files with -f")
 	case c.to == "":
-		return options, errors.New("--to is missing: want v1 or v2")
-	case options.To != manifest.V1 && options.To != manifest.V2:
-		return options, fmt.Errorf("--to %s: want v1 or v2", c.to)
-	case c.inPlace && c.check:
-		return options, errors.New("--check writes nothing: leave out --in-place")
+		return errors.New("--to is missing: " + wanted)
+	case !slices.Contains(versions, c.to):
+		return fmt.Errorf("--to %s: %s", c.to, wanted)
+	case c.inPlace && c.onlyCheck:
+		return errors.New("--check writes nothing: leave out --in-place")
 	}
-	return options, nil
+	return nil
 }
 
 // run converts the files one after the other.
-func (c *command) run(ctx context.Context, options manifest.Options) error {
+func (c *command) run(ctx context.Context) error {
 	named, err := files.Expand(c.filenames, c.recursive)
 	if err != nil {
 		return files.Trouble(err)
@@ -155,12 +163,15 @@ func (c *command) run(ctx context.Context, options manifest.Options) error {
 	if c.inPlace && slices.ContainsFunc(named, func(f files.File) bool { return f.Path == files.Stdin }) {
 		return files.Trouble(errors.New("--in-place can't write the standard input: leave it out, or name files"))
 	}
+	if c.checker, err = lint.NewChecker(c.Clock.Now()); err != nil {
+		return files.Trouble(err)
+	}
 	report := newReport(c)
 	for _, f := range named {
 		if ctx.Err() != nil {
 			return files.Trouble(errors.Join(ctx.Err(), report.out.Flush()))
 		}
-		report.add(c.convertOne(f, options))
+		report.add(c.convertOne(ctx, f))
 	}
 	return report.end()
 }

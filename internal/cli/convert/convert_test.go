@@ -125,7 +125,7 @@ func TestSeveralFilesGoToTheStandardOutputAsDocuments(t *testing.T) {
 	got := convert(t, files, "", "-f", ".", "--to", "v2")
 	assert.Equal(t, v2File+"---\n"+otherFile+"---\n{\"kind\": \"Pod\"}\n---\n"+otherFile+"...\n%YAML 1.1\n---\n"+otherFile+
 		"---\n"+brokenFile, got.out, "what is left alone is there too")
-	assert.Equal(t, "6.yaml:4: left alone: spec.schedule: not a schedule: found 1 field, want 5: minute, hour, "+
+	assert.Equal(t, "6.yaml:4: left alone: spec.schedule: Invalid value: \"nonsense\": not a schedule: found 1 field, want 5: minute, hour, "+
 		"day of month, month, day of week, such as 0 9 * * 1-5; or a macro such as @daily, or @every 90m\n", got.errOut)
 	assert.EqualError(t, got.err, "1 of 6 files were not converted")
 	assert.Equal(t, 2, got.code)
@@ -278,7 +278,7 @@ func TestAnInterruptEndsItWithTrouble(t *testing.T) {
 
 func TestFlagsAreCompleted(t *testing.T) {
 	for args, want := range map[string]string{
-		"--to=":   "v1\tthe schedule as a text\nv2\tthe schedule in fields\n:4\n",
+		"--to=":   "v1\nv2\n:4\n",
 		"--from=": "batch/v1\tthe built-in CronJobs\n:4\n",
 		"-f=":     "yaml\nyml\njson\n:8\n",
 	} {

@@ -6,6 +6,7 @@ package convert
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,33 +17,35 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/google/renameio/v2/maybe"
 
+	"tutorial.kubebuilder.io/project/apis/batch"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/files"
-	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
 // outcome is the result of one file.
 type outcome struct {
 	file   files.File
 	before []byte
-	result manifest.Result
+	result result
 
 	// err is why the file was not read or written.
 	err error
 }
 
 // changed reports whether the file has something to convert, and can be converted.
-func (o outcome) changed() bool { return !bytes.Equal(o.before, o.result.Text) }
+func (o outcome) changed() bool { return !bytes.Equal(o.before, o.result.text) }
 
 // convertOne reads a file, converts it and writes it, as far as that was asked for.
-func (c *command) convertOne(f files.File, options manifest.Options) outcome {
+func (c *command) convertOne(ctx context.Context, f files.File) outcome {
 	before, err := f.Read(c.In)
 	if err != nil {
 		return outcome{file: f, err: err}
 	}
-	o := outcome{file: f, before: before, result: manifest.Convert(before, options)}
+	to := path.Join(path.Dir(batch.Versions.Hub.APIVersion), c.to)
+	o := outcome{file: f, before: before}
+	o.result = convertFile(ctx, before, c.checker, options{fromBuiltIn: c.from != "", to: to, check: c.onlyCheck})
 	if c.inPlace && o.changed() {
-		o.err = replace(f, o.result.Text)
+		o.err = replace(f, o.result.text)
 	}
 	return o
 }
@@ -65,7 +68,7 @@ func (o outcome) diff() string {
 	if o.file.Path != files.Stdin {
 		name = strings.TrimPrefix(filepath.ToSlash(filepath.Clean(o.file.Name)), "/")
 	}
-	return udiff.Unified(path.Join("a", name), path.Join("b", name), string(o.before), string(o.result.Text))
+	return udiff.Unified(path.Join("a", name), path.Join("b", name), string(o.before), string(o.result.text))
 }
 
 // report prints the results of all files.
@@ -87,16 +90,15 @@ func newReport(c *command) *report { return &report{command: c, out: bufio.NewWr
 // add prints the result of one file.
 func (r *report) add(o outcome) {
 	r.files++
-	ours, builtIn := manifest.Count(o.before)
-	r.ours, r.builtIn, r.converted = r.ours+ours, r.builtIn+builtIn, r.converted+o.result.Converted
-	for _, finding := range o.result.Findings {
-		fmt.Fprintf(r.ErrOut, "%s:%s\n", o.file.Name, finding)
+	r.ours, r.builtIn, r.converted = r.ours+o.result.ours, r.builtIn+o.result.builtIn, r.converted+o.result.converted
+	for _, finding := range o.result.findings {
+		fmt.Fprintf(r.ErrOut, "%s:%s\n", o.file.Name, finding.String())
 	}
 	if o.err != nil {
 		fmt.Fprintf(r.ErrOut, "%s: %v\n", o.file.Name, o.err)
 	}
 	switch {
-	case o.err != nil || o.result.LeftAlone():
+	case o.err != nil || o.result.leftAlone():
 		r.failed++
 	case o.changed():
 		r.changed++
@@ -109,13 +111,13 @@ func (r *report) print(o outcome) {
 	switch {
 	case r.diff:
 		_, _ = r.out.WriteString(o.diff())
-	case r.check && o.changed():
+	case r.onlyCheck && o.changed():
 		_, _ = fmt.Fprintln(r.out, o.file.Name)
 	case r.inPlace && o.changed() && o.err == nil:
 		_, _ = fmt.Fprintf(r.out, "%s converted to %s\n", o.file.Name, r.to)
-	case !r.check && !r.inPlace:
+	case !r.onlyCheck && !r.inPlace:
 		// Also what has nothing to convert, or could not be: nothing gets lost in a pipe.
-		r.join(o.result.Text)
+		r.join(o.result.text)
 	}
 }
 
@@ -134,7 +136,7 @@ func (r *report) end() error {
 		return files.Trouble(errors.New("the file was not converted"))
 	case r.failed > 0:
 		return files.Trouble(fmt.Errorf("%d of %d files were not converted", r.failed, r.files))
-	case r.changed > 0 && !r.inPlace && (r.check || r.diff):
+	case r.changed > 0 && !r.inPlace && (r.onlyCheck || r.diff):
 		return &env.ExitError{Code: exitChanges}
 	}
 	return nil

@@ -4,405 +4,109 @@
 package manifest
 
 import (
-	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/yaml"
-
-	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
-// manifestWith is a v1 manifest with this line as its schedule.
-func manifestWith(schedule string) string {
-	return "apiVersion: " + v1.GroupVersion.String() + "\nkind: CronJob\nmetadata:\n  name: c\nspec:\n  " +
-		schedule + "\n  jobTemplate: {}\n"
-}
+const text = `apiVersion: batch.tutorial.kubebuilder.io/v1
+kind: CronJob
+metadata:
+  name: c
+spec:
+  schedule: "0 9 * * *"  # in the morning
+  jobTemplate: {}
+`
 
-func TestThereAndBackGivesTheSameBytesWhereTheTextAllows(t *testing.T) {
-	for _, schedule := range []string{
-		`schedule: "*/5 * * * *"`,
-		`schedule: '*/5 9-17 * * 1-5'  # quotes, blanks and comment`,
-		`schedule: 0 9 * * MON-FRI # plain`,
-		`schedule: "@every 90m"`,
-		`schedule: "* * * * *"   `,
-	} {
-		t.Run(schedule, func(t *testing.T) {
-			text := manifestWith(schedule)
-			there := Convert([]byte(text), Options{To: V2})
-			require.Equal(t, 1, there.Converted)
-			assert.Empty(t, there.Findings)
-			assert.Equal(t, text, string(Convert(there.Text, Options{To: V1}).Text))
-		})
-	}
-}
-
-func TestWhereTheWayBackGivesAnotherScheduleItIsNoted(t *testing.T) {
-	for schedule, want := range map[string]string{
-		`schedule: "@hourly"`:      `6: note: converted back to v1, the schedule would be "0 * * * *"` + "\n",
-		`schedule: "0  9 * * *"`:   `6: note: converted back to v1, the schedule would be "0 9 * * *"` + "\n",
-		`schedule: 0 9 * * *`:      "",
-		`schedule:    "0 9 * * *"`: "",
-	} {
-		t.Run(schedule, func(t *testing.T) {
-			there := Convert([]byte(manifestWith(schedule)), Options{To: V2})
-			require.Equal(t, 1, there.Converted)
-			assert.Equal(t, want, messagesOf(there))
-		})
-	}
-}
-
-// TestTheFieldsAreThoseOfTheTypedConversion decodes what Convert wrote and compares it with what
-// ConvertFrom says.
-func TestTheFieldsAreThoseOfTheTypedConversion(t *testing.T) {
-	for _, schedule := range []string{"*/5 9-17 * * 1-5", "@yearly", "@every 1h30m", "* * * * *", "0 0 1 jan ?", "*-x\"y * * * *"} {
-		t.Run(schedule, func(t *testing.T) {
-			text := manifestWith(fmt.Sprintf("schedule: %q", schedule))
-			converted := Convert([]byte(text), Options{To: V2})
-			require.Equal(t, 1, converted.Converted, messagesOf(converted))
-			got, want, hub := &v2.CronJob{}, &v2.CronJob{}, &v1.CronJob{}
-			require.NoError(t, yaml.UnmarshalStrict(converted.Text, got))
-			require.NoError(t, yaml.UnmarshalStrict([]byte(text), hub))
-			require.NoError(t, want.ConvertFrom(hub))
-			assert.Equal(t, want.Spec.Schedule, got.Spec.Schedule)
-		})
-	}
-}
-
-// TestEveryWayToWriteAScheduleIsConverted puts schedules in every position of a spec, with every
-// indentation and line end.
-func TestEveryWayToWriteAScheduleIsConverted(t *testing.T) {
-	ways := map[Version][]string{
-		V1: {
-			`schedule: "0 9 * * 1-5"`, `schedule: '0 9 * * 1-5' # c`, `schedule: 0 9 * * 1-5`, "schedule:\n_  # c\n_  '0 9 * * 1-5' # d",
-			"schedule: 0 9\n_    * * 1-5 # c", `"schedule": "0 9 * * 1-5"`,
-			"schedule: \"0 9\n_  * * 1-5\"",
-		},
-		V2: {
-			"schedule:\n_  minute: \"0\"\n_  hour: \"9\"", "schedule: # c\n_      # d\n_      hour: '9' # e\n\n_      # f\n_      minute: '0' # g\n_      # h",
-			`schedule: {minute: "0", hour: "9"} # c`, "schedule: {minute: '0', # c\n_  hour: '9'}", "schedule:\n_  minute:\n_    # c\n_    \"0\" # d\n_  hour: \"9\"",
-			"schedule:\n_  {minute: '0', hour: '9'} # c", "schedule:\n_  every:   90m", "\"schedule\":\n_  \"month\" : jan-mar",
-		},
-	}
-	for version, ways := range ways {
-		for i, way := range ways {
-			for _, indent := range []string{" ", "  ", "    "} {
-				for _, form := range []string{"%sspec:\n_jobTemplate: {}\n_%s", "%sspec:\n_%s\n_# after\n_jobTemplate: {}\n# end\n", "# before\n%sspec: # here\n\n_%s\n_jobTemplate: {}"} {
-					for _, newline := range []string{"\n", "\r\n"} {
-						text := fmt.Sprintf(form, "apiVersion: "+version.apiVersion()+"\nkind: CronJob\n", way)
-						text = strings.NewReplacer("\n_", newline+indent, "\n", newline).Replace(text)
-						result := assertLaws(t, []byte(text), Options{To: version.other()})
-						require.Equal(t, 1, result.Converted, "%d: %s%s", i, messagesOf(result), text)
-						require.Equal(t, strings.Count(text, "#"), strings.Count(string(result.Text), "#"), "no comment is lost: %s", result.Text)
-						require.Equal(t, strings.Count(string(result.Text), "\n"), strings.Count(string(result.Text), newline), "line ends stay")
-						assertLaws(t, result.Text, Options{To: version})
-					}
-				}
-			}
-		}
-	}
-}
-
-func TestTheCheckSeesWhatTheAPIServerWouldRefuseInTheVersionThatIsAskedFor(t *testing.T) {
-	for spec, want := range map[string]string{
-		`{schedule: {minute: 0}, jobTemplate: {}}`:                        `spec.schedule.minute: want a string: put "0" in quotes`,
-		`{schedule: {hour: "9", minute: 30}}`:                             `spec.schedule.minute: want a string: put "30" in quotes`,
-		`{schedule: {minute: "61"}, jobTemplate: {}}`:                     `spec.schedule.minute: Invalid value: "61": must be a minute from 0 to 59`,
-		`{schedule: {minute: "61"}}`:                                      `spec.schedule.minute: Invalid value: "61": must be a minute`,
-		`{schedule: {minute: "0 5"}, jobTemplate: {}}`:                    `spec.schedule.minute: Invalid value: "0 5": must be a minute`,
-		`{schedule: {dayOfWeek: L}, jobTemplate: {}}`:                     `spec.schedule.dayOfWeek: Invalid value: "L": L alone is no day of the week: `,
-		`{schedule: {hour: 17-9}, jobTemplate: {}}`:                       `spec.schedule.hour: Invalid value: "17-9": the range 17-9 ends before it begins`,
-		`{schedule: {every: 5x}, jobTemplate: {}}`:                        `spec.schedule.every: Invalid value: "5x": must be a duration such as 45s`,
-		`{schedule: {minute: ""}, jobTemplate: {}}`:                       "spec.schedule.minute: is empty",
-		`{schedule: {minutes: "0"}, jobTemplate: {}}`:                     "spec.schedule.minutes: is no field of a schedule",
-		`{schedule: {every: -5m}, jobTemplate: {}}`:                       `spec.schedule.every: Invalid value: "-5m": must be an interval above 0`,
-		`{schedule: {every: 5m, hour: "9"}, jobTemplate: {}}`:             "spec.schedule: every can't be combined",
-		`{schedule: {dayOfMonth: "30", month: "2"}, jobTemplate: {}}`:     "spec.schedule: never fires",
-		`{schedule: {}, jobTemplate: {}}`:                                 "spec.schedule: set at least one of minute",
-		`{schedule: "0 9 * * *", jobTemplate: {}}`:                        `spec.schedule: want fields such as {minute: "*/5"}`,
-		`{schedule: {minute: "0"}, timeZone: Mars}`:                       `spec.timeZone: unknown time zone "Mars"`,
-		`{schedule: {minute: "0"}, jobTemplate: {}}`:                      "",
-		`{schedule: {dayOfMonth: "30", month: "2"}}`:                      "", // a patch, of what may have a day of the week
-		`{schedule: {minute: null, every: 5m}}`:                           "",
-		`{schedule: {}}`:                                                  "",
-		`{suspend: true}`:                                                 "",
-		`{schedule: {minute: "{{ .minute }}", hour: 9}, jobTemplate: {}}`: "",
-		`{schedule: {hour: "${HOUR}"}, jobTemplate: {}}`:                  "",
-	} {
-		for _, form := range []string{
-			"apiVersion: %[2]s\nkind: CronJob\nspec: %[1]s\n",
-			"kind: List\napiVersion: v1\nitems:\n- {apiVersion: %[2]s, kind: CronJob, spec: %[1]s}\n",
-		} {
-			text := fmt.Sprintf(form, spec, V2.apiVersion())
-			got := messagesOf(Convert([]byte(text), Options{To: V2, Check: true}))
-			if want == "" {
-				assert.Empty(t, got, text)
-			} else {
-				assert.Contains(t, got, ": left alone: the API server would refuse it: "+want, text)
-			}
-			assert.Empty(t, messagesOf(Convert([]byte(text), Options{To: V2})), "only a check looks at what has nothing to convert")
-		}
-	}
-	written := "apiVersion: " + V1.apiVersion() + "\nkind: CronJob\nspec: {schedule: %s}\n"
-	for schedule, want := range map[string]string{
-		`"61 * * * *"`: "spec.schedule: not a schedule", `{minute: "0"}`: "spec.schedule: want a text", `"@daily"`: "", `""`: "spec.schedule: ",
-	} {
-		got := messagesOf(Convert(fmt.Appendf(nil, written, schedule), Options{To: V1, Check: true}))
-		assert.Contains(t, got, want)
-		assert.Equal(t, want == "", got == "", schedule)
-	}
-}
-
-func TestAScheduleThatDoesSomethingElseThanItSeemsToIsNoted(t *testing.T) {
-	const (
-		only   = "the step of */90 leads beyond 59, so that only minute 0 matches\n"
-		either = `note: spec.schedule: day of month "13" beside day of week "5": a day that matches either of them matches`
-	)
-	for name, tc := range map[string]struct {
-		from, to Version
-		schedule string
-		want     string
-	}{
-		"from v1 to v2": {V1, V2, `"*/90 9 13 * 5"`, `5: note: spec.schedule: minute "*/90": ` + only + "5: " + either},
-		"from v2 to v1": {V2, V1, `{minute: "*/90", hour: "9", dayOfMonth: "13", dayOfWeek: "5"}`, "5: note: spec.schedule.minute: " + only + "5: " + either},
-		"v1 as it is":   {V1, V1, `"*/90 9 13 * 5"`, `5: note: spec.schedule: minute "*/90": ` + only + "5: " + either},
-		"v2 as it is":   {V2, V2, `{minute: "*/90", hour: "9", dayOfMonth: "13", dayOfWeek: "5"}`, "5: note: spec.schedule.minute: " + only + "5: " + either},
-	} {
-		t.Run(name, func(t *testing.T) {
-			text := "apiVersion: " + tc.from.apiVersion() + "\nkind: CronJob\nspec:\n  jobTemplate: {}\n  schedule: " + tc.schedule + "\n"
-			result := Convert([]byte(text), Options{To: tc.to, Check: true})
-			assert.False(t, result.LeftAlone())
-			assert.Contains(t, messagesOf(result), tc.want)
-		})
-	}
-}
-
-func TestAScheduleWithoutTheQuotesThatYAMLWantsIsToldToHaveThem(t *testing.T) {
-	const (
-		alias = `it can't be read: yaml: did not find expected alphabetic or numeric character: ` +
-			`in YAML, * begins an alias: put the value in quotes, such as "*/5 * * * *", or "*/5" in a field of v2`
-		at = `it can't be read: yaml: found character that cannot start any token: put a schedule that starts with @ in quotes, such as "@daily", and indent with blanks, not tabs`
-	)
-	for schedule, want := range map[string]string{
-		"*/5 * * * *": alias, "* * * * *": alias, "{minute: */5}": alias, "{minute: *}": alias, "\n    minute: */15": alias, "@daily": at, "{every: @x}": at,
-	} {
-		for _, from := range []Version{V1, V2} {
-			text := "apiVersion: " + from.apiVersion() + "\nkind: CronJob\nspec:\n  schedule: " + schedule + "\n"
-			for _, to := range []Version{V1, V2} {
-				got := messagesOf(Convert([]byte(text), Options{To: to, Check: true}))
-				assert.Contains(t, got, ": left alone: "+want, "%s of %s, checked for %s", schedule, from, to)
-			}
-		}
-	}
-}
-
-func TestAFileInUTF16IsNotSkippedInSilence(t *testing.T) {
-	wide := []byte("\xff\xfe")
-	for _, char := range []byte(manifestWith(`schedule: "0 * * * *"`)) {
-		wide = append(wide, char, 0)
-	}
-	result := Convert(wide, Options{To: V2})
-	assert.Equal(t, "1: left alone: the file is UTF-16: save it as UTF-8\n", messagesOf(result))
-	assert.Equal(t, wide, result.Text)
-	assert.Empty(t, Convert([]byte("\xff\xfea\x00"), Options{To: V2}).Findings)
-}
-
-func TestPartsAreTheWholeFile(t *testing.T) {
-	for _, g := range goldens(t) {
-		var whole []byte
-		for _, p := range split(g.text) {
-			assert.Equal(t, len(whole), p.start)
-			whole = append(append(whole, p.head...), p.body...)
-		}
-		assert.Equal(t, string(g.text), string(whole), g.path)
-	}
-}
-
-// TestNoConversionIsWrittenThatDoesNotSayTheSame breaks a conversion on purpose.
-func TestNoConversionIsWrittenThatDoesNotSayTheSame(t *testing.T) {
-	text := manifestWith(`schedule: "0 9 * * *"`)
-	c := &conversion{source: newSource([]byte(text)), options: Options{To: V2}}
-	good := Convert([]byte(text), Options{To: V2}).Text
-	require.NoError(t, c.verify(good))
-	for name, bad := range map[string]string{
-		"another hour":      strings.Replace(string(good), `"9"`, `"8"`, 1),
-		"another name":      strings.Replace(string(good), "name: c", "name: d", 1),
-		"the old version":   strings.Replace(string(good), "/v2", "/v1", 1),
-		"something further": string(good) + "status: {}\n",
-		"something less":    strings.Replace(string(good), "  jobTemplate: {}\n", "", 1),
-		"no YAML":           string(good) + "}",
-		"a key twice":       string(good) + "kind: CronJob\n",
-	} {
-		assert.Error(t, c.verify([]byte(bad)), name)
-	}
-}
-
-// hasCarrier reports whether a text may have an annotation that is left out, with its comment.
-func hasCarrier(text []byte) bool {
-	return bytes.Contains(text, []byte("schedule")) && bytes.Contains(text, []byte("-v"))
-}
-
-func TestAdditionalSchedulesAreConvertedWhereTheyAre(t *testing.T) {
-	for name, tc := range map[string]struct{ v1, v2 string }{
-		"a list": {
-			"  additionalSchedules:\n  # at weekends\n  - \"0 12 * * 6\"  # noon\n\n  -   '5 * * * *'\n",
-			"  additionalSchedules:\n  # at weekends\n  - {minute: \"0\", hour: \"12\", dayOfWeek: \"6\"}  # noon\n\n  -   {minute: '5'}\n",
-		},
-		"between brackets": {
-			"  additionalSchedules: [ \"0 12 * * 6\", # noon\n    '5 * * * *' ]\n",
-			"  additionalSchedules: [ {minute: \"0\", hour: \"12\", dayOfWeek: \"6\"}, # noon\n    {minute: '5'} ]\n",
-		},
-		"none":    {"  additionalSchedules: []\n", "  additionalSchedules: []\n"},
-		"no list": {"  additionalSchedules: null\n", "  additionalSchedules: null\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inV1 := manifestWith("schedule: \"0 9 * * *\"") + tc.v1
-			inV2 := strings.Replace(manifestWith("schedule:\n    minute: \"0\"\n    hour: \"9\""), "/v1", "/v2", 1) + tc.v2
-			there := assertLaws(t, []byte(inV1), Options{To: V2})
-			assert.Empty(t, messagesOf(there))
-			assert.Equal(t, inV2, string(there.Text))
-			back := assertLaws(t, []byte(inV2), Options{To: V1})
-			assert.Empty(t, messagesOf(back))
-			assert.Equal(t, inV1, string(back.Text))
-		})
-	}
-}
-
-func TestAdditionalSchedulesOfV2InLinesKeepTheirComments(t *testing.T) {
-	text := strings.Replace(manifestWith("schedule: {minute: \"0\"}"), "/v1", "/v2", 1) +
-		"  additionalSchedules:\n  - minute: \"30\"  # half past\n    hour: \"12\"  # noon\n  # Saturday\n  -\n    dayOfWeek: \"6\"\n  - {hour: \"*\"}\n"
-	result := assertLaws(t, []byte(text), Options{To: V1})
-	assert.Equal(t, manifestWith("schedule: \"0 * * * *\"")+
-		"  additionalSchedules:\n  # half past\n  - \"30 12 * * *\"  # noon\n  # Saturday\n  -\n    \"* * * * 6\"\n  - \"* * * * *\"\n", string(result.Text))
-	assert.Equal(t, "14: note: converted back to v2, the schedule would be {minute: \"*\"}\n", messagesOf(result))
-}
-
-func TestAdditionalSchedulesThatAreWrongAreTroubleWhereTheyAre(t *testing.T) {
-	for spec, want := range map[string]string{
-		"schedule: \"0 9 * * *\"\n  additionalSchedules: [\"@daily\", \"61 * * * *\"]":                "spec.additionalSchedules[1]: not a schedule: minute \"61\"",
-		"schedule: \"0 9 * * *\"\n  additionalSchedules: [\"@every 5m\"]":                             "spec.additionalSchedules[0]: an interval can't be combined",
-		"schedule: \"@every 5m\"\n  additionalSchedules: [\"@daily\"]":                                "spec.schedule: an interval can't be combined",
-		"schedule: \"0 9 * * *\"\n  additionalSchedules: \"@daily\"":                                  "spec.additionalSchedules: want a list of schedules",
-		"schedule: \"0 9 * * *\"\n  additionalSchedules: [5]":                                         "spec.additionalSchedules[0]: want a text",
-		"schedule: \"0 9 * * *\"\n  additionalSchedules: [" + strings.Repeat("\"@daily\",", 17) + "]": "spec.additionalSchedules: has 17 schedules, must have at most 16",
-		"schedule: \"0 9 * * *\"\n  additionalSchedules: &a [\"@daily\"]":                             "additionalSchedules has the anchor &a",
-	} {
-		result := assertLaws(t, []byte(manifestWith(spec)), Options{To: V2})
-		assert.Contains(t, messagesOf(result), ": left alone: "+want, spec)
-		assert.Equal(t, !strings.Contains(want, "anchor"), Convert([]byte(manifestWith(spec)), Options{To: V1, Check: true}).LeftAlone(), spec)
-	}
-	inV2 := func(additional string) []byte {
-		return []byte(strings.Replace(manifestWith("schedule: {minute: \"0\"}\n  additionalSchedules: "+additional), "/v1", "/v2", 1))
-	}
-	for additional, want := range map[string]string{
-		`[{minute: 0}]`:                    `spec.additionalSchedules[0].minute: want a string: put "0" in quotes`,
-		`[{minute: "0"}, {hour: "61"}]`:    `spec.additionalSchedules[1].hour: Invalid value: "61": must be an hour`,
-		`[{every: 5m}]`:                    "spec.additionalSchedules[0]: an interval can't be combined",
-		`["@daily"]`:                       "spec.additionalSchedules[0]: want fields",
-		`[{}]`:                             "spec.additionalSchedules[0]: set at least one of minute",
-		"\n  - minute: \"0\"\n    x: \"\"": "spec.additionalSchedules[0].x: is empty",
-	} {
-		for _, options := range []Options{{To: V1}, {To: V2, Check: true}} {
-			assert.Contains(t, messagesOf(Convert(inV2(additional), options)), want, additional)
-		}
-	}
-	assert.Empty(t, messagesOf(Convert(inV2(`[{minute: "{{ .m }}"}, {hour: "${HOUR}"}]`), Options{To: V2, Check: true})))
-}
-
-// FuzzConvert converts any text there and back.
-// assertPlaces checks that each CronJob and its fields are found in the file.
-func assertPlaces(t *testing.T, text []byte) {
+// set sets the only object of a text, and applies that.
+func set(t *testing.T, text, object string) (string, error) {
 	t.Helper()
-	objects, _ := Objects(text)
-	for i := range objects {
-		o := &objects[i]
-		require.Equal(t, o.Version.apiVersion(), o.Value["apiVersion"])
-		line, column := o.Position("spec.jobTemplate.spec.template.spec.containers[0].name")
-		require.GreaterOrEqual(t, line, 1)
-		require.GreaterOrEqual(t, column, 1)
+	d := Split([]byte(text))[0]
+	var changed []byte
+	err := d.Visit(isOurs, func(o *Object) error { return o.Set([]byte(object)) })
+	if err == nil {
+		changed, err = d.Apply()
+	}
+	return string(changed), err
+}
+
+func TestWhatChangesIsReplacedAndNothingElse(t *testing.T) {
+	object := func(metadata, spec string) string {
+		return `{"apiVersion":"batch.tutorial.kubebuilder.io/v2","kind":"CronJob","metadata":` + metadata + `,"spec":` + spec + `}`
+	}
+	got, err := set(t, text, object(`{"name":"c"}`, `{"when":{"z":"1","a":[{"b":2}]},"jobTemplate":{}}`))
+	require.NoError(t, err)
+	assert.Equal(t, strings.NewReplacer("/v1", "/v2", `  schedule: "0 9 * * *"  # in the morning
+`, `  when:  # in the morning
+    z: "1"
+    a: [{"b": 2}]
+`).Replace(text), strings.ReplaceAll(got, "{b: 2}", `{"b": 2}`), "a member that is gone, and another")
+
+	flow := `{apiVersion: batch.tutorial.kubebuilder.io/v1, kind: CronJob, metadata: {annotations: {a: "1", b: "2", c: "3"}}, spec: {x: "}", u: [",", z], t: 5}}`
+	for annotations, want := range map[string]string{
+		`{"a":"1"}`: `{a: "1"}`, `{"b":"2"}`: `{b: "2"}`, `{"c":"3"}`: `{c: "3"}`, `{"a":"1","c":"3"}`: `{a: "1", c: "3"}`,
+	} {
+		got, err = set(t, flow, object(`{"annotations":`+annotations+`}`, `{"x":"}","t":{}}`))
+		require.NoError(t, err)
+		assert.Equal(t, `{apiVersion: batch.tutorial.kubebuilder.io/v2, kind: CronJob, metadata: {annotations: `+want+`}, spec: {x: "}", t: {}}}`, got)
 	}
 }
 
-func FuzzConvert(f *testing.F) {
-	for _, g := range goldens(f) {
-		f.Add(g.text, g.options.To == V2, g.options.BuiltIn)
+func TestWhatCanNotBeChangedIsTrouble(t *testing.T) {
+	const spec = `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{"name":"c"},"spec":{"schedule":1,"jobTemplate":{}}}`
+	for replaced, want := range map[string]string{
+		"schedule: |schedule: &s ":                                   "", // nobody uses it
+		"name: c|name: {{.Values.x}}":                                "it is a template",
+		"jobTemplate: {}|jobTemplate: {}\n  x: 1\nanchor: &a {b: c}": "", // is dropped
+	} {
+		before, after, _ := strings.Cut(replaced, "|")
+		_, err := set(t, strings.Replace(text, before, after, 1), spec)
+		if want == "" {
+			require.NoError(t, err, replaced)
+			continue
+		}
+		finding := Finding{}
+		require.ErrorAs(t, err, &finding)
+		assert.Contains(t, finding.Message, want)
 	}
-	f.Fuzz(func(t *testing.T, text []byte, toV2, builtIn bool) {
-		options := Options{BuiltIn: builtIn, To: V1}
-		if toV2 {
-			options.To = V2
-		}
-		assertPlaces(t, text)
-		result := assertLaws(t, text, options)
-		if result.LeftAlone() {
-			return
-		}
-		before, after := split(text), split(result.Text)
-		require.Len(t, after, len(before))
-		for i, p := range before {
-			if !bytes.Contains(p.body, []byte("CronJob")) {
-				require.Equal(t, string(p.body), string(after[i].body), "documents that are not ours stay as they are")
-			}
-		}
-		if !bytes.Contains(text, []byte(`\`)) && !hasCarrier(text) {
-			require.Equal(t, bytes.Count(text, []byte("#")), bytes.Count(result.Text, []byte("#")), "no comment is lost")
-		}
-		if !options.BuiltIn && result.Converted > 0 {
-			assertLaws(t, result.Text, Options{To: options.To.other()})
-		}
-	})
+	_, err := set(t, strings.Replace(text, "kind: CronJob", "kind: CronJob\nx: 1", 1), `{"y":2}`)
+	require.Error(t, err)
+	added := strings.Replace(spec, `"schedule":1`, `"schedule":"0 9 * * *","more":1`, 1)
+	_, err = set(t, text, added)
+	assert.ErrorContains(t, err, "more would have to be added")
 }
 
-// FuzzSchedule writes any text where a schedule, and what is around it, would be, so that most of
-// what it makes are CronJobs.
-func FuzzSchedule(f *testing.F) {
-	for _, g := range goldens(f) {
-		_, rest, _ := bytes.Cut(g.text, []byte("schedule:"))
-		schedule, after, _ := bytes.Cut(rest, []byte("  jobTemplate"))
-		f.Add("", string(schedule), string(after), byte(len(rest)%4), g.options.To == V2)
+func TestNoTextIsReturnedThatDoesNotSayWhatWasSet(t *testing.T) {
+	for name, replaced := range map[string]string{"another value": `"8"`, "no YAML": "}", "a key twice": "\"9\"\n  jobTemplate: {}"} {
+		d := Split([]byte(text))[0]
+		require.NoError(t, d.Visit(isOurs, func(*Object) error { return nil }))
+		at := strings.Index(text, `"0 9`)
+		d.replace(at, at+len(`"0 9 * * *"`), replaced)
+		_, err := d.Apply()
+		assert.ErrorContains(t, err, "it can't be changed safely", name)
 	}
-	f.Fuzz(func(t *testing.T, metadata, schedule, after string, form byte, toV2 bool) {
-		version, options := V2, Options{To: V1}
-		if toV2 {
-			version, options = V1, Options{To: V2}
-		}
-		forms := []string{
-			"apiVersion: %s\nkind: CronJob\n%sspec:\n  schedule:%s  jobTemplate: {}%s",
-			"apiVersion: %s\nkind: CronJob\n%sspec:\n    schedule:%s%s",
-			"# {\n{apiVersion: %s, kind: CronJob, %s spec: {schedule:%s, jobTemplate: {}%s}}",
-			"{\n\t\"apiVersion\": \"%s\",\n\t\"kind\": \"CronJob\",%s\n\t\"spec\": {\n\t\t\"schedule\":%s%s\n\t}\n}\n",
-		}
-		text := fmt.Appendf(nil, forms[form%4], version.apiVersion(), metadata, schedule, after)
-		result := assertLaws(t, text, options)
-		if !bytes.Contains(text, []byte(`\`)) && !hasCarrier(text) {
-			require.Equal(t, bytes.Count(text, []byte("#")), bytes.Count(result.Text, []byte("#")), "no comment is lost")
-		}
-		if result.Converted > 0 {
-			assertLaws(t, result.Text, Options{To: options.To.other()})
-		}
-	})
 }
 
-func BenchmarkConvert(b *testing.B) {
-	template := "  concurrencyPolicy: Forbid\n  jobTemplate:\n    spec:\n      template:\n        spec:\n          restartPolicy: OnFailure\n" +
-		"          containers:\n          - name: main\n            image: busybox:1.36\n            command: [sh, -c, date]\n" +
-		"            resources:\n              limits: {cpu: 100m, memory: 64Mi}\n"
-	text := []byte("apiVersion: " + v1.GroupVersion.String() + "\nkind: CronJob\nmetadata:\n  name: c\n  labels:\n    app: c\nspec:\n" +
-		"  schedule: \"*/5 9-17 * * 1-5\"  # in office hours\n" + template)
-	other := []byte(strings.Replace(string(text), v1.GroupVersion.String(), "apps/v1", 1))
-	for name, text := range map[string][]byte{"ours": text, "others": other} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				if Convert(text, Options{To: V2}).LeftAlone() {
-					b.Fatal("left alone")
-				}
-			}
-		})
+func TestTheDocumentsAreTheWholeFile(t *testing.T) {
+	for _, text := range []string{"", "a: 1", "---\na: 1\n---\nb: 2\n...\n# c\n---", "\ufeffa: 1\r\n--- # x\r\nb: 2"} {
+		var whole []byte
+		for _, d := range Split([]byte(text)) {
+			whole = append(whole, d.Text...)
+		}
+		assert.Equal(t, strings.TrimPrefix(text, string(ByteOrderMark)), string(whole))
 	}
+}
+
+func TestObjectsAreFoundWithTheirLines(t *testing.T) {
+	file := "a: 1\n---\n" + text + "---\napiVersion: batch/v1\nkind: CronJob\n---\nkind: Wrong\napiVersion: batch.tutorial.kubebuilder.io/v1\n"
+	objects, findings := Objects([]byte(file))
+	require.Len(t, objects, 1)
+	line, column := objects[0].Position("spec.schedule.minute")
+	assert.Equal(t, []int{8, 3}, []int{line, column}, "of the deepest field that is there")
+	require.Len(t, findings, 1)
+	assert.Equal(t, "14: left alone: kind Wrong is not known in batch.tutorial.kubebuilder.io/v1: want CronJob", findings[0].String())
+	ours, builtIn := Count([]byte(file))
+	assert.Equal(t, []int{1, 1}, []int{ours, builtIn})
 }

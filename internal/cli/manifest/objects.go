@@ -5,40 +5,87 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	batchv1 "k8s.io/api/batch/v1"
 
 	"tutorial.kubebuilder.io/project/apis/batch"
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// Object is a CronJob of ours in a file, and where its fields are.
+const (
+	// Kind is that of CronJobs, ours and the built-in ones.
+	Kind = "CronJob"
+
+	listKind = Kind + "List"
+
+	// mergeTag is what the parser makes of the key "<<".
+	mergeTag = "!!merge"
+)
+
+// Object is an object in a document: a CronJob, a list of CronJobs, or another object of our group.
 type Object struct {
-	// Version is that of its apiVersion.
-	Version Version
+	// APIVersion and Kind are its own, or what its list says; Version is that of the APIVersion.
+	APIVersion, Kind string
+	Version          Version
 
 	// Value is what it says, as kubectl reads it: a whole number is an int64.
 	Value map[string]any
 
-	node *yaml.Node
+	document *Document
+	node     *yaml.Node
 
-	// line is how many lines of the file are before its document.
-	line int
+	// shared says that an alias stands for it: an edit would change something else too.
+	shared bool
+}
+
+// IsOurs reports whether it is of our group.
+func (o *Object) IsOurs() bool { return isOurs(o.APIVersion) }
+
+// IsBuiltIn reports whether it is of Kubernetes' own group.
+func (o *Object) IsBuiltIn() bool { return o.APIVersion == batchv1.SchemeGroupVersion.String() }
+
+func isOurs(apiVersion string) bool { return strings.HasPrefix(apiVersion, v1.GroupVersion.Group+"/") }
+
+// IsCronJob reports whether it is a CronJob, of whatever group, or a list of CronJobs.
+func (o *Object) IsCronJob() bool { return o.Kind == Kind || o.Kind == listKind }
+
+// isList reports whether it has objects in items.
+func (o *Object) isList() bool {
+	return o.Kind == listKind || o.Kind == "List" || o.Kind == "ResourceList"
+}
+
+// CheckVersion returns trouble if our group has no such version.
+func (o *Object) CheckVersion() error {
+	known := batch.Versions.APIVersions()
+	if slices.Contains(known, o.APIVersion) {
+		return nil
+	}
+	return o.Troublef("", "apiVersion %s is not known: want %s", o.APIVersion, strings.Join(known, " or "))
 }
 
 // IsPatch reports whether it is part of a patch: it lacks the template that every CronJob has.
 func (o *Object) IsPatch() bool {
-	spec := child(o.node, "spec")
-	return spec != nil && !isNull(spec) && isPartial(spec)
+	spec, _ := o.Value["spec"].(map[string]any)
+	_, hasTemplate := spec["jobTemplate"]
+	return spec != nil && !hasTemplate
 }
 
 // Position is where the field of a path is, such as spec.schedule, counted from 1, and columns in
 // characters. Where there is no such field, it is the deepest one that has it.
 func (o *Object) Position(path string) (line, column int) {
 	at, _ := o.find(path)
-	return o.line + at.Line, at.Column
+	return o.document.before + at.Line, at.Column
+}
+
+// Troublef makes trouble at the field of a path.
+func (o *Object) Troublef(path, format string, args ...any) error {
+	at, _ := o.find(path)
+	return troublef(o.document.before+at.Line, format, args...)
 }
 
 // IsPlaceholder reports whether Helm, Jinja, kustomize or envsubst is to fill in a field, or one
@@ -49,18 +96,27 @@ func (o *Object) IsPlaceholder(path string) bool {
 }
 
 func hasPlaceholder(n *yaml.Node) bool {
-	return isPlaceholder(n) || slices.ContainsFunc(n.Content, hasPlaceholder)
+	isPlaceholder := n.Kind == yaml.ScalarNode && (templateAction.MatchString(n.Value) || strings.Contains(n.Value, "$"))
+	return isPlaceholder || slices.ContainsFunc(n.Content, hasPlaceholder)
+}
+
+// Text returns a field as it is written, without quotes; "" if it is no scalar.
+func (o *Object) Text(path string) string {
+	if _, value := o.find(path); value != nil {
+		return value.Value
+	}
+	return ""
 }
 
 // find returns the node that shows where a field is, and its value; no value if it is not there.
 func (o *Object) find(path string) (at, value *yaml.Node) {
 	at, value = o.node, o.node
 	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
-		below, ok := lookup(value, step)
+		key, below := lookup(value, step)
 		index, err := strconv.Atoi(step)
 		switch {
-		case ok:
-			at, value = below.key, resolve(below.value)
+		case below != nil:
+			at, value = key, below
 		case err == nil && value.Kind == yaml.SequenceNode && index < len(value.Content):
 			at, value = value.Content[index], resolve(value.Content[index])
 		default:
@@ -70,69 +126,94 @@ func (o *Object) find(path string) (at, value *yaml.Node) {
 	return at, value
 }
 
-// Objects returns the CronJobs of ours in a file of YAML or JSON documents, in their order, and
-// what can't be read.
-func Objects(text []byte) ([]Object, []Finding) {
-	if !namesOurs(text) {
-		return nil, findUTF16(text, namesOurs)
+// Visit calls back for each CronJob, each list of CronJobs and each other object of our group. If
+// the document can't be read, it fails if there seems to be a CronJob whose apiVersion concerns the
+// caller.
+func (d *Document) Visit(concerns func(apiVersion string) bool, call func(*Object) error) error {
+	if !bytes.Contains(d.Text, []byte(v1.GroupVersion.Group)) && !bytes.Contains(d.Text, []byte(Kind)) {
+		return nil
 	}
-	var objects []Object
-	var findings []Finding
-	for _, p := range split(text) {
-		if !namesOurs(p.body) {
-			continue
-		}
-		c := &conversion{source: newSource(p.body), concerns: typeMeta.isOurs, isJSON: p.isJSON}
-		found, err := c.objects()
-		if err != nil {
-			findings = append(findings, p.finding(text, remarkOf(err)))
-		}
-		for i := range found {
-			found[i].line = bytes.Count(text[:p.start], []byte("\n"))
-		}
-		objects = append(objects, found...)
+	if err := d.parse(); err != nil {
+		return d.unreadable(err, concerns)
 	}
-	return objects, findings
+	if d.root == nil { // it is empty
+		return nil
+	}
+	return d.visit(d.root, d.value, Object{}, call)
 }
 
-// objects returns the CronJobs of ours in a document. The nodes have the positions; the values are
-// read by the parser that kubectl has, which takes some scalars for others.
-func (c *conversion) objects() ([]Object, error) {
-	root, err := c.parse(c.isJSON)
-	if at := templateAction.FindIndex(c.text); err != nil && at != nil && c.looksConcerned() {
-		return nil, troublef(at[0], "it is a template: check what it renders")
-	}
-	if err != nil || root == nil {
-		return nil, c.unreadable(err)
-	}
-	values, err := c.values(c.text)
-	if err != nil {
-		return nil, c.unreadable(err)
-	}
-	var ours []map[string]any
-	visitCronJobs(values, typeMeta{}, func(value map[string]any, meta typeMeta) {
-		if meta.kind == cronJobKind && meta.isOurs() {
-			value["apiVersion"], value["kind"] = meta.apiVersion, meta.kind
-			ours = append(ours, value)
-		}
-	})
-	var found []Object
-	err = c.visit(root, typeMeta{}, false, func(o object) error {
-		switch {
-		case !o.isOurs() || o.isList() || o.kind == "":
-			return nil
-		case o.kind != cronJobKind:
-			return troublef(c.offset(o.node), "kind %s is not known in %s: want CronJob", o.kind, o.apiVersion)
-		}
-		if unknown := unknownVersion(o.apiVersion, batch.Versions.APIVersions()...); unknown != "" {
-			return troublef(c.offset(o.node), "%s", unknown)
-		}
-		if len(found) == len(ours) {
-			return troublef(c.offset(o.node), "it can't be told which object of the document this is")
-		}
-		_, version, _ := strings.Cut(o.apiVersion, "/")
-		found = append(found, Object{Version: Version(version), Value: ours[len(found)], node: o.node})
+// visit calls back for the objects at or below a node, which says what the value has. An item of a
+// list is what the list says, unless it says so itself.
+func (d *Document) visit(n *yaml.Node, value any, list Object, call func(*Object) error) error {
+	mapping, isMapping := value.(map[string]any)
+	if !isMapping {
 		return nil
-	})
-	return found, err
+	}
+	o := Object{Value: mapping, document: d, node: resolve(n), shared: list.shared || n.Kind == yaml.AliasNode}
+	o.APIVersion, _ = mapping["apiVersion"].(string)
+	o.Kind, _ = mapping["kind"].(string)
+	if list.Kind == listKind {
+		o.APIVersion, o.Kind = cmp.Or(o.APIVersion, list.APIVersion), cmp.Or(o.Kind, Kind)
+	}
+	o.Version = Version(o.APIVersion[strings.LastIndexByte(o.APIVersion, '/')+1:])
+	if o.IsCronJob() || o.IsOurs() {
+		if err := call(&o); err != nil {
+			return err
+		}
+	}
+	items, _ := mapping["items"].([]any)
+	_, nodes := o.find("items")
+	if !o.isList() || nodes == nil || len(nodes.Content) != len(items) {
+		return nil
+	}
+	for i, item := range nodes.Content {
+		if err := d.visit(item, items[i], o, call); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookup finds a key and its value, with aliases followed: the mapping's own before those that it
+// merges. There may be none.
+func lookup(mapping *yaml.Node, name string) (key, value *yaml.Node) {
+	if mapping.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	if i := indexOf(mapping, name); i >= 0 {
+		return mapping.Content[i], resolve(mapping.Content[i+1])
+	}
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Tag != mergeTag {
+			continue
+		}
+		sources := []*yaml.Node{mapping.Content[i+1]}
+		if sources[0].Kind == yaml.SequenceNode {
+			sources = sources[0].Content
+		}
+		for _, source := range sources {
+			if key, value = lookup(resolve(source), name); key != nil {
+				return key, value
+			}
+		}
+	}
+	return nil, nil
+}
+
+// indexOf is the index of a mapping's own key in its content; -1 for none.
+func indexOf(mapping *yaml.Node, name string) int {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if key := mapping.Content[i]; key.Kind == yaml.ScalarNode && key.Value == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// resolve follows an alias.
+func resolve(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
 }

@@ -4,29 +4,23 @@
 package next
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"reflect"
 	"slices"
-	"strings"
-	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/cli-runtime/pkg/resource"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 	"tutorial.kubebuilder.io/project/internal/cli/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/lint"
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 	"tutorial.kubebuilder.io/project/internal/schedule"
+	"tutorial.kubebuilder.io/project/internal/validate"
 )
 
 // target is a CronJob whose times are asked for.
@@ -34,11 +28,11 @@ type target struct {
 	// source is the file it is from; "" for none.
 	source string
 
-	// cronJob is the CronJob as v1. That of an expression has no name.
+	// cronJob is the CronJob as the hub's. That of an expression has no name.
 	cronJob *v1.CronJob
 
-	// spoke is its spec if it was written as v2.
-	spoke *v2.CronJobSpec
+	// form is how its schedules were written.
+	form validate.Form
 }
 
 // isStored reports whether it is a CronJob of the cluster, which runs whatever admission would say
@@ -52,7 +46,7 @@ func (t target) isExpression() bool { return t.source == "" && t.cronJob.Name ==
 func (c *command) targets(ctx context.Context, args []string) ([]target, []error) {
 	switch {
 	case len(c.files) > 0:
-		return c.fromFiles()
+		return c.fromFiles(ctx)
 	case len(args) == 1 && isExpression(args[0]):
 		return []target{{cronJob: &v1.CronJob{Spec: v1.CronJobSpec{Schedule: args[0]}}}}, nil
 	}
@@ -69,7 +63,7 @@ func (c *command) targets(ctx context.Context, args []string) ([]target, []error
 }
 
 // fromFiles reads the CronJobs of manifests. Objects of other kinds are passed over.
-func (c *command) fromFiles() ([]target, []error) {
+func (c *command) fromFiles(ctx context.Context) ([]target, []error) {
 	builder := resource.NewLocalBuilder().Unstructured().ContinueOnError().Flatten()
 	files := slices.DeleteFunc(slices.Clone(c.files), func(name string) bool { return name == "-" })
 	if len(files) < len(c.files) {
@@ -78,17 +72,21 @@ func (c *command) fromFiles() ([]target, []error) {
 	if len(files) > 0 {
 		builder = builder.FilenameParam(false, &resource.FilenameOptions{Filenames: files, Recursive: c.recursive})
 	}
+	checker, err := lint.NewChecker(c.Clock.Now())
+	if err != nil {
+		return nil, []error{err}
+	}
 	var targets []target
-	err := builder.Do().Visit(func(info *resource.Info, err error) error {
-		if err != nil {
+	err = builder.Do().Visit(func(info *resource.Info, err error) error {
+		object, ok := info.Object.(*unstructured.Unstructured)
+		if err != nil || !ok || object.GetKind() != manifest.Kind {
 			return err
 		}
-		t := target{source: info.Source, cronJob: &v1.CronJob{}}
-		isCronJob, err := t.read(info)
-		switch {
-		case err != nil:
+		t := target{source: info.Source}
+		if err := t.read(ctx, checker, object); err != nil {
 			return fmt.Errorf("%s: CronJob %s: %w", info.Source, info.Name, err)
-		case isCronJob:
+		}
+		if t.cronJob != nil {
 			targets = append(targets, t)
 		}
 		return nil
@@ -105,94 +103,34 @@ func (c *command) fromFiles() ([]target, []error) {
 	return targets, errs
 }
 
-// read reads an object of a file, and reports whether it is a CronJob.
-func (t *target) read(info *resource.Info) (bool, error) {
-	object, ok := info.Object.(*unstructured.Unstructured)
-	if !ok || object.GetKind() != "CronJob" {
-		return false, nil
+// read reads an object of a file. One of another group is left out.
+func (t *target) read(ctx context.Context, checker *lint.Checker, object *unstructured.Unstructured) error {
+	if object.GroupVersionKind() == builtin.GVK {
+		original, _, err := builtin.Decode(object)
+		if err == nil {
+			t.cronJob = builtin.View(original)
+		}
+		return err
 	}
-	switch object.GetAPIVersion() {
-	case v1.GroupVersion.String():
-		return true, decode(object, t.cronJob)
-	case v2.GroupVersion.String():
-		spoke := &v2.CronJob{}
-		t.spoke = &spoke.Spec
-		return true, cmp.Or(decode(object, spoke), spoke.ConvertTo(t.cronJob))
-	case batchv1.SchemeGroupVersion.String():
-		original := &batchv1.CronJob{}
-		err := decode(object, original)
-		t.cronJob = builtin.View(original)
-		return true, err
-	}
-	return false, nil
-}
-
-// decode decodes an object into its type. An error names the field.
-func decode[T any](object *unstructured.Unstructured, into *T) error {
-	raw, err := json.Marshal(object)
-	if err == nil {
-		err = json.Unmarshal(raw, into)
-	}
-	if err == nil {
+	if object.GroupVersionKind().Group != v1.GroupVersion.Group {
 		return nil
 	}
-	path, err := wrongField(object.Object, err, func(value any) error {
-		raw, err := json.Marshal(value)
-		return cmp.Or(err, json.Unmarshal(raw, new(T)))
-	})
-	wrong, badTime := &json.UnmarshalTypeError{}, &time.ParseError{}
+	refused, err := checker.Refused(ctx, object.Object)
 	switch {
-	case errors.As(err, &badTime):
-		err = fmt.Errorf("want a time such as 2027-03-28T01:00:00Z, not %q", badTime.Value)
-	case !errors.As(err, &wrong):
-	case wrong.Type.Kind() == reflect.String && (wrong.Value == "bool" || strings.HasPrefix(wrong.Value, "number")):
-		err = errors.New("want a string: put the value in quotes")
-	default:
-		err = fmt.Errorf("can't be of type %s", wrong.Value)
+	case err != nil:
+		return err
+	case len(refused) > 0:
+		return errors.New(refused[0].String())
 	}
-	return fmt.Errorf("%s: %w", strings.TrimPrefix(path, "."), err)
+	t.form = validate.FormOf(object.Object)
+	unstructured.RemoveNestedField(object.Object, "spec", "jobTemplate") // a wrong one changes no times
+	t.cronJob, err = lint.Hub(object.Object)
+	return err
 }
 
-// wrongField returns the path of the field that a value can't be decoded for, and the error of that
-// field alone: encoding/json names none for types that decode themselves, such as times.
-func wrongField(value any, err error, decode func(any) error) (string, error) {
-	switch value := value.(type) {
-	case map[string]any:
-		if decode(map[string]any{}) != nil {
-			break // no object is wanted here
-		}
-		for _, key := range slices.Sorted(maps.Keys(value)) {
-			below := func(field any) error { return decode(map[string]any{key: field}) }
-			if err := below(value[key]); err != nil {
-				path, err := wrongField(value[key], err, below)
-				return "." + key + path, err
-			}
-		}
-	case []any:
-		if decode([]any{}) != nil {
-			break // no list is wanted here
-		}
-		for i, item := range value {
-			below := func(item any) error { return decode([]any{item}) }
-			if err := below(item); err != nil {
-				path, err := wrongField(item, err, below)
-				return fmt.Sprintf("[%d]%s", i, path), err
-			}
-		}
-	}
-	return "", err
-}
-
-// explain says where an invalid schedule is: in which file, in which object, and if it was written
-// as v2, in which of its fields.
+// explain says where an invalid schedule is: in which file, and in which object.
 func (t target) explain(err error) error {
-	invalid := &field.Error{}
-	switch {
-	case t.spoke != nil:
-		if wrong := manifest.CheckSchedules(t.spoke); wrong != nil && !errors.Is(wrong, schedule.ErrNeverFires) {
-			err = wrong
-		}
-	case t.isExpression() && errors.As(err, &invalid):
+	if invalid := (&field.Error{}); t.isExpression() && errors.As(err, &invalid) {
 		err = errors.New(invalid.Detail)
 	}
 	return fmt.Errorf("%s: %w", t, err)
@@ -212,17 +150,15 @@ func (t target) String() string {
 // warnings returns what admission warns of in the schedules.
 func (t target) warnings() []string {
 	var found []string
-	for _, warning := range schedule.Warnings(t.cronJob.Spec.Schedule) {
-		text := warning.At("spec.schedule", t.spoke != nil)
-		if t.isExpression() {
-			text = warning.String()
+	if t.isExpression() {
+		for _, warning := range schedule.Warnings(t.cronJob.Spec.Schedule) {
+			found = append(found, t.String()+": "+warning.String())
 		}
-		found = append(found, t.String()+": "+text)
+		return found
 	}
-	for i, text := range t.cronJob.Spec.AdditionalSchedules {
-		for _, warning := range schedule.Warnings(text) {
-			found = append(found, t.String()+": "+warning.At(fmt.Sprintf("spec.additionalSchedules[%d]", i), t.spoke != nil))
-		}
+	spec := &t.cronJob.Spec
+	for _, warning := range lint.Warnings(append([]string{spec.Schedule}, spec.AdditionalSchedules...), t.form) {
+		found = append(found, t.String()+": "+warning.String())
 	}
 	return found
 }

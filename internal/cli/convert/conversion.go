@@ -1,0 +1,246 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package convert
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"tutorial.kubebuilder.io/project/apis/batch"
+	"tutorial.kubebuilder.io/project/internal/cli/lint"
+	"tutorial.kubebuilder.io/project/internal/cli/manifest"
+	"tutorial.kubebuilder.io/project/internal/validate"
+)
+
+// options say what is converted to what.
+type options struct {
+	// fromBuiltIn has the CronJobs of batch/v1 converted, Kubernetes' own, instead of ours. All
+	// others are left as they are.
+	fromBuiltIn bool
+
+	// to is the apiVersion that they are converted to.
+	to string
+
+	// check says that a schedule that the API server would refuse is trouble in CronJobs that are
+	// of that version already, too.
+	check bool
+}
+
+// result is what became of a file.
+type result struct {
+	// text is the file converted: the same bytes as before where there was nothing to convert or
+	// where there is trouble.
+	text []byte
+
+	// ours and builtIn are how many CronJobs there are, converted how many were converted.
+	ours, builtIn, converted int
+
+	// findings are in the order of their lines.
+	findings []manifest.Finding
+}
+
+// leftAlone reports whether the file was left as it is because of trouble.
+func (r result) leftAlone() bool {
+	return slices.ContainsFunc(r.findings, func(f manifest.Finding) bool { return f.Trouble })
+}
+
+// converter converts files. What is refused is for the checker of lint to say, and what an object
+// is in another version for the table of the versions: this knows no field of a schedule.
+type converter struct {
+	options
+
+	checker *lint.Checker
+	result
+}
+
+// convertFile converts the CronJobs in a file of YAML or JSON documents. It never fails: a file that
+// can't be converted safely comes back as it is, with findings that say why.
+func convertFile(ctx context.Context, text []byte, checker *lint.Checker, o options) result {
+	c := converter{options: o, checker: checker}
+	if finding, ok := manifest.FindUTF16(text); ok {
+		return result{text: text, findings: []manifest.Finding{finding}}
+	}
+	if bytes.HasPrefix(text, manifest.ByteOrderMark) {
+		c.text = slices.Clone(manifest.ByteOrderMark)
+	}
+	for _, d := range manifest.Split(text) {
+		converted, err := c.convertDocument(ctx, d)
+		finding := manifest.Finding{}
+		if errors.As(err, &finding) {
+			c.findings = append(c.findings, finding)
+		}
+		c.text = append(c.text, converted...)
+	}
+	slices.SortStableFunc(c.findings, func(a, b manifest.Finding) int { return a.Line - b.Line })
+	if c.leftAlone() {
+		c.text, c.converted = text, 0
+		// What would be worth knowing about a conversion does not matter without it.
+		c.findings = slices.DeleteFunc(c.findings, func(f manifest.Finding) bool { return !f.Trouble })
+	}
+	return c.result
+}
+
+// convertDocument converts the CronJobs in a document.
+func (c *converter) convertDocument(ctx context.Context, d *manifest.Document) ([]byte, error) {
+	hasCronJobs := false
+	err := d.Visit(c.concerns, func(o *manifest.Object) error {
+		hasCronJobs = hasCronJobs || o.IsCronJob()
+		return c.convertObject(ctx, o)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !hasCronJobs {
+		c.noteMentions(d)
+	}
+	return d.Apply()
+}
+
+// concerns reports whether CronJobs of a version are converted or checked.
+func (c *converter) concerns(apiVersion string) bool {
+	o := manifest.Object{APIVersion: apiVersion}
+	switch {
+	case c.fromBuiltIn:
+		return o.IsBuiltIn()
+	case apiVersion == c.to:
+		return c.check
+	}
+	return o.IsOurs()
+}
+
+// convertObject converts a CronJob or, as far as its apiVersion goes, a list of them.
+func (c *converter) convertObject(ctx context.Context, o *manifest.Object) error {
+	if !o.IsCronJob() {
+		return nil
+	}
+	isOne := o.Kind == manifest.Kind
+	switch {
+	case isOne && o.IsOurs():
+		c.ours++
+	case isOne && o.IsBuiltIn():
+		c.builtIn++
+	}
+	if !c.concerns(o.APIVersion) {
+		return nil
+	}
+	if o.IsOurs() {
+		if err := o.CheckVersion(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.APIVersion == c.to:
+		return c.checkObject(ctx, o)
+	case !isOne:
+		return c.set(o, maps.Clone(o.Value))
+	}
+	c.converted++
+	wanted, err := c.convert(ctx, o)
+	if err != nil {
+		return err
+	}
+	return c.set(o, wanted)
+}
+
+// set sets an object, which is of the new version if it says so itself.
+func (c *converter) set(o *manifest.Object, wanted map[string]any) error {
+	if _, ok := wanted["apiVersion"]; ok {
+		wanted["apiVersion"] = c.to
+	}
+	raw, err := json.Marshal(wanted)
+	if err != nil {
+		return err
+	}
+	return o.Set(raw)
+}
+
+// checkObject returns trouble if the API server would refuse a schedule of the object, unless that
+// is part of a patch.
+func (c *converter) checkObject(ctx context.Context, o *manifest.Object) error {
+	if o.Kind != manifest.Kind || o.IsPatch() {
+		return nil
+	}
+	value := typed(o.Value, o.APIVersion)
+	problem, err := c.refused(ctx, value)
+	switch {
+	case err != nil:
+		return o.Troublef("", "%v", err)
+	case problem != nil:
+		return o.Troublef(problem.Path, "the API server would refuse it: %v", problem)
+	}
+	return c.noteWarnings(o, value)
+}
+
+// typed returns an object that says itself what it is.
+func typed(value map[string]any, apiVersion string) map[string]any {
+	value = maps.Clone(value)
+	value["apiVersion"], value["kind"] = apiVersion, manifest.Kind
+	return value
+}
+
+// refused returns what the API server would refuse first in the schedules or the time zone, as far
+// as there are any.
+func (c *converter) refused(ctx context.Context, value map[string]any) (*lint.Problem, error) {
+	spec, _ := value["spec"].(map[string]any)
+	problems, err := c.checker.Refused(ctx, value)
+	for _, p := range problems {
+		name := fieldOfSpec(p.Path)
+		if slices.Contains(scheduleFields, name) && spec[name] != nil {
+			return &p, err
+		}
+	}
+	return nil, err
+}
+
+// scheduleFields are those of the spec that say when Jobs start: those that versions write
+// differently, and the time zone.
+var scheduleFields = func() []string {
+	table := batch.Versions
+	names := []string{"timeZone", table.Hub.Members.Value, table.Hub.Members.List}
+	for _, version := range table.Spokes {
+		names = append(names, version.Members.Value, version.Members.List)
+	}
+	return names
+}()
+
+// fieldOfSpec is the field of the spec that has the field of a path.
+func fieldOfSpec(path string) string {
+	steps := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })
+	if len(steps) < 2 {
+		return ""
+	}
+	return steps[1]
+}
+
+// noteWarnings notes what admission warns of in the schedules.
+func (c *converter) noteWarnings(o *manifest.Object, value map[string]any) error {
+	if _, hasSpec := value["spec"].(map[string]any); !hasSpec {
+		return nil
+	}
+	hub, err := convertSpec(value, nil, batch.Versions.Hub.APIVersion)
+	if err != nil {
+		return o.Troublef("", "%v", err)
+	}
+	var text string
+	var further []string
+	members := batch.Versions.Hub.Members
+	if json.Unmarshal(hub[members.Value], &text) != nil || json.Unmarshal(hub[members.List], &further) != nil {
+		further = nil // there is none
+	}
+	for _, warning := range lint.Warnings(append([]string{text}, further...), validate.FormOf(value)) {
+		c.note(o, warning.Path, warning.String())
+	}
+	return nil
+}
+
+// note adds a note about a field, which leaves the file to be converted.
+func (c *converter) note(o *manifest.Object, path, message string) {
+	line, _ := o.Position(path)
+	c.findings = append(c.findings, manifest.Finding{Line: line, Message: message})
+}

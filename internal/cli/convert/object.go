@@ -1,0 +1,280 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package convert
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"tutorial.kubebuilder.io/project/apis/batch"
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/manifest"
+)
+
+// spec is one with its members as JSON, whose order the manifest gets.
+type spec map[string]json.RawMessage
+
+// value returns what the spec says.
+func (s spec) value() (value map[string]any, err error) {
+	raw, err := json.Marshal(s)
+	if err == nil {
+		err = utiljson.Unmarshal(raw, &value)
+	}
+	return value, err
+}
+
+// convert returns an object in the new version.
+func (c *converter) convert(ctx context.Context, o *manifest.Object) (map[string]any, error) {
+	wanted := maps.Clone(o.Value)
+	carried := c.dropCarried(o, wanted)
+	source := typed(wanted, o.APIVersion)
+	if c.fromBuiltIn {
+		source = c.imported(o, source)
+	}
+	is, hasSpec := source["spec"].(map[string]any)
+	if !hasSpec {
+		return wanted, nil
+	}
+	converted, err := convertSpec(source, carried, c.to)
+	if err != nil {
+		return nil, o.Troublef("", "%v", err)
+	}
+	target := typed(wanted, c.to)
+	if target["spec"], err = converted.value(); err != nil {
+		return nil, o.Troublef("", "%v", err)
+	}
+	wanted["spec"] = converted
+	changed := changedMembers(is, target["spec"])
+	if len(changed) == 0 && !c.fromBuiltIn {
+		return wanted, nil
+	}
+	if o.IsPatch() {
+		err = cmp.Or(c.checkPatch(o, source, changed), c.completePatch(o, converted, changed))
+	}
+	return wanted, cmp.Or(err, c.checkConversion(ctx, o, source, target, changed))
+}
+
+// convertSpec returns the spec of an object in another version, which makes use of what the object
+// carries of that.
+func convertSpec(object map[string]any, carried map[string]string, apiVersion string) (spec, error) {
+	raw, err := json.Marshal(map[string]any{
+		"apiVersion": object["apiVersion"], "kind": object["kind"], "spec": object["spec"],
+		"metadata": map[string]any{"annotations": carried},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var converted struct{ Spec spec }
+	if raw, err = batch.Versions.ConvertJSON(raw, apiVersion); err == nil {
+		err = json.Unmarshal(raw, &converted)
+	}
+	return converted.Spec, err
+}
+
+// changedMembers are the names of the members that a conversion changes.
+func changedMembers(before map[string]any, after any) []string {
+	value, _ := after.(map[string]any)
+	var changed []string
+	for name, was := range before {
+		if is, ok := value[name]; !ok || !reflect.DeepEqual(was, is) {
+			changed = append(changed, name)
+		}
+	}
+	for name := range value {
+		if _, ok := before[name]; !ok {
+			changed = append(changed, name)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+// leftOut are the annotations that manifests don't have: those in which a version carries what its
+// schedules can't say, and when a stored CronJob was edited.
+var leftOut = func() []string {
+	names := []string{v1.EditedAnnotation}
+	for _, apiVersion := range batch.Versions.APIVersions() {
+		keys := batch.Versions.Hub.AnnotationsOf(apiVersion)
+		names = append(names, keys.Value, keys.List)
+	}
+	return names
+}()
+
+// dropCarried takes the annotations of leftOut out of an object, and returns them: the conversion
+// makes use of them, and leaves none of them in a manifest.
+func (c *converter) dropCarried(o *manifest.Object, wanted map[string]any) map[string]string {
+	metadata, _ := wanted["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	rest, carried := maps.Clone(annotations), map[string]string{}
+	for _, name := range leftOut {
+		if text, ok := annotations[name].(string); ok {
+			carried[name] = text
+			delete(rest, name)
+			c.note(o, "metadata.annotations", fmt.Sprintf("%s is left out: %s has no use for it", name, path.Base(c.to)))
+		}
+	}
+	if len(carried) == 0 {
+		return nil
+	}
+	wanted["metadata"] = with(metadata, "annotations", rest)
+	if len(rest) == 0 {
+		metadata = maps.Clone(metadata)
+		delete(metadata, "annotations")
+		wanted["metadata"] = metadata
+	}
+	if len(metadata) == 0 {
+		delete(wanted, "metadata")
+	}
+	return carried
+}
+
+// with returns a copy of a map with this member.
+func with(value map[string]any, name string, member any) map[string]any {
+	value = maps.Clone(value)
+	value[name] = member
+	return value
+}
+
+// imported returns a built-in CronJob as one of the hub: its time zone is not in the schedule.
+func (c *converter) imported(o *manifest.Object, source map[string]any) map[string]any {
+	source["apiVersion"] = batch.Versions.Hub.APIVersion
+	spec, _ := source["spec"].(map[string]any)
+	schedule, hasSchedule := spec["schedule"].(string)
+	if !hasSchedule {
+		return source
+	}
+	original := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: schedule}}
+	if zone, ok := spec["timeZone"].(string); ok {
+		original.Spec.TimeZone = &zone
+	}
+	ours, notes := builtin.Import(original)
+	spec = with(spec, "schedule", ours.Spec.Schedule)
+	if ours.Spec.TimeZone != nil {
+		spec["timeZone"] = *ours.Spec.TimeZone
+	}
+	source["spec"] = spec
+	for _, note := range notes {
+		c.note(o, "spec.schedule", note)
+	}
+	return source
+}
+
+// checkConversion returns trouble if a schedule is wrong, or if the new version can't say it, and
+// notes what is worth knowing.
+func (c *converter) checkConversion(ctx context.Context, o *manifest.Object, source, target map[string]any, changed []string) error {
+	for _, name := range changed {
+		if o.IsPlaceholder("spec." + name) {
+			return o.Troublef("spec."+name, manifest.IsTemplate)
+		}
+	}
+	problem, err := c.refused(ctx, source)
+	switch {
+	case err != nil:
+		return o.Troublef("", "%v", err)
+	case problem != nil:
+		return o.Troublef(problem.Path, "%v", problem)
+	}
+	problem, err = c.refused(ctx, target)
+	switch {
+	case err != nil:
+		return o.Troublef("", "%v", err)
+	case problem != nil:
+		return o.Troublef("spec."+changed[0], "%s can't say it: %v", path.Base(c.to), problem)
+	}
+	if err := c.noteWarnings(o, source); err != nil {
+		return err
+	}
+	return c.noteReturn(o, source, target)
+}
+
+// noteReturn notes the members that converting back would not restore. One that it would not set is
+// trouble: the new version can't say it.
+func (c *converter) noteReturn(o *manifest.Object, source, target map[string]any) error {
+	apiVersion, _ := source["apiVersion"].(string)
+	back, err := convertSpec(target, nil, apiVersion)
+	if err != nil {
+		return o.Troublef("", "%v", err)
+	}
+	value, err := back.value()
+	if err != nil {
+		return o.Troublef("", "%v", err)
+	}
+	is, _ := source["spec"].(map[string]any)
+	for _, name := range changedMembers(is, value) {
+		if back[name] == nil && is[name] != nil {
+			return o.Troublef("spec."+name, "%s can't say it", path.Base(c.to))
+		}
+		c.note(o, "spec."+name, fmt.Sprintf("converted back to %s, the %s would be %s", path.Base(apiVersion), name, back[name]))
+	}
+	return nil
+}
+
+// A member with fields is merged with that of the object that a patch is for, field by field, and a
+// null removes a field. So in a patch it has to have all of them.
+
+// checkPatch returns trouble if a patch has some of the fields of a member.
+func (c *converter) checkPatch(o *manifest.Object, source map[string]any, changed []string) error {
+	apiVersion, _ := source["apiVersion"].(string)
+	is, _ := source["spec"].(map[string]any)
+	for _, name := range changed {
+		fields, hasFields := is[name].(map[string]any)
+		for _, field := range c.checker.FieldsOf(apiVersion, name) {
+			if _, isSet := fields[field]; hasFields && !isSet {
+				return o.Troublef("spec."+name, "without jobTemplate this is a patch, and what it patches may set %s: "+
+					"set it here, or to null", field)
+			}
+		}
+	}
+	return nil
+}
+
+// completePatch sets the fields to null that the members of a patch lack.
+func (c *converter) completePatch(o *manifest.Object, converted spec, changed []string) error {
+	for _, name := range changed {
+		var fields map[string]json.RawMessage
+		raw := converted[name]
+		if len(raw) == 0 || raw[0] != '{' {
+			continue
+		}
+		if err := json.Unmarshal(raw, &fields); err != nil {
+			return err
+		}
+		for _, field := range c.checker.FieldsOf(c.to, name) {
+			if _, isSet := fields[field]; !isSet {
+				raw = fmt.Appendf(raw[:len(raw)-1], `,%q:null}`, field)
+			}
+		}
+		converted[name] = raw
+		c.note(o, "spec."+name, "without jobTemplate this is a patch: the fields that are not set are null, "+
+			"so that it says the same whatever it is merged with")
+	}
+	return nil
+}
+
+// mention is our group and a version of it, in whatever a manifest has.
+var mention = regexp.MustCompile(regexp.QuoteMeta(v1.GroupVersion.Group) + `/v[0-9][0-9a-z]*`)
+
+// noteMentions tells where a document that has no CronJobs names what is converted elsewhere: a
+// kustomization's patches, an owner, a text in a ConfigMap. Whether to change that is for its
+// author to say.
+func (c *converter) noteMentions(d *manifest.Document) {
+	for _, at := range mention.FindAllIndex(d.Text, -1) {
+		line := bytes.TrimSpace(d.Text[bytes.LastIndexByte(d.Text[:at[0]], '\n')+1 : at[0]])
+		if name := string(d.Text[at[0]:at[1]]); name != c.to && !c.fromBuiltIn && !bytes.HasPrefix(line, []byte("#")) {
+			c.findings = append(c.findings, manifest.Finding{Line: d.LineAt(at[0]), Message: name + " is named here, and left as it is"})
+		}
+	}
+}

@@ -1,0 +1,95 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/manifest"
+	"tutorial.kubebuilder.io/project/internal/schedule"
+	"tutorial.kubebuilder.io/project/internal/validate"
+)
+
+// Checker tells other commands what is wrong with the spec of a CronJob.
+type Checker struct{ *checker }
+
+// Problem is what is wrong with a field.
+type Problem struct{ Path, Message string }
+
+// String is the problem as kubectl shows it.
+func (p Problem) String() string { return p.Path + ": " + p.Message }
+
+// NewChecker reads the schemas of the CustomResourceDefinition.
+func NewChecker(now time.Time) (*Checker, error) {
+	c, err := newChecker(now)
+	return &Checker{c}, err
+}
+
+// Refused returns what the API server and the webhooks would refuse in the spec of a CronJob of
+// ours, but for its template, which may be missing.
+func (c *Checker) Refused(ctx context.Context, value map[string]any) ([]Problem, error) {
+	whole := maps.Clone(value)
+	if spec, ok := value["spec"].(map[string]any); ok && spec["jobTemplate"] == nil {
+		spec = maps.Clone(spec)
+		spec["jobTemplate"] = map[string]any{}
+		whole["spec"] = spec
+	}
+	text, err := json.Marshal(whole)
+	if err != nil {
+		return nil, err
+	}
+	objects, findings := manifest.Objects(text)
+	if len(findings) > 0 {
+		return nil, findings[0]
+	}
+	var refused []Problem
+	for _, p := range c.check(ctx, &objects[0]) {
+		isOfSpec := strings.HasPrefix(p.Field, "spec") && !strings.HasPrefix(p.Field, "spec.jobTemplate")
+		if isOfSpec && p.Severity == severityError {
+			refused = append(refused, Problem{p.Field, explain(&objects[0], p)})
+		}
+	}
+	slices.SortFunc(refused, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
+	return refused, nil
+}
+
+// FieldsOf returns the fields that a member of the spec has in a version.
+func (c *Checker) FieldsOf(apiVersion, member string) []string {
+	spec := c.schemas[manifest.Version(path.Base(apiVersion))].fields.Properties["spec"]
+	return slices.Sorted(maps.Keys(spec.Properties[member].Properties))
+}
+
+// explain says of a number or a boolean in the place of a text what to do.
+func explain(o *manifest.Object, p finding) string {
+	isScalar := slices.ContainsFunc([]string{"integer", "number", "boolean"}, func(of string) bool {
+		return strings.HasSuffix(p.Message, fmt.Sprintf("must be of type string: %q", of))
+	})
+	if isScalar {
+		return fmt.Sprintf("want a string: put %q in quotes", o.Text(p.Field))
+	}
+	return p.Message
+}
+
+// Warnings returns what the webhooks warn of in schedules, the first of which is spec.schedule of
+// the hub, where the form of their CronJob has them.
+func Warnings(texts []string, form validate.Form) []validate.Warning {
+	var found []validate.Warning
+	for i, text := range texts {
+		for _, warning := range schedule.Warnings(text) {
+			found = append(found, form.Warning(i, warning))
+		}
+	}
+	return found
+}
+
+// Hub returns a CronJob of any version as the hub's.
+func Hub(value map[string]any) (*v1.CronJob, error) { return toHub(value) }
