@@ -171,7 +171,7 @@ model: control-plane-test ## A million decisions of the reconciler, judged by a 
 	  -args -model.decisions=$(or $(RUNS),1000000) -model.seed=$(or $(SEED),1) -model.failures=20
 
 .PHONY: demo
-demo: control-plane build ## Run the operator against a control plane on this machine and show what it does.
+demo: control-plane build build-plugin ## Run the operator against a control plane on this machine and show what it does.
 	go build -o bin/demo ./hack/demo
 	@exec bin/demo
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Demo shows on this machine, without a cluster, what the operator does: it starts a control plane
-// and the manager, and runs the script steps beside it, which creates a CronJob in each API version
-// and waits until a Job of each has completed. Then it stays up until Ctrl-C; with CI=true it ends.
+// and the manager, and runs the script steps beside it, which creates CronJobs in both API versions and
+// waits until Jobs of them have completed. Then it stays up until Ctrl-C; with CI=true it ends.
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -40,7 +41,12 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	fmt.Println("\n1. Start a Kubernetes control plane on this machine")
-	cluster, err := localcluster.Start(ctx, localcluster.Options{RunsJobs: true, Webhooks: true, Logf: notef})
+	cluster, err := localcluster.Start(ctx, localcluster.Options{
+		RunsJobs: true, Webhooks: true, Logf: notef,
+		ExtraArgs: map[localcluster.Component][]string{
+			localcluster.ControllerManager: {"--controllers=storage-version-migrator-controller"}, // one more
+		},
+	})
 	if err != nil {
 		return err
 	}
@@ -56,7 +62,7 @@ func run(ctx context.Context) (err error) {
 		<-manager.Done()
 		end(manager.Err())
 	}()
-	if err := runSteps(running, cluster); err != nil {
+	if err := runSteps(running, root, cluster); err != nil {
 		if ctx.Err() == nil { // an interrupt needs no explanation
 			fmt.Fprintln(os.Stderr, manager.LogTail())
 		}
@@ -84,11 +90,11 @@ func startManager(ctx context.Context, cluster *localcluster.Cluster, binary str
 }
 
 // runSteps runs the script. When the context ends, the script ends with all that it has started.
-func runSteps(ctx context.Context, cluster *localcluster.Cluster) error {
+func runSteps(ctx context.Context, root string, cluster *localcluster.Cluster) error {
 	kubectl := cluster.Kubectl(ctx)
 	script := exec.CommandContext(ctx, "hack/demo/steps")
 	script.Dir, script.Stdout, script.Stderr = kubectl.Dir, os.Stdout, os.Stderr
-	path := "PATH=" + filepath.Dir(kubectl.Path) + string(filepath.ListSeparator) + os.Getenv("PATH")
+	path := "PATH=" + strings.Join([]string{filepath.Join(root, "bin"), filepath.Dir(kubectl.Path), os.Getenv("PATH")}, string(filepath.ListSeparator))
 	script.Env = slices.Concat(kubectl.Env, []string{path})
 	script.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	script.Cancel = func() error { return syscall.Kill(-script.Process.Pid, syscall.SIGTERM) }
@@ -101,10 +107,15 @@ func runSteps(ctx context.Context, cluster *localcluster.Cluster) error {
 // stayUp leaves everything running until it is interrupted or the manager ends.
 func stayUp(ctx context.Context, root, kubeconfig string) error {
 	bin := filepath.Join(root, "bin")
-	// "make build-plugin" puts the plugin into bin.
-	fmt.Printf("The cluster and the manager stay up until Ctrl-C. In another terminal:\n\n"+
-		"export KUBECONFIG=%s\nexport PATH=%s:%s:$PATH\nkubectl get cronjobs.v2.batch.tutorial.kubebuilder.io --watch\n",
-		kubeconfig, bin, filepath.Join(bin, "k8s"))
+	fmt.Printf(`The cluster and the manager stay up until Ctrl-C. Its Pods are simulated by kwok, and have no logs. In another terminal:
+
+export KUBECONFIG=%s
+export PATH=%s:%s:$PATH
+
+kubectl get tcj                  # each CronJob, and how it is
+kubectl cronjob history failing  # what ran, what did not, and why
+kubectl cronjob ui               # all of it on a page in the browser
+`, kubeconfig, bin, filepath.Join(bin, "k8s"))
 	<-ctx.Done()
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err

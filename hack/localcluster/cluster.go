@@ -100,7 +100,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err := c.runJobs(ctx); err != nil {
 		return err
 	}
-	c.options.Logf("%v run (%.1fs)", jobRunners, time.Since(begin).Seconds())
+	c.options.Logf("kube-controller-manager, kube-scheduler and kwok run (%.1fs)", time.Since(begin).Seconds())
 	return nil
 }
 
