@@ -89,6 +89,7 @@ type run struct {
 	gone         time.Time // by the true time
 	goneBy       string
 	recorded     bool // whether a stored status has recorded its tick
+	wasDue       bool // whether a stored status had its tick as the last one
 }
 
 // row is an event about missed ticks.
@@ -434,8 +435,9 @@ func (j *judge) wrote(before, after *v1.CronJobStatus, changed bool) {
 	for _, r := range j.runs {
 		isKnown := r.gone.IsZero() || r.process == j.process && !r.isUnanswered
 		r.isTold = r.isTold || r.knownTo == j.process
-		if last := unix(after.LastScheduleTime); r.owner == j.w.cronJob.UID && (r.tick == last || r.tick < last && isKnown) {
-			r.recorded = true
+		if last := unix(after.LastScheduleTime); r.owner == j.w.cronJob.UID {
+			r.recorded = r.recorded || r.tick == last || r.tick < last && isKnown
+			r.wasDue = r.wasDue || r.tick == last
 		}
 	}
 	if v := j.look.version; v != nil {
