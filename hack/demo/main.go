@@ -94,8 +94,8 @@ func runSteps(ctx context.Context, root string, cluster *localcluster.Cluster) e
 	kubectl := cluster.Kubectl(ctx)
 	script := exec.CommandContext(ctx, "hack/demo/steps")
 	script.Dir, script.Stdout, script.Stderr = kubectl.Dir, os.Stdout, os.Stderr
-	path := "PATH=" + strings.Join([]string{filepath.Join(root, "bin"), filepath.Dir(kubectl.Path), os.Getenv("PATH")}, string(filepath.ListSeparator))
-	script.Env = slices.Concat(kubectl.Env, []string{path})
+	path := []string{filepath.Join(root, "bin"), filepath.Dir(kubectl.Path), os.Getenv("PATH")}
+	script.Env = append(slices.Clone(kubectl.Env), "PATH="+strings.Join(path, string(filepath.ListSeparator)))
 	script.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	script.Cancel = func() error { return syscall.Kill(-script.Process.Pid, syscall.SIGTERM) }
 	if err := script.Run(); err != nil {
