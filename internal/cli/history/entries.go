@@ -15,6 +15,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/english"
+	"tutorial.kubebuilder.io/project/internal/cli/suspend"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -37,6 +38,10 @@ type History struct {
 	Description string `json:"description,omitempty"`
 	Suspended   bool   `json:"suspended,omitempty"`
 	Stopped     bool   `json:"stopped,omitempty"`
+
+	// SuspendedUntil is when a suspension ends; zero if it is for good. SuspendedBy is by whom and why.
+	SuspendedUntil time.Time `json:"suspendedUntil,omitzero"`
+	SuspendedBy    string    `json:"suspendedBy,omitempty"`
 
 	// Problem says why the schedule can't be followed, and nothing is to come.
 	Problem string `json:"problem,omitempty"`
@@ -125,8 +130,14 @@ func FromStatus(c *v1.CronJob, now time.Time, coming int) History {
 func newHistory(c *v1.CronJob, runs []Entry, now time.Time, coming int) History {
 	h := History{
 		Namespace: c.Namespace, Name: c.Name, Schedule: c.Spec.Schedule, TimeZone: now.Location().String(),
-		Suspended: ptr.Deref(c.Spec.Suspend, false), Stopped: plan.IsStopped(c),
+		Suspended: plan.IsSuspended(c, now), Stopped: plan.IsStopped(c),
 		Now: now.Format(time.RFC3339), Entries: runs, now: now,
+	}
+	if h.Suspended {
+		h.SuspendedBy = suspend.ByWhom(c)
+		if until := c.Spec.SuspendUntil; until != nil && !ptr.Deref(c.Spec.Suspend, false) {
+			h.SuspendedUntil = until.In(now.Location())
+		}
 	}
 	for _, row := range c.Status.Missed {
 		h.Entries = append(h.Entries, tickEntry(v1.RunMissed, row.First.In(now.Location()), plan.MissedRow(row).Event().Note))
@@ -134,6 +145,26 @@ func newHistory(c *v1.CronJob, runs []Entry, now time.Time, coming int) History 
 	h.addTicks(c, coming)
 	slices.SortStableFunc(h.Entries, func(a, b Entry) int { return a.at.Compare(b.at) })
 	return h
+}
+
+// halts says what keeps ticks from running now.
+func (h *History) halts() []Entry {
+	var halts []Entry
+	if h.Suspended {
+		message, end := "It is suspended", "until it is resumed"
+		if h.SuspendedBy != "" {
+			message += " by " + h.SuspendedBy
+		}
+		if !h.SuspendedUntil.IsZero() {
+			end = "before " + h.SuspendedUntil.Format("2006-01-02 15:04:05 -07:00")
+		}
+		halts = append(halts, Entry{State: "Suspended", Message: message + ": nothing starts " + end + "."})
+	}
+	if h.Stopped {
+		halts = append(halts, Entry{State: "Stopped",
+			Message: "It has stopped after failures: nothing starts until it is resumed, or a manual run succeeds."})
+	}
+	return halts
 }
 
 // addTicks appends the tick that waits, if there is one, and those to come.
@@ -144,7 +175,7 @@ func (h *History) addTicks(c *v1.CronJob, coming int) {
 		return
 	}
 	h.Description, _ = english.Describe(c.Spec.Schedule, c.Spec.AdditionalSchedules...) // they can be described, as they are schedules
-	if h.Suspended || h.Stopped || !c.DeletionTimestamp.IsZero() {
+	if h.Suspended && h.SuspendedUntil.IsZero() || h.Stopped || !c.DeletionTimestamp.IsZero() {
 		return
 	}
 	if waiting := c.Status.NextScheduleTime; waiting != nil && !waiting.After(h.now) && !h.has(waiting.Time) {
@@ -155,8 +186,8 @@ func (h *History) addTicks(c *v1.CronJob, coming int) {
 		h.Entries = append(h.Entries, tickEntry(Waiting, waiting.In(h.now.Location()), message))
 	}
 	after := h.now
-	if until := c.Spec.SuspendUntil; until != nil && until.After(after) {
-		after = until.Add(-time.Nanosecond) // a tick at its end runs
+	if h.Suspended {
+		after = h.SuspendedUntil.Add(-time.Nanosecond) // a tick at its end runs
 	}
 	for range coming {
 		tick, ok := ticks.Next(after)

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/suspend"
 	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
@@ -94,6 +95,9 @@ func TestNoTickComesBeforeTheEndOfASuspension(t *testing.T) {
 	c.Spec.SuspendUntil = new(metav1.NewTime(at("07:00:00")))
 	h := New(c, jobs, at("05:05:00"), 1)
 	assert.True(t, h.Entries[len(h.Entries)-1].at.Equal(at("07:00:00")))
+	over := New(c, jobs, at("07:00:00"), 1)
+	assert.False(t, over.Suspended, "it has ended")
+	assert.True(t, over.Entries[len(over.Entries)-1].at.Equal(at("08:00:00")))
 }
 
 func TestTheTimelineFitsTheTerminal(t *testing.T) {
@@ -242,6 +246,9 @@ func TestTheHistorySaysWhyNothingComes(t *testing.T) {
 	waiting := builders.MakeCronJob("c").Schedule("0 * * * *").Obj()
 	waiting.Status.NextScheduleTime = &metav1.Time{Time: at("05:00:00")}
 	waiting.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Message: "The tick waits."}}
+	suspended := builders.MakeCronJob("c").Schedule("0 * * * *").Obj()
+	suspended.Spec.SuspendUntil = new(metav1.NewTime(at("07:00:00")))
+	suspended.Annotations = map[string]string{suspend.SuspendedByAnnotation: "alice", suspend.SuspendReasonAnnotation: "storage is moved"}
 	for name, tc := range map[string]struct {
 		cronJob *v1.CronJob
 		want    string
@@ -250,6 +257,11 @@ func TestTheHistorySaysWhyNothingComes(t *testing.T) {
 			cronJob: builders.MakeCronJob("c").Suspend(true).Obj(),
 			want: "CronJob c: Every minute (UTC)\nIt is suspended: nothing starts until it is resumed.\n" +
 				"It has no runs yet, and none to come.\n",
+		},
+		"it is suspended for a time, by somebody": {
+			cronJob: suspended,
+			want: "CronJob c: Every hour (UTC)\nIt is suspended by alice (storage is moved): nothing starts before 2027-03-28 07:00:00 +00:00.\n" +
+				"── now, 2027-03-28 05:05 ──\n○ 2027-03-28 07:00  in 115m\n",
 		},
 		"its schedule is none": {
 			cronJob: builders.MakeCronJob("c").Schedule("61 * * * *").Obj(),

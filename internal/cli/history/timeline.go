@@ -123,11 +123,8 @@ func (s screen) head(text *strings.Builder, h History) {
 		what = h.Problem
 	}
 	s.write(text, color.Bold, fmt.Sprintf("CronJob %s: %s (%s)", cmp.Or(h.title, h.Name), what, h.TimeZone))
-	if h.Suspended {
-		s.write(text, color.FgYellow, "It is suspended: nothing starts until it is resumed.")
-	}
-	if h.Stopped {
-		s.write(text, color.FgYellow, "It has stopped after failures: nothing starts until it is resumed, or a manual run succeeds.")
+	for _, halt := range h.halts() {
+		s.write(text, color.FgYellow, halt.Message)
 	}
 	if len(h.Entries) == 0 {
 		s.write(text, color.Faint, "It has no runs yet, and none to come.")

@@ -16,6 +16,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/suspend"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
@@ -73,26 +74,34 @@ func tableOf(t *testing.T, options printers.PrintOptions, all []*v1.CronJob) str
 
 func TestEachRowSaysHowItWentAndWhenItGoesOn(t *testing.T) {
 	assert.Equal(t, strings.TrimPrefix(`
-NAME      SCHEDULE              TIMEZONE       LAST RUN              NEXT RUN                             STREAK
-backup    At 02:30, every day   Europe/Paris   Failed (10h ago)      2027-01-16 02:30 +01:00 (in 13h)     ?∅!✔✘
-running   Every 5 minutes       UTC            Running (8m ago)      2027-01-15 12:00 +00:00 (in 0s)      ▶
-gap       Every hour            UTC            Missed (3h ago)       due since 5m                         !
-older     At 13:00, every day   UTC            <unknown> (23h ago)   2027-01-15 13:00 +00:00 (in 60m)     <none>
-later     At 00:00, every day   UTC            <none>                2027-01-18 00:00 +00:00 (in 2d12h)   <none>
-deleted   Every minute          UTC            <none>                Terminating                          <none>
-stopped   Every minute          UTC            <none>                Stopped                              <none>
-spread    Every hour            UTC            <none>                due, starts in 60s                   <none>
-off       Every minute          UTC            <none>                Suspended                            <none>
-bad       61 * * * * | @daily   Mars           <none>                <invalid>                            <none>
+NAME      SCHEDULE              TIMEZONE       LAST RUN              NEXT RUN                    STREAK
+backup    At 02:30, every day   Europe/Paris   Failed (10h ago)      2027-01-16 02:30 (in 13h)   ?∅!✔✘
+running   Every 5 minutes       UTC            Running (8m ago)      2027-01-15 12:00 (in 0s)    ▶
+gap       Every hour            UTC            Missed (3h ago)       due since 5m                !
+older     At 13:00, every day   UTC            <unknown> (23h ago)   2027-01-15 13:00 (in 60m)   <none>
+later     At 00:00, every day   UTC            <none>                Suspended for 2d            <none>
+deleted   Every minute          UTC            <none>                Terminating                 <none>
+stopped   Every minute          UTC            <none>                Stopped                     <none>
+spread    Every hour            UTC            <none>                due, starts in 60s          <none>
+off       Every minute          UTC            <none>                Suspended                   <none>
+bad       61 * * * * | @daily   Mars           <none>                <invalid>                   <none>
 `, "\n"), tableOf(t, printers.PrintOptions{}, someCronJobs()))
 }
 
 func TestWideHasMoreColumnsAndAllNamespacesTheNamespace(t *testing.T) {
 	assert.Equal(t, strings.TrimPrefix(`
-NAMESPACE   NAME      SCHEDULE              TIMEZONE       LAST RUN           NEXT RUN                           EXPRESSION    ACTIVE   FAILURES   LAST SUCCESS   STREAK
-default     backup    At 02:30, every day   Europe/Paris   Failed (10h ago)   2027-01-16 02:30 +01:00 (in 13h)   30 2 * * *    0        1          34h ago        ?∅!✔✘
-default     running   Every 5 minutes       UTC            Running (8m ago)   2027-01-15 12:00 +00:00 (in 0s)    */5 * * * *   1        0          <none>         ▶
+NAMESPACE   NAME      SCHEDULE              TIMEZONE       LAST RUN           NEXT RUN                    EXPRESSION    ACTIVE   FAILURES   LAST SUCCESS   SUSPENDED BY   STREAK
+default     backup    At 02:30, every day   Europe/Paris   Failed (10h ago)   2027-01-16 02:30 (in 13h)   30 2 * * *    0        1          34h ago        <none>         ?∅!✔✘
+default     running   Every 5 minutes       UTC            Running (8m ago)   2027-01-15 12:00 (in 0s)    */5 * * * *   1        0          <none>         <none>         ▶
 `, "\n"), tableOf(t, printers.PrintOptions{Wide: true, WithNamespace: true}, someCronJobs()[:2]))
+}
+
+func TestWideSaysWhoHasSuspendedAndWhyAsLongAsItLasts(t *testing.T) {
+	c := builders.MakeCronJob("c").Suspend(true).Obj()
+	c.Annotations = map[string]string{suspend.SuspendedByAnnotation: "alice", suspend.SuspendReasonAnnotation: "storage is moved"}
+	assert.Contains(t, rowOf(c, noon).Cells, "alice (storage is moved)")
+	c.Spec.Suspend = nil
+	assert.NotContains(t, rowOf(c, noon).Cells, "alice (storage is moved)")
 }
 
 func TestTheExpressionHasAllSchedules(t *testing.T) {

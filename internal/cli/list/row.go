@@ -19,6 +19,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/history"
 	"tutorial.kubebuilder.io/project/internal/cli/next"
+	"tutorial.kubebuilder.io/project/internal/cli/suspend"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -34,6 +35,7 @@ var columns = []metav1.TableColumnDefinition{
 	{Name: "Active", Type: "integer", Priority: 1},
 	{Name: "Failures", Type: "integer", Priority: 1},
 	{Name: "Last Success", Type: "string", Priority: 1},
+	{Name: "Suspended By", Type: "string", Priority: 1},
 	{Name: "Streak", Type: "string"},
 }
 
@@ -51,7 +53,7 @@ func rowOf(c *v1.CronJob, now time.Time) metav1.TableRow {
 		Cells: []any{
 			c.Name, description, zone, lastRun(c.Status, now), nextRun(c, forecast, err, now),
 			cronjobs.Expressions(c), plan.ActiveCount(c.Status), c.Status.ConsecutiveFailures, ago(c.Status.LastSuccessfulTime, now),
-			streak(c.Status.RecentRuns),
+			suspendedBy(c, now), streak(c.Status.RecentRuns),
 		},
 		Object: runtime.RawExtension{Object: &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name}}},
 	}
@@ -79,6 +81,8 @@ func nextRun(c *v1.CronJob, forecast next.Forecast, err error, now time.Time) st
 		return invalid
 	case forecast.Suspended:
 		return "Suspended"
+	case plan.IsSuspended(c, now):
+		return fmt.Sprintf("Suspended for %s", duration.HumanDuration(c.Spec.SuspendUntil.Sub(now)))
 	case forecast.Stopped:
 		return "Stopped"
 	case forecast.WaitingUntil != "":
@@ -89,7 +93,15 @@ func nextRun(c *v1.CronJob, forecast next.Forecast, err error, now time.Time) st
 		return none
 	}
 	at := forecast.Ticks[0].Time
-	return fmt.Sprintf("%s (in %s)", at.Format("2006-01-02 15:04 -07:00"), duration.HumanDuration(at.Sub(now)))
+	return fmt.Sprintf("%s (in %s)", at.Format("2006-01-02 15:04"), duration.HumanDuration(at.Sub(now)))
+}
+
+// suspendedBy says who has suspended a CronJob that is suspended now, and why.
+func suspendedBy(c *v1.CronJob, now time.Time) string {
+	if !plan.IsSuspended(c, now) {
+		return none
+	}
+	return cmp.Or(suspend.ByWhom(c), none)
 }
 
 // ago says how long ago an instant was.

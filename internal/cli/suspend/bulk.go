@@ -40,6 +40,15 @@ const (
 // suspended stay as they are.
 func (c *command) isBulk() bool { return c.all || c.selection.Selector != "" }
 
+// ByWhom says who has suspended a CronJob and why, as far as its annotations tell; "" if they don't.
+func ByWhom(object client.Object) string {
+	by, reason := object.GetAnnotations()[SuspendedByAnnotation], object.GetAnnotations()[SuspendReasonAnnotation]
+	if by != "" && reason != "" {
+		return by + " (" + reason + ")"
+	}
+	return by
+}
+
 // identify finds out who runs the command, if that is to be recorded. That nobody tells it must not
 // keep anything from being suspended.
 func (c *command) identify(ctx context.Context, cluster client.Writer) {
