@@ -533,7 +533,7 @@ func TestPluginHistoryShowsRunsOfThePastAndOfTheFuture(t *testing.T) {
 		assert.Equal(s.t, historyEntry{State: "Running", Job: manual.Name}, entries[byHand], "it has no tick, and so no delay")
 
 		table := s.plugin("history", "c").succeeds()
-		assert.Regexp(s.t, `^TICK +JOB +RESULT +START +DELAY +DURATION +MESSAGE\n`, table)
+		assert.Regexp(s.t, `^TICK +JOB +RESULT +START +DELAY +DURATION +TRIGGER +MESSAGE\n`, table)
 		assert.Regexp(s.t, " "+first.Name+" +Failed +", table)
 		assert.NotContains(s.t, s.plugin("history", "c", "--no-headers").succeeds(), "TICK")
 	})

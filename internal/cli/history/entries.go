@@ -94,6 +94,19 @@ func (e Entry) Duration() time.Duration {
 	return time.Duration(ptr.Deref(e.DurationSeconds, 0)) * time.Second
 }
 
+// trigger says what has started the run; "" if there is none.
+func (e Entry) trigger() v1.RunTrigger {
+	switch {
+	case e.Job == "":
+		return ""
+	case e.Tick.IsZero():
+		return v1.TriggerManual
+	case e.Backfilled:
+		return v1.TriggerBackfill
+	}
+	return v1.TriggerSchedule
+}
+
 // At is the tick, or when a run that has none has started.
 func (e Entry) At() time.Time { return e.at }
 
@@ -165,6 +178,15 @@ func (h *History) halts() []Entry {
 			Message: "It has stopped after failures: nothing starts until it is resumed, or a manual run succeeds."})
 	}
 	return halts
+}
+
+// withHalts returns the entries with what halts puts between the past and the future.
+func (h *History) withHalts() []Entry {
+	now := slices.IndexFunc(h.Entries, func(e Entry) bool { return e.at.After(h.now) })
+	if now < 0 {
+		now = len(h.Entries)
+	}
+	return slices.Insert(slices.Clone(h.Entries), now, h.halts()...)
 }
 
 // addTicks appends the tick that waits, if there is one, and those to come.

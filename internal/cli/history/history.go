@@ -29,9 +29,10 @@ failedJobsHistoryLimit) or status.recentRuns has them: the newest ten; missed ti
 status.missed has them: the newest five rows. A user who may not list Jobs sees those of the status.
 
 When the output is no terminal it is a table aligned as kubectl's are, with times as in RFC 3339 and
-"-" for what there is not; but for one NAME its first column names the CronJob. Colours are left
-away if NO_COLOR is set. With -o json or yaml it is an object for one NAME, else one whose items are
-these objects.`
+"-" for what there is not; but for one NAME its first column names the CronJob. TRIGGER tells a run of
+the Schedule from one by hand, Manual, and a Backfill. A row says if the CronJob is Suspended or
+Stopped. Colours are left away if NO_COLOR is set. With -o json or yaml it is an object for one NAME,
+else one whose items are these objects.`
 
 	example = `  # Show the runs of the CronJob "backup", and the next three ticks
   kubectl cronjob history backup
@@ -161,12 +162,12 @@ func (c *command) print(out io.Writer, histories []History) error {
 // nothing. No cell but the last has a blank in it.
 func (c *command) printTable(out io.Writer, histories []History) error {
 	w := printers.GetNewTabWriter(out)
-	header := []string{"TICK", "JOB", "RESULT", "START", "DELAY", "DURATION", "MESSAGE"}
+	header := []string{"TICK", "JOB", "RESULT", "START", "DELAY", "DURATION", "TRIGGER", "MESSAGE"}
 	if !c.noHeaders && len(histories) > 0 {
 		c.printRow(w, "CRONJOB", header)
 	}
 	for _, h := range histories {
-		for _, e := range h.Entries {
+		for _, e := range h.withHalts() {
 			c.printRow(w, h.title, e.row())
 		}
 	}
@@ -191,7 +192,7 @@ func textOf(at time.Time) string {
 
 // row is the cells of an entry, without its CronJob.
 func (e Entry) row() []string {
-	cells := []string{textOf(e.Tick), e.Job, string(e.State), textOf(e.Start), "", "", e.Message}
+	cells := []string{textOf(e.Tick), e.Job, string(e.State), textOf(e.Start), "", "", string(e.trigger()), e.Message}
 	if e.DelaySeconds != nil {
 		cells[4] = e.Delay().String()
 	}

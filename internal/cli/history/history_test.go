@@ -163,15 +163,29 @@ func TestWhatIsNoTerminalGetsATableAlignedAsKubectls(t *testing.T) {
 	c, jobs := aDay()
 	h := New(c, jobs, at("05:05:00"), 1)
 	assert.Equal(t, strings.TrimPrefix(`
-TICK                        JOB            RESULT      START                       DELAY   DURATION   MESSAGE
-2027-03-28T10:00:00+09:00   c-1806195600   Succeeded   2027-03-28T10:00:01+09:00   1s      9m59s      -
-2027-03-28T11:00:00+09:00   c-1806199200   Failed      2027-03-28T11:01:00+09:00   1m0s    1m0s       BackoffLimitExceeded: Job has reached it
--                           c-manual-x     Succeeded   2027-03-28T12:30:00+09:00   -       1m0s       -
-2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          Missed scheduled time 2027-03-28T04:00:00Z: a Job was still running when a newer time was due
-2027-03-28T14:00:00+09:00   c-1806210000   Running     2027-03-28T14:00:00+09:00   0s      5m0s       -
-2027-03-28T15:00:00+09:00   -              Coming      -                           -       -          -
+TICK                        JOB            RESULT      START                       DELAY   DURATION   TRIGGER    MESSAGE
+2027-03-28T10:00:00+09:00   c-1806195600   Succeeded   2027-03-28T10:00:01+09:00   1s      9m59s      Schedule   -
+2027-03-28T11:00:00+09:00   c-1806199200   Failed      2027-03-28T11:01:00+09:00   1m0s    1m0s       Schedule   BackoffLimitExceeded: Job has reached it
+-                           c-manual-x     Succeeded   2027-03-28T12:30:00+09:00   -       1m0s       Manual     -
+2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          -          Missed scheduled time 2027-03-28T04:00:00Z: a Job was still running when a newer time was due
+2027-03-28T14:00:00+09:00   c-1806210000   Running     2027-03-28T14:00:00+09:00   0s      5m0s       Schedule   -
+2027-03-28T15:00:00+09:00   -              Coming      -                           -       -          -          -
 `, "\n"), tableOf(t, h, true))
 	assert.NotContains(t, tableOf(t, h, false), "TICK")
+}
+
+func TestTheTableSaysWhatHasStartedARunAndWhatKeepsTicksFromRunning(t *testing.T) {
+	c, jobs := aDay()
+	jobs[0].Annotations[v1.TriggerAnnotation] = string(v1.TriggerBackfill)
+	c.Spec.SuspendUntil = new(metav1.NewTime(at("07:00:00")))
+	c.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Reason: v1.ReasonStoppedAfterFailures}}
+	c.Status.Missed = nil
+	assert.Equal(t, strings.TrimPrefix(`
+TICK                        JOB            RESULT      START                       DELAY   DURATION   TRIGGER    MESSAGE
+2027-03-28T10:00:00+09:00   c-1806195600   Succeeded   2027-03-28T10:00:01+09:00   -       9m59s      Backfill   -
+-                           -              Suspended   -                           -       -          -          It is suspended: nothing starts before 2027-03-28 16:00:00 +09:00.
+-                           -              Stopped     -                           -       -          -          It has stopped after failures: nothing starts until it is resumed, or a manual run succeeds.
+`, "\n"), tableOf(t, New(c, jobs[:1], at("05:05:00"), 1), true))
 }
 
 func TestATableOfSeveralSaysOfWhichCronJobEachRunIs(t *testing.T) {
@@ -181,11 +195,11 @@ func TestATableOfSeveralSaysOfWhichCronJobEachRunIs(t *testing.T) {
 	out := &strings.Builder{}
 	require.NoError(t, (&command{}).printTable(out, []History{shop, bank}))
 	assert.Equal(t, strings.TrimPrefix(`
-CRONJOB   TICK                        JOB            RESULT      START                       DELAY   DURATION   MESSAGE
-shop/c    2027-03-28T10:00:00+09:00   c-1806195600   Succeeded   2027-03-28T10:00:01+09:00   1s      9m59s      -
-shop/c    2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          Missed scheduled time 2027-03-28T04:00:00Z: a Job was still running when a newer time was due
-bank/c    2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          Missed scheduled time 2027-03-28T04:00:00Z: a Job was still running when a newer time was due
-bank/c    2027-03-28T15:00:00+09:00   -              Coming      -                           -       -          -
+CRONJOB   TICK                        JOB            RESULT      START                       DELAY   DURATION   TRIGGER    MESSAGE
+shop/c    2027-03-28T10:00:00+09:00   c-1806195600   Succeeded   2027-03-28T10:00:01+09:00   1s      9m59s      Schedule   -
+shop/c    2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          -          Missed scheduled time 2027-03-28T04:00:00Z: a Job was still running when a newer time was due
+bank/c    2027-03-28T13:00:00+09:00   -              Missed      -                           -       -          -          Missed scheduled time 2027-03-28T04:00:00Z: a Job was still running when a newer time was due
+bank/c    2027-03-28T15:00:00+09:00   -              Coming      -                           -       -          -          -
 `, "\n"), out.String())
 }
 
