@@ -64,6 +64,22 @@ func (s *space) runToEnd(name string, result batchv1.JobConditionType, want v1.R
 	return job
 }
 
+func TestPluginListWatchesUntilItIsInterrupted(t *testing.T) {
+	t.Parallel()
+	eachWay(t, func(s *space) {
+		s.create(s.cronJob("a").Schedule(nextYear).Obj())
+		s.awaitReady("a", metav1.ConditionTrue, v1.ReasonScheduled)
+		ctx, interrupt := context.WithCancel(s.t.Context())
+		defer interrupt()
+		running := s.startPlugin(ctx, "list", "--watch", "--sort-by=next")
+		s.eventually(func() bool { return strings.Count(running.out.String(), "\na ") == 1 }, "the table does not come")
+		s.edit("a", suspend)
+		s.eventually(func() bool { return strings.Contains(running.out.String(), " Suspended ") }, "the change does not come")
+		interrupt()
+		assert.Regexp(s.t, `^NAME .*\na .+ \(in .*\n(a .*\n)*a .+ Suspended .*\n$`, running.wait().fails(130))
+	})
+}
+
 func TestPluginListShowsHowTheLastRunsWent(t *testing.T) {
 	t.Parallel()
 	const resource = "cronjob.batch.tutorial.kubebuilder.io/"

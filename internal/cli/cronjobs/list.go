@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/pager"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -124,19 +125,39 @@ func (s *Selection) SayNone(e *env.Env) {
 func (s *Selection) visit(ctx context.Context, e *env.Env, c client.Reader, kind schema.GroupVersionKind,
 	visit func(*unstructured.Unstructured) error,
 ) error {
+	options, err := s.options(e)
+	if err != nil {
+		return err
+	}
+	return Each(ctx, c, listOf(kind), func(object runtime.Object) error {
+		return visit(object.(*unstructured.Unstructured)) //nolint:forcetypeassert // the list has no others
+	}, options...)
+}
+
+// Watch watches the CronJobs of a kind that the flags select. It begins with those that there are.
+func (s *Selection) Watch(ctx context.Context, e *env.Env, c client.WithWatch, kind schema.GroupVersionKind) (watch.Interface, error) {
+	options, err := s.options(e)
+	if err != nil {
+		return nil, err
+	}
+	return c.Watch(ctx, listOf(kind), options...)
+}
+
+// options has a request be for the CronJobs that the flags select.
+func (s *Selection) options(e *env.Env) ([]client.ListOption, error) {
 	namespace, err := s.Namespace(e)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	selector, err := labels.Parse(s.Selector)
-	if err != nil {
-		return err
-	}
+	return []client.ListOption{client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}}, err
+}
+
+// listOf is an empty list of objects of a kind.
+func listOf(kind schema.GroupVersionKind) *unstructured.UnstructuredList {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	return Each(ctx, c, list, func(object runtime.Object) error {
-		return visit(object.(*unstructured.Unstructured)) //nolint:forcetypeassert // the list has no others
-	}, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector})
+	return list
 }
 
 // Each calls visit with each CronJob of a kind, and returns what went wrong: one that can't be read,

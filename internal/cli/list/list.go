@@ -43,6 +43,9 @@ With -o json, yaml or name the CronJobs are printed as kubectl get does.`
   # List those of all namespaces whose last run failed
   kubectl cronjob list -A --failing
 
+  # List those that run next first, and then each that changes
+  kubectl cronjob list --sort-by=next --watch
+
   # List those of an application with more columns
   kubectl cronjob list -l app=shop -o wide
 
@@ -58,6 +61,8 @@ type command struct {
 	names              []string
 	failing, suspended bool
 	noHeaders          bool
+	order              order
+	watch              bool
 	output             cronjobs.Output
 }
 
@@ -84,13 +89,20 @@ func NewCommand(e *env.Env) *cobra.Command {
 	cmd.Flags().BoolVar(&c.failing, "failing", false, "Only those whose last run that ended failed.")
 	cmd.Flags().BoolVar(&c.suspended, "suspended", false, "Only those that are suspended now.")
 	cmd.Flags().BoolVar(&c.noHeaders, "no-headers", false, "Leave out the header of the table.")
+	cmd.Flags().StringVar((*string)(&c.order), "sort-by", "", "The order of the table: name; state, what needs somebody first; last, by the "+
+		"newest run, the newest first; or next, by the next run. As the API server has them if not given.")
+	cronjobs.CompleteWords(cmd, "sort-by", string(byName), string(byState), string(byLast), string(byNext))
+	cmd.Flags().BoolVarP(&c.watch, "watch", "w", false, "After the table, print a row of each CronJob that changes.")
 	c.output.AddFlag(cmd, "wide", "json", "yaml", "name")
 	return cmd
 }
 
 // check says what is wrong with the command line.
 func (c *command) check() error {
-	return errors.Join(c.output.Check(), c.selection.CheckNames(c.names))
+	if !c.isTable() && (c.watch || c.order != "") {
+		return errors.New("--watch and --sort-by are for the table: leave -o " + c.output.Format + " away")
+	}
+	return errors.Join(c.output.Check(), c.order.check(), c.selection.CheckNames(c.names))
 }
 
 // run lists the CronJobs.
@@ -99,31 +111,55 @@ func (c *command) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.output.Format == "" || c.output.Format == "wide" {
+	if c.isTable() {
 		return c.printTable(ctx, cluster)
 	}
 	return c.printObjects(ctx, cluster)
 }
 
-// printTable prints a row for each CronJob. It reads them in v1, which needs no webhook.
-func (c *command) printTable(ctx context.Context, cluster client.Client) error {
-	now := c.Clock.Now()
-	table := &metav1.Table{ColumnDefinitions: columns}
-	errs := c.each(ctx, cluster, v1.GroupVersion.WithKind("CronJob"), func(object *unstructured.Unstructured) error {
+// isTable reports whether rows are asked for, rather than the CronJobs themselves.
+func (c *command) isTable() bool { return c.output.Format == "" || c.output.Format == "wide" }
+
+// kind is of CronJobs as the table reads them: v1 needs no webhook.
+var kind = v1.GroupVersion.WithKind("CronJob")
+
+// printTable prints a row for each CronJob.
+func (c *command) printTable(ctx context.Context, cluster client.WithWatch) error {
+	var found []*v1.CronJob
+	errs := c.each(ctx, cluster, kind, func(object *unstructured.Unstructured) error {
 		cronJob, err := cronjobs.DecodeV1(object)
 		if err == nil {
-			table.Rows = append(table.Rows, rowOf(cronJob, now))
+			found = append(found, cronJob)
 		}
 		return err
 	})
-	if len(table.Rows)+len(errs) == 0 {
+	if len(found)+len(errs) == 0 {
 		c.selection.SayNone(c.Env)
 	}
-	options := printers.PrintOptions{WithNamespace: c.selection.AllNamespaces, Wide: c.output.Format == "wide", NoHeaders: c.noHeaders}
-	if err := printers.NewTablePrinter(options).PrintObj(table, c.Out); err != nil {
+	c.order.sort(found, c.Clock.Now())
+	printRows := c.newTable()
+	if err := printRows(found...); err != nil {
 		return err
 	}
+	if c.watch && len(errs) == 0 {
+		return c.printChanges(ctx, cluster, found, printRows)
+	}
 	return cronjobs.Fail(c.Env, errs)
+}
+
+// newTable returns a function that prints rows below those that it has printed before.
+func (c *command) newTable() func(...*v1.CronJob) error {
+	printer := printers.NewTablePrinter(printers.PrintOptions{
+		WithNamespace: c.selection.AllNamespaces, Wide: c.output.Format == "wide", NoHeaders: c.noHeaders,
+	})
+	out := printers.GetNewTabWriter(c.Out)
+	return func(cronJobs ...*v1.CronJob) error {
+		table, now := &metav1.Table{ColumnDefinitions: columns}, c.Clock.Now()
+		for _, cronJob := range cronJobs {
+			table.Rows = append(table.Rows, rowOf(cronJob, now))
+		}
+		return errors.Join(printer.PrintObj(table, out), out.Flush())
+	}
 }
 
 // printObjects prints the CronJobs themselves, in the version that the API server prefers.
@@ -162,13 +198,17 @@ func (c *command) printObjects(ctx context.Context, cluster client.Client) error
 func (c *command) each(ctx context.Context, cluster client.Reader, kind schema.GroupVersionKind,
 	visit func(*unstructured.Unstructured) error,
 ) []error {
-	now := c.Clock.Now()
 	return c.selection.Each(ctx, c.Env, cluster, kind, c.names, func(object *unstructured.Unstructured) error {
-		if c.failing && !isFailing(object) || c.suspended && !cronjobs.IsSuspended(object, now) {
+		if !c.isInState(object) {
 			return nil
 		}
 		return visit(object)
 	})
+}
+
+// isInState reports whether a CronJob is in the state that the flags ask for.
+func (c *command) isInState(object *unstructured.Unstructured) bool {
+	return (!c.failing || isFailing(object)) && (!c.suspended || cronjobs.IsSuspended(object, c.Clock.Now()))
 }
 
 // isFailing reports whether the run of a CronJob of any version failed that ended last.

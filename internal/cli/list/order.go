@@ -1,0 +1,104 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package list
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/next"
+	"tutorial.kubebuilder.io/project/internal/plan"
+)
+
+// order is the value of --sort-by; "" leaves the rows as they come.
+type order string
+
+const (
+	byName  order = "name"
+	byState order = "state"
+	byLast  order = "last"
+	byNext  order = "next"
+)
+
+// check says what is wrong with the value.
+func (o order) check() error {
+	if !slices.Contains([]order{"", byName, byState, byLast, byNext}, o) {
+		return fmt.Errorf(`invalid --sort-by value (%s): must be "name", "state", "last", or "next"`, o)
+	}
+	return nil
+}
+
+// sort puts CronJobs in order. Those that are equal in it come by their names.
+func (o order) sort(cronJobs []*v1.CronJob, now time.Time) {
+	if o == "" {
+		return
+	}
+	places := make(map[*v1.CronJob]int64, len(cronJobs))
+	for _, c := range cronJobs {
+		places[c] = o.place(c, now)
+	}
+	slices.SortStableFunc(cronJobs, func(a, b *v1.CronJob) int {
+		return cmp.Or(cmp.Compare(places[a], places[b]), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// place is the smaller the earlier a CronJob comes in the order.
+func (o order) place(c *v1.CronJob, now time.Time) int64 {
+	switch o {
+	case byState:
+		return urgency(c, now)
+	case byLast:
+		return -lastTime(c.Status)
+	case byNext:
+		return nextTime(c, now)
+	}
+	return 0
+}
+
+// urgency is the smaller the more a CronJob needs somebody.
+func urgency(c *v1.CronJob, now time.Time) int64 {
+	forecast, err := next.Stored(c, now)
+	switch {
+	case err != nil:
+		return 0
+	case plan.IsStopped(c):
+		return 1
+	case c.Status.ConsecutiveFailures > 0:
+		return 2
+	case plan.IsSuspended(c, now):
+		return 5
+	case forecast.Waiting != "":
+		return 3
+	}
+	return 4
+}
+
+// lastTime is when the newest run was to start, in Unix seconds; the smallest number if there is none.
+func lastTime(status v1.CronJobStatus) int64 {
+	switch {
+	case len(status.RecentRuns) > 0:
+		return status.RecentRuns[0].ScheduledTime.Unix()
+	case status.LastScheduleTime != nil:
+		return status.LastScheduleTime.Unix()
+	}
+	return -math.MaxInt64
+}
+
+// nextTime is when the next run is, in Unix seconds; the greatest number if there is none.
+func nextTime(c *v1.CronJob, now time.Time) int64 {
+	forecast, err := next.Stored(c, now)
+	switch {
+	case err != nil || forecast.Suspended || forecast.Stopped:
+		return math.MaxInt64
+	case forecast.Waiting != "":
+		return c.Status.NextScheduleTime.Unix()
+	case len(forecast.Ticks) == 0:
+		return math.MaxInt64
+	}
+	return forecast.Ticks[0].Time.Unix()
+}
