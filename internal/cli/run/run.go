@@ -106,8 +106,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&c.force, "force", false, "Start it even if concurrencyPolicy or maxConcurrency has ticks wait for a Job that runs.")
-	flags.StringVar(&c.tick, "tick", "", "Run this tick of the past: "+
-		"a time as in RFC 3339, or one in the zone of the schedule such as 2026-06-01T02:30.")
+	flags.StringVar(&c.tick, "tick", "", "Run this tick of the past: "+cronjobs.TimeForms)
 	flags.BoolVar(&c.again, "again", false, "Run the tick even if it has run.")
 	c.override.addFlags(cmd, e)
 	flags.BoolVar(&c.wait, "wait", false, "Wait until the Job has ended.")

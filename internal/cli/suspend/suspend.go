@@ -107,6 +107,7 @@ func NewResumeCommand(e *env.Env) *cobra.Command {
 
 func newCommand(c *command) *cobra.Command {
 	c.print = genericclioptions.NewPrintFlags(c.done)
+	var until string
 	cmd := &cobra.Command{
 		Use:                   c.verb + " (NAME... | -l SELECTOR | --all) [-A]",
 		DisableFlagsInUseLine: true,
@@ -119,18 +120,21 @@ func newCommand(c *command) *cobra.Command {
 			if err := c.check(args); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("until") {
+				var err error
+				if c.until, err = parseUntil(until, c.Clock.Now()); err != nil {
+					return err
+				}
+			}
 			return c.run(cmd.Context(), args)
 		},
 	}
 	c.selection.AddFlags(cmd, strings.ToUpper(c.verb[:1])+c.verb[1:])
 	cmd.Flags().BoolVar(&c.all, "all", false, "All of the namespace.")
 	if c.suspend {
-		cmd.Flags().Func("until",
-			"When they go on by themselves: a `time` as in RFC 3339, a local one in your zone such as 2026-12-24T18:00, or a duration such as 6h.",
-			func(text string) (err error) {
-				c.until, err = parseUntil(text, c.Clock.Now())
-				return err
-			})
+		cmd.Flags().StringVar(&until, "until", "",
+			"When they go on by themselves: a `time` as in RFC 3339, a local one in your zone such as 2026-12-24T18:00, or a duration such as 6h.")
+		cronjobs.CompleteFlag(cmd, "until", cobra.NoFileCompletions)
 		cmd.Flags().StringVar(&c.reason, "reason", "", "Why, which stands in an annotation with your user name.")
 	}
 	c.dryRun.AddFlag(cmd)
@@ -223,7 +227,7 @@ func (c *command) operation(object *unstructured.Unstructured, changed bool) str
 	case !c.suspend && cronjobs.IsSuspended(object, c.Clock.Now()):
 		operation = "left suspended"
 	case changed:
-		operation = c.dryRun.Done(c.done)
+		operation = c.dryRun.Done(c.done + c.untilWhen(object))
 	case c.isBulk() && decodeStopped(object) != nil:
 		operation = "left stopped after failures"
 	}
@@ -231,6 +235,24 @@ func (c *command) operation(object *unstructured.Unstructured, changed bool) str
 		operation += " in namespace " + object.GetNamespace()
 	}
 	return operation
+}
+
+// untilWhen says when the suspension of an object ends by itself, in the user's zone; "" if it does
+// not. It may have lasted longer already than the command line asks for.
+func (c *command) untilWhen(object *unstructured.Unstructured) string {
+	forGood, _, _ := unstructured.NestedBool(object.Object, "spec", suspendField)
+	until := untilOf(object)
+	if !c.suspend || forGood || until.IsZero() {
+		return ""
+	}
+	return " until " + until.In(c.Clock.Now().Location()).Format(time.RFC3339)
+}
+
+// untilOf returns what spec.suspendUntil of an object says.
+func untilOf(object *unstructured.Unstructured) time.Time {
+	text, _, _ := unstructured.NestedString(object.Object, "spec", untilField)
+	until, _ := time.Parse(time.RFC3339, text)
+	return until
 }
 
 // find reads the CronJobs that the command line names. They are read as they are stored, in v1,
@@ -296,8 +318,7 @@ func (c *command) change(object *unstructured.Unstructured) error {
 // that is suspended for longer, too. What suspend --all has done before, resume --all must not take
 // back: it would end this suspension.
 func (c *command) suspendNamed(object *unstructured.Unstructured, forGood bool) error {
-	text, _, _ := unstructured.NestedString(object.Object, "spec", untilField)
-	until, _ := time.Parse(time.RFC3339, text)
+	until := untilOf(object)
 	switch bulk := object.GetAnnotations()[BulkSuspensionAnnotation]; {
 	case bulk == "":
 	case !c.until.IsZero() && bulk == valueOf(object, suspendField):
@@ -340,7 +361,7 @@ func decodeStopped(object *unstructured.Unstructured) *v1.CronJob {
 func parseUntil(text string, now time.Time) (time.Time, error) {
 	at, err := cronjobs.ParseTime("until", text, now.Location(), now)
 	if err == nil && !at.After(now) {
-		err = errors.New("must be in the future")
+		err = fmt.Errorf("--until %s must be in the future", text)
 	}
 	return at, err
 }

@@ -178,6 +178,30 @@ func TestUntilIsATimeOrADurationFromNow(t *testing.T) {
 	assert.Equal(t, time.Date(2126, 12, 24, 18, 0, 0, 0, now.Location()), until, "in the zone of who types it")
 }
 
+func TestASuspensionThatEndsIsToldWithItsEndInTheUsersZone(t *testing.T) {
+	c := &command{Env: env.New(genericiooptions.NewTestIOStreamsDiscard()), words: suspending, suspend: true}
+	c.Clock = clocktesting.NewFakeClock(time.Date(2027, 1, 15, 12, 0, 0, 0, time.FixedZone("", 3600)))
+	object := unstructuredOf(t, &v1.CronJob{})
+	assert.Equal(t, "suspended", c.operation(object, true), "for good")
+	object.Object["spec"] = map[string]any{"suspendUntil": "2027-01-15T17:00:00Z"}
+	assert.Equal(t, "suspended until 2027-01-15T18:00:00+01:00", c.operation(object, true))
+	assert.Equal(t, "already suspended", c.operation(object, false))
+	object.Object["spec"] = map[string]any{"suspendUntil": "2027-01-15T17:00:00Z", "suspend": true}
+	assert.Equal(t, "suspended", c.operation(object, true), "for good")
+}
+
+func TestAWrongUntilNamesItsFlagOnce(t *testing.T) {
+	cmd := NewSuspendCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()))
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	for value, want := range map[string]string{"": `--until "" is no time`, "tomorrow": `--until "tomorrow" is no time: want one as in RFC 3339`,
+		"2001-01-01T00:00:00Z": "--until 2001-01-01T00:00:00Z must be in the future"} {
+		cmd.SetArgs([]string{"a", "--until=" + value})
+		err := cmd.ExecuteContext(t.Context())
+		require.Error(t, err)
+		assert.Regexp(t, "^"+want, err.Error())
+	}
+}
+
 func TestResumingWhatWasHandedOverToTheBuiltInCronJobWarns(t *testing.T) {
 	handedOver := &v1.CronJob{ObjectMeta: metav1.ObjectMeta{
 		Name: "backup", Annotations: map[string]string{handover.SuspendBeforeAnnotation: "false"},
