@@ -212,6 +212,11 @@ func TestPluginLogsAreThoseOfTheRunThatIsAskedFor(t *testing.T) {
 	assert.Contains(t, several.fails(1), "error: CronJob idle: no run is known\n")
 	assert.Contains(t, several.errOut.String(), `"nobody" not found`)
 	assert.Equal(t, "[pod/b/main] three\n", several.out.String(), "the line says of which it is")
+	s.label("idle", "tick")
+	assert.Equal(t, "no run that failed is known", s.plugin("logs", "-l", "team="+s.ns, "--failed").fails(1))
+	s.label("c")
+	assert.Equal(t, "[pod/a/main] one\n", s.plugin("logs", "-l", "team="+s.ns, "--failed").succeeds(), "those without a failed run are left out")
+	assert.Contains(t, s.plugin("logs", "idle", "--failed").fails(1), "CronJob idle: no run that failed is known")
 	assert.Contains(t, s.plugin("logs", "c", "tick", "-f").fails(1), "-f takes one CronJob, and there are 2")
 
 	s.startPod(failed, "a-again", node, hasEnded)

@@ -28,7 +28,8 @@ are those of all Pods of its Job and of all their containers; where there are se
 CronJobs, each line says which it is of.
 
 A log is there as long as its Pods are. Of a run whose Job or Pods are gone, the error says what
-status.recentRuns knows of it.
+status.recentRuns knows of it. With --failed, -l and -A leave out the CronJobs of which no failed run
+is known.
 
 With -f it goes on until the Job has ended, and prints the logs of Pods that start meanwhile, too.`
 
@@ -45,8 +46,14 @@ With -f it goes on until the Job has ended, and prints the logs of Pods that sta
   kubectl cronjob logs backup -f
 
   # Print the last run of each CronJob of an application
-  kubectl cronjob logs -l app=shop`
+  kubectl cronjob logs -l app=shop
+
+  # Print the last failed run of each CronJob that has one
+  kubectl cronjob logs -A --failed`
 )
+
+// errNoneFailed is of a CronJob without a run that --failed asks for.
+var errNoneFailed = errors.New("no run that failed is known")
 
 // command is the command line.
 type command struct {
@@ -123,16 +130,21 @@ func (c *command) run(ctx context.Context, args []string) error {
 		return cronjobs.Fail(c.Env, append(errs, err))
 	}
 	c.options.Prefix = len(found) > 1
-	now := c.Clock.Now()
+	now, skipped := c.Clock.Now(), 0
 	for _, cronJob := range found {
 		_ = c.setTick(cronjobs.Zone(cronJob)) // its form was checked
 		err := c.print(ctx, history.New(cronJob, jobs[cronJob.UID], now, 0), jobs[cronJob.UID])
 		switch {
 		case ctx.Err() != nil:
 			return err
+		case errors.Is(err, errNoneFailed) && len(args) == 0:
+			skipped++
 		case err != nil:
 			errs = append(errs, c.selection.Qualify(cronJob, err))
 		}
+	}
+	if skipped > 0 && skipped == len(found) {
+		errs = append(errs, errNoneFailed)
 	}
 	return cronjobs.Fail(c.Env, errs)
 }
@@ -177,7 +189,7 @@ func (c *command) choose(h history.History) (history.Entry, error) {
 		return history.Entry{}, fmt.Errorf("no run of the tick %s is known; kubectl cronjob history %s shows which are",
 			c.tick.Format(time.RFC3339), h.Name)
 	case c.failed:
-		return history.Entry{}, errors.New("no run that failed is known")
+		return history.Entry{}, errNoneFailed
 	}
 	return history.Entry{}, errors.New("no run is known")
 }
