@@ -61,6 +61,21 @@ func readZone(name string) (*time.Location, error) {
 	return time.LoadLocationFromTZData(name, data)
 }
 
+// ZoneNames returns the names of all time zones of the database.
+func ZoneNames() []string {
+	archive, err := database()
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, file := range archive.File {
+		if !file.FileInfo().IsDir() {
+			names = append(names, file.Name)
+		}
+	}
+	return names
+}
+
 // isMachineZone reports whether some machines have the name in addition to those of the database.
 func isMachineZone(name string) bool {
 	switch strings.ToLower(name) {

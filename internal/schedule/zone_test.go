@@ -86,3 +86,12 @@ func TestA2OnlyNamesOfTheDatabaseAreTimeZones(t *testing.T) {
 		assert.ErrorContains(t, err, "use a name of the IANA database such as Europe/Paris", name)
 	}
 }
+
+func TestEachNameOfTheDatabaseIsATimeZone(t *testing.T) {
+	names := ZoneNames()
+	assert.Contains(t, names, "Europe/Paris")
+	for _, name := range names {
+		_, err := LoadZone(name)
+		assert.NoError(t, err, name)
+	}
+}

@@ -104,7 +104,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 		cronjobs.TimeForms)
 	c.selection.AddFlags(cmd, "Print the ticks of")
 	c.output.AddFlag(cmd, "json", "yaml", "name")
-	cronjobs.CompleteFlag(cmd, "time-zone", cobra.NoFileCompletions)
+	cronjobs.CompleteFlag(cmd, "time-zone", completeZones)
 	if err := cmd.MarkFlagFilename("filename", "json", "yaml", "yml"); err != nil {
 		panic(err) // the flag is there
 	}
@@ -131,8 +131,8 @@ func (c *command) check(args []string) error {
 	case c.count < 1 || c.count > maxCount:
 		return fmt.Errorf("--count must be from 1 to %d, not %d", maxCount, c.count)
 	}
-	if _, err := schedule.Parse("@daily", c.zone); err != nil {
-		return fmt.Errorf("--time-zone: %w", err)
+	if _, err := schedule.LoadZone(c.zone); err != nil {
+		return fmt.Errorf("--time-zone: %w%s", err, didYouMean(c.zone))
 	}
 	if _, err := parseFrom(c.from, time.UTC, time.Time{}); err != nil {
 		return err
