@@ -61,6 +61,7 @@ func NewCommand(e *env.Env, version string) *cobra.Command {
 		logs.NewCommand(e),
 		ui.NewCommand(e, func(e *env.Env) *cobra.Command { return NewCommand(e, version) }),
 		newOptionsCommand(),
+		newVersionCommand(e),
 	)
 	leaveOutGlobalFlags(root)
 	pointToHelp(root)
