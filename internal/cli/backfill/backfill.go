@@ -27,7 +27,7 @@ const (
 They are the ticks from --from to --to, both included, of the schedule as it is now. A tick is left out
 if it is known to have succeeded, to run, or to be about to. What is known are the Jobs that exist, and
 status.recentRuns and status.missed of the CronJob. Of ticks that are older than these nothing is
-known, and they are run, too; --only missed leaves them out.
+known, and they are run, too, once you have said yes or added --yes; --only missed leaves them out.
 
 Each tick gets the Job that the schedule would have given it: its name, its owner, and the tick in the
 annotation batch.tutorial.kubebuilder.io/scheduled-at, of the Pods as well. It also has
@@ -52,7 +52,7 @@ after an interrupt.`
 
 	defaultParallel = 2
 
-	// maxUnasked is how many ticks need no --yes, and maxTicks how many can be.
+	// maxUnasked is how many ticks are allowed without --yes, and maxTicks how many can be.
 	maxUnasked = 1_000
 	maxTicks   = 100_000
 )
@@ -98,7 +98,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 	flags.IntVar(&c.parallel, "parallel", defaultParallel, "How many may run at once.")
 	flags.StringVar((*string)(&c.only), "only", string(all), `Must be "missed", "failed", or "all". If missed, only run ticks that are known `+
 		`to have been missed. If failed, only those that are known to have failed.`)
-	flags.BoolVar(&c.yes, "yes", false, fmt.Sprintf("Allow for more than %d ticks.", maxUnasked))
+	flags.BoolVar(&c.yes, "yes", false, fmt.Sprintf("Run ticks of which nothing is known without a question, and allow for more than %d.", maxUnasked))
 	c.dryRun.AddFlag(cmd)
 	cronjobs.CompleteWords(cmd, "only", string(missed), string(failed), string(all))
 	cronjobs.CompleteFlag(cmd, "from", cobra.NoFileCompletions)
@@ -142,6 +142,9 @@ func (c *command) run(ctx context.Context, arg string) error {
 	}
 	if len(work.wanted) == 0 {
 		return nil
+	}
+	if err := c.confirm(ctx, work); err != nil {
+		return err
 	}
 	return newRunner(c, cluster, cronJob, work).run(ctx)
 }

@@ -1,0 +1,57 @@
+// Copyright 2026 The project authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package backfill
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"tutorial.kubebuilder.io/project/internal/cli/env"
+)
+
+// confirm asks before ticks are run of which nothing is known, as those from before the CronJob was
+// created: they may have run. Where nobody can be asked, --yes is needed. A program that calls the
+// command, as ui does, has asked by itself.
+func (c *command) confirm(ctx context.Context, w *work) error {
+	count := 0
+	for _, next := range w.wanted {
+		if next.state == unknown {
+			count++
+		}
+	}
+	shell, ok := c.In.(*os.File)
+	switch {
+	case c.yes || count == 0 || !ok:
+		return nil
+	case !term.IsTerminal(int(shell.Fd())):
+		return fmt.Errorf("nothing is known of %d of the ticks: add --yes to run them all the same", count)
+	}
+	fmt.Fprintf(c.ErrOut, "Nothing is known of %d of them. Run them all the same? [y/N] ", count)
+	return awaitYes(ctx, shell)
+}
+
+// awaitYes reads the answer to a question, which is an error unless it is yes.
+func awaitYes(ctx context.Context, from io.Reader) error {
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(from).ReadString('\n') // what can't be read is no yes
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case <-ctx.Done():
+		return &env.ExitError{Code: env.Interrupted, Err: errors.New("interrupted, and nothing was started")}
+	case line := <-answer:
+		if line == "y" || line == "yes" {
+			return nil
+		}
+	}
+	return errors.New("nothing was started")
+}
