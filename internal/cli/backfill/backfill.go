@@ -98,7 +98,8 @@ func NewCommand(e *env.Env) *cobra.Command {
 	flags.IntVar(&c.parallel, "parallel", defaultParallel, "How many may run at once.")
 	flags.StringVar((*string)(&c.only), "only", string(all), `Must be "missed", "failed", or "all". If missed, only run ticks that are known `+
 		`to have been missed. If failed, only those that are known to have failed.`)
-	flags.BoolVar(&c.yes, "yes", false, fmt.Sprintf("Run ticks of which nothing is known without a question, and allow for more than %d.", maxUnasked))
+	flags.BoolVar(&c.yes, "yes", false,
+		fmt.Sprintf("Run ticks of which nothing is known without a question, and allow for more than %d.", maxUnasked))
 	c.dryRun.AddFlag(cmd)
 	cronjobs.CompleteWords(cmd, "only", string(missed), string(failed), string(all))
 	cronjobs.CompleteFlag(cmd, "from", cobra.NoFileCompletions)

@@ -48,7 +48,7 @@ func TestTicksOfWhichNothingIsKnownNeedAYes(t *testing.T) {
 }
 
 func TestTheAnswerIsNoUnlessItIsYes(t *testing.T) {
-	for answer, isYes := range map[string]bool{"y\n": true, "YES\n": true, " y": true, "\n": false, "": false, "n\n": false, "why\n": false} {
+	for answer, isYes := range map[string]bool{"y\n": true, "YES\n": true, "y": true, "\n": false, "": false, "n\n": false, "why\n": false} {
 		assert.Equal(t, isYes, awaitYes(t.Context(), strings.NewReader(answer)) == nil, "%q", answer)
 	}
 	never, end := io.Pipe()
