@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
@@ -75,6 +76,19 @@ func TestEachDryRunHasTheSameValuesAndMeansTheClientWithoutOne(t *testing.T) {
 		assert.Equal(t, "none\nclient\nserver\n:4\n", out, cmd.Name())
 	})
 	assert.Equal(t, 6, seen, "backfill, run, suspend, resume, import, export")
+}
+
+func TestEachFlagThatIsATimeTellsTheSameForms(t *testing.T) {
+	flags := 0
+	eachCommand(NewCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()), ""), func(cmd *cobra.Command) {
+		for _, name := range []string{"tick", "from", "to"} {
+			if flag := cmd.Flags().Lookup(name); flag != nil && cmd.Name() != "convert" {
+				assert.Contains(t, flag.Usage, cronjobs.TimeForms, "%s --%s", cmd.Name(), name)
+				flags++
+			}
+		}
+	})
+	assert.Equal(t, 5, flags)
 }
 
 func TestTheVersionIsTheBuilds(t *testing.T) {

@@ -343,7 +343,7 @@ func TestABadRangeIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 		yes                bool
 		want               string
 	}{
-		"no time":       {from: "yesterday", to: "2027-03-28", want: `--from "yesterday" is no time: want one as in RFC 3339, such as`},
+		"no time":       {from: "yesterday", to: "2027-03-28", want: `--from "yesterday" is no time: want a time as in RFC 3339, such as`},
 		"no end":        {from: "2027-03-28", to: "soon", want: `--to "soon" is no time`},
 		"reversed":      {from: "2027-03-28", to: "2027-03-27", want: "--to 2027-03-27 is before --from 2027-03-28"},
 		"the future":    {from: "2027-03-28", to: "2027-03-28T15:00:00Z", want: "is in the future: the schedule runs those ticks when they come"},

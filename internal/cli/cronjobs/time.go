@@ -12,8 +12,10 @@ import (
 )
 
 // TimeForms says in the help of a flag which times ParseTime reads.
-const TimeForms = "a time as in RFC 3339; a local one in the zone of the schedule such as 2026-06-01T22:00, or 2026-06-01 for its " +
-	"midnight; now, or a duration from now such as 6h or -2h."
+const TimeForms = timeForms + ". A local time is in the zone of the schedule."
+
+const timeForms = "a time as in RFC 3339, such as 2026-06-01T22:00:00+02:00; a local one, such as 2026-06-01T22:00, or 2026-06-01 for " +
+	"its midnight; now, or a duration from now, such as 6h or -2h"
 
 // ParseTime reads a time from the value of a flag: one of RFC 3339, a local one in the zone, "now",
 // or a duration from now. A date is its midnight. Where the clocks shift, a local time is that of a
@@ -34,8 +36,7 @@ func ParseTime(flag, text string, zone *time.Location, now time.Time) (time.Time
 			return tickAt(local, zone), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("--%s %q is no time: want one as in RFC 3339, such as 2027-03-28T01:00:00+01:00, a local one, "+
-		"such as 2027-03-28T01:00, or 2027-03-28 for its midnight, now, or a duration from now, such as 6h or -2h", flag, text)
+	return time.Time{}, fmt.Errorf("--%s %q is no time: want %s", flag, text, timeForms)
 }
 
 // tickAt returns the tick of a schedule that fires each year at a local time. time.Date takes the
