@@ -76,7 +76,7 @@ func TestPluginListWatchesUntilItIsInterrupted(t *testing.T) {
 		s.edit("a", suspend)
 		s.eventually(func() bool { return strings.Contains(running.out.String(), " Suspended ") }, "the change does not come")
 		interrupt()
-		assert.Regexp(s.t, `^NAME .*\na .+ \(in .*\n(a .*\n)*a .+ Suspended .*\n$`, running.wait().fails(130))
+		assert.Regexp(s.t, `^NAME .*\na .+, in .*\n(a .*\n)*a .+ Suspended .*\n$`, running.wait().fails(130))
 	})
 }
 
@@ -95,9 +95,9 @@ func TestPluginListShowsHowTheLastRunsWent(t *testing.T) {
 
 		table := s.plugin("list").succeeds()
 		assert.Regexp(s.t, `^NAME +SCHEDULE +TIMEZONE +LAST RUN +NEXT RUN +STREAK\n`, table)
-		const next = ` +\d{4}-01-01 00:00 \(in \w+\) +`
-		assert.Regexp(s.t, `\nbad +At 00:00, .+ UTC +Failed \(\w+ ago\)`+next+`✔✘\n`, table)
-		assert.Regexp(s.t, `\ngood +At 00:00, .+ UTC +Succeeded \(\w+ ago\)`+next+`✔\n`, table)
+		const next = ` +\d{4}-01-01 00:00, in \w+ +`
+		assert.Regexp(s.t, `\nbad +At 00:00, .+ UTC +Failed \w+ ago`+next+`✔✘\n`, table)
+		assert.Regexp(s.t, `\ngood +At 00:00, .+ UTC +Succeeded \w+ ago`+next+`✔\n`, table)
 		assert.Regexp(s.t, `\noff +At 00:00, .+ UTC +<none> +Suspended +<none>\n`, table)
 		assert.Regexp(s.t, `\nbad .* 0 0 1 1 \* +0 +1 +\w+ ago +<none> +✔✘\n`, s.plugin("list", "-o", "wide").succeeds())
 		assert.Regexp(s.t, `^bad .*\noff .*\n$`, s.plugin("list", "bad", "off", "--no-headers").succeeds())

@@ -4,9 +4,11 @@
 package list
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -74,25 +76,25 @@ func tableOf(t *testing.T, options printers.PrintOptions, all []*v1.CronJob) str
 
 func TestEachRowSaysHowItWentAndWhenItGoesOn(t *testing.T) {
 	assert.Equal(t, strings.TrimPrefix(`
-NAME      SCHEDULE              TIMEZONE       LAST RUN              NEXT RUN                    STREAK
-backup    At 02:30, every day   Europe/Paris   Failed (10h ago)      2027-01-16 02:30 (in 13h)   ?∅!✔✘
-running   Every 5 minutes       UTC            Running (8m ago)      2027-01-15 12:00 (in 0s)    ▶
-gap       Every hour            UTC            Missed (3h ago)       due since 5m                !
-older     At 13:00, every day   UTC            <unknown> (23h ago)   2027-01-15 13:00 (in 60m)   <none>
-later     At 00:00, every day   UTC            <none>                Suspended for 2d            <none>
-deleted   Every minute          UTC            <none>                Terminating                 <none>
-stopped   Every minute          UTC            <none>                Stopped                     <none>
-spread    Every hour            UTC            <none>                due, starts in 60s          <none>
-off       Every minute          UTC            <none>                Suspended                   <none>
-bad       61 * * * * | @daily   Mars           <none>                <invalid>                   <none>
+NAME      SCHEDULE              TIMEZONE       LAST RUN            NEXT RUN                   STREAK
+backup    At 02:30, every day   Europe/Paris   Failed 10h ago      2027-01-16 02:30, in 13h   ?∅!✔✘
+running   Every 5 minutes       UTC            Running 8m ago      2027-01-15 12:00, in 0s    ▶
+gap       Every hour            UTC            Missed 3h ago       due since 5m               !
+older     At 13:00, every day   UTC            <unknown> 23h ago   2027-01-15 13:00, in 60m   <none>
+later     At 00:00, every day   UTC            <none>              Suspended for 2d           <none>
+deleted   Every minute          UTC            <none>              Terminating                <none>
+stopped   Every minute          UTC            <none>              Stopped                    <none>
+spread    Every hour            UTC            <none>              due, starts in 60s         <none>
+off       Every minute          UTC            <none>              Suspended                  <none>
+bad       61 * * * * | @daily   Mars           <none>              <invalid>                  <none>
 `, "\n"), tableOf(t, printers.PrintOptions{}, someCronJobs()))
 }
 
 func TestWideHasMoreColumnsAndAllNamespacesTheNamespace(t *testing.T) {
 	assert.Equal(t, strings.TrimPrefix(`
-NAMESPACE   NAME      SCHEDULE              TIMEZONE       LAST RUN           NEXT RUN                    EXPRESSION    ACTIVE   FAILURES   LAST SUCCESS   SUSPENDED BY   STREAK
-default     backup    At 02:30, every day   Europe/Paris   Failed (10h ago)   2027-01-16 02:30 (in 13h)   30 2 * * *    0        1          34h ago        <none>         ?∅!✔✘
-default     running   Every 5 minutes       UTC            Running (8m ago)   2027-01-15 12:00 (in 0s)    */5 * * * *   1        0          <none>         <none>         ▶
+NAMESPACE   NAME      SCHEDULE              TIMEZONE       LAST RUN         NEXT RUN                   EXPRESSION    ACTIVE   FAILURES   LAST SUCCESS   SUSPENDED BY   STREAK
+default     backup    At 02:30, every day   Europe/Paris   Failed 10h ago   2027-01-16 02:30, in 13h   30 2 * * *    0        1          34h ago        <none>         ?∅!✔✘
+default     running   Every 5 minutes       UTC            Running 8m ago   2027-01-15 12:00, in 0s    */5 * * * *   1        0          <none>         <none>         ▶
 `, "\n"), tableOf(t, printers.PrintOptions{Wide: true, WithNamespace: true}, someCronJobs()[:2]))
 }
 
@@ -102,6 +104,15 @@ func TestWideSaysWhoHasSuspendedAndWhyAsLongAsItLasts(t *testing.T) {
 	assert.Contains(t, rowOf(c, noon).Cells, "alice (storage is moved)")
 	c.Spec.Suspend = nil
 	assert.NotContains(t, rowOf(c, noon).Cells, "alice (storage is moved)")
+}
+
+func TestTheTableFits120ColumnsWithTheUsualContent(t *testing.T) {
+	c := builders.MakeCronJob("shop-report").Schedule("0 9 * * 1-5").TimeZone("America/New_York").Obj()
+	c.Status.RecentRuns = []v1.Run{{Result: v1.RunSucceeded, CompletionTime: before(23 * time.Hour)}}
+	c.Status.RecentRuns = slices.Repeat(c.Status.RecentRuns, 10)
+	for line := range strings.Lines(tableOf(t, printers.PrintOptions{}, []*v1.CronJob{c})) {
+		assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSpace(line)), 120, line)
+	}
 }
 
 func TestTheExpressionHasAllSchedules(t *testing.T) {

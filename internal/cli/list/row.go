@@ -65,9 +65,9 @@ func lastRun(status v1.CronJobStatus, now time.Time) string {
 	switch {
 	case len(status.RecentRuns) > 0:
 		newest := status.RecentRuns[0]
-		return fmt.Sprintf("%s (%s)", newest.Result, ago(cmp.Or(newest.CompletionTime, newest.StartTime, &newest.ScheduledTime), now))
+		return fmt.Sprintf("%s %s", newest.Result, ago(cmp.Or(newest.CompletionTime, newest.StartTime, &newest.ScheduledTime), now))
 	case status.LastScheduleTime != nil:
-		return fmt.Sprintf("<unknown> (%s)", ago(status.LastScheduleTime, now))
+		return fmt.Sprintf("<unknown> %s", ago(status.LastScheduleTime, now))
 	}
 	return none
 }
@@ -93,7 +93,7 @@ func nextRun(c *v1.CronJob, forecast next.Forecast, err error, now time.Time) st
 		return none
 	}
 	at := forecast.Ticks[0].Time
-	return fmt.Sprintf("%s (in %s)", at.Format("2006-01-02 15:04"), duration.HumanDuration(at.Sub(now)))
+	return fmt.Sprintf("%s, in %s", at.Format("2006-01-02 15:04"), duration.HumanDuration(at.Sub(now)))
 }
 
 // suspendedBy says who has suspended a CronJob that is suspended now, and why.

@@ -47,11 +47,11 @@ func TestAWatchPrintsWhatChangesBelowTheTable(t *testing.T) {
 	events.Delete(atVersion(t, "5", b))
 	events.Stop()
 	require.NoError(t, p.printAll(events))
-	assert.Equal(t, `NAME   SCHEDULE       TIMEZONE   LAST RUN   NEXT RUN                   STREAK
-a      Every minute   UTC        <none>     2027-01-15 12:00 (in 0s)   <none>
-b      Every minute   UTC        <none>     Suspended                  <none>
-a      Every minute   UTC        <none>     Suspended                  <none>
-b      Every minute   UTC        <none>     Terminating                <none>
+	assert.Equal(t, `NAME   SCHEDULE       TIMEZONE   LAST RUN   NEXT RUN                  STREAK
+a      Every minute   UTC        <none>     2027-01-15 12:00, in 0s   <none>
+b      Every minute   UTC        <none>     Suspended                 <none>
+a      Every minute   UTC        <none>     Suspended                 <none>
+b      Every minute   UTC        <none>     Terminating               <none>
 `, string(bytes.ReplaceAll(out.Bytes(), []byte(" \n"), []byte("\n"))))
 }
 
