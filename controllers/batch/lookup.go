@@ -20,8 +20,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// lookup is a reconcile in progress. It answers what a plan asks, from the API server. The input of a
-// plan is what was observed, what earlier reconciles kept, and the answers.
+// lookup is a reconcile in progress. It answers what a plan asks, from the API server. The input of
+// a plan is what was observed, what earlier reconciles kept, and the answers.
 type lookup struct {
 	*observed
 

@@ -44,7 +44,8 @@ type entry struct {
 	progress progress
 }
 
-// with lets the caller use the entry of a CronJob, which is made as needed and kept unless it is empty.
+// with lets the caller use the entry of a CronJob, which is made as needed and kept unless it is
+// empty.
 func (m *memory) with(key types.NamespacedName, use func(*entry)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

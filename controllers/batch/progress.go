@@ -45,11 +45,12 @@ type progress struct {
 	// statusErr is why the last status write failed; nil if it did not.
 	statusErr error
 
-	// jobs are held until a status is written, in the order in which they were added; those of which
-	// it is unknown whether they exist until that is known.
+	// jobs are held until a status is written, in the order in which they were added; those of
+	// which it is unknown whether they exist until that is known.
 	jobs []heldJob
 
-	// forgottenUntil is the newest tick of the Jobs that are gone and were dropped because of maxHeld.
+	// forgottenUntil is the newest tick of the Jobs that are gone and were dropped because of
+	// maxHeld.
 	forgottenUntil time.Time
 
 	// nameTaken has the ticks whose Job name another object has, and that the stored status does
@@ -89,8 +90,8 @@ func (h heldJob) isUnknown() bool { return h.job == nil && !h.isGone }
 // isAbsent reports whether the API server was found not to have a Job that was never seen.
 func (h heldJob) isAbsent() bool { return h.job == nil && h.isGone }
 
-// see updates the Job when it has ended; none runs again. It copies the Job: a pointer into the list
-// of a cache read would keep the whole list in memory.
+// see updates the Job when it has ended; none runs again. It copies the Job: a pointer into the
+// list of a cache read would keep the whole list in memory.
 func (h *heldJob) see(job *batchv1.Job) {
 	if plan.ResultOf(job) != "" && plan.ResultOf(h.job) == "" {
 		h.job = new(*job)

@@ -37,8 +37,8 @@ func (r *CronJobReconciler) writeStatus(ctx context.Context, look *lookup, statu
 	return true
 }
 
-// patchStatus writes a status. The patch has only the fields that differ, and the resourceVersion of
-// the CronJob that the status was computed from. The answer is the metadata alone, which is much
+// patchStatus writes a status. The patch has only the fields that differ, and the resourceVersion
+// of the CronJob that the status was computed from. The answer is the metadata alone, which is much
 // smaller than the CronJob.
 func (r *CronJobReconciler) patchStatus(ctx context.Context, c *v1.CronJob, status v1.CronJobStatus) (*metav1.ObjectMeta, error) {
 	version := metav1.ObjectMeta{ResourceVersion: c.ResourceVersion}

@@ -16,8 +16,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// changes are the events for which saw reports that they can change a plan. saw gets each event once,
-// so it also keeps what the event tells. An object is nil before its creation and after its deletion.
+// changes are the events for which saw reports that they can change a plan. saw gets each event
+// once, so it also keeps what the event tells. An object is nil before its creation and after its
+// deletion.
 func changes[T client.Object](saw func(before, after T) bool) predicate.TypedFuncs[T] {
 	return predicate.TypedFuncs[T]{
 		CreateFunc: func(e event.TypedCreateEvent[T]) bool { return saw(*new(T), e.Object) },

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Demo shows on this machine, without a cluster, what the operator does: it starts a control plane
-// and the manager, and runs the script steps beside it, which creates CronJobs in both API versions and
-// waits until Jobs of them have completed. Then it stays up until Ctrl-C; with CI=true it ends.
+// and the manager, and runs the script steps beside it, which creates CronJobs in both API versions
+// and waits until Jobs of them have completed. Then it stays up until Ctrl-C; with CI=true it ends.
 package main
 
 import (

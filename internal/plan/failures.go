@@ -22,9 +22,9 @@ type interval struct {
 	until time.Time
 }
 
-// countFailures sets failuresTowardsStop, the runs that failed in a row since the last success, edit
-// or resume, and stops, the times in which the CronJob was stopped before. It reports whether the
-// failures are as many as the spec allows, and when the last of them failed; zero if the stored
+// countFailures sets failuresTowardsStop, the runs that failed in a row since the last success,
+// edit or resume, and stops, the times in which the CronJob was stopped before. It reports whether
+// the failures are as many as the spec allows, and when the last of them failed; zero if the stored
 // status records the stop.
 func (p *Plan) countFailures(in Input) (stoppedAt time.Time, isStopped bool) {
 	p.Status.FailuresTowardsStop, p.stops = 0, nil

@@ -66,8 +66,8 @@ func compareAge(a, b jobState) int {
 	return cmp.Or(a.age.Compare(b.age), cmp.Compare(a.Name, b.Name))
 }
 
-// sortedJobs has a CronJob's Jobs, by result and then oldest first: all are the active, then those that
-// have ended, which are the failed, then the succeeded.
+// sortedJobs has a CronJob's Jobs, by result and then oldest first: all are the active, then those
+// that have ended, which are the failed, then the succeeded.
 type sortedJobs struct{ all, active, ended, failed, succeeded []jobState }
 
 // sortJobs sorts the Jobs by result. It leaves out Jobs that the stored status records as ended but

@@ -126,8 +126,8 @@ func (p *Plan) ended(in Input, job *batchv1.Job) {
 
 // refused reports in the status and in an event that the Job of the tick could not be created, and
 // returns whether that is new. It is told once for each tick and reason: the text may be another at
-// each try, as that of a quota, which has what is used. An invalid Job is refused at each tick: without
-// its name, the text is the same for each generation.
+// each try, as that of a quota, which has what is used. An invalid Job is refused at each tick:
+// without its name, the text is the same for each generation.
 func (p *Plan) refused(in Input, err error) (isNew bool) {
 	stored, name := in.CronJob.Status, p.Start.Job.Name
 	if timeOf(stored.NextScheduleTime).Equal(p.Start.Tick) && isReadyReason(in.CronJob, v1.ReasonJobCreationFailed) &&

@@ -156,7 +156,8 @@ type Plan struct {
 	// Missed has the ticks that are added to status.missed.
 	Missed []Missed
 
-	// Events to record, whether or not the status can be written. Those of Ended are not among them.
+	// Events to record, whether or not the status can be written. Those of Ended are not among
+	// them.
 	Events []Event
 
 	// WakeAt is when to decide again if no watch event comes before; zero for never.

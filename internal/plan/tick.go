@@ -123,8 +123,8 @@ func (p *Plan) missSkipped(in Input) {
 	p.missUnhandled(in, ticks, first, newest, ran)
 }
 
-// missUnhandled misses those of some ticks from the first on and before the newest run that have not
-// run and at which the CronJob was not stopped.
+// missUnhandled misses those of some ticks from the first on and before the newest run that have
+// not run and at which the CronJob was not stopped.
 func (p *Plan) missUnhandled(in Input, ticks schedule.Ticks, first, newest time.Time, ran sets.Set[int64]) {
 	lost := Missed{Reason: reasonForOlder(in.CronJob)}
 	for tick, ok := first, !first.IsZero(); ok && tick.Before(newest) && lost.Count < MaxMissedCount; tick, ok = ticks.Next(tick) {
@@ -168,8 +168,8 @@ func anchorAt(in Input, instant time.Time) time.Time {
 	return anchor
 }
 
-// handledAt returns a time up to whose end all ticks are handled, and in which a tick lies: that of a
-// stop after failures, or only that of the tick, if it has run; nil if there is none.
+// handledAt returns a time up to whose end all ticks are handled, and in which a tick lies: that of
+// a stop after failures, or only that of the tick, if it has run; nil if there is none.
 func (p *Plan) handledAt(tick time.Time, ran sets.Set[int64]) *interval {
 	if ran.Has(tick.Unix()) {
 		return &interval{tick.Add(-time.Nanosecond), tick}
@@ -212,9 +212,9 @@ func missedFrom(in Input, rows []Missed, since time.Time) []time.Time {
 	return ticks
 }
 
-// missPassed misses the ticks that were due, but had not run, when the CronJob was edited, and at each
-// stop after failures that the stored status does not record. The clock that stamped the failure may
-// be ahead of ours: no later tick was due.
+// missPassed misses the ticks that were due, but had not run, when the CronJob was edited, and at
+// each stop after failures that the stored status does not record. The clock that stamped the
+// failure may be ahead of ours: no later tick was due.
 func (p *Plan) missPassed(in Input) {
 	ticks, last := in.Schedule.Anchored(Anchor(in.CronJob, p.Status)), timeOf(p.Status.LastScheduleTime)
 	for i, stop := range p.stops {

@@ -32,8 +32,8 @@ func (j *judge) anchor(c *v1.CronJob) int64 {
 // lastRun returns the newest tick that the schedule ran; 0 for none.
 func (j *judge) lastRun(owner types.UID) int64 { return j.lastRunBy(owner, math.MaxInt64) }
 
-// lastRunBy returns the newest tick up to an instant that the schedule ran, or a backfill for it, and
-// that can't be forgotten; 0 for none.
+// lastRunBy returns the newest tick up to an instant that the schedule ran, or a backfill for it,
+// and that can't be forgotten; 0 for none.
 func (j *judge) lastRunBy(owner types.UID, until int64) int64 {
 	last := int64(0)
 	for _, r := range j.ran(owner) {
@@ -624,8 +624,8 @@ func (j *judge) isUntold(owner types.UID, tick int64) bool {
 	})
 }
 
-// missed judges how many ticks an event says were missed: those that did not run. Those whose runs the
-// process may have forgotten may be among them.
+// missed judges how many ticks an event says were missed: those that did not run. Those whose runs
+// the process may have forgotten may be among them.
 func (j *judge) missed(v *version, row row, ticks []int64) {
 	least, forgotten := 0, 0
 	for _, tick := range ticks {

@@ -207,7 +207,8 @@ func (ui *tab) change(name string, change func(*v1.CronJob)) {
 	require.NoError(ui.t, cluster.Client.Patch(ui.t.Context(), changed, client.MergeFrom(before)))
 }
 
-// shoot writes screenshots for the docs: of a phone, a laptop and a wide screen, in both colour schemes.
+// shoot writes screenshots for the docs: of a phone, a laptop and a wide screen, in both colour
+// schemes.
 func (ui *tab) shoot(name string) {
 	ui.t.Helper()
 	for _, scheme := range []string{"light", "dark"} {

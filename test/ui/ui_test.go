@@ -93,7 +93,8 @@ func (ui *tab) createFleet() {
 			c.Status.RecentRuns = pastRuns(2*time.Hour, ok, ok, ok, gone, ok, ok, failed, ok, ok, ok)
 		}},
 		{builders.MakeCronJob("invoices").Schedule(daily).Also("0 18 LW 12 *").TimeZone("Europe/Paris").Obj(), func(c *v1.CronJob) {
-			// All of it is in the last 16 hours, which the timeline of a day shows, at whatever time it is now.
+			// All of it is in the last 16 hours, which the timeline of a day shows, at whatever
+			// time it is now.
 			c.Status.RecentRuns = pastRuns(2*time.Hour, failed, failed, ok, ok, ok)
 			c.Status.ConsecutiveFailures = 2
 			missed := metav1.NewTime(time.Now().Add(-14 * time.Hour).Truncate(time.Hour))

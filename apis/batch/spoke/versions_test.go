@@ -112,8 +112,8 @@ func TestTheHubHasTheFieldsThatAllVersionsHave(t *testing.T) {
 	}
 }
 
-// samples are CronJobs of all versions. Those of v1 and v2 are above; each other version has its own
-// in its package, one a line.
+// samples are CronJobs of all versions. Those of v1 and v2 are above; each other version has its
+// own in its package, one a line.
 func samples(t testing.TB) []string {
 	t.Helper()
 	all := cronJobs()

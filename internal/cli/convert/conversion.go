@@ -59,8 +59,8 @@ type converter struct {
 	result
 }
 
-// convertFile converts the CronJobs in a file of YAML or JSON documents. It never fails: a file that
-// can't be converted safely comes back as it is, with findings that say why.
+// convertFile converts the CronJobs in a file of YAML or JSON documents. It never fails: a file
+// that can't be converted safely comes back as it is, with findings that say why.
 func convertFile(ctx context.Context, text []byte, checker *lint.Checker, o options) result {
 	c := converter{options: o, checker: checker}
 	if finding, ok := manifest.FindUTF16(text); ok {

@@ -208,8 +208,8 @@ func valuesOf(text []byte) (all []any) {
 	return all
 }
 
-// hasEqualKeys reports whether two keys of a mapping are the same as texts, such as 8 and 8.0. Which
-// of them kubectl takes is chance.
+// hasEqualKeys reports whether two keys of a mapping are the same as texts, such as 8 and 8.0.
+// Which of them kubectl takes is chance.
 func hasEqualKeys(text []byte) bool {
 	var isIn func(value any) bool
 	isIn = func(value any) bool {

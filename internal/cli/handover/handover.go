@@ -37,8 +37,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// Handover hands over CronJobs, one after the other. Its fields are the flags that import and export
-// share.
+// Handover hands over CronJobs, one after the other. Its fields are the flags that import and
+// export share.
 type Handover struct {
 	cronjobs.Selection
 	DryRun  cronjobs.DryRun

@@ -39,7 +39,8 @@ type History struct {
 	Suspended   bool   `json:"suspended,omitempty"`
 	Stopped     bool   `json:"stopped,omitempty"`
 
-	// SuspendedUntil is when a suspension ends; zero if it is for good. SuspendedBy is by whom and why.
+	// SuspendedUntil is when a suspension ends; zero if it is for good. SuspendedBy is by whom and
+	// why.
 	SuspendedUntil time.Time `json:"suspendedUntil,omitzero"`
 	SuspendedBy    string    `json:"suspendedBy,omitempty"`
 

@@ -78,7 +78,8 @@ func urgency(c *v1.CronJob, now time.Time) int64 {
 	return 4
 }
 
-// lastTime is when the newest run was to start, in Unix seconds; the smallest number if there is none.
+// lastTime is when the newest run was to start, in Unix seconds; the smallest number if there is
+// none.
 func lastTime(status v1.CronJobStatus) int64 {
 	switch {
 	case len(status.RecentRuns) > 0:

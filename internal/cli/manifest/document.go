@@ -91,7 +91,8 @@ var (
 	// besides those of Unix, Windows and old Macs.
 	lineBreak = regexp.MustCompile("\r\n|[\n\r\u0085\u2028\u2029]")
 
-	// halfCharacter is an escape sequence of JSON that the YAML parser refuses: half of a character.
+	// halfCharacter is an escape sequence of JSON that the YAML parser refuses: half of a
+	// character.
 	halfCharacter = regexp.MustCompile(`\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
 )
 

@@ -31,8 +31,8 @@ type LogOptions struct {
 	// Follow goes on until the Job has ended.
 	Follow bool
 
-	// Tail is how many of the last lines of each container are printed of a Job that is not followed;
-	// all if it is nil.
+	// Tail is how many of the last lines of each container are printed of a Job that is not
+	// followed; all if it is nil.
 	Tail *int64
 
 	// Prefix has each line say which container it is of, even if there is one alone.

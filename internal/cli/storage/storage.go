@@ -203,7 +203,8 @@ func servedBy(crd *apiextensionsv1.CustomResourceDefinition) map[string]bool {
 	return served
 }
 
-// each calls visit with each CronJob of the cluster, read in a version, and returns what went wrong.
+// each calls visit with each CronJob of the cluster, read in a version, and returns what went
+// wrong.
 func each(ctx context.Context, e *env.Env, c client.Client, version string, visit func(*unstructured.Unstructured) error) []error {
 	everywhere := cronjobs.Selection{AllNamespaces: true}
 	return everywhere.Each(ctx, e, c, v1.GroupVersion.WithKind("CronJob").GroupKind().WithVersion(version), nil, visit)

@@ -40,7 +40,8 @@ const (
 // suspended stay as they are.
 func (c *command) isBulk() bool { return c.all || c.selection.Selector != "" }
 
-// ByWhom says who has suspended a CronJob and why, as far as its annotations tell; "" if they don't.
+// ByWhom says who has suspended a CronJob and why, as far as its annotations tell; "" if they
+// don't.
 func ByWhom(object client.Object) string {
 	by, reason := object.GetAnnotations()[SuspendedByAnnotation], object.GetAnnotations()[SuspendReasonAnnotation]
 	if by != "" && reason != "" {

@@ -117,7 +117,8 @@ type Call struct {
 // StartsOneJob reports whether the act starts a Job and does not wait for its end.
 func (c Call) StartsOneJob() bool { return c.Act.command == "run" }
 
-// IsPointless reports whether nothing is to be done, by what the command has printed when it was tried.
+// IsPointless reports whether nothing is to be done, by what the command has printed when it was
+// tried.
 func (c Call) IsPointless(output string) bool {
 	return c.Act.Right == createJobs && len(JobsIn(output)) == 0
 }

@@ -116,7 +116,8 @@ func (t *Tasks) forgetOldest() {
 	}
 }
 
-// Wait waits until all tasks have ended, and returns the errors of those that the context has ended.
+// Wait waits until all tasks have ended, and returns the errors of those that the context has
+// ended.
 func (t *Tasks) Wait() error {
 	t.running.Wait()
 	return errors.Join(t.interrupted...)

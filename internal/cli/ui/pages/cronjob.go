@@ -35,8 +35,8 @@ type detail struct {
 	MayRun  bool
 	MayRead bool // logs
 
-	// Named is the Job whose run the link names, and Shown the run, or what happened last if none is
-	// named; nil if that is not known. Log is the end of its log, if it is worth a look.
+	// Named is the Job whose run the link names, and Shown the run, or what happened last if none
+	// is named; nil if that is not known. Log is the end of its log, if it is worth a look.
 	Named string
 	Shown *history.Entry
 	Log   string

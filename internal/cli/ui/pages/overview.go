@@ -61,7 +61,8 @@ type row struct {
 	// State is one of a few words, and Detail says more.
 	State, Detail string
 
-	// Last is when the newest run began, or its tick, and Since when the oldest of those that run did.
+	// Last is when the newest run began, or its tick, and Since when the oldest of those that run
+	// did.
 	Last, Since *moment
 
 	// Next is when the next Job starts, or was to; nil if none does. Delay is by how much that is

@@ -45,8 +45,8 @@ type Site struct {
 	// Base is how the path of each link begins.
 	Base string
 
-	// Where names the cluster, and as whom it is used: the pages of two clusters look alike. Scope is
-	// which of its CronJobs are shown.
+	// Where names the cluster, and as whom it is used: the pages of two clusters look alike. Scope
+	// is which of its CronJobs are shown.
 	Where string
 	Scope feed.Scope
 

@@ -45,8 +45,8 @@ func newChart(w timeline.Window) chart {
 	return chart{Window: w, Labels: w.Labels(w.Now.Location()), NowAt: w.At(w.Now), Zone: zoneOf(w.Now), Reaches: reaches}
 }
 
-// chartOf begins a chart of the reach that a request asks for, or else of another one. Two thirds of
-// it are past.
+// chartOf begins a chart of the reach that a request asks for, or else of another one. Two thirds
+// of it are past.
 func (s *Site) chartOf(r *http.Request, otherwise string) (chart, error) {
 	name := cmp.Or(r.URL.Query().Get("reach"), otherwise)
 	i := slices.IndexFunc(reaches, func(r reach) bool { return r.Name == name })

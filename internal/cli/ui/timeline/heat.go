@@ -25,7 +25,8 @@ type Heat struct {
 	Busiest  int32
 	IsSpread bool
 
-	// Runs and Failed count the runs of the past. Peak is the most of one minute to come, at PeakAt.
+	// Runs and Failed count the runs of the past. Peak is the most of one minute to come, at
+	// PeakAt.
 	Runs, Failed, Peak int32
 	PeakAt             time.Time
 }
@@ -35,8 +36,8 @@ type Column struct {
 	Mark
 
 	// Starts is the busiest of its minutes by the Jobs that start, and Ticks by what would start
-	// without jitter. Failed is as much of Starts as the share of the runs that failed. They are heights,
-	// in per cent.
+	// without jitter. Failed is as much of Starts as the share of the runs that failed. They are
+	// heights, in per cent.
 	Starts, Ticks, Failed float64
 }
 
