@@ -99,3 +99,14 @@ func (f Form) Warning(i int, warning schedule.Warning) Warning {
 	path, reason := warning.Place(p.path.String(), isInFields)
 	return Warning{path, reason}
 }
+
+// Warnings returns the warnings about the texts of schedules, in the order of placeOf.
+func (f Form) Warnings(texts ...string) []Warning {
+	var found []Warning
+	for i, text := range texts {
+		for _, warning := range schedule.Warnings(text) {
+			found = append(found, f.Warning(i, warning))
+		}
+	}
+	return found
+}

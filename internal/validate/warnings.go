@@ -41,11 +41,7 @@ func Warnings(spec *v1.CronJobSpec, form Form) []Warning {
 		found = append(found, Warning{form.placeOf(0).path.String(), fmt.Sprintf("a Job every %v; "+
 			"for work that comes so often, a Deployment that waits in between costs the cluster far less", interval)})
 	}
-	for i, text := range append([]string{spec.Schedule}, spec.AdditionalSchedules...) {
-		for _, warning := range schedule.Warnings(text) {
-			found = append(found, form.Warning(i, warning))
-		}
-	}
+	found = append(found, form.Warnings(append([]string{spec.Schedule}, spec.AdditionalSchedules...)...)...)
 	return append(found, unreachableDeadline(spec, ticks)...)
 }
 

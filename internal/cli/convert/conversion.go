@@ -233,7 +233,7 @@ func (c *converter) noteWarnings(o *manifest.Object, value map[string]any) error
 	if json.Unmarshal(hub[members.Value], &text) != nil || json.Unmarshal(hub[members.List], &further) != nil {
 		further = nil // there is none
 	}
-	for _, warning := range lint.Warnings(append([]string{text}, further...), validate.FormOf(value)) {
+	for _, warning := range validate.FormOf(value).Warnings(append([]string{text}, further...)...) {
 		c.note(o, warning.Path, warning.String())
 	}
 	return nil

@@ -37,11 +37,11 @@ import (
 	"tutorial.kubebuilder.io/project/internal/validate"
 )
 
-// checker checks CronJobs in the order in which the API server does: the fields, the metadata, the
+// Checker checks CronJobs in the order in which the API server does: the fields, the metadata, the
 // schema, and then the webhooks. It does so by the API server's own packages. The API server stops
 // at the first of these that finds something; the checker goes on without the fields that are
 // wrong.
-type checker struct {
+type Checker struct {
 	schemas map[manifest.Version]schema
 	now     time.Time
 }
@@ -53,13 +53,13 @@ type schema struct {
 	rules  *cel.Validator
 }
 
-// newChecker reads the schemas of the CustomResourceDefinition.
-func newChecker(now time.Time) (*checker, error) {
+// NewChecker reads the schemas of the CustomResourceDefinition.
+func NewChecker(now time.Time) (*Checker, error) {
 	definition := apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.Unmarshal(crd.CronJobs, &definition); err != nil {
 		return nil, err
 	}
-	c := &checker{schemas: map[manifest.Version]schema{}, now: now}
+	c := &Checker{schemas: map[manifest.Version]schema{}, now: now}
 	for _, version := range definition.Spec.Versions {
 		properties := &apiextensions.JSONSchemaProps{}
 		err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(version.Schema.OpenAPIV3Schema, properties, nil)
@@ -80,7 +80,7 @@ func newChecker(now time.Time) (*checker, error) {
 }
 
 // check returns what is wrong with a CronJob. What a template is to fill in is not checked.
-func (c *checker) check(ctx context.Context, o *manifest.Object) []finding {
+func (c *Checker) check(ctx context.Context, o *manifest.Object) []finding {
 	findings := c.unknownFields(o)
 	if o.IsPatch() {
 		return append(findings, patch.about("spec",
@@ -90,7 +90,7 @@ func (c *checker) check(ctx context.Context, o *manifest.Object) []finding {
 	r := refusals{object: o, value: s.decode(o.Value)}
 	r.add(metadata(r.value), s.checkTypes(r.value))
 	r.add(s.checkRules(ctx, r.value)) // they count on the types
-	hub, err := toHub(r.value)
+	hub, err := Hub(r.value)
 	if err != nil {
 		r.add(field.ErrorList{field.Invalid(field.NewPath("spec"), field.OmitValueType{}, err.Error())})
 		return append(findings, r.findings...)
@@ -122,7 +122,7 @@ func restartPolicy(c *v1.CronJob) field.ErrorList {
 
 // unknownFields returns those of the fields that no version has: mostly they are misspelled. The
 // API server drops them, unless it is asked to refuse them, as kubectl does.
-func (c *checker) unknownFields(o *manifest.Object) []finding {
+func (c *Checker) unknownFields(o *manifest.Object) []finding {
 	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(o.Value, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil { // the metadata is refused
 		unknown = nil
@@ -188,8 +188,8 @@ func (s *schema) checkRules(ctx context.Context, value map[string]any) field.Err
 	return errs
 }
 
-// toHub returns a CronJob as the webhooks see it.
-func toHub(value map[string]any) (*v1.CronJob, error) {
+// Hub returns a CronJob of any version as the webhooks see it.
+func Hub(value map[string]any) (*v1.CronJob, error) {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return nil, err

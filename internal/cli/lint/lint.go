@@ -94,7 +94,7 @@ func (c *command) run(ctx context.Context) error {
 	if err != nil {
 		return files.Trouble(err)
 	}
-	checker, err := newChecker(c.Clock.Now())
+	checker, err := NewChecker(c.Clock.Now())
 	if err != nil {
 		return files.Trouble(err)
 	}
@@ -120,7 +120,7 @@ func (c *command) run(ctx context.Context) error {
 }
 
 // findingsIn checks a file. The findings are in the order of its lines.
-func findingsIn(ctx context.Context, checker *checker, f files.File, text []byte) []finding {
+func findingsIn(ctx context.Context, checker *Checker, f files.File, text []byte) []finding {
 	var findings []finding
 	objects, troubles := manifest.Objects(text)
 	for _, t := range troubles {

@@ -11,28 +11,15 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
-	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
-	"tutorial.kubebuilder.io/project/internal/schedule"
-	"tutorial.kubebuilder.io/project/internal/validate"
 )
-
-// Checker tells other commands what is wrong with the spec of a CronJob.
-type Checker struct{ *checker }
 
 // Problem is what is wrong with a field.
 type Problem struct{ Path, Message string }
 
 // String is the problem as kubectl shows it.
 func (p Problem) String() string { return p.Path + ": " + p.Message }
-
-// NewChecker reads the schemas of the CustomResourceDefinition.
-func NewChecker(now time.Time) (*Checker, error) {
-	c, err := newChecker(now)
-	return &Checker{c}, err
-}
 
 // Refused returns what the API server and the webhooks would refuse in the spec of a CronJob of
 // ours, but for its template, which may be missing.
@@ -78,18 +65,3 @@ func explain(o *manifest.Object, p finding) string {
 	}
 	return p.Message
 }
-
-// Warnings returns what the webhooks warn of in schedules, the first of which is spec.schedule of
-// the hub, where the form of their CronJob has them.
-func Warnings(texts []string, form validate.Form) []validate.Warning {
-	var found []validate.Warning
-	for i, text := range texts {
-		for _, warning := range schedule.Warnings(text) {
-			found = append(found, form.Warning(i, warning))
-		}
-	}
-	return found
-}
-
-// Hub returns a CronJob of any version as the hub's.
-func Hub(value map[string]any) (*v1.CronJob, error) { return toHub(value) }

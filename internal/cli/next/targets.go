@@ -157,7 +157,7 @@ func (t target) warnings() []string {
 		return found
 	}
 	spec := &t.cronJob.Spec
-	for _, warning := range lint.Warnings(append([]string{spec.Schedule}, spec.AdditionalSchedules...), t.form) {
+	for _, warning := range t.form.Warnings(append([]string{spec.Schedule}, spec.AdditionalSchedules...)...) {
 		found = append(found, t.String()+": "+warning.String())
 	}
 	return found
