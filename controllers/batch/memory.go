@@ -52,13 +52,15 @@ func (m *memory) with(key types.NamespacedName, use func(*entry)) {
 	if m.entries == nil {
 		m.entries = map[types.NamespacedName]*entry{}
 	}
-	if m.entries[key] == nil {
-		m.entries[key] = &entry{}
-	}
 	e := m.entries[key]
+	if e == nil {
+		e = &entry{}
+	}
 	use(e)
 	if !e.inUse && e.written == nil && e.reportedOf == "" && len(e.deleted) == 0 && e.progress.isEmpty() {
 		delete(m.entries, key)
+	} else {
+		m.entries[key] = e
 	}
 }
 
