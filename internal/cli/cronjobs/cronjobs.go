@@ -180,6 +180,15 @@ func Expressions(c *v1.CronJob) string {
 	return strings.Join(append([]string{c.Spec.Schedule}, c.Spec.AdditionalSchedules...), " | ")
 }
 
+// LastRun returns the tick, or else the start, of the newest run of a CronJob; zero if it never has
+// run. An older operator tells only the last tick.
+func LastRun(c *v1.CronJob) time.Time {
+	if len(c.Status.RecentRuns) > 0 {
+		return c.Status.RecentRuns[0].ScheduledTime.Time
+	}
+	return ptr.Deref(c.Status.LastScheduleTime, metav1.Time{}).Time
+}
+
 // Zone returns the time zone of a CronJob, UTC if it names none or one that there is not.
 func Zone(c *v1.CronJob) *time.Location {
 	zone, err := schedule.LoadZone(ptr.Deref(c.Spec.TimeZone, ""))

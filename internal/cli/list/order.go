@@ -11,6 +11,7 @@ import (
 	"time"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/next"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
@@ -53,7 +54,7 @@ func (o order) place(c *v1.CronJob, now time.Time) int64 {
 	case byState:
 		return urgency(c, now)
 	case byLast:
-		return -lastTime(c.Status)
+		return -cronjobs.LastRun(c).Unix()
 	case byNext:
 		return nextTime(c, now)
 	}
@@ -76,18 +77,6 @@ func urgency(c *v1.CronJob, now time.Time) int64 {
 		return 3
 	}
 	return 4
-}
-
-// lastTime is when the newest run was to start, in Unix seconds; the smallest number if there is
-// none.
-func lastTime(status v1.CronJobStatus) int64 {
-	switch {
-	case len(status.RecentRuns) > 0:
-		return status.RecentRuns[0].ScheduledTime.Unix()
-	case status.LastScheduleTime != nil:
-		return status.LastScheduleTime.Unix()
-	}
-	return -math.MaxInt64
 }
 
 // nextTime is when the next run is, in Unix seconds; the greatest number if there is none.

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/feed"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
@@ -67,7 +67,7 @@ func statesOf(c *v1.CronJob, now time.Time) []string {
 var orders = map[string]func(a, b *v1.CronJob) int{
 	"name": func(*v1.CronJob, *v1.CronJob) int { return 0 },
 	"next": compareNext,
-	"last": func(a, b *v1.CronJob) int { return lastRun(b).Compare(lastRun(a)) },
+	"last": func(a, b *v1.CronJob) int { return cronjobs.LastRun(b).Compare(cronjobs.LastRun(a)) },
 }
 
 // never is later than the next run of each CronJob that has one.
@@ -76,14 +76,6 @@ var never = metav1.NewTime(time.Unix(1<<40, 0))
 // compareNext compares when CronJobs run next; those that do not come last.
 func compareNext(a, b *v1.CronJob) int {
 	return cmp.Or(plan.NextStart(a), &never).Compare(cmp.Or(plan.NextStart(b), &never).Time)
-}
-
-// lastRun returns when a CronJob has run last; zero if it never has.
-func lastRun(c *v1.CronJob) time.Time {
-	if len(c.Status.RecentRuns) > 0 {
-		return c.Status.RecentRuns[0].ScheduledTime.Time
-	}
-	return ptr.Deref(c.Status.LastScheduleTime, metav1.Time{}).Time
 }
 
 // list finds the CronJobs that a request asks for, so many to a page.
