@@ -4,6 +4,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -90,6 +92,7 @@ type run struct {
 	goneBy       string
 	recorded     bool // whether a stored status has recorded its tick
 	wasDue       bool // whether a stored status had its tick as the last one
+	isUnlisted   bool // whether a status that lacks its end did not list it either: its failure may not count
 }
 
 // row is an event about missed ticks.
@@ -198,6 +201,9 @@ func (j *judge) stepped() { j.isSkewed, j.isStepped = true, true }
 func (j *judge) started() {
 	j.process++
 	j.trouble = j.w.now
+	if c := j.w.cronJob; c != nil {
+		j.noteUnlisted(c.UID, &c.Status)
+	}
 	j.logf("a process starts")
 }
 
@@ -440,6 +446,7 @@ func (j *judge) wrote(before, after *v1.CronJobStatus, changed bool) {
 			r.wasDue = r.wasDue || r.tick == last
 		}
 	}
+	j.noteUnlisted(j.w.cronJob.UID, after)
 	if v := j.look.version; v != nil {
 		v.isRecorded = true
 	}
@@ -457,6 +464,28 @@ func (j *judge) wrote(before, after *v1.CronJobStatus, changed bool) {
 	}
 	j.logf("status: last %v, next %v, %d active, Ready %s", text(after.LastScheduleTime), text(after.NextScheduleTime),
 		ptr.Deref(after.ActiveCount, -1), readyReason(after))
+}
+
+// maxRecentRuns is how many runs a status has.
+const maxRecentRuns = 10
+
+// noteUnlisted notes the runs that a status does not list although it is not from before them.
+func (j *judge) noteUnlisted(owner types.UID, status *v1.CronJobStatus) {
+	for _, r := range j.runs {
+		if r.owner == owner && !r.isTold && r.tick <= unix(status.LastScheduleTime) && !mayBeListed(status, r) {
+			r.isUnlisted = true
+		}
+	}
+}
+
+// mayBeListed reports whether a status lists a run, or will list it as one of the newest.
+func mayBeListed(status *v1.CronJobStatus, r *run) bool {
+	isIt := func(uid types.UID) bool { return uid == r.uid }
+	runs := status.RecentRuns
+	isNewer := len(runs) < maxRecentRuns || cmp.Or(r.tick, r.started.Unix()) > runs[len(runs)-1].ScheduledTime.Unix()
+	return slices.ContainsFunc(status.Active, func(ref corev1.ObjectReference) bool { return isIt(ref.UID) }) ||
+		slices.ContainsFunc(runs, func(run v1.Run) bool { return isIt(run.JobUID) }) ||
+		isNewer && r.trigger != v1.TriggerSchedule
 }
 
 // event notes an event. The API server stores each once.

@@ -94,7 +94,7 @@ func (j *judge) asked(job *batchv1.Job) {
 	j.order(v, tick)
 	j.concurrency(v, job.Name)
 	limit := v.c.Spec.StopAfterFailures
-	if count := j.failures(v, true); !j.isSkewed && v.isKnown && limit != nil && count >= int(*limit) {
+	if count, _ := j.failures(v, true); !j.isSkewed && v.isKnown && limit != nil && count >= int(*limit) {
 		j.violate("S21", "Job %s is asked for after %d failures in a row", job.Name, count)
 	}
 }
@@ -203,11 +203,13 @@ func (j *judge) resets(owner types.UID, versions []*version, counts func(r *run)
 	return resets
 }
 
-// failures counts the failures in a row that count towards the stop, as far as a process knows. One
-// in the second of a reset does not count.
-func (j *judge) failures(v *version, isKnown bool) int {
+// failures counts the failures in a row that must count towards the stop, and those that may, as far
+// as a process knows. One in the second of a reset does not count.
+func (j *judge) failures(v *version, isKnown bool) (least, most int) {
 	reset := slices.Max(j.resets(v.c.UID, []*version{v}, j.isKnown))
-	return j.count(v.c.UID, func(r *run) bool { return r.failedBetween(reset, math.MaxInt64) && (!isKnown || j.isKnown(r)) })
+	counts := func(r *run) bool { return r.failedBetween(reset, math.MaxInt64) && (!isKnown || j.isKnown(r)) }
+	least = j.count(v.c.UID, func(r *run) bool { return counts(r) && !r.isUnlisted })
+	return least, j.count(v.c.UID, counts)
 }
 
 // hasStopped reports whether a CronJob may have been stopped after failures at a tick: from the failure
@@ -388,8 +390,9 @@ func (j *judge) nextStart(v *version, after time.Time) (time.Time, bool) {
 // what the process knows.
 func (j *judge) mayHaveStopped(v *version) bool {
 	limit := v.c.Spec.StopAfterFailures
+	_, failures := j.failures(v, false)
 	return readyReason(&j.w.cronJob.Status) == v1.ReasonStoppedAfterFailures ||
-		limit != nil && (j.isSkewed || j.failures(v, true) >= int(*limit) || j.failures(v, false) >= int(*limit))
+		limit != nil && (j.isSkewed || failures >= int(*limit))
 }
 
 func readyReason(status *v1.CronJobStatus) string {
@@ -560,12 +563,12 @@ func (j *judge) stopped(c *v1.CronJob, v *version) {
 	if j.isSkewed || !v.isKnown || !v.rhythm.isValid || deref(c.Spec.Suspend) || c.Spec.SuspendUntil != nil {
 		return
 	}
-	count := j.failures(v, true)
-	if want := limit != nil && count >= int(*limit); is != want {
-		j.violate("S21", "Ready is %s after %d failures in a row", readyReason(&c.Status), count)
+	least, most := j.failures(v, true)
+	if must, may := limit != nil && least >= int(*limit), limit != nil && most >= int(*limit); is && !may || !is && must {
+		j.violate("S21", "Ready is %s after %d to %d failures in a row", readyReason(&c.Status), least, most)
 	}
-	if limit != nil && int(c.Status.FailuresTowardsStop) != count {
-		j.violate("S21", "failuresTowardsStop is %d instead of %d", c.Status.FailuresTowardsStop, count)
+	if count := int(c.Status.FailuresTowardsStop); limit != nil && (count < least || count > most) {
+		j.violate("S21", "failuresTowardsStop is %d instead of %d to %d", count, least, most)
 	}
 }
 
