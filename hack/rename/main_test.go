@@ -40,7 +40,7 @@ func TestANameIsReplacedWhereverItStands(t *testing.T) {
 func TestWhatIsNotOursKeepsItsName(t *testing.T) {
 	for _, text := range []string{
 		"batchv1.CronJobSpec{}", `batchv1.SchemeGroupVersion.WithKind("CronJob")`, `"k8s.io/api/batch/v1"`, "groups=batch,resources=cronjobs",
-		"apiVersion: batch/v1\nkind: CronJob", `"apiVersion": "batch/v1", "kind": "CronJob"`, `apiVersion: batch/v1\nkind: CronJobList`,
+		"apiVersion: batch/v1\nkind: CronJob", `"apiVersion": "batch/v1", "kind": "CronJob"`, "\"apiVersion\": \"batch/v1\",\n  \"kind\": \"CronJob\"", `apiVersion: batch/v1\nkind: CronJobList`,
 		"a built-in CronJob (batch/v1)", "the CronJobs of batch/v1", "kubectl get cronjobs.batch", "cronjob.kubernetes.io/instantiate",
 		"this project's directory", "https://book.kubebuilder.io/multiversion-tutorial/tutorial",
 	} {
