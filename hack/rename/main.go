@@ -1,11 +1,12 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command rename gives a copy of this repository the names of another operator, in the files that git
-// tracks. docs/copy.md says when to run it.
+// Command rename gives a copy of this repository the names of another operator, in the files that
+// git tracks. docs/copy.md says when to run it.
 //
 // It replaces text, in one pass over each file. gonew and go mod edit change only the path of the
-// module, and gopls one Go identifier at a time; most of the places are YAML, queries, tests and pages.
+// module, and gopls one Go identifier at a time; most of the places are YAML, queries, tests and
+// pages.
 package main
 
 import (

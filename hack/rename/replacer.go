@@ -21,8 +21,8 @@ func isOwn(name string) bool {
 	return strings.HasPrefix(name, "hack/rename/") || strings.HasPrefix(name, "test/rename/")
 }
 
-// kept match what is never renamed: the built-in CronJob, the book's tutorial, the manual of PROJECT.
-// They come before the kind, which they contain.
+// kept match what is never renamed: the built-in CronJob, the book's tutorial, the manual of
+// PROJECT. They come before the kind, which they contain.
 const kept = `batchv1\.CronJob\w*|SchemeGroupVersion\.WithKind\("CronJob"\)` +
 	`|[Bb]uilt-in(?: batch/v1)? CronJobs?\b|built-in-cronjob` +
 	`|CronJobs? of (?:<code>|` + "`" + `)?batch/v1|CronJobs? \(batch/v1\)|batch/v1 CronJobs?` +
@@ -35,7 +35,7 @@ type replacer struct {
 	with  []string       // the group's replacement
 }
 
-func newReplacer(old, new names) replacer {
+func newReplacer(old, to names) replacer {
 	var rules []string
 	var r replacer
 	rule := func(before, old, after, replacement string) {
@@ -45,34 +45,34 @@ func newReplacer(old, new names) replacer {
 	dashed := func(s string) string { return strings.ReplaceAll(s, ".", "-") }
 	tag := func(n names) string { return strings.SplitN(n.domain(), ".", 2)[0] }
 
-	rule("", old.module, "", new.module)
-	rule("", lower(old.kind)+"."+old.group, "", lower(new.kind)+"."+new.group)
-	rule("", old.plural+"."+old.group, "", new.plural+"."+new.group)
-	rule("", old.group, "", new.group)
-	rule("", regexp.QuoteMeta(old.group), "", regexp.QuoteMeta(new.group))
-	rule("", dashed(old.group), "", dashed(new.group))
-	rule("", old.domain(), "", new.domain())
+	rule("", old.module, "", to.module)
+	rule("", lower(old.kind)+"."+old.group, "", lower(to.kind)+"."+to.group)
+	rule("", old.plural+"."+old.group, "", to.plural+"."+to.group)
+	rule("", old.group, "", to.group)
+	rule("", regexp.QuoteMeta(old.group), "", regexp.QuoteMeta(to.group))
+	rule("", dashed(old.group), "", dashed(to.group))
+	rule("", old.domain(), "", to.domain())
 	rules = append(rules, kept)
 	// Where the names of the domain and the group stand alone.
-	rule("kube_", tag(old), "_", strings.ReplaceAll(tag(new), "-", "_"))
-	rule(`["/]`, tag(old), "-", tag(new))
-	rule(`(?:apis|controllers|webhook)/`, old.label(), `\b`, new.label())
-	rule(`(?:[Pp]ackage |group: )`, old.label(), `\b`, new.label())
-	rule(`\b`, old.label(), `_[v{"]`, new.label())
-	rule(`\b`, old.label(), `\.[A-Z]`, new.label())
+	rule("kube_", tag(old), "_", strings.ReplaceAll(tag(to), "-", "_"))
+	rule(`["/]`, tag(old), "-", tag(to))
+	rule(`(?:apis|controllers|webhook)/`, old.label(), `\b`, to.label())
+	rule(`(?:[Pp]ackage |group: )`, old.label(), `\b`, to.label())
+	rule(`\b`, old.label(), `_[v{"]`, to.label())
+	rule(`\b`, old.label(), `\.[A-Z]`, to.label())
 	// The kind, also within identifiers.
-	rule("", old.kinds(), "", new.kinds())
-	rule("", old.kind, "", new.kind)
-	rule("", lowerFirst(old.kinds()), "", lowerFirst(new.kinds()))
-	rule("", lowerFirst(old.kind), "", lowerFirst(new.kind))
-	rule("", old.plural, "", new.plural)
-	rule("", lower(old.kind), "", lower(new.kind))
-	rule("", strings.ToUpper(old.kind), "", strings.ToUpper(new.kind))
-	rule(`\b`, old.short, `\b`, new.short)
+	rule("", old.kinds(), "", to.kinds())
+	rule("", old.kind, "", to.kind)
+	rule("", lowerFirst(old.kinds()), "", lowerFirst(to.kinds()))
+	rule("", lowerFirst(old.kind), "", lowerFirst(to.kind))
+	rule("", old.plural, "", to.plural)
+	rule("", lower(old.kind), "", lower(to.kind))
+	rule("", strings.ToUpper(old.kind), "", strings.ToUpper(to.kind))
+	rule(`\b`, old.short, `\b`, to.short)
 	// The name of the project, which is a word of its own as well.
-	rule(`\b`, old.project, "-", new.project)
-	rule(`(?:charts/|[nN]ame: |job: |(?:install|upgrade) )`, old.project, `\b`, new.project)
-	rule("[\"'`-]", old.project, `["'\\.`+"`]", new.project)
+	rule(`\b`, old.project, "-", to.project)
+	rule(`(?:charts/|[nN]ame: |job: |(?:install|upgrade) )`, old.project, `\b`, to.project)
+	rule("[\"'`-]", old.project, `["'\\.`+"`]", to.project)
 
 	r.rules = regexp.MustCompile(strings.Join(rules, "|"))
 	return r
