@@ -124,6 +124,10 @@ test-ui: control-plane build ## Test the page of kubectl cronjob ui in a browser
 test-addversion: control-plane-test $(GOLANGCI_LINT) ## Add a version v3 to a copy of the tree by CONTRIBUTING.md, and test it: about 2 minutes.
 	test/addversion/run
 
+.PHONY: test-rename
+test-rename: control-plane-test $(GOLANGCI_LINT) ## Give a copy of the tree other names by docs/copy.md, and test it: about 3 minutes.
+	test/rename/run
+
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME.
 	@FUZZTIME='$(FUZZTIME)' hack/fuzz

@@ -37,7 +37,7 @@ import (
 
 	api "tutorial.kubebuilder.io/project/apis/batch"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/controllers/batch"
+	controllers "tutorial.kubebuilder.io/project/controllers/batch"
 	"tutorial.kubebuilder.io/project/internal/eventrecorder"
 	"tutorial.kubebuilder.io/project/internal/informer"
 	"tutorial.kubebuilder.io/project/internal/lease"
@@ -120,7 +120,7 @@ func run(ctx context.Context, config *rest.Config, opts *options, version string
 	}
 	recorder.Start()
 	defer recorder.Stop()
-	reconciler := &batch.CronJobReconciler{
+	reconciler := &controllers.CronJobReconciler{
 		Client:       writer,
 		APIReader:    mgr.GetAPIReader(),
 		Recorder:     recorder,
@@ -186,7 +186,7 @@ func tlsOptions(opts *options) []func(*tls.Config) {
 
 // managerOptions returns controller-runtime's options for the manager.
 func managerOptions(opts *options, server webhook.Server) ctrl.Options {
-	cached := batch.Cached()
+	cached := controllers.Cached()
 	if opts.enableWebhooks {
 		maps.Copy(cached, trust.CacheByObject())
 	}

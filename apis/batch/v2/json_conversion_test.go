@@ -98,7 +98,7 @@ func TestConvertJSONNamesWhatItCanNotConvert(t *testing.T) {
 		"null":            {`null`, hubVersion, "reading the object"},
 		"no kind":         {`{}`, hubVersion, `converting kind "": want CronJob`},
 		"another kind":    {`{"apiVersion":"v1","kind":"Pod"}`, hubVersion, `converting kind "Pod": want CronJob`},
-		"another group":   {`{"apiVersion":"batch/v1","kind":"CronJob"}`, hubVersion, `converting from "batch/v1" to "` + hubVersion},
+		"another group":   {`{"apiVersion":"apps/v1","kind":"CronJob"}`, hubVersion, `converting from "apps/v1" to "` + hubVersion},
 		"another version": {hubJSON(``, ``), "batch.tutorial.kubebuilder.io/v3", "want " + hubVersion + " and " + spokeVersion},
 	} {
 		t.Run(name, func(t *testing.T) {

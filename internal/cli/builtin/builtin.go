@@ -56,7 +56,7 @@ func Decode(u *unstructured.Unstructured) (*batchv1.CronJob, []string, error) {
 	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(u.Object, c, true)
 	strict, isUnknown := runtime.AsStrictDecodingError(err)
 	if err != nil && !isUnknown {
-		return nil, nil, fmt.Errorf("not a CronJob of %s: %w", GVK.GroupVersion(), err)
+		return nil, nil, fmt.Errorf("not a %s of %s: %w", GVK.Kind, GVK.GroupVersion(), err)
 	}
 	var found notes
 	if isUnknown {

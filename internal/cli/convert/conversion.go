@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"tutorial.kubebuilder.io/project/apis/batch"
+	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 	"tutorial.kubebuilder.io/project/internal/cli/lint"
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 	"tutorial.kubebuilder.io/project/internal/validate"
@@ -119,7 +120,7 @@ func (c *converter) convertObject(ctx context.Context, o *manifest.Object) error
 	if !o.IsCronJob() {
 		return nil
 	}
-	isOne := o.Kind == manifest.Kind
+	isOne := o.IsOne()
 	switch {
 	case isOne && o.IsOurs():
 		c.ours++
@@ -153,6 +154,9 @@ func (c *converter) set(o *manifest.Object, wanted map[string]any) error {
 	if _, ok := wanted["apiVersion"]; ok {
 		wanted["apiVersion"] = c.to
 	}
+	if kind, ok := wanted["kind"].(string); ok && o.IsBuiltIn() {
+		wanted["kind"] = strings.Replace(kind, builtin.GVK.Kind, manifest.Kind, 1)
+	}
 	raw, err := json.Marshal(wanted)
 	if err != nil {
 		return err
@@ -163,7 +167,7 @@ func (c *converter) set(o *manifest.Object, wanted map[string]any) error {
 // checkObject returns trouble if the API server would refuse a schedule of the object, unless that
 // is part of a patch.
 func (c *converter) checkObject(ctx context.Context, o *manifest.Object) error {
-	if o.Kind != manifest.Kind || o.IsPatch() {
+	if !o.IsOne() || o.IsPatch() {
 		return nil
 	}
 	value := typed(o.Value, o.APIVersion)

@@ -193,7 +193,7 @@ func TestCheckAndDiffTellWithTheExitCode(t *testing.T) {
 }
 
 func TestBuiltInCronJobsAreConvertedWhenAskedFor(t *testing.T) {
-	toV2 := strings.NewReplacer("batch/v1", "batch.tutorial.kubebuilder.io/v2",
+	toV2 := strings.NewReplacer("apiVersion: batch/v1\nkind: CronJob", "apiVersion: batch.tutorial.kubebuilder.io/v2\nkind: CronJob",
 		`schedule: "*/5 * * * *"`, "schedule:\n    minute: \"*/5\"").Replace(builtInFile)
 	for name, tc := range map[string]struct {
 		flags, want string

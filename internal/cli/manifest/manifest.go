@@ -98,7 +98,7 @@ func Count(text []byte) (ours, builtIn int) {
 		none := func(string) bool { return false }
 		_ = d.Visit(none, func(o *Object) error {
 			switch {
-			case o.Kind != Kind:
+			case !o.IsOne():
 			case o.IsOurs():
 				ours++
 			case o.IsBuiltIn():

@@ -11,17 +11,15 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	batchv1 "k8s.io/api/batch/v1"
 
 	"tutorial.kubebuilder.io/project/apis/batch"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 )
 
 const (
-	// Kind is that of CronJobs, ours and the built-in ones.
+	// Kind is that of ours. In a copy of the operator, it may differ from that of the built-in.
 	Kind = "CronJob"
-
-	listKind = Kind + "List"
 
 	// mergeTag is what the parser makes of the key "<<".
 	mergeTag = "!!merge"
@@ -47,16 +45,29 @@ type Object struct {
 func (o *Object) IsOurs() bool { return isOurs(o.APIVersion) }
 
 // IsBuiltIn reports whether it is of Kubernetes' own group.
-func (o *Object) IsBuiltIn() bool { return o.APIVersion == batchv1.SchemeGroupVersion.String() }
+func (o *Object) IsBuiltIn() bool { return o.APIVersion == builtin.GVK.GroupVersion().String() }
 
 func isOurs(apiVersion string) bool { return strings.HasPrefix(apiVersion, v1.GroupVersion.Group+"/") }
 
+// one is the kind of a CronJob in its group.
+func (o *Object) one() string {
+	if o.IsBuiltIn() {
+		return builtin.GVK.Kind
+	}
+	return Kind
+}
+
+// IsOne reports whether it is a CronJob, of whatever group.
+func (o *Object) IsOne() bool { return o.Kind == o.one() }
+
 // IsCronJob reports whether it is a CronJob, of whatever group, or a list of CronJobs.
-func (o *Object) IsCronJob() bool { return o.Kind == Kind || o.Kind == listKind }
+func (o *Object) IsCronJob() bool { return o.IsOne() || o.isListOfOne() }
+
+func (o *Object) isListOfOne() bool { return o.Kind == o.one()+"List" }
 
 // isList reports whether it has objects in items.
 func (o *Object) isList() bool {
-	return o.Kind == listKind || o.Kind == "List" || o.Kind == "ResourceList"
+	return o.isListOfOne() || o.Kind == "List" || o.Kind == "ResourceList"
 }
 
 // CheckVersion returns trouble if our group has no such version.
@@ -130,7 +141,9 @@ func (o *Object) find(path string) (at, value *yaml.Node) {
 // the document can't be read, it fails if there seems to be a CronJob whose apiVersion concerns the
 // caller.
 func (d *Document) Visit(concerns func(apiVersion string) bool, call func(*Object) error) error {
-	if !bytes.Contains(d.Text, []byte(v1.GroupVersion.Group)) && !bytes.Contains(d.Text, []byte(Kind)) {
+	if !slices.ContainsFunc([]string{v1.GroupVersion.Group, Kind, builtin.GVK.Kind}, func(name string) bool {
+		return bytes.Contains(d.Text, []byte(name))
+	}) {
 		return nil
 	}
 	if err := d.parse(); err != nil {
@@ -152,8 +165,8 @@ func (d *Document) visit(n *yaml.Node, value any, list Object, call func(*Object
 	o := Object{Value: mapping, document: d, node: resolve(n), shared: list.shared || n.Kind == yaml.AliasNode}
 	o.APIVersion, _ = mapping["apiVersion"].(string)
 	o.Kind, _ = mapping["kind"].(string)
-	if list.Kind == listKind {
-		o.APIVersion, o.Kind = cmp.Or(o.APIVersion, list.APIVersion), cmp.Or(o.Kind, Kind)
+	if list.isListOfOne() {
+		o.APIVersion, o.Kind = cmp.Or(o.APIVersion, list.APIVersion), cmp.Or(o.Kind, list.one())
 	}
 	o.Version = Version(o.APIVersion[strings.LastIndexByte(o.APIVersion, '/')+1:])
 	if o.IsCronJob() || o.IsOurs() {

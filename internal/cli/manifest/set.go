@@ -55,7 +55,7 @@ func (d *Document) update(n *yaml.Node, value map[string]any, object []byte, ste
 	for _, is := range differences {
 		i := indexOf(n, is.name)
 		below, isMapping := is.before.(map[string]any)
-		isReplaced := len(is.raw) > 0 && (isUpdated[is.name] && isMapping || is.name == "apiVersion")
+		isReplaced := len(is.raw) > 0 && (isUpdated[is.name] && isMapping || is.name == "apiVersion" || is.name == "kind")
 		switch {
 		case !is.wasThere:
 			added = append(added, is.member)

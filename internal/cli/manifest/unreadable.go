@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"tutorial.kubebuilder.io/project/internal/cli/builtin"
 )
 
 var (
@@ -30,7 +32,7 @@ const IsTemplate = "it is a template: convert what it renders, or edit it by han
 // Where a document can't be parsed, these find out whether it has CronJobs.
 var (
 	apiVersionText = regexp.MustCompile(`(?m)["']?apiVersion["']?[ \t]*:[ \t]*["']?([^\s"',}]+)`)
-	kindText       = regexp.MustCompile(`(?m)["']?kind["']?[ \t]*:[ \t]*["']?CronJob(List)?\b`)
+	kindText       = regexp.MustCompile(`(?m)["']?kind["']?[ \t]*:[ \t]*["']?(` + Kind + "|" + builtin.GVK.Kind + `)(List)?\b`)
 	errorLine      = regexp.MustCompile(`line (\d+): `)
 )
 

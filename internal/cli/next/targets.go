@@ -79,7 +79,7 @@ func (c *command) fromFiles(ctx context.Context) ([]target, []error) {
 	var targets []target
 	err = builder.Do().Visit(func(info *resource.Info, err error) error {
 		object, ok := info.Object.(*unstructured.Unstructured)
-		if err != nil || !ok || object.GetKind() != manifest.Kind {
+		if err != nil || !ok {
 			return err
 		}
 		t := target{source: info.Source}
@@ -112,7 +112,7 @@ func (t *target) read(ctx context.Context, checker *lint.Checker, object *unstru
 		}
 		return err
 	}
-	if object.GroupVersionKind().Group != v1.GroupVersion.Group {
+	if object.GetKind() != manifest.Kind || object.GroupVersionKind().Group != v1.GroupVersion.Group {
 		return nil
 	}
 	refused, err := checker.Refused(ctx, object.Object)

@@ -17,7 +17,7 @@ import (
 
 	"tutorial.kubebuilder.io/project/apis/batch"
 	"tutorial.kubebuilder.io/project/apis/batch/spoke"
-	batchv1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/schedule"
 	"tutorial.kubebuilder.io/project/internal/validate"
 	"tutorial.kubebuilder.io/project/test/builders"
@@ -41,9 +41,9 @@ func assertSameInAllForms(t testing.TB, text string) {
 
 // writtenIn returns what the hub has of a CronJob that a user writes in a version: with the
 // schedule of this one, and without the annotation that keeps its text.
-func writtenIn(t testing.TB, version spoke.Spoke, c *batchv1.CronJob) *batchv1.CronJob {
+func writtenIn(t testing.TB, version spoke.Spoke, c *v1.CronJob) *v1.CronJob {
 	t.Helper()
-	object, hub := version.Object.DeepCopyObject(), &batchv1.CronJob{}
+	object, hub := version.Object.DeepCopyObject(), &v1.CronJob{}
 	require.NoError(t, batch.Versions.Convert(c, object))
 	written, err := meta.Accessor(object)
 	require.NoError(t, err)
