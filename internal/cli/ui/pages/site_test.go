@@ -233,7 +233,6 @@ func TestTheOverviewSaysWhyACronJobDoesNotRun(t *testing.T) {
 
 func TestTheOverviewCountsDownToTheStartThatJitterDelays(t *testing.T) {
 	c := hourly("c").Jitter(3599).Obj()
-	c.UID = "some"
 	_, server := newSite(t, c)
 	start := noon.Add(30 * time.Minute).Add(plan.Jitter(c)) // the hours of UTC are not Delhi's
 	body := show(t, server, "/")
