@@ -169,7 +169,7 @@ func (r *CronJobReconciler) start(ctx context.Context, look *lookup, start *plan
 		retryCreate(look, done, err)
 	}
 	if done.Job != nil && !done.Existed {
-		creationSkew.Observe(r.Clock.Since(start.Tick.Add(plan.Jitter(look.current))).Seconds())
+		creationSkew.Observe(r.Clock.Since(plan.StartOf(look.current, start.Tick)).Seconds())
 		r.ticked.note(job.Namespace, look.now)
 		ctrl.LoggerFrom(ctx).Info("Started a Job", "job", klog.KObj(job), "tick", start.Tick)
 	}

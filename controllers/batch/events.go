@@ -28,7 +28,7 @@ func (r *CronJobReconciler) report(ctx context.Context, c *v1.CronJob, result pl
 	}
 	for _, ended := range result.Ended {
 		if r.record(c, plan.SawCompletedJob(ended), false) {
-			runs.WithLabelValues(strings.ToLower(string(plan.ResultOf(ended)))).Inc()
+			countRun(plan.RunOf(ended))
 		}
 	}
 	if isWritten {
@@ -36,6 +36,14 @@ func (r *CronJobReconciler) report(ctx context.Context, c *v1.CronJob, result pl
 		runs.WithLabelValues(resultDeleted).Add(float64(result.DeletedCount))
 		r.reportRows(c, result.Status.Missed[:min(len(result.Missed), len(result.Status.Missed))], false)
 	}
+}
+
+// countRun counts a run that has ended in the metrics.
+func countRun(run v1.Run) {
+	result := strings.ToLower(string(run.Result))
+	runs.WithLabelValues(result).Inc()
+	took := run.CompletionTime.Sub(run.StartTime.Time) // negative if the clocks of those who stamped them differ
+	runDuration.WithLabelValues(result).Observe(max(0, took.Seconds()))
 }
 
 // maxUnreported is how long before this process became the leader a row of status.missed may have

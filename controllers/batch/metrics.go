@@ -35,6 +35,11 @@ var (
 		Name: "cronjob_controller_runs_total",
 		Help: "Runs that have ended, by result: succeeded, failed, replaced by the next, or deleted by somebody.",
 	}, []string{"result"})
+	runDuration = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "cronjob_controller_run_duration_seconds",
+		Help:    "Time from the creation of a Job to its end, by result: succeeded or failed, in seconds.",
+		Buckets: []float64{1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400},
+	}, []string{"result"})
 	missedTicks = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cronjob_controller_missed_ticks_total",
 		Help: "Ticks that will never run, by reason. Of a long gap, at most 100 are counted.",
@@ -47,11 +52,14 @@ var (
 )
 
 func init() { //nolint:gochecknoinits // as controller-runtime registers its own
-	metrics.Registry.MustRegister(creationSkew, runs, missedTicks, requestFailures)
+	metrics.Registry.MustRegister(creationSkew, runs, runDuration, missedTicks, requestFailures)
 	// All series begin at 0: increase() does not count the first event of a series that begins with
 	// it.
 	for _, result := range []string{resultSucceeded, resultFailed, resultReplaced, resultDeleted} {
 		runs.WithLabelValues(result)
+	}
+	for _, result := range []string{resultSucceeded, resultFailed} { // of others, no end is known
+		runDuration.WithLabelValues(result)
 	}
 	for _, request := range []string{requestCreate, requestRefusedCreate, requestDelete, requestStatus, requestRead} {
 		requestFailures.WithLabelValues(request)

@@ -20,6 +20,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/test/builders"
 )
 
 // valueOf returns the value of a counter or gauge.
@@ -28,6 +29,37 @@ func valueOf(t *testing.T, metric prometheus.Metric) float64 {
 	written := &dto.Metric{}
 	require.NoError(t, metric.Write(written))
 	return written.GetCounter().GetValue() + written.GetGauge().GetValue()
+}
+
+// A run took as long as from the creation of its Job, the tick, to its end. The end is stamped by another
+// machine, whose clock may be behind.
+func TestO3ARunIsCountedWithItsDurationByItsResult(t *testing.T) {
+	tick := time.Date(2027, time.June, 1, 10, 0, 0, 0, time.UTC)
+	c := builders.MakeCronJob("c").Obj()
+	for name, tc := range map[string]struct {
+		job        *builders.Job
+		wantResult string
+		wantTook   float64
+	}{
+		"succeeded":                    {builders.MakeJob(c, tick).Succeeded(tick.Add(90 * time.Second)), resultSucceeded, 90},
+		"failed after more than a day": {builders.MakeJob(c, tick).Failed(tick.Add(25 * time.Hour)), resultFailed, 90_000},
+		"ended before it was created":  {builders.MakeJob(c, tick).Succeeded(tick.Add(-time.Second)), resultSucceeded, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			measured := func() (runs uint64, sum float64) {
+				written := &dto.Metric{}
+				require.NoError(t, runDuration.WithLabelValues(tc.wantResult).(prometheus.Metric).Write(written))
+				return written.GetHistogram().GetSampleCount(), written.GetHistogram().GetSampleSum()
+			}
+			counted := valueOf(t, runs.WithLabelValues(tc.wantResult))
+			number, sum := measured()
+			countRun(plan.RunOf(tc.job.Obj()))
+			assert.InDelta(t, counted+1, valueOf(t, runs.WithLabelValues(tc.wantResult)), 0)
+			gotNumber, gotSum := measured()
+			assert.Equal(t, number+1, gotNumber)
+			assert.InDelta(t, sum+tc.wantTook, gotSum, 0.001)
+		})
+	}
 }
 
 func createFails(err error) interceptor.Funcs {

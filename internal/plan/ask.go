@@ -49,7 +49,7 @@ func (in *Input) unasked(names []string) []string {
 // before may have succeeded.
 func (p *Plan) ask(in Input) Question {
 	isNew := in.Now.Sub(in.LeadingSince) < MaxCacheLag
-	if !in.Confirmed && isNew && p.Start != nil && !startOf(in.CronJob, p.Start.Tick).After(in.LeadingSince) {
+	if !in.Confirmed && isNew && p.Start != nil && !StartOf(in.CronJob, p.Start.Tick).After(in.LeadingSince) {
 		return Question{CronJob: true}
 	}
 	names := slices.Concat(p.unseen, p.mayHaveRun(in), p.runningAgain(in))
@@ -64,7 +64,7 @@ func (p *Plan) ask(in Input) Question {
 // mayHaveRun names the Jobs of missed ticks that the previous leader may have started: this manager
 // knows that leader's last Jobs only from the cache.
 func (p *Plan) mayHaveRun(in Input) []string {
-	since := in.LeadingSince.Add(-MaxCacheLag - Jitter(in.CronJob))
+	since := in.LeadingSince.Add(-MaxCacheLag - jitterLimit(in.CronJob))
 	if catchUpLimit(in.CronJob) > 1 && in.Now.Before(in.LeadingSince.Add(MaxCacheLag)) {
 		since = time.Time{} // it may have run older ticks too
 	}

@@ -65,7 +65,7 @@ func TestS23TheNewestOfTheTicksThatHaveNotRunDoSoOldestFirst(t *testing.T) {
 			wantMissed: []Missed{{MissedSuperseded, at("10:00:00"), at("10:00:00"), 1}},
 		},
 		"those whose start has come": {
-			build: func(b *builders.CronJob) *builders.CronJob { return b.Jitter(300) }, // 97 seconds
+			build: func(b *builders.CronJob) *builders.CronJob { return b.Namespace(delayed97).Jitter(300) }, // 97 seconds
 			now:   at("10:11:00"), wantRuns: []string{"10:00:00", "10:05:00"}, wantNext: at("10:10:00"),
 		},
 	} {
@@ -94,7 +94,7 @@ func TestS23TheNewestOfTheTicksThatHaveNotRunDoSoOldestFirst(t *testing.T) {
 					break
 				}
 				assert.Equal(t, p.Start.Tick, c.Status.LastScheduleTime.Time, "S5: it moves forward")
-				assert.Equal(t, startOf(c, c.Status.NextScheduleTime.Time), done.WakeAt)
+				assert.Equal(t, StartOf(c, c.Status.NextScheduleTime.Time), done.WakeAt)
 			}
 			assert.Equal(t, tc.wantRuns, runs)
 			assert.Equal(t, tc.wantMissed, missed)

@@ -142,6 +142,9 @@ func (s *situation) addStatus(c *v1.CronJob, observed string, last, next time.Ti
 	}
 	if s.has() {
 		c.Status.NextScheduleTime = new(metav1.NewTime(next))
+		if c.Spec.JitterSeconds != nil {
+			c.Status.NextStartTime = new(metav1.NewTime(next.Add(3 * time.Second))) // as another version computes it
+		}
 	}
 	if s.has() {
 		reasons := []string{
@@ -241,7 +244,7 @@ func assertPlanIsSound(t *testing.T, in Input, stored *v1.CronJob) {
 		trigger, _ := TriggerOf(job)
 		return job.Name == p.Start.Job.Name && trigger != v1.TriggerManual
 	}), "S4: a tick is started that has its Job")
-	require.False(t, p.Start.Tick.Add(Jitter(stored)).After(in.Now), "S11: never early")
+	require.False(t, StartOf(stored, p.Start.Tick).After(in.Now), "S11: never early")
 	if limit := MaxConcurrency(in.CronJob); limit > 0 {
 		require.Less(t, len(sortJobs(in).active), limit, "S20")
 	}

@@ -5,7 +5,6 @@ package plan
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -13,53 +12,64 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
+// delayed97 is a namespace in which a jitter of 300 seconds delays the CronJob c by 97.
+const delayed97 = "shop-2"
+
 // jittered is the CronJob of cron, each start of which is delayed by 97 of at most 300 seconds.
 func jittered(t *testing.T) *builders.CronJob {
 	t.Helper()
-	b := cron().Jitter(300)
+	b := cron().Namespace(delayed97).Jitter(300)
 	require.Equal(t, 97*time.Second, Jitter(b.Obj()))
 	return b
 }
 
-// The offsets of 10,000 CronJobs fall into 100 classes as they would by chance: the statistic of a
-// chi-square test with 99 degrees of freedom is above 134.6 once in a hundred times.
-func TestS22StartsSpreadEvenly(t *testing.T) {
-	random := rand.New(rand.NewPCG(22, 22))
-	c := builders.MakeCronJob("c").Obj()
-	for _, jitter := range []int32{100, 300, 3600, 86_400} {
-		c.Spec.JitterSeconds = &jitter
-		var counts [100]int
-		for range 10_000 {
-			high, low := random.Uint64(), random.Uint64()
-			c.UID = types.UID(fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", high>>32, high>>16&0xffff, high&0xfff, low>>52, low&0xffffffffffff))
-			offset := Jitter(c)
-			require.Zero(t, offset%time.Second)
-			counts[int64(offset/time.Second)*100/int64(jitter)]++ // in range, or it panics
+// unevenness is the statistic of a chi-square test of how the offsets of CronJobs, of which as many
+// are named in a row, fall into as many classes.
+func unevenness(jitter int32, names, classes int) float64 {
+	c := builders.MakeCronJob("c").Jitter(jitter).Obj()
+	statistic, want := 0.0, float64(names)/float64(classes)
+	for row := range 10_000 / names {
+		counts := make([]int, classes)
+		for i := range names {
+			c.Name = fmt.Sprintf("report-%05d", row*names+i)
+			counts[int(Jitter(c)/time.Second)*classes/int(jitter)]++ // in range, or it panics
 		}
-		statistic := 0.0
 		for _, count := range counts {
-			statistic += float64((count-100)*(count-100)) / 100
+			statistic += (float64(count) - want) * (float64(count) - want) / want
 		}
-		assert.Less(t, statistic, 134.6, "%d seconds", jitter)
-		assert.Greater(t, statistic, 60.0, "%d seconds: more even than by chance", jitter)
+	}
+	return statistic
+}
+
+// By chance, a statistic of 99 degrees of freedom is above 134.6 once in a hundred times, and one of
+// 4,000 above 4,212.
+func TestS22StartsSpreadEvenlyThoughNamesDifferLittle(t *testing.T) {
+	for _, jitter := range []int32{100, 300, 3600, 86_400} {
+		all, tens := unevenness(jitter, 10_000, 100), unevenness(jitter, 10, 5)
+		assert.Less(t, all, 134.6, "%d seconds", jitter)
+		assert.Greater(t, all, 60.0, "%d seconds: more even than by chance", jitter)
+		assert.Less(t, tens, 4212., "ten in a row over %d seconds", jitter)
+		assert.Greater(t, tens, 3795., "ten in a row over %d seconds: more even than by chance", jitter)
 	}
 }
 
-func TestS22TheOffsetOfACronJobIsFixed(t *testing.T) {
+func TestS22TheOffsetOfACronJobStaysAlsoWhenItIsCreatedAnew(t *testing.T) {
 	c := jittered(t).Obj()
 	for _, edit := range []func(*v1.CronJob){
 		func(*v1.CronJob) {},
 		func(c *v1.CronJob) { c.Spec.Schedule, c.Generation = "@daily", 7 },
-		func(c *v1.CronJob) { c.Name, c.Status.LastScheduleTime = "d", &metav1.Time{Time: at("10:00:00")} },
+		func(c *v1.CronJob) { c.UID, c.Status.LastScheduleTime = "another", &metav1.Time{Time: at("10:00:00")} },
 	} {
 		edit(c)
 		assert.Equal(t, 97*time.Second, Jitter(c))
+	}
+	for _, other := range []*builders.CronJob{cron(), builders.MakeCronJob("d").Namespace(delayed97)} {
+		assert.NotEqual(t, 97*time.Second, Jitter(other.Jitter(300).Obj()))
 	}
 	for _, none := range []int32{0, 1, -1, -1 << 31} {
 		c.Spec.JitterSeconds = &none
@@ -104,7 +114,7 @@ func TestS22ATickStartsLaterAndStaysTheTickThatItIs(t *testing.T) {
 		},
 		"an interval counts from the tick": {
 			build: func(b *builders.CronJob) *builders.CronJob { return b.Schedule("@every 90s").Jitter(89) },
-			now:   at("10:00:00"), wantNext: at("10:00:00"), wantWake: at("10:00:00").Add(Jitter(cron().Jitter(89).Obj())),
+			now:   at("10:00:00"), wantNext: at("10:00:00"), wantWake: at("10:00:00").Add(Jitter(jittered(t).Jitter(89).Obj())),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,6 +167,72 @@ func TestS22ATickThatTheLeaderBeforeMayHaveStartedIsVerified(t *testing.T) {
 	assert.Equal(t, []string{"c-1767261600"}, Decide(in).Ask.Jobs)
 }
 
+// Another version of the manager has delayed starts by another time than 97 seconds.
+func TestS22AWaitingTickStartsAsAnnouncedThoughAnUpgradeChangesTheJitter(t *testing.T) {
+	for _, announced := range []time.Time{at("10:00:00"), at("10:00:10"), at("10:04:59")} {
+		c := settle(t, jittered(t).Deadline(20).Obj(), at("09:59:00"))
+		c.Status.NextStartTime.Time = announced
+		for name, tc := range map[string]struct {
+			now       time.Time
+			wantStart bool
+			wantNext  time.Time // the next tick, or the one that starts
+			wantWake  time.Time
+		}{
+			"not before":              {now: announced.Add(-time.Millisecond), wantNext: at("10:00:00"), wantWake: announced},
+			"then":                    {now: announced, wantStart: true, wantNext: at("10:00:00")},
+			"as long as it may":       {now: announced.Add(20 * time.Second), wantStart: true, wantNext: at("10:00:00")},
+			"and not a moment longer": {now: announced.Add(20*time.Second + 1), wantNext: at("10:05:00"), wantWake: at("10:06:37")},
+		} {
+			in := NewInput(c, tc.now)
+			p := Decide(in)
+			assert.Equal(t, tc.wantNext, p.Status.NextScheduleTime.Time, name)
+			if !tc.wantStart {
+				assert.Nil(t, p.Start, name)
+				assert.Equal(t, tc.wantWake, p.WakeAt, name)
+				assert.Equal(t, tc.wantWake, p.Status.NextStartTime.Time, name)
+				continue
+			}
+			require.NotNil(t, p.Start, name)
+			assert.Empty(t, p.Missed, name)
+			assert.Equal(t, at("10:06:37"), Conclude(in, p, Outcome{Job: p.Start.Job}).WakeAt, "the next one goes by its own jitter")
+		}
+	}
+}
+
+func TestS22WhatTheStatusAnnouncesCountsOnlyForTheSpecThatItSaw(t *testing.T) {
+	for name, change := range map[string]func(*v1.CronJob){
+		"edited since":        func(c *v1.CronJob) { c.Generation++ },
+		"before its tick":     func(c *v1.CronJob) { c.Status.NextStartTime.Time = at("09:59:59") },
+		"beyond every jitter": func(c *v1.CronJob) { c.Status.NextStartTime.Time = at("10:05:00") },
+		"of another tick":     func(c *v1.CronJob) { c.Status.NextScheduleTime.Time = at("09:55:00") },
+		"of no tick":          func(c *v1.CronJob) { c.Status.NextScheduleTime = nil },
+		"not announced":       func(c *v1.CronJob) { c.Status.NextStartTime = nil },
+	} {
+		c := settle(t, jittered(t).Obj(), at("09:59:00"))
+		c.Status.NextStartTime.Time = at("10:00:10")
+		change(c)
+		assert.Equal(t, at("10:01:37"), StartOf(c, at("10:00:00")), name)
+	}
+}
+
+// The leader before, of another version, has started the tick of 10:00 at 10:04:50.
+func TestS22ATickThatALeaderWithALongerJitterMayHaveStartedIsLookedUp(t *testing.T) {
+	c := settle(t, jittered(t).Obj(), at("09:59:00"))
+	c.Status.NextStartTime.Time = at("10:04:50")
+	in := NewInput(c, at("10:06:38"))
+	in.LeadingSince = at("10:05:40")
+	assert.Equal(t, []string{"c-1767261600"}, Decide(in).Ask.Jobs)
+}
+
+// The leader before, of another version, has started the tick of 10:00 at 10:00:10.
+func TestS22ATickThatALeaderWithAShorterJitterMayHaveStartedIsLookedUp(t *testing.T) {
+	c := settle(t, jittered(t).Obj(), at("09:59:00"))
+	c.Status.NextStartTime.Time = at("10:00:10")
+	in := NewInput(c, at("10:00:21"))
+	in.LeadingSince = at("10:00:20")
+	assert.True(t, Decide(in).Ask.CronJob)
+}
+
 func TestS22ATickStartsThoughNoneWouldExistByThen(t *testing.T) {
 	for name, tc := range map[string]struct {
 		build      *builders.CronJob
@@ -187,8 +263,8 @@ func TestS22ATickStartsThoughNoneWouldExistByThen(t *testing.T) {
 			done := Conclude(in, p, Outcome{Job: p.Start.Job})
 			assert.Equal(t, tc.wantReason, ready(t, done.Status).Reason)
 			assert.Equal(t, tc.wantNext, timeOf(done.Status.NextScheduleTime))
-			assert.Equal(t, startOf(c, tc.wantNext), timeOf(done.Status.NextStartTime))
-			assert.Equal(t, startOf(c, tc.wantNext), done.WakeAt, "W2")
+			assert.Equal(t, StartOf(c, tc.wantNext), timeOf(done.Status.NextStartTime))
+			assert.Equal(t, StartOf(c, tc.wantNext), done.WakeAt, "W2")
 		})
 	}
 }

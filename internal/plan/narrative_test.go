@@ -273,7 +273,8 @@ func TestNarratives(t *testing.T) {
 			},
 		},
 		"jitter": {
-			build: builders.MakeCronJob("c").Schedule("*/10 * * * *").Created(at("09:55:00")).Jitter(300).Deadline(120), takes: minutes(1), end: at("11:40:00"),
+			build: builders.MakeCronJob("c").Namespace(delayed97).Schedule("*/10 * * * *").Created(at("09:55:00")).Jitter(300).Deadline(120),
+			takes: minutes(1), end: at("11:40:00"),
 			scenes: []scene{
 				{at("10:20:30"), "edited between a tick and its start", edit(func(c *v1.CronJob) { c.Spec.Schedule = "*/20 * * * *" })},
 				{at("10:40:30"), "suspended between a tick and its start", edit(func(c *v1.CronJob) { c.Spec.Suspend = new(true) })},
@@ -301,7 +302,7 @@ func TestNarratives(t *testing.T) {
 			},
 		},
 		"all-of-them": {
-			build: builders.MakeCronJob("c").Schedule("*/30 * * * *").Also("45 6 * * 1-5", "45 23 LW * *").TimeZone("Europe/Paris").
+			build: builders.MakeCronJob("c").Namespace(delayed97).Schedule("*/30 * * * *").Also("45 6 * * 1-5", "45 23 LW * *").TimeZone("Europe/Paris").
 				Exclude("2026-03-30", "2026-04-03/2026-04-04").NotBefore(march(24, "09:00:00")).NotAfter(march(36, "16:00:00")).
 				Created(march(24, "07:40:00")).Jitter(600).Deadline(3*3600).MaxConcurrency(2).StopAfterFailures(3).CatchUp(5).History(1, 1),
 			takes: func(tick time.Time) (time.Duration, bool) {

@@ -260,11 +260,14 @@ func (p *Plan) decideDue(in Input) {
 	ticks := in.Schedule.Anchored(Anchor(in.CronJob, p.Status))
 	p.missPassed(in)
 	from := handledUntil(in, p.stops, timeOf(p.Status.LastScheduleTime))
-	newest, isDue := ticks.Last(from, in.Now.Add(-Jitter(in.CronJob)))
-	if !isDue {
-		next, _ := ticks.Next(from)
-		p.await(in, next)
+	first, ok := ticks.Next(from)
+	if !ok || StartOf(in.CronJob, first).After(in.Now) {
+		p.await(in, first)
 		return
+	}
+	newest, ok := ticks.Last(first, in.Now.Add(-Jitter(in.CronJob)))
+	if !ok {
+		newest = first
 	}
 	due := oldestDue(in, ticks, from, newest)
 	p.missUpTo(in, reasonForOlder(in.CronJob), ticks, from, due.Add(-time.Second))
@@ -278,7 +281,7 @@ func (p *Plan) decideDue(in Input) {
 		next, _ = ticks.Next(due)
 	}
 	coming, _ := ticks.Next(newest)
-	giveUp := startOf(in.CronJob, coming)
+	giveUp := StartOf(in.CronJob, coming)
 	if deadline := deadlineOf(in, due); !deadline.IsZero() {
 		giveUp = earliest(giveUp, deadline.Add(time.Millisecond)) // at the deadline it is still in time
 	}
@@ -313,7 +316,7 @@ func (p *Plan) await(in Input, next time.Time) {
 		return
 	}
 	p.setNext(in, next)
-	p.wakeBy(startOf(in.CronJob, next))
+	p.wakeBy(StartOf(in.CronJob, next))
 	p.setReady(in, metav1.ConditionTrue, v1.ReasonScheduled, messageScheduled)
 }
 
@@ -328,7 +331,7 @@ func deadlineOf(in Input, tick time.Time) time.Time {
 	}
 	// No tick is in time for a negative deadline, which only a CronJob stored without the schema
 	// can have. One far below 0 would overflow the sum.
-	return startOf(in.CronJob, tick).Add(time.Duration(max(*seconds, -1)) * time.Second)
+	return StartOf(in.CronJob, tick).Add(time.Duration(max(*seconds, -1)) * time.Second)
 }
 
 // earliest returns the earlier of two instants; zero is never.

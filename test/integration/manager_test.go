@@ -243,6 +243,8 @@ func TestO3MetricsTellOfRunsAndNameNoObjects(t *testing.T) {
 	metrics := scrape(t, url, token)
 	assert.Equal(t, fmt.Sprint(counts[createJob]), metrics["cronjob_controller_job_creation_skew_duration_seconds_count"])
 	assert.Equal(t, fmt.Sprint(counts[createJob]), metrics[`cronjob_controller_runs_total{result="succeeded"}`])
+	assert.Equal(t, fmt.Sprint(counts[createJob]), metrics[`cronjob_controller_run_duration_seconds_count{result="succeeded"}`])
+	assert.Equal(t, "0", metrics[`cronjob_controller_run_duration_seconds_count{result="failed"}`])
 	assert.Equal(t, "0", metrics["cronjob_controller_jobs_active"])
 	for name, value := range metrics {
 		assert.NotContains(t, name, s.ns, "an object's name")

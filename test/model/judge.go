@@ -5,8 +5,9 @@ package model
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"net/http"
 	"slices"
 	"strconv"
@@ -183,15 +184,15 @@ func isRescheduled(before, after *v1.CronJobSpec, now time.Time) bool {
 
 func (j *judge) newest() *version { return j.versions[len(j.versions)-1] }
 
-// jitterOf returns by how many seconds the starts of a CronJob are delayed: its UID says.
+// jitterOf returns by how many seconds the starts of a CronJob are delayed: the first 64 bits of a
+// hash of its namespace and name say.
 func jitterOf(c *v1.CronJob) int64 {
 	limit := uint64(deref(c.Spec.JitterSeconds)) //nolint:gosec // positive
 	if limit == 0 {
 		return 0
 	}
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(c.UID))
-	return int64(hash.Sum64() % limit) //nolint:gosec // small
+	hash := sha256.Sum256([]byte(c.Namespace + "/" + c.Name))
+	return int64(binary.BigEndian.Uint64(hash[:]) % limit) //nolint:gosec // small
 }
 
 func (j *judge) removed() { j.logf("the CronJob is deleted") }

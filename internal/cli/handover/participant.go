@@ -195,7 +195,7 @@ func (p *Participant) LastTick(until time.Time) time.Time {
 // another; zero if there is none.
 func (p *Participant) unrun(until, stoppedAt time.Time) time.Time {
 	tick := p.last(p.handledUntil, until)
-	deadline, start := p.view.Spec.StartingDeadlineSeconds, tick.Add(plan.Jitter(p.view))
+	deadline, start := p.view.Spec.StartingDeadlineSeconds, plan.StartOf(p.view, tick)
 	if deadline != nil && start.Add(time.Duration(*deadline)*time.Second).Before(stoppedAt) {
 		return time.Time{} // it has missed that one itself
 	}

@@ -28,6 +28,16 @@ const (
 	Coming v1.RunResult = "Coming"
 )
 
+// Queued is of a run whose Job is suspended, as a queue such as Kueue does until there is room. The
+// status has Running for all runs that have not ended: to say more, it would have to be written again
+// when the queue lets the Job start.
+const Queued v1.RunResult = "Queued"
+
+// IsQueued reports whether a Job that has not ended is suspended, and none of its Pods runs.
+func IsQueued(job *batchv1.Job) bool {
+	return ptr.Deref(job.Spec.Suspend, false) && job.Status.Active == 0 && plan.ResultOf(job) == ""
+}
+
 // History is the runs of a CronJob, and what its schedule is. It is what -o json and yaml print.
 // Times are RFC 3339, in the zone of the schedule.
 type History struct {
@@ -68,7 +78,8 @@ type Entry struct {
 	Tick       time.Time `json:"tick,omitzero"`
 	Backfilled bool      `json:"backfilled,omitempty"`
 
-	// Job is the name of the Job, Start and End when it did. JobIsGone says that it was deleted since.
+	// Job is the name of the Job, Start and End when it did; Start of a queued one, when it was
+	// created. JobIsGone says that it was deleted since.
 	Job       string    `json:"job,omitempty"`
 	JobIsGone bool      `json:"jobIsGone,omitempty"`
 	Start     time.Time `json:"start,omitzero"`
@@ -249,8 +260,12 @@ func entryOf(job *batchv1.Job, now time.Time) Entry {
 	case v1.RunFailed:
 		e.Message = cronjobs.WhyFailed(job)
 	case v1.RunRunning:
-		if !job.DeletionTimestamp.IsZero() {
+		switch {
+		case !job.DeletionTimestamp.IsZero():
 			e.Message = "It is being deleted."
+		case IsQueued(job):
+			e.State, e.DurationSeconds = Queued, nil
+			e.Message = "Its Job is suspended, as a queue such as Kueue does: no Pod runs until the Job is resumed."
 		}
 	}
 	return e

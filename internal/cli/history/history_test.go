@@ -174,6 +174,37 @@ TICK                        JOB            RESULT      START                    
 	assert.NotContains(t, tableOf(t, h, false), "TICK")
 }
 
+// Kueue suspends the Job of a run at its creation, and again if it takes the place of a running one
+// away.
+func TestARunIsQueuedWhileItsJobIsSuspendedAndNoPodRuns(t *testing.T) {
+	c, _ := aDay()
+	made := builders.MakeJob(c, at("05:00:00")).Obj()
+	for name, tc := range map[string]struct {
+		change    func(*batchv1.Job)
+		wantState v1.RunResult
+		wantTook  *int64
+	}{
+		"held from the start": {func(*batchv1.Job) {}, Queued, nil},
+		"while its Pods end":  {func(job *batchv1.Job) { job.Status.Active = 1 }, v1.RunRunning, new(int64(300))},
+		"let start": {func(job *batchv1.Job) {
+			job.Spec.Suspend, job.Status.StartTime = new(false), new(metav1.NewTime(at("05:04:00")))
+		}, v1.RunRunning, new(int64(60))},
+		"ended while held": {func(job *batchv1.Job) {
+			job.Status = builders.MakeJob(c, at("05:00:00")).Failed(at("05:01:00")).Obj().Status
+		}, v1.RunFailed, new(int64(60))},
+	} {
+		job := made.DeepCopy()
+		job.Spec.Suspend = new(true)
+		tc.change(job)
+		entries := New(c, []*batchv1.Job{job}, at("05:05:00"), 0).Entries
+		entry := entries[len(entries)-1]
+		assert.Equal(t, job.Name, entry.Job, name)
+		assert.Equal(t, tc.wantState, entry.State, name)
+		assert.Equal(t, tc.wantTook, entry.DurationSeconds, name)
+		assert.Equal(t, v1.RunResult("Running"), plan.RunOf(made).Result, "as the status has it")
+	}
+}
+
 func TestTheTableSaysWhatHasStartedARunAndWhatKeepsTicksFromRunning(t *testing.T) {
 	c, jobs := aDay()
 	jobs[0].Annotations[v1.TriggerAnnotation] = string(v1.TriggerBackfill)

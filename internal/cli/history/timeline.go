@@ -55,6 +55,7 @@ var looks = map[v1.RunResult]look{
 	v1.RunSucceeded: {"✔", color.FgGreen},
 	v1.RunFailed:    {"✘", color.FgRed},
 	v1.RunRunning:   {"▶", color.FgCyan},
+	Queued:          {"▷", color.FgYellow},
 	v1.RunDeleted:   {"∅", color.FgYellow},
 	v1.RunMissed:    {"!", color.FgYellow},
 	Waiting:         {"…", color.FgYellow},

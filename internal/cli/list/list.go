@@ -27,7 +27,7 @@ const (
 	long = `List CronJobs: when they run, in English; how the last run went; when the next is; and in STREAK a
 sign for each of the recent runs, at most ten, the newest last:
 
-  ✔ succeeded   ✘ failed   ▶ runs   ! missed   ∅ deleted while it ran
+  ✔ succeeded   ✘ failed   ▶ runs, or is queued   ! missed   ∅ deleted while it ran
 
 A run that is over is as old as its end, and other runs as their start. Times are in the time zone
 of the schedule. An operator that does not remember runs leaves STREAK empty.

@@ -36,8 +36,8 @@ type Forecast struct {
 	// Stopped says the same of one that has stopped after failures.
 	Stopped bool `json:"stopped,omitempty"`
 
-	// DelaySeconds is by how much each start is delayed, as spec.jitterSeconds asks. Of one that is not
-	// stored yet it is not known; JitterSeconds is what it will be less than.
+	// DelaySeconds is by how much each start is delayed, as spec.jitterSeconds asks. Of a manifest
+	// without a namespace it is not known; JitterSeconds is what it will be less than.
 	DelaySeconds  int64 `json:"delaySeconds,omitempty"`
 	JitterSeconds int32 `json:"jitterSeconds,omitempty"`
 
@@ -101,7 +101,7 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 		Suspended: ptr.Deref(c.Spec.Suspend, false), Stopped: plan.IsStopped(c),
 		Ticks: make([]Tick, 0, count),
 	}
-	if c.UID == "" {
+	if c.Namespace == "" || c.Name == "" {
 		f.JitterSeconds = ptr.Deref(c.Spec.JitterSeconds, 0)
 	} else {
 		f.DelaySeconds = int64(plan.Jitter(c) / time.Second)

@@ -707,8 +707,14 @@ func TestATickThatIsDueAndHasNotStartedIsTold(t *testing.T) {
 	}
 }
 
-func TestOfAManifestTheMostThatAStartMayBeDelayedByIsTold(t *testing.T) {
-	tt := newTerminal(t, "UTC", `{apiVersion: batch.tutorial.kubebuilder.io/v1, kind: CronJob, metadata: {name: c}, spec: {schedule: "@hourly", jitterSeconds: 300}}`)
-	require.NoError(t, tt.run("-f", "-"))
-	assert.Contains(t, tt.out.String(), "Each start is delayed by less than 5m0s, as spec.jitterSeconds asks.\n")
+func TestOfAManifestItIsToldByHowMuchAStartWillBeDelayed(t *testing.T) {
+	for metadata, want := range map[string]string{
+		"{name: c, namespace: default}": "Each start is delayed by 4m53s, as spec.jitterSeconds asks.\n",
+		"{name: c}":                     "Each start is delayed by less than 5m0s, as spec.jitterSeconds asks.\n",
+	} {
+		tt := newTerminal(t, "UTC",
+			`{apiVersion: batch.tutorial.kubebuilder.io/v1, kind: CronJob, metadata: `+metadata+`, spec: {schedule: "@hourly", jitterSeconds: 300}}`)
+		require.NoError(t, tt.run("-f", "-"))
+		assert.Contains(t, tt.out.String(), want)
+	}
 }

@@ -226,7 +226,7 @@ func (t *tale) stops(second float64) {
 }
 
 // delay is by how much a jitter of nine seconds delays the starts of the CronJob.
-const delay = 7
+const delay = 2
 
 func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 	tests := map[string]struct {

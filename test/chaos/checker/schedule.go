@@ -5,8 +5,9 @@ package checker
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"regexp"
 	"slices"
 	"strings"
@@ -116,7 +117,6 @@ func delayOf(c *history.CronJob) time.Duration {
 	if c.Jitter == 0 {
 		return 0
 	}
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(c.UID))
-	return time.Duration(hash.Sum64()%uint64(c.Jitter)) * time.Second //nolint:gosec // small
+	hash := sha256.Sum256([]byte(c.Namespace + "/" + c.Name))
+	return time.Duration(binary.BigEndian.Uint64(hash[:])%uint64(c.Jitter)) * time.Second //nolint:gosec // small
 }

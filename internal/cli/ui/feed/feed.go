@@ -74,7 +74,21 @@ func (s *Snapshot) Find(namespace, name string) (*v1.CronJob, bool) {
 	return s.CronJobs[i], true
 }
 
-// JobsOf returns the Jobs that a CronJob controls, oldest first. They have no spec.
+// IsQueued reports whether a CronJob has Jobs that have not ended, and all of them are queued.
+func (s *Snapshot) IsQueued(c *v1.CronJob) bool {
+	isQueued := false
+	for _, job := range s.jobs[c.UID] {
+		if plan.ResultOf(job) == "" {
+			if isQueued = history.IsQueued(job); !isQueued {
+				return false
+			}
+		}
+	}
+	return isQueued
+}
+
+// JobsOf returns the Jobs that a CronJob controls, oldest first. Of their specs they have whether
+// they are suspended.
 func (s *Snapshot) JobsOf(c *v1.CronJob) []*batchv1.Job {
 	return slices.SortedFunc(slices.Values(s.jobs[c.UID]), func(a, b *batchv1.Job) int {
 		return cmp.Or(plan.AgeFrom(a).Compare(plan.AgeFrom(b)), cmp.Compare(a.Name, b.Name))

@@ -75,8 +75,9 @@ func TestWhatNoPageShowsIsNotKept(t *testing.T) {
 
 	job := builders.MakeJob(c, noon).Succeeded(noon).Obj()
 	job.Spec.Template.Spec.Containers, job.ManagedFields = make([]corev1.Container, 1), make([]metav1.ManagedFieldsEntry, 1)
+	job.Spec.Suspend = new(true)
 	want := job.DeepCopy()
-	want.Spec, want.ManagedFields = batchv1.JobSpec{}, nil
+	want.Spec, want.ManagedFields = batchv1.JobSpec{Suspend: new(true)}, nil
 	_, err = trim(job)
 	assert.NoError(t, err)
 	assert.Equal(t, want, job)

@@ -202,7 +202,7 @@ func trim(object any) (any, error) {
 		o.ManagedFields, o.Spec.JobTemplate = nil, batchv1.JobTemplateSpec{}
 		delete(o.Annotations, corev1.LastAppliedConfigAnnotation)
 	case *batchv1.Job:
-		o.ManagedFields, o.Spec = nil, batchv1.JobSpec{}
+		o.ManagedFields, o.Spec = nil, batchv1.JobSpec{Suspend: o.Spec.Suspend}
 	}
 	return object, nil // else a tombstone
 }

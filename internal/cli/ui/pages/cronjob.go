@@ -72,7 +72,7 @@ func (s *Site) cronJob(r *http.Request) (view, error) {
 	defer cancel()
 	known := snapshot.HistoryOf(c, drawn.Now, comingTicks)
 	d := detail{
-		row: rowOf(c, drawn.Now), chart: drawn, Named: r.URL.Query().Get("run"),
+		row: rowOf(c, snapshot.IsQueued(c), drawn.Now), chart: drawn, Named: r.URL.Query().Get("run"),
 		NoJobs: snapshot.JobsProblem, MayRead: s.Rights.Have(ctx, acts.ReadLogs, c.Namespace),
 	}
 	d.Rows = []timeline.Row{timeline.NewRow(c, known, drawn.Window)}

@@ -45,12 +45,12 @@ type listing struct {
 
 // states are what CronJobs can be filtered by, the worst first.
 var states = []string{
-	"broken", "stopped", "failing", "waiting", "missed", "running", "terminating", "suspended", "completed", "new", "healthy",
+	"broken", "stopped", "failing", "waiting", "missed", "queued", "running", "terminating", "suspended", "completed", "new", "healthy",
 }
 
 // statesOf returns the state that a CronJob is shown in, and then those that its runs are in.
-func statesOf(c *v1.CronJob, now time.Time) []string {
-	state, _ := stateOf(c, now)
+func statesOf(c *v1.CronJob, isQueued bool, now time.Time) []string {
+	state, _ := stateOf(c, isQueued, now)
 	all := []string{state}
 	add := func(other string, isSo bool) {
 		if isSo && other != state {
@@ -58,7 +58,8 @@ func statesOf(c *v1.CronJob, now time.Time) []string {
 		}
 	}
 	add("failing", c.Status.ConsecutiveFailures > 0)
-	add("running", plan.ActiveCount(c.Status) > 0)
+	add("queued", isQueued)
+	add("running", !isQueued && plan.ActiveCount(c.Status) > 0)
 	add("missed", slices.ContainsFunc(c.Status.RecentRuns, func(run v1.Run) bool { return run.Result == v1.RunMissed }))
 	return all
 }
@@ -98,7 +99,7 @@ func list(r *http.Request, snapshot *feed.Snapshot, now time.Time, perPage int) 
 		if l.Namespace != "" && c.Namespace != l.Namespace || !matches(c, words) {
 			continue
 		}
-		all := statesOf(c, now)
+		all := statesOf(c, snapshot.IsQueued(c), now)
 		for _, state := range all {
 			l.Counts[state]++
 		}

@@ -26,7 +26,8 @@ const overviewRows = 100
 // overview is the page of all CronJobs.
 func (s *Site) overview(r *http.Request) (view, error) {
 	now := s.Env.Clock.Now()
-	l, err := list(r, s.Feed.Snapshot(), now, overviewRows)
+	snapshot := s.Feed.Snapshot()
+	l, err := list(r, snapshot, now, overviewRows)
 	if err != nil {
 		return view{}, err
 	}
@@ -39,7 +40,7 @@ func (s *Site) overview(r *http.Request) (view, error) {
 	content.Heat = timeline.NewHeat(l.Matches, content.Window, now.Location())
 	last := ""
 	for _, c := range l.shown(overviewRows) {
-		r := rowOf(c, now)
+		r := rowOf(c, snapshot.IsQueued(c), now)
 		if l.Sort == "" && r.State != last {
 			r.Heading, last = r.State, r.State
 		}
@@ -71,8 +72,8 @@ type row struct {
 	Delay time.Duration
 }
 
-// rowOf describes a CronJob.
-func rowOf(c *v1.CronJob, now time.Time) row {
+// rowOf describes a CronJob. isQueued says that all its Jobs which have not ended are queued.
+func rowOf(c *v1.CronJob, isQueued bool, now time.Time) row {
 	r := row{CronJob: c, Description: c.Spec.Schedule, TimeZone: ptr.Deref(c.Spec.TimeZone, "UTC")}
 	for i, run := range c.Status.RecentRuns { // the newest first
 		start := momentOf(ptr.Deref(run.StartTime, run.ScheduledTime).Time, now)
@@ -83,7 +84,7 @@ func rowOf(c *v1.CronJob, now time.Time) row {
 			r.Since = start
 		}
 	}
-	r.State, r.Detail = stateOf(c, now)
+	r.State, r.Detail = stateOf(c, isQueued, now)
 	forecast, err := next.Stored(c, now)
 	if err != nil {
 		return r
@@ -111,7 +112,7 @@ func (r row) LastJob() string {
 func (r row) Active() int { return plan.ActiveCount(r.Status) }
 
 // stateOf says in a word how a CronJob is, and in a sentence why.
-func stateOf(c *v1.CronJob, now time.Time) (state, detail string) {
+func stateOf(c *v1.CronJob, isQueued bool, now time.Time) (state, detail string) {
 	ready := ptr.Deref(meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady), metav1.Condition{})
 	start := plan.NextStart(c)
 	switch broken := informer.DecodingError(c); {
@@ -133,6 +134,8 @@ func stateOf(c *v1.CronJob, now time.Time) (state, detail string) {
 		return "waiting", "It is due, and has not started."
 	case c.Status.ConsecutiveFailures > 0:
 		return "failing", fmt.Sprintf("%d in a row", c.Status.ConsecutiveFailures) + lastFailure(c)
+	case isQueued:
+		return "queued", "Its Job is suspended, as by Kueue."
 	case plan.ActiveCount(c.Status) > 0:
 		return "running", ""
 	case len(c.Status.RecentRuns) == 0:

@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -233,12 +234,30 @@ func TestTheOverviewSaysWhyACronJobDoesNotRun(t *testing.T) {
 
 func TestTheOverviewCountsDownToTheStartThatJitterDelays(t *testing.T) {
 	c := hourly("c").Jitter(3599).Obj()
-	c.UID = "some"
 	_, server := newSite(t, c)
 	start := noon.Add(30 * time.Minute).Add(plan.Jitter(c)) // the hours of UTC are not Delhi's
 	body := show(t, server, "/")
 	assert.Contains(t, body, `datetime="`+start.UTC().Format(time.RFC3339)+`"`)
 	assert.Contains(t, body, plan.Jitter(c).String()+" after its tick")
+}
+
+func TestACronJobIsQueuedWhileAQueueHoldsAllItsJobs(t *testing.T) {
+	c := hourly("nightly").Obj()
+	held, started := *builders.MakeJob(c, noon.Add(-time.Hour)).Obj(), *builders.MakeJob(c, noon).Obj()
+	held.Spec.Suspend = new(true)
+	for _, job := range []*batchv1.Job{&held, &started} {
+		c.Status.Active = append(c.Status.Active, plan.Reference(job))
+		c.Status.RecentRuns = append(c.Status.RecentRuns, plan.RunOf(job))
+	}
+	for state, jobs := range map[string][]batchv1.Job{"queued": {held}, "running": {held, started}} {
+		site, server := newSite(t)
+		site.Feed.Set(feed.NewSnapshot(feed.Health{Complete: true, JobsComplete: true}, []v1.CronJob{*c.DeepCopy()}, jobs))
+		for _, asked := range []string{"queued", "running"} {
+			body := show(t, server, "/?state="+asked)
+			assert.Equal(t, asked == state, strings.Contains(body, "nightly"), "%s when asked for %s", state, asked)
+		}
+		assert.Contains(t, show(t, server, "/timeline"), `class="queued"`)
+	}
 }
 
 func TestNothingThatIsStoredIsHTMLOnAPage(t *testing.T) {

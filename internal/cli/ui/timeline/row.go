@@ -113,7 +113,10 @@ func (w Window) entry(e history.Entry) (Mark, bool) {
 	if !e.Tick.IsZero() {
 		parts = append(parts, "tick "+e.Tick.Format(time.RFC3339))
 	}
-	if e.Job != "" {
+	switch {
+	case e.State == history.Queued:
+		parts = append(parts, e.Job, "since "+e.Start.Format(time.RFC3339))
+	case e.Job != "":
 		parts = append(parts, e.Job, "started "+e.Start.Format(time.RFC3339), "took "+duration.HumanDuration(end.Sub(start)))
 	}
 	if e.Message != "" {
@@ -157,7 +160,7 @@ const Unknown = "unknown"
 const failed = "failed"
 
 // Kinds are the kinds of marks, in the order of a legend: the states of ticks.
-var Kinds = []string{"succeeded", failed, "running", "deleted", "missed", "waiting", "coming", Unknown}
+var Kinds = []string{"succeeded", failed, "running", "queued", "deleted", "missed", "waiting", "coming", Unknown}
 
 // summaryOf says how many marks there are of each kind.
 func summaryOf(counts map[string]int) string {

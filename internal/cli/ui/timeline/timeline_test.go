@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/history"
@@ -164,7 +163,6 @@ func TestRunsThatWouldHideEachOtherShareAMarkThatIsRedAsFarAsTheyFailed(t *testi
 
 func TestATickToComeReachesToTheStartThatJitterDelays(t *testing.T) {
 	c := hourly("c").Jitter(3599).Obj()
-	c.UID = "some"
 	delay := plan.Jitter(c)
 	require.NotZero(t, delay)
 	first := ofKind(rowOf(c, NewWindow(noon, 6*time.Hour, 6*time.Hour)).Marks, "coming")[0]
@@ -214,9 +212,7 @@ func TestTheHeatIsTheBusiestMinuteOfEachColumn(t *testing.T) {
 func TestTheHeatShowsWhatJitterMakesOfAPileUp(t *testing.T) {
 	var all []*v1.CronJob
 	for i := range 100 {
-		c := hourly("c").Jitter(600).Obj()
-		c.UID = types.UID(fmt.Sprint(i))
-		all = append(all, c)
+		all = append(all, hourly(fmt.Sprintf("c-%d", i)).Jitter(600).Obj())
 	}
 	found := NewHeat(all, NewWindow(noon.Add(time.Second), time.Hour, time.Hour), time.UTC).Columns
 	starts := 0.
@@ -254,9 +250,8 @@ func TestTheHeatTellsOfThePastWhatFailedAndOfTheFutureThePeak(t *testing.T) {
 func BenchmarkTheHeatOf10000CronJobs(b *testing.B) {
 	var all []*v1.CronJob
 	for i := range 10_000 {
-		c := hourly("c").Schedule([]string{"0 * * * *", "*/5 * * * *", "30 2 * * *", "@every 90m"}[i%4]).Jitter(299).Obj()
-		c.UID = types.UID(fmt.Sprint(i))
-		all = append(all, c)
+		schedules := []string{"0 * * * *", "*/5 * * * *", "30 2 * * *", "@every 90m"}
+		all = append(all, hourly(fmt.Sprintf("c-%d", i)).Schedule(schedules[i%len(schedules)]).Jitter(299).Obj())
 	}
 	for b.Loop() {
 		NewHeat(all, NewWindow(noon, 20*24*time.Hour, 10*24*time.Hour), time.UTC)
