@@ -12,6 +12,8 @@ ignore-not-found ?= true
 
 # Not set by default:
 #   GO_IMAGE, BASE_IMAGE  other base images than those of the Dockerfile, which are pinned by digest
+#   K8S                   a minor version: test, demo, chaos-smoke and all else that starts a control plane
+#                         takes that of hack/controlplane/releases, and not the newest
 #   FORCE=1               has uninstall and undeploy delete the CronJobs in the cluster
 #   RELEASE_URL           the URL below which the archives of build-krew will be
 #   VULNDB                where audit looks up vulnerabilities: https://vuln.go.dev or file:///…
@@ -22,7 +24,8 @@ ignore-not-found ?= true
 SHELL := /usr/bin/env bash -o pipefail
 .SHELLFLAGS := -ec
 
-K8S_BIN := bin/k8s
+export K8S
+K8S_BIN := bin/k8s$(addprefix -,$(K8S))
 GOLANGCI_LINT := bin/golangci-lint
 PROMTOOL := bin/promtool
 CONTROLLER_GEN := go tool controller-gen
@@ -99,12 +102,13 @@ verify-alerts: $(PROMTOOL) ## Check the alerts of config/prometheus and run thei
 
 ##@ Test
 
-# KUBEBUILDER_ASSETS names another control plane than the one in bin/k8s, which is built as needed.
-test: export KUBEBUILDER_ASSETS := $(or $(KUBEBUILDER_ASSETS),$(CURDIR)/$(K8S_BIN))
+# KUBEBUILDER_ASSETS names another control plane than the one in K8S_BIN, which is built as needed.
+TESTED_CONTROL_PLANE := $(if $(KUBEBUILDER_ASSETS),,control-plane-test)
+export KUBEBUILDER_ASSETS := $(or $(KUBEBUILDER_ASSETS),$(CURDIR)/$(K8S_BIN))
 
 # Not cached: Go does not know that tests depend on config/ and on the binaries that they build.
 .PHONY: test
-test: $(PROMTOOL) $(if $(KUBEBUILDER_ASSETS),,control-plane-test) ## Run the tests, against a real API server where they need one, and print the coverage.
+test: $(PROMTOOL) $(TESTED_CONTROL_PLANE) ## Run the tests, against a real API server where they need one, and print the coverage.
 	go test -count=1 -coverpkg=./internal/...,./apis/... -coverprofile=cover.all.out $(TESTARGS) ./...
 	go -C hack/audit test -count=1 $(TESTARGS) ./...
 	go -C hack/chart/helmtest test -count=1 $(TESTARGS) ./...
@@ -171,7 +175,7 @@ chaos-mutations: control-plane bin/chaos/chaos ## Break each law on purpose and 
 
 .PHONY: model
 model: control-plane-test ## A million decisions of the reconciler, judged by a model: about 10 minutes. RUNS and SEED say how many, and where to begin.
-	KUBEBUILDER_ASSETS=$(or $(KUBEBUILDER_ASSETS),$(CURDIR)/$(K8S_BIN)) go test -count=1 -timeout=2h -run='^TestModel$$' ./controllers/batch \
+	go test -count=1 -timeout=2h -run='^TestModel$$' ./controllers/batch \
 	  -args -model.decisions=$(or $(RUNS),1000000) -model.seed=$(or $(SEED),1) -model.failures=20
 
 .PHONY: demo
@@ -294,7 +298,7 @@ endef
 ##@ Control plane and tools, built from source
 
 .PHONY: control-plane-test control-plane
-control-plane-test: ## Build what the tests need into bin/k8s: etcd, kube-apiserver, kube-controller-manager, kubectl.
+control-plane-test: ## Build what the tests need into bin/k8s, or with K8S=1.35 into bin/k8s-1.35: etcd, kube-apiserver, kube-controller-manager, kubectl.
 	@hack/controlplane/build tests
 
 control-plane: ## Build all that runs Jobs: also the scheduler, and kwok in the place of nodes.

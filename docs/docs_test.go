@@ -51,6 +51,28 @@ func TestEachLinkWithinTheProjectLeadsSomewhere(t *testing.T) {
 	}
 }
 
+func TestEachPageNamesTheVersionsOfKubernetesThatAreTested(t *testing.T) {
+	versions := regexp.MustCompile(`k8s\.io/kubernetes (v\S+)`).FindStringSubmatch(read(t, "../hack/controlplane/go.mod"))[1:]
+	versions = append(versions, strings.Fields(read(t, "../hack/controlplane/releases"))...)
+	var minors []string
+	for _, version := range versions {
+		minors = append(minors, strings.TrimPrefix(version[:strings.LastIndex(version, ".")], "v"))
+	}
+	var rows []string
+	for _, row := range regexp.MustCompile(`(?m)^\| (v1\.\d+\.\d+) \|`).FindAllStringSubmatch(read(t, "operations.md"), -1) {
+		rows = append(rows, row[1])
+	}
+	assert.Equal(t, versions, rows, "the table in operations.md")
+	assert.Contains(t, read(t, "../.github/workflows/ci.yml"), `k8s: ["`+strings.Join(minors[1:], `", "`)+`"]`)
+
+	oldest := minors[len(minors)-1]
+	assert.Contains(t, read(t, "../charts/project/Chart.yaml"), `kubeVersion: ">=`+oldest+`.0-0"`)
+	for _, page := range []string{"../README.md", "../charts/project/README.md", "operations.md"} {
+		words := strings.Join(strings.Fields(read(t, page)), " ")
+		assert.Contains(t, words, "Kubernetes "+oldest+" or later", page)
+	}
+}
+
 func TestThePageAboutVersionsIsTrueToTheCode(t *testing.T) {
 	var code strings.Builder
 	require.NoError(t, filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {

@@ -71,7 +71,7 @@ func run(ctx context.Context) (err error) {
 	if os.Getenv("CI") == "true" {
 		return nil
 	}
-	return stayUp(running, root, cluster.Kubeconfig)
+	return stayUp(running, root, cluster)
 }
 
 func startManager(ctx context.Context, cluster *localcluster.Cluster, binary string) (*localcluster.Process, error) {
@@ -105,8 +105,7 @@ func runSteps(ctx context.Context, root string, cluster *localcluster.Cluster) e
 }
 
 // stayUp leaves everything running until it is interrupted or the manager ends.
-func stayUp(ctx context.Context, root, kubeconfig string) error {
-	bin := filepath.Join(root, "bin")
+func stayUp(ctx context.Context, root string, cluster *localcluster.Cluster) error {
 	fmt.Printf(`The cluster and the manager stay up until Ctrl-C. Its Pods are simulated by kwok, and have no logs. In another terminal:
 
 export KUBECONFIG=%s
@@ -115,7 +114,7 @@ export PATH=%s:%s:$PATH
 kubectl get tcj                  # each CronJob, and how it is
 kubectl cronjob history failing  # what ran, what did not, and why
 kubectl cronjob ui               # all of it on a page in the browser
-`, kubeconfig, bin, filepath.Join(bin, "k8s"))
+`, cluster.Kubeconfig, filepath.Join(root, "bin"), filepath.Dir(cluster.Kubectl(ctx).Path))
 	<-ctx.Done()
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err

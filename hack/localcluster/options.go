@@ -4,6 +4,7 @@
 package localcluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -77,13 +78,13 @@ func (o Options) withDefaults() (_ Options, err error) {
 	return o, o.checkBinaries()
 }
 
-// binDir holds the binaries of the components and kwok's stages.
-func (o Options) binDir() string {
-	if assets := os.Getenv("KUBEBUILDER_ASSETS"); assets != "" {
-		return assets
-	}
-	return filepath.Join(o.root, "bin", "k8s")
+// BinDir returns the directory with the binaries of the components, kubectl and kwok's stages:
+// KUBEBUILDER_ASSETS, which make sets, or bin/k8s of the project.
+func BinDir(root string) string {
+	return cmp.Or(os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(root, "bin", "k8s"))
 }
+
+func (o Options) binDir() string { return BinDir(o.root) }
 
 func (o Options) binary(c Component) string { return filepath.Join(o.binDir(), string(c)) }
 

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/bench/results"
 )
 
@@ -27,7 +28,7 @@ import (
 func environment(ctx context.Context, o *options) (results.Environment, error) {
 	e := results.Environment{
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
-		Kubernetes: versionOf(ctx, filepath.Join(o.root, "bin", "k8s", "kube-apiserver")), Operator: versionOf(ctx, o.manager),
+		Kubernetes: versionOf(ctx, filepath.Join(localcluster.BinDir(o.root), "kube-apiserver")), Operator: versionOf(ctx, o.manager),
 	}
 	proc, err := procfs.NewDefaultFS()
 	cpus, cpuErr := proc.CPUInfo()

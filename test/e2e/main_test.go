@@ -43,6 +43,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
+	"tutorial.kubebuilder.io/project/hack/localcluster"
 )
 
 const (
@@ -92,7 +93,7 @@ func setUp(ctx context.Context) error {
 		return err
 	}
 	if kubectlPath, err = exec.LookPath("kubectl"); err != nil {
-		kubectlPath = filepath.Join(root, "bin", "k8s", "kubectl") // make builds it
+		kubectlPath = filepath.Join(localcluster.BinDir(root), "kubectl") // make builds it
 	}
 	if config, err = ctrlconfig.GetConfig(); err != nil {
 		return fmt.Errorf("no cluster is configured: %w", err)

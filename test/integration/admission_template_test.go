@@ -18,8 +18,6 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilversion "k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -259,12 +257,7 @@ func TestTheAPIServersWarningsAboutTheJobsReachWhoeverAppliesTheCronJob(t *testi
 func TestABuiltInCronJobOfTheSameNameIsWarnedOfUpToKubernetes136(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	server, err := discovery.NewDiscoveryClientForConfig(s.Config)
-	require.NoError(t, err)
-	info, err := server.ServerVersion()
-	require.NoError(t, err)
-	warned := utilversion.MustParseGeneric(info.GitVersion).LessThan(utilversion.MustParseGeneric("1.37"))
-
+	warned := s.isOlderThan(t, "1.37")
 	template := s.cronJob("c").Obj().Spec.JobTemplate
 	s.create(&batchv1.CronJob{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: "taken"},

@@ -20,7 +20,9 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tutorial.kubebuilder.io/project/hack/localcluster"
@@ -208,6 +210,16 @@ func (c *controlPlane) stop() error {
 		err = c.manager.terminate()
 	}
 	return errors.Join(err, c.Stop(), os.RemoveAll(c.audit.dir))
+}
+
+// isOlderThan reports whether the API server is of an earlier version of Kubernetes.
+func (c *controlPlane) isOlderThan(t *testing.T, version string) bool {
+	t.Helper()
+	server, err := discovery.NewDiscoveryClientForConfig(c.Config)
+	require.NoError(t, err)
+	info, err := server.ServerVersion()
+	require.NoError(t, err)
+	return utilversion.MustParseGeneric(info.GitVersion).LessThan(utilversion.MustParseGeneric(version))
 }
 
 // kubectl runs kubectl in the project's directory as administrator and returns its output.

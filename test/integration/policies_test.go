@@ -38,7 +38,8 @@ func TestS20TheSchemaRefusesAMaxConcurrencyBesideAnotherPolicy(t *testing.T) {
 	eachWay(t, func(s *space) {
 		for _, policy := range []v1.ConcurrencyPolicy{v1.ForbidConcurrent, v1.ReplaceConcurrent} {
 			err := s.Client.Create(s.t.Context(), s.cronJob("c").Schedule(nextYear).Policy(policy).MaxConcurrency(2).Obj())
-			assert.ErrorContains(s.t, err, "spec: Invalid value: maxConcurrency goes with concurrencyPolicy Allow: "+
+			require.Error(s.t, err)
+			assert.Contains(s.t, textOf(err), "spec: Invalid value: maxConcurrency goes with concurrencyPolicy Allow: "+
 				"Forbid runs 1 at a time, and Replace the newest alone")
 		}
 		s.create(s.cronJob("c").Schedule(nextYear).Policy(v1.ForbidConcurrent).MaxConcurrency(1).Obj())
@@ -139,7 +140,9 @@ func TestS23TheSchemaRefusesACatchUpLimitBesideLatest(t *testing.T) {
 	eachWay(t, func(s *space) {
 		c := s.cronJob("c").Schedule(nextYear).CatchUp(5).Obj()
 		c.Spec.CatchUpPolicy = v1.CatchUpLatest
-		assert.ErrorContains(s.t, s.Client.Create(s.t.Context(), c), "spec: Invalid value: catchUpLimit goes with catchUpPolicy All: Latest runs 1")
+		err := s.Client.Create(s.t.Context(), c)
+		require.Error(s.t, err)
+		assert.Contains(s.t, textOf(err), "spec: Invalid value: catchUpLimit goes with catchUpPolicy All: Latest runs 1")
 		c.Spec.CatchUpPolicy, c.Spec.CatchUpLimit = v1.CatchUpAll, nil
 		s.create(c)
 		s.edit("c", func(c *v1.CronJob) { c.Spec.CatchUpPolicy = "" })
