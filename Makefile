@@ -103,7 +103,7 @@ verify-alerts: $(PROMTOOL) ## Check the alerts of config/prometheus and run thei
 ##@ Test
 
 # KUBEBUILDER_ASSETS names another control plane than the one in K8S_BIN, which is built as needed.
-TESTED_CONTROL_PLANE := $(if $(KUBEBUILDER_ASSETS),,control-plane-test)
+TESTED_CONTROL_PLANE := $(if $(KUBEBUILDER_ASSETS),,control-plane)
 export KUBEBUILDER_ASSETS := $(or $(KUBEBUILDER_ASSETS),$(CURDIR)/$(K8S_BIN))
 
 # Not cached: Go does not know that tests depend on config/ and on the binaries that they build.

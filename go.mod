@@ -24,6 +24,7 @@ require (
 	github.com/spf13/cobra v1.10.2 // plugin: commands
 	github.com/spf13/pflag v1.0.10 // plugin: flags
 	github.com/stretchr/testify v1.12.1 // tests
+	github.com/yuin/goldmark v1.8.7 // tests: parses the pages of docs
 	github.com/yuin/gopher-lua v1.1.2 // tests: the scripts of Argo CD
 	go.etcd.io/etcd/client/v3 v3.7.2 // test/chaos, test/bench: watches and compacts etcd
 	go.uber.org/zap v1.28.0 // manager, test/plane: loggers

@@ -49,39 +49,7 @@ type options struct {
 // parseFlags reads the command line. Some defaults come from the environment.
 func parseFlags(args []string, getenv func(string) string) (*options, error) {
 	opts := &options{}
-	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error prints one line, not the whole usage
-	flags.StringVar(&opts.metricsAddress, "metrics-bind-address", "0", "`address` of the metrics, such as :8443; 0 for none. "+
-		"They are served over HTTPS, to authenticated clients that may GET /metrics")
-	flags.StringVar(&opts.metricsCertPath, "metrics-cert-path", "",
-		"`directory` of the metrics' tls.crt and tls.key; without it, the certificate is self-signed")
-	flags.StringVar(&opts.probeAddress, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz; 0 for none")
-	flags.StringVar(&opts.pprofAddress, "pprof-bind-address", "0", "`address` of /debug/pprof, such as localhost:6060; 0 for none. "+
-		"Whoever reaches it can read the manager's memory")
-	flags.BoolVar(&opts.leaderElect, "leader-elect", false, "elect a leader among the replicas: only the leader reconciles")
-	flags.StringVar(&opts.leaderElectionNamespace, "leader-election-namespace", "",
-		"`namespace` of the Lease that the leader holds; when empty, the manager's own, which it knows only in a Pod")
-	flags.BoolVar(&opts.enableWebhooks, "enable-webhooks", getenv("ENABLE_WEBHOOKS") != "false",
-		"serve the admission and conversion webhooks; the default is false if the environment has ENABLE_WEBHOOKS=false")
-	flags.StringVar(&opts.webhookHost, "webhook-host", "", "`host` name or IP address that the webhooks are served on; all when empty")
-	flags.IntVar(&opts.webhookPort, "webhook-port", 9443, "`port` of the webhooks")
-	flags.StringVar(&opts.webhookCertPath, "webhook-cert-path", filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs"),
-		"`directory` of the webhooks' tls.crt and tls.key; they are read again when they change")
-	opts.bindTLS(flags)
-	flags.DurationVar(&opts.shutdownDelay, "shutdown-delay-duration", 0,
-		"how long, a `duration` such as 3s, the manager keeps serving after SIGTERM: it closes each connection to a webhook "+
-			"after the next answer, so that no request is lost when it shuts down")
-	flags.Int64Var(&opts.memoryLimit, "memory-limit", 0, "`bytes` that the container may use; the Go runtime stays below nine tenths "+
-		"of them. 0 leaves it to GOMEMLIMIT")
-	flags.IntVar(&opts.concurrency, "concurrency", 20, "`number` of CronJobs that are reconciled at once")
-	flags.Float64Var(&opts.qps, "kube-api-qps", -1,
-		"`number` of requests per second to the API server; negative for no limit but the API server's own priority and fairness")
-	flags.IntVar(&opts.burst, "kube-api-burst", 0, "`number` of requests in a burst above --kube-api-qps")
-	namespaces := flags.String("namespaces", "", "comma-separated `names` of the namespaces to watch; all when empty")
-	flags.BoolVar(&opts.printVersion, "version", false, "print the version and exit")
-	ctrlconfig.RegisterFlags(flags)
-	opts.zap.BindFlags(flags)
-
+	flags := opts.flagSet(getenv)
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(os.Stdout)
@@ -95,8 +63,47 @@ func parseFlags(args []string, getenv func(string) string) (*options, error) {
 	if flags.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q: there are only flags (--help lists them)", flags.Arg(0))
 	}
-	opts.namespaces = strings.FieldsFunc(*namespaces, func(r rune) bool { return r == ',' || r == ' ' })
 	return opts, opts.validate()
+}
+
+// flagSet returns the flags, which write into the options. docs/flags.md has them too.
+func (o *options) flagSet(getenv func(string) string) *flag.FlagSet {
+	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // an error prints one line, not the whole usage
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "`address` of the metrics, such as :8443; 0 for none. "+
+		"They are served over HTTPS, to authenticated clients that may GET /metrics")
+	flags.StringVar(&o.metricsCertPath, "metrics-cert-path", "",
+		"`directory` of the metrics' tls.crt and tls.key; without it, the certificate is self-signed")
+	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz; 0 for none")
+	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "`address` of /debug/pprof, such as localhost:6060; 0 for none. "+
+		"Whoever reaches it can read the manager's memory")
+	flags.BoolVar(&o.leaderElect, "leader-elect", false, "elect a leader among the replicas: only the leader reconciles")
+	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "",
+		"`namespace` of the Lease that the leader holds; when empty, the manager's own, which it knows only in a Pod")
+	flags.BoolVar(&o.enableWebhooks, "enable-webhooks", getenv("ENABLE_WEBHOOKS") != "false",
+		"serve the admission and conversion webhooks; the default is false if the environment has ENABLE_WEBHOOKS=false")
+	flags.StringVar(&o.webhookHost, "webhook-host", "", "`host` name or IP address that the webhooks are served on; all when empty")
+	flags.IntVar(&o.webhookPort, "webhook-port", 9443, "`port` of the webhooks")
+	flags.StringVar(&o.webhookCertPath, "webhook-cert-path", filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs"),
+		"`directory` of the webhooks' tls.crt and tls.key; they are read again when they change")
+	o.bindTLS(flags)
+	flags.DurationVar(&o.shutdownDelay, "shutdown-delay-duration", 0,
+		"how long, a `duration` such as 3s, the manager keeps serving after SIGTERM: it closes each connection to a webhook "+
+			"after the next answer, so that no request is lost when it shuts down")
+	flags.Int64Var(&o.memoryLimit, "memory-limit", 0, "`bytes` that the container may use; the Go runtime stays below nine tenths "+
+		"of them. 0 leaves it to GOMEMLIMIT")
+	flags.IntVar(&o.concurrency, "concurrency", 20, "`number` of CronJobs that are reconciled at once")
+	flags.Float64Var(&o.qps, "kube-api-qps", -1,
+		"`number` of requests per second to the API server; negative for no limit but the API server's own priority and fairness")
+	flags.IntVar(&o.burst, "kube-api-burst", 0, "`number` of requests in a burst above --kube-api-qps")
+	flags.Func("namespaces", "comma-separated `names` of the namespaces to watch; all when empty", func(names string) error {
+		o.namespaces = strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })
+		return nil
+	})
+	flags.BoolVar(&o.printVersion, "version", false, "print the version and exit")
+	ctrlconfig.RegisterFlags(flags)
+	o.zap.BindFlags(flags)
+	return flags
 }
 
 // bindTLS adds the flags for the TLS of metrics and webhooks.

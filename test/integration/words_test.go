@@ -27,10 +27,11 @@ var (
 	tableRow  = regexp.MustCompile("^\\| `(schedule: .*?)` \\| (.*) \\|$")
 )
 
-// documentedIn returns the rows of a page about lines of a manifest, by the heading of their table.
-func documentedIn(t *testing.T, page string) map[string][]documented {
+// documentedRows returns the rows of the page about what is refused and warned of, which are about
+// lines of a manifest, by the heading of their table.
+func documentedRows(t *testing.T) map[string][]documented {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "troubleshooting.md"))
 	require.NoError(t, err)
 	tables, heading := map[string][]documented{}, ""
 	for line := range strings.Lines(string(text)) {
@@ -80,7 +81,7 @@ func refusalOf(printed string, row int) string {
 func TestA5TheDocumentationTellsWhatIsPrintedAboutAWrongManifestOfV1(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	tables := documentedIn(t, "api-v1.md")
+	tables := documentedRows(t)
 	refused := tables["printed after `spec.schedule: Invalid value: \"…\": not a schedule: `"]
 	require.Len(t, refused, 13)
 	printed := s.printedFor("v1", refused...)
@@ -91,22 +92,28 @@ func TestA5TheDocumentationTellsWhatIsPrintedAboutAWrongManifestOfV1(t *testing.
 		assert.Equal(t, want, refusalOf(printed, i))
 	}
 	assert.NotContains(t, printed, "strconv")
+	s.assertRefusedAsDocumented("v1", tables["printed in v1"], 3)
 	s.assertUnquotedAsDocumented("v1", tables["kubectl prints | `kubectl cronjob` adds"], 2)
-	s.assertWarningsAsDocumented("v1", tables["warning"], 3)
+	s.assertWarningsAsDocumented("v1", tables["warning in v1"], 3)
 }
 
 func TestA4TheDocumentationTellsWhatIsPrintedAboutAWrongManifestOfV2(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	tables := documentedIn(t, "api-v2.md")
-	refused := tables["printed"]
-	require.Len(t, refused, 3)
-	printed := s.printedFor("v2", refused...)
-	for i, row := range refused {
-		assert.Equal(t, row.printed[0], refusalOf(printed, i))
-	}
+	tables := documentedRows(t)
+	s.assertRefusedAsDocumented("v2", tables["printed in v2"], 8)
 	s.assertUnquotedAsDocumented("v2", tables["kubectl prints | `kubectl cronjob next -f` says"], 2)
-	s.assertWarningsAsDocumented("v2", tables["warning"], 1)
+	s.assertWarningsAsDocumented("v2", tables["warning in v2"], 1)
+}
+
+// assertRefusedAsDocumented checks what kubectl prints about manifests that are refused.
+func (s *space) assertRefusedAsDocumented(version string, rows []documented, want int) {
+	s.t.Helper()
+	require.Len(s.t, rows, want)
+	printed := s.printedFor(version, rows...)
+	for i, row := range rows {
+		assert.Equal(s.t, row.printed[0], refusalOf(printed, i))
+	}
 }
 
 // assertUnquotedAsDocumented checks what kubectl and the plugin say of manifests that lack quotes.
