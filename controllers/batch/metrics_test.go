@@ -31,8 +31,8 @@ func valueOf(t *testing.T, metric prometheus.Metric) float64 {
 	return written.GetCounter().GetValue() + written.GetGauge().GetValue()
 }
 
-// A run took as long as from the creation of its Job, the tick, to its end. The end is stamped by another
-// machine, whose clock may be behind.
+// A run took as long as from the creation of its Job, the tick, to its end. The end is stamped by
+// another machine, whose clock may be behind.
 func TestO3ARunIsCountedWithItsDurationByItsResult(t *testing.T) {
 	tick := time.Date(2027, time.June, 1, 10, 0, 0, 0, time.UTC)
 	c := builders.MakeCronJob("c").Obj()

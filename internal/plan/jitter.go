@@ -40,8 +40,8 @@ func jitterLimit(c *v1.CronJob) time.Duration {
 // StartOf returns when a tick starts, with the jitter; zero for no tick.
 //
 // The next tick starts when the status says, unless the spec was edited since: another version of
-// the manager may compute another jitter, and after an upgrade the tick could already be too late for
-// its deadline.
+// the manager may compute another jitter, and after an upgrade the tick could already be too late
+// for its deadline.
 func StartOf(c *v1.CronJob, tick time.Time) time.Time {
 	if tick.IsZero() {
 		return tick

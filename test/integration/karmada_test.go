@@ -149,6 +149,7 @@ func (k *karmada) aggregated(s *space, object *unstructured.Unstructured, member
 	patch, err := json.Marshal(map[string]any{"status": status})
 	require.NoError(k.t, err)
 	stored.Namespace, stored.Name = object.GetNamespace(), object.GetName()
-	require.NoError(k.t, s.Client.Status().Patch(k.t.Context(), stored, client.RawPatch("application/merge-patch+json", patch), client.DryRunAll))
+	merge := client.RawPatch("application/merge-patch+json", patch)
+	require.NoError(k.t, s.Client.Status().Patch(k.t.Context(), stored, merge, client.DryRunAll))
 	return stored.Status
 }

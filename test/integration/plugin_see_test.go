@@ -264,3 +264,20 @@ func TestPluginLogsFollowARunToItsEnd(t *testing.T) {
 	require.NoError(t, s.Client.Delete(t.Context(), job, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	assert.Contains(t, following.wait().fails(1), "waiting for job.batch/"+job.Name+": was deleted")
 }
+
+// A Job that is created suspended is as one that Kueue holds.
+func TestPluginShowsARunAsQueuedWhileItsJobIsSuspended(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	c := s.cronJob("c").Schedule(nextYear).Obj()
+	c.Spec.JobTemplate.Spec.Suspend = new(true)
+	s.create(c)
+	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonScheduled)
+	job := s.runNow("c")
+	s.eventually(func() bool { return len(s.activeNames("c")) == 1 }, "it is not counted as active")
+	assert.Equal(t, v1.RunRunning, s.get("c").Status.RecentRuns[0].Result, "it has not ended")
+	assert.Contains(t, s.plugin("history", "c").succeeds(), "Queued")
+
+	require.NoError(t, s.Client.Patch(t.Context(), job, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"suspend":false}}`))))
+	assert.NotContains(t, s.plugin("history", "c").succeeds(), "Queued")
+}

@@ -29,8 +29,8 @@ const (
 )
 
 // Queued is of a run whose Job is suspended, as a queue such as Kueue does until there is room. The
-// status has Running for all runs that have not ended: to say more, it would have to be written again
-// when the queue lets the Job start.
+// status has Running for all runs that have not ended: to say more, it would have to be written
+// again when the queue lets the Job start.
 const Queued v1.RunResult = "Queued"
 
 // IsQueued reports whether a Job that has not ended is suspended, and none of its Pods runs.
