@@ -31,7 +31,14 @@ var schedules = map[string]string{
 const template = `"jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"busybox"}]}}}}`
 
 // operator is a control plane on which the manager runs.
-type operator struct{ *localcluster.Cluster }
+type operator struct {
+	*localcluster.Cluster
+
+	kubeconfig string // the manager's
+}
+
+// How long to wait for what takes a second, and how often to look.
+const wait, tick = time.Minute, time.Second / 4
 
 func start(t *testing.T) operator {
 	t.Helper()
@@ -40,11 +47,17 @@ func start(t *testing.T) operator {
 	t.Cleanup(func() { assert.NoError(t, cluster.Stop()) })
 	kubeconfig, err := cluster.AddManager(t.Context())
 	require.NoError(t, err)
-	command, err := cluster.Manager("../../bin/manager", kubeconfig)
+	return operator{cluster, kubeconfig}
+}
+
+// run starts a build of the manager.
+func (o operator) run(t *testing.T, binary string) *localcluster.Process {
+	t.Helper()
+	command, err := o.Manager(binary, o.kubeconfig)
 	require.NoError(t, err)
-	_, err = cluster.Run(t.Context(), command)
+	process, err := o.Run(t.Context(), command)
 	require.NoError(t, err)
-	return operator{cluster}
+	return process
 }
 
 // create creates a CronJob in a version, by kubectl.
@@ -76,6 +89,7 @@ func (o operator) when(t *testing.T, version, name string) string {
 
 func TestC10ThreeVersionsOnARealAPIServer(t *testing.T) {
 	o := start(t)
+	o.run(t, "../../bin/manager")
 	for written, spec := range schedules {
 		out, err := o.create(t, written, "written-in-"+written, spec)
 		require.NoError(t, err, out)
@@ -88,11 +102,16 @@ func TestC10ThreeVersionsOnARealAPIServer(t *testing.T) {
 	assert.Contains(t, out, `spec.schedule: Invalid value: "at 25:00": not a schedule`, "A4")
 
 	now := time.Now().UTC()
-	soon := []string{now.Add(time.Minute).Format("15:04"), now.Add(2 * time.Minute).Format("15:04")}
-	out, err = o.create(t, "v3", "soon", fmt.Sprintf(`{"schedule":{"times":[%q,%q]}}`, soon[0], soon[1]))
+	o.startsAJob(t, "v3", fmt.Sprintf(`{"schedule":{"times":[%q,%q]}}`, now.Add(time.Minute).Format("15:04"), now.Add(2*time.Minute).Format("15:04")))
+}
+
+// startsAJob creates a CronJob that is due soon, and waits for a Job.
+func (o operator) startsAJob(t *testing.T, version, spec string) {
+	t.Helper()
+	out, err := o.create(t, version, "soon", spec)
 	require.NoError(t, err, out)
 	require.Eventually(t, func() bool {
 		jobs := &batchv1.JobList{}
 		return o.Client.List(t.Context(), jobs, client.InNamespace("default")) == nil && len(jobs.Items) > 0
-	}, 3*time.Minute, time.Second, "the operator starts a Job")
+	}, 3*time.Minute, tick, "the operator starts a Job")
 }

@@ -60,7 +60,7 @@ func (o *object) translate(from, to *Spoke) (values, converted []string) {
 	o.spec.set(from.Members.Value, "")
 	o.spec.set(from.Members.List, "")
 	o.spec.set(to.Members.Value, "") // one that the first version does not have would get a meaning
-	if from.Members.List == "" && len(elements(o.spec.get(to.Members.List))) > 0 {
+	if len(elements(o.spec.get(to.Members.List))) > 0 {
 		o.spec.set(to.Members.List, "")
 	}
 	if value == "null" || converted[0] != "" {
@@ -155,6 +155,7 @@ func (o *object) restore(values, converted []string, from, to *Spoke) []string {
 	if len(meant) != len(kept) {
 		return converted
 	}
+	dropUnclear(kept, meant, wanted, from.none)
 	restored, moved := slices.Clone(converted), map[string][]string{}
 	stays := func(i int) bool { return i < len(kept) && i < len(wanted) && meant[i] == wanted[i] }
 	for i := range kept {
@@ -162,10 +163,11 @@ func (o *object) restore(values, converted []string, from, to *Spoke) []string {
 			moved[meant[i]] = append(moved[meant[i]], kept[i])
 		}
 	}
+	isNone := func(original string) bool { return original == "null" || original == to.none }
 	for i, value := range wanted {
 		if stays(i) {
 			restored[i] = kept[i]
-		} else if originals := moved[value]; len(originals) > 0 && (i > 0 || originals[0] != "null") { // there, null is none
+		} else if originals := moved[value]; len(originals) > 0 && (i > 0 || !isNone(originals[0])) {
 			restored[i], moved[value] = originals[0], originals[1:]
 		}
 	}
@@ -176,6 +178,29 @@ func (o *object) restore(values, converted []string, from, to *Spoke) []string {
 		}
 	}
 	return restored
+}
+
+// dropUnclear has the kept elements that a version can't express mean nothing if some of them were
+// deleted there, and others not. They look alike, so unless they are the same, nobody can tell which
+// are left. Those get no text, and are refused like any other element that says nothing.
+func dropUnclear(kept, meant, wanted []string, none string) {
+	var unclear []int
+	isSame, isInPlace := true, len(meant) == len(wanted) // no other element was edited
+	for i := 1; i < len(meant); i++ {
+		if meant[i] == none {
+			unclear = append(unclear, i)
+			isSame = isSame && kept[i] == kept[unclear[0]]
+		} else {
+			isInPlace = isInPlace && meant[i] == wanted[i]
+		}
+	}
+	left := slices.DeleteFunc(slices.Clone(wanted[1:]), func(value string) bool { return value != none })
+	if isSame || isInPlace || len(left) >= len(unclear) {
+		return
+	}
+	for _, i := range unclear {
+		meant[i] = "?" // no JSON
+	}
 }
 
 // dropStale drops the annotations of a hub object, with these values, that don't convert to them.

@@ -92,20 +92,15 @@ func each[F, T any](list []F, convert func(F) T) []T {
 	return converted
 }
 
-// NewSpoke gives a spoke its codec. V is any Go type whose JSON is an object. Its JSON must
-// tell apart whatever the version can read: a field that is set to its zero value is not left out.
+// NewSpoke gives a spoke its codec. V is any Go type whose JSON is an object or a text. Its JSON
+// must tell apart whatever the version can read: a field that is set to its zero value is not left out.
 func NewSpoke[V any](s Spoke, codec Codec[V]) Spoke {
 	var zero V
 	none := encode(zero)
 	s.none = none
 	s.read = func(values []string) (canonical, texts []string) {
-		decoded := make([]V, len(values))
-		for i, value := range values {
-			if utiljson.Unmarshal([]byte(value), &decoded[i]) != nil {
-				decoded[i] = zero
-			}
-		}
-		canonical = elements(encode(decoded))
+		decoded := each(values, decode[V])
+		canonical = each(decoded, encode[V])
 		for i, value := range values {
 			if canonical[i] == none && value != none {
 				canonical[i] = value // it can't be read
@@ -117,7 +112,7 @@ func NewSpoke[V any](s Spoke, codec Codec[V]) Spoke {
 		return canonical, codec.Join(decoded)
 	}
 	s.write = func(texts []string) []string {
-		values := elements(encode(codec.Split(texts)))
+		values := each(codec.Split(texts), encode[V])
 		if texts[0] == "" && values[0] == none {
 			values[0] = ""
 		}
@@ -126,22 +121,14 @@ func NewSpoke[V any](s Spoke, codec Codec[V]) Spoke {
 	return s
 }
 
-// readTexts and writeTexts are those of the hub, whose values are texts. An empty one is none.
-func readTexts(values []string) (canonical, texts []string) {
-	texts = each(values, textOf)
-	canonical = writeTexts(texts)
-	for i, value := range values {
-		if value != "" && value[0] != '"' {
-			canonical[i] = value // it can't be read
-		}
+// decode returns the value that JSON has; the zero value if it can't be read.
+func decode[V any](raw string) (value V) {
+	if text, isText := any(&value).(*string); isText { // it costs less
+		*text = textOf(raw)
+	} else if utiljson.Unmarshal([]byte(raw), &value) != nil {
+		return *new(V)
 	}
-	return canonical, texts
-}
-
-func writeTexts(texts []string) []string {
-	values := each(texts, quote)
-	values[0] = strings.TrimPrefix(values[0], `""`)
-	return values
+	return value
 }
 
 // APIVersions returns those of all versions, that of the hub first.
@@ -149,10 +136,11 @@ func (t Table) APIVersions() []string {
 	return append([]string{t.Hub.APIVersion}, each(t.Spokes, func(s Spoke) string { return s.APIVersion })...)
 }
 
-// versions returns all of them, the hub first.
+// versions returns all of them, the hub first: its values are the texts.
 func (t Table) versions() []Spoke {
-	all := append([]Spoke{{read: readTexts, write: writeTexts}}, t.Spokes...)
-	all[0].APIVersion, all[0].Object, all[0].Members = t.Hub.APIVersion, t.Hub.Object, t.Hub.Members
+	same := func(text string) string { return text }
+	hub := NewSpoke(Spoke{APIVersion: t.Hub.APIVersion, Object: t.Hub.Object, Members: t.Hub.Members}, Each(same, same))
+	all := append([]Spoke{hub}, t.Spokes...)
 	for i := range all {
 		all[i].keys = t.Hub.AnnotationsOf(all[i].APIVersion)
 	}

@@ -4,6 +4,7 @@
 package spoke_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -161,6 +162,38 @@ func TestTheLawsHoldForAKindThatIsNoCronJob(t *testing.T) {
 	laws(t, alarmVersions, alarms()...)
 }
 
+// specV4 has texts such as "9h" and "9h05".
+type specV4 struct {
+	At    string   `json:"at,omitempty"`
+	AndAt []string `json:"andAt,omitempty"`
+}
+
+func TestTheLawsHoldForAVersionOfTextsWhoseMembersHaveOtherNames(t *testing.T) {
+	short := func(text string) string {
+		if hour, minute, ok := strings.Cut(text, ":"); ok {
+			return hour + "h" + strings.TrimPrefix(minute, "00")
+		}
+		return ""
+	}
+	long := func(text string) string {
+		if hour, minute, ok := strings.Cut(text, "h"); ok {
+			return hour + ":" + cmp.Or(minute, "00")
+		}
+		return ""
+	}
+	table := spoke.Table{Hub: alarmVersions.Hub, Spokes: []spoke.Spoke{spoke.NewSpoke(spoke.Spoke{
+		APIVersion: "toy.example.com/v4", Object: &alarm[specV4]{}, Members: spoke.Members{Value: "at", List: "andAt"},
+	}, spoke.Each(short, long))}}
+	samples := alarms()
+	for _, spec := range []string{
+		`"at":"9h05","andAt":["9h","09h00"]`, `"at":"","andAt":["",""]`, `"at":"{}"`, `"at":{"hour":"9"},"andAt":[{},5,null]`, `"andAt":5`, `"at":null`,
+		`"at":"9h","moreRings":["9:05"]`, `"andAt":["9h"],"ring":"9:05","moreRings":[{"hour":"9"}]`,
+	} {
+		samples = append(samples, object("v4", ``, spec))
+	}
+	laws(t, table, samples...)
+}
+
 func FuzzTheLawsHoldForAKindThatIsNoCronJob(f *testing.F) {
 	fuzzLaws(f, alarmVersions, alarms()...)
 }
@@ -186,6 +219,24 @@ func TestC11AnEditOfOneTimeLeavesTheSpellingOfTheOthers(t *testing.T) {
 	assertConverts(t, object("v3", kept, `"at":{"times":["12:00","09:05","12:00"]}`), "v1", object("v1", ``, `"ring":"noon","moreRings":["09:05","noon"]`))
 	assertConverts(t, object("v3", kept, `"at":{"times":["12:00","17:30","12:00"]}`), "v1", object("v1", ``, `"ring":"noon","moreRings":["17:30","noon"]`))
 	assertConverts(t, object("v3", kept, `"at":{"times":["12:01","09:05"]}`), "v1", object("v1", ``, `"ring":"12:01","moreRings":["09:05"]`))
+}
+
+func TestC11WhichOfTheElementsThatAVersionCanNotExpressWasDeletedIsNotGuessed(t *testing.T) {
+	const nine, ten = `{"hour":"9","minute":"05"}`, `{"hour":"10","minute":"00"}`
+	for _, test := range []struct{ kept, edited, want string }{
+		{`"never","9:05","ever"`, `{},` + nine + `,{}`, `"never","9:05","ever"`},
+		{`"never","9:05","ever"`, nine + `,{}`, `"9:05",""`},
+		{`"never","9:05","ever"`, `{},` + nine, `"","9:05"`},
+		{`"never","9:05","ever"`, nine + `,{},` + ten, `"9:05","","10:00"`},
+		{`"never","9:05","ever"`, nine, `"9:05"`},
+		{`"never","9:05","ever"`, `{},{}`, `"never","ever"`},
+		{`"never","9:05","ever"`, ten + `,` + nine + `,{}`, `"10:00","9:05","ever"`},
+		{`"never","9:05","never"`, nine + `,{}`, `"9:05","never"`},
+	} {
+		kept := `"toy.example.com/more-rings-v1":"[` + strings.ReplaceAll(test.kept, `"`, `\"`) + `]"`
+		assertConverts(t, object("v2", kept, `"ring":`+ten+`,"moreRings":[`+test.edited+`]`), "v1",
+			object("v1", ``, `"ring":"10:00","moreRings":[`+test.want+`]`))
+	}
 }
 
 func TestC11AnEditInOneVersionEndsTheSpellingOfOthers(t *testing.T) {

@@ -31,7 +31,7 @@ func cronJobs() []string {
 		return `{"apiVersion":"` + version + `","kind":"CronJob","metadata":{` + metadata + `},"spec":{` + spec +
 			`"jobTemplate":{"spec":{"template":{"spec":{"containers":[{"name":"main"}]}}}}}}`
 	}
-	hub, spoke := v1.GroupVersion.String(), v2.GroupVersion.String()
+	hub, spoke := batch.Versions.Hub.APIVersion, v2.GroupVersion.String()
 	all := []string{`{"apiVersion":"` + hub + `","kind":"CronJob"}`, `{"apiVersion":"` + spoke + `","kind":"CronJob","metadata":{"labels":5},"spec":null}`}
 	for _, text := range []string{
 		"", "* * * * *", "*/5 9-17 * * 1-5", "@hourly", "@every 90m", "@every ", "0  9 * * *", " \t", "garbage", "null", "{}", `{"minute":0}`, `{"minute":"0"}`,

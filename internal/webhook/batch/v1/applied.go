@@ -25,7 +25,7 @@ func warnMerged(before, after *v1.CronJob) admission.Warnings {
 	if manifest == "" || manifest == before.Annotations[corev1.LastAppliedConfigAnnotation] {
 		return nil
 	}
-	hub, err := batch.Versions.ConvertJSON([]byte(manifest), v1.GroupVersion.String())
+	hub, err := batch.Versions.ConvertJSON([]byte(manifest), batch.Versions.Hub.APIVersion)
 	if err != nil {
 		return nil
 	}

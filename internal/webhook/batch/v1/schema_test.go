@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	"tutorial.kubebuilder.io/project/apis/batch"
-	"tutorial.kubebuilder.io/project/apis/batch/spoke"
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/schedule"
 	"tutorial.kubebuilder.io/project/internal/validate"
@@ -24,32 +24,44 @@ import (
 )
 
 // assertSameInAllForms checks that a schedule is valid as a text if and only if it is valid in each
-// version that can express it, written there by a user.
+// version that can express it, written there by a user, and that it means the same there.
 func assertSameInAllForms(t testing.TB, text string) {
 	t.Helper()
 	c := builders.MakeCronJob("c").Schedule(text).Obj()
 	inText := validate.Spec(&c.Spec, validate.Form{})
-	for _, version := range batch.Versions.Spokes {
-		written := writtenIn(t, version, c)
+	for _, version := range batch.Versions.APIVersions() {
+		written := writtenIn(t, version, text)
 		if written.Spec.Schedule == "" && len(inText) == 0 {
 			continue // the version can't express it, and keeps the text
 		}
-		inFields := validate.Spec(&written.Spec, validate.FormIn(version.APIVersion, written))
-		assert.Equal(t, len(inText) == 0, len(inFields) == 0, "C4: %q is %v in v1, and %v in %s", text, inText, inFields, version.APIVersion)
+		inFields := validate.Spec(&written.Spec, validate.FormIn(version, written))
+		assert.Equal(t, len(inText) == 0, len(inFields) == 0, "C4: %q is %v in v1, and %v in %s", text, inText, inFields, version)
+		if len(inText) == 0 {
+			want, _ := schedule.Parse(text, "")
+			got, _ := schedule.Parse(written.Spec.Schedule, "") // both are valid
+			assert.Equal(t, want, got, "C5: %q is %q in %s", text, written.Spec.Schedule, version)
+		}
 	}
 }
 
-// writtenIn returns what the hub has of a CronJob that a user writes in a version: with the
-// schedule of this one, and without the annotation that keeps its text.
-func writtenIn(t testing.TB, version spoke.Spoke, c *v1.CronJob) *v1.CronJob {
+// writtenIn returns what the hub has of a CronJob that a user writes in a version: with this
+// schedule, and without the annotation that keeps its text.
+func writtenIn(t testing.TB, apiVersion, text string) *v1.CronJob {
 	t.Helper()
-	object, hub := version.Object.DeepCopyObject(), &v1.CronJob{}
-	require.NoError(t, batch.Versions.Convert(c, object))
-	written, err := meta.Accessor(object)
-	require.NoError(t, err)
-	written.SetAnnotations(nil)
-	require.NoError(t, batch.Versions.Convert(object, hub))
-	return hub
+	hub, written := batch.Versions.Hub, unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"schedule": text}}}
+	written.SetAPIVersion(hub.APIVersion)
+	written.SetKind(hub.Kind)
+	c := &v1.CronJob{}
+	for _, to := range []string{apiVersion, hub.APIVersion} {
+		raw, err := written.MarshalJSON()
+		require.NoError(t, err)
+		raw, err = batch.Versions.ConvertJSON(raw, to)
+		require.NoError(t, err)
+		require.NoError(t, written.UnmarshalJSON(raw))
+		written.SetAnnotations(nil)
+	}
+	require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(written.Object, c))
+	return c
 }
 
 // oddFields are fields that the parser accepts or narrowly refuses.
