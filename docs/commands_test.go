@@ -153,8 +153,10 @@ func newReader(t *testing.T, cluster *localcluster.Cluster, p *page) *reader {
 	content, err := os.ReadFile(cluster.Kubeconfig)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(kubeconfig, content, 0o600))
-	r.env = append(cluster.Kubectl(t.Context()).Env, "KUBECONFIG="+kubeconfig, "HOME="+r.dir, "TZ=UTC", "GOCOVERDIR="+cluster.Dir,
-		"PATH="+filepath.Join(cluster.Dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	r.env = slices.Concat(cluster.Kubectl(t.Context()).Env, []string{
+		"KUBECONFIG=" + kubeconfig, "HOME=" + r.dir, "TZ=UTC", "GOCOVERDIR=" + cluster.Dir,
+		"PATH=" + filepath.Join(cluster.Dir, "bin") + string(filepath.ListSeparator) + os.Getenv("PATH"),
+	})
 	out, failed := r.run("kubectl create namespace " + namespace + "\nkubectl config set-context --current --namespace=" + namespace +
 		"\nkubectl wait --for=create serviceaccount/default --timeout=60s")
 	require.False(t, failed, out)
