@@ -32,7 +32,8 @@ import (
 
 // The commands of the pages that lead a reader are run as they stand there: each ```sh block in a
 // shell, in a namespace of the page. A ```text block behind it is what is printed, a ```yaml block
-// is a file if its first line is its name in a comment. An HTML comment before a ```sh block may say
+// is a file if its first line is its name in a comment. An HTML comment before a ```sh block may
+// say
 //
 //	not run: WHY             it needs what is not on this machine
 //	printed here: PATTERN    what it prints with Pods that are simulated, and so have no log
@@ -79,7 +80,8 @@ const (
 	glance   = 200 * time.Millisecond
 )
 
-// The names by which this program is the plugin and the manager: to build them takes longer than the test.
+// The names by which this program is the plugin and the manager: to build them takes longer than
+// the test.
 const (
 	pluginName  = "kubectl-cronjob"
 	managerName = "manager"
@@ -101,8 +103,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// startOperator starts a control plane that runs Jobs, and the manager. Kubectl and the plugin are in
-// the directory bin of the cluster.
+// startOperator starts a control plane that runs Jobs, and the manager. Kubectl and the plugin are
+// in the directory bin of the cluster.
 func startOperator(t *testing.T) *localcluster.Cluster {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard())
@@ -151,8 +153,10 @@ func newReader(t *testing.T, cluster *localcluster.Cluster, p *page) *reader {
 	content, err := os.ReadFile(cluster.Kubeconfig)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(kubeconfig, content, 0o600))
-	r.env = append(cluster.Kubectl(t.Context()).Env, "KUBECONFIG="+kubeconfig, "HOME="+r.dir, "TZ=UTC", "GOCOVERDIR="+cluster.Dir,
-		"PATH="+filepath.Join(cluster.Dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	r.env = slices.Concat(cluster.Kubectl(t.Context()).Env, []string{
+		"KUBECONFIG=" + kubeconfig, "HOME=" + r.dir, "TZ=UTC", "GOCOVERDIR=" + cluster.Dir,
+		"PATH=" + filepath.Join(cluster.Dir, "bin") + string(filepath.ListSeparator) + os.Getenv("PATH"),
+	})
 	out, failed := r.run("kubectl create namespace " + namespace + "\nkubectl config set-context --current --namespace=" + namespace +
 		"\nkubectl wait --for=create serviceaccount/default --timeout=60s")
 	require.False(t, failed, out)

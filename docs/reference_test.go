@@ -18,9 +18,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The reference of the API is written by hand. A generator (github.com/elastic/crd-ref-docs v0.3.0) was
-// tried: it repeats what `kubectl explain` prints, has the fields that both versions share three times,
-// and knows nothing of messages, conditions, events and annotations, which are most of the pages.
+// The reference of the API is written by hand. A generator was tried,
+// github.com/elastic/crd-ref-docs v0.3.0: it repeats what `kubectl explain` prints, has the fields
+// that both versions share three times, and knows nothing of messages, conditions, events and
+// annotations, which are most of the pages.
 func TestTheReferenceHasEachFieldOfTheAPI(t *testing.T) {
 	source, err := os.ReadFile("../config/crd/bases/batch.tutorial.kubebuilder.io_cronjobs.yaml")
 	require.NoError(t, err)
@@ -49,7 +50,8 @@ func TestTheReferenceHasEachFieldOfTheAPI(t *testing.T) {
 	}
 }
 
-// firstColumn returns what is marked as code in the first column of the first table under a heading.
+// firstColumn returns what is marked as code in the first column of the first table under a
+// heading.
 func (p *page) firstColumn(heading string) (cells []string) {
 	current, isDone := "", false
 	each(p, func(node ast.Node) {
