@@ -84,7 +84,7 @@ func (n names) validate() error {
 		"group", n.group, "a group that begins with another word than the kind: packages get this name, and variables the kind's")
 	check(!isKind(n.kind) || !isName(lowerFirst(n.kind)),
 		"kind", n.kind, "a word with a capital, as Backup, that is no word of Go in lower case")
-	check(!isLabel(n.plural) || n.plural == strings.ToLower(n.kind) || n.plural[0] != strings.ToLower(n.kind + "-")[0],
+	check(!isLabel(n.plural) || strings.EqualFold(n.plural, n.kind) || n.plural[0] != strings.ToLower(n.kind + "-")[0],
 		"plural", n.plural, "the plural of the kind in lower case, as backups, other than the singular")
 	check(!isLabel(n.short), "short", n.short, "a short name in lower case, as bk")
 	check(!isLabel(n.project) || len(n.project) > 27,

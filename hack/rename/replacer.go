@@ -133,7 +133,7 @@ func (r replacer) file(name string) error {
 			}
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(renamed), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(renamed), 0o750); err != nil {
 		return err
 	}
 	if renamed != name {
