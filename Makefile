@@ -63,8 +63,8 @@ manifests: ## Generate the CRD, the manager's role and the webhook configuration
 
 .PHONY: chart
 chart: ## Copy into the Helm chart what it takes from config.
-	cp config/crd/bases/*_cronjobs.yaml config/webhook/manifests.yaml config/rbac/role.yaml config/rbac/cronjob_*_role.yaml config/prometheus/rules.yaml charts/project/files/
-	cp config/grafana/*.json charts/project/files/dashboards/
+	cp config/crd/bases/*_cronjobs.yaml config/webhook/manifests.yaml config/rbac/role.yaml config/rbac/cronjob_*_role.yaml config/prometheus/rules.yaml charts/cronjob-operator/files/
+	cp config/grafana/*.json charts/cronjob-operator/files/dashboards/
 
 .PHONY: generate
 generate: ## Generate the DeepCopy methods and copy Go's time zones.

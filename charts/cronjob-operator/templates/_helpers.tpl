@@ -1,5 +1,5 @@
 {{/* The beginning of the objects' names. */}}
-{{- define "project.fullname" -}}
+{{- define "cronjob-operator.fullname" -}}
 {{- $chart := .Values.nameOverride | default .Chart.Name -}}
 {{- $release := .Release.Name | replace "." "-" -}}
 {{- if .Values.fullnameOverride -}}
@@ -15,8 +15,8 @@
 The name of an object: (list $ "webhook-service"). A name longer than the 63 characters of a label is cut
 in the middle; a checksum keeps it different from others that are cut there.
 */}}
-{{- define "project.resourceName" -}}
-{{- $fullname := include "project.fullname" (index . 0) -}}
+{{- define "cronjob-operator.resourceName" -}}
+{{- $fullname := include "cronjob-operator.fullname" (index . 0) -}}
 {{- $name := printf "%s-%s" $fullname (index . 1) -}}
 {{- if gt (len $name) 63 -}}
 {{- $room := int (sub 53 (len (index . 1))) -}}
@@ -25,10 +25,11 @@ in the middle; a checksum keeps it different from others that are cut there.
 {{- $name -}}
 {{- end -}}
 
-{{/* The labels of every object. The alerts expect the value of app.kubernetes.io/name as job. */}}
-{{- define "project.labels" -}}
+{{/* The labels of every object. app.kubernetes.io/name is that of config/default, whatever the chart is called: it selects
+the Pods, which can't be changed, and the alerts and dashboards expect it as job. */}}
+{{- define "cronjob-operator.labels" -}}
 {{- $labels := dict
-  "app.kubernetes.io/name" .Chart.Name
+  "app.kubernetes.io/name" "project"
   "app.kubernetes.io/instance" .Release.Name
   "app.kubernetes.io/version" .Chart.AppVersion
   "app.kubernetes.io/managed-by" .Release.Service
@@ -37,12 +38,12 @@ in the middle; a checksum keeps it different from others that are cut there.
 {{- end -}}
 
 {{/* The labels that select the manager's Pods. */}}
-{{- define "project.selectorLabels" -}}
-app.kubernetes.io/name: {{ .Chart.Name }}
+{{- define "cronjob-operator.selectorLabels" -}}
+app.kubernetes.io/name: project
 control-plane: controller-manager
 {{- end -}}
 
-{{- define "project.image" -}}
+{{- define "cronjob-operator.image" -}}
 {{- if .Values.image.digest -}}
 {{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
 {{- else -}}
@@ -50,24 +51,24 @@ control-plane: controller-manager
 {{- end -}}
 {{- end -}}
 
-{{- define "project.serviceAccountName" -}}
+{{- define "cronjob-operator.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create -}}
-{{- .Values.serviceAccount.name | default (include "project.resourceName" (list . "controller-manager")) -}}
+{{- .Values.serviceAccount.name | default (include "cronjob-operator.resourceName" (list . "controller-manager")) -}}
 {{- else -}}
 {{- .Values.serviceAccount.name | default "default" -}}
 {{- end -}}
 {{- end -}}
 
 {{/* The Secret with the certificate of the webhooks and the metrics. */}}
-{{- define "project.certificateSecret" -}}
+{{- define "cronjob-operator.certificateSecret" -}}
 {{- .Values.webhook.existingSecret | default "webhook-server-cert" -}}
 {{- end -}}
 
 {{/* How the API server calls a webhook: (list $ "/convert"). cert-manager injects its caBundle. */}}
-{{- define "project.clientConfig" -}}
+{{- define "cronjob-operator.clientConfig" -}}
 {{- $root := index . 0 -}}
 service:
-  name: {{ include "project.resourceName" (list $root "webhook-service") }}
+  name: {{ include "cronjob-operator.resourceName" (list $root "webhook-service") }}
   namespace: {{ $root.Release.Namespace | quote }}
   path: {{ index . 1 }}
 {{- if not $root.Values.certManager.enabled }}
@@ -76,12 +77,12 @@ caBundle: {{ $root.Values.webhook.caBundle | b64enc }}
 {{- end -}}
 
 {{/* Has cert-manager inject the CA of the certificate. */}}
-{{- define "project.injectCA" -}}
-cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "project.resourceName" (list . "serving-cert") }}
+{{- define "cronjob-operator.injectCA" -}}
+cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "cronjob-operator.resourceName" (list . "serving-cert") }}
 {{- end -}}
 
 {{/* The replicas that a value of the disruption budget means: (list value replicaCount). */}}
-{{- define "project.replicas" -}}
+{{- define "cronjob-operator.replicas" -}}
 {{- $value := index . 0 | toString -}}
 {{- if hasSuffix "%" $value -}}
 {{- $percent := trimSuffix "%" $value | int -}}
@@ -92,7 +93,7 @@ cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "project.res
 {{- end -}}
 
 {{/* Refuses values that contradict each other. The schema checks each value by itself. */}}
-{{- define "project.validate" -}}
+{{- define "cronjob-operator.validate" -}}
 {{- $hasOwnCertificate := or .Values.webhook.existingSecret .Values.webhook.caBundle -}}
 {{- if and .Values.certManager.enabled $hasOwnCertificate -}}
 {{- fail "webhook.existingSecret and webhook.caBundle need certManager.enabled=false: only one of them can provide the certificate" -}}
@@ -113,18 +114,18 @@ cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "project.res
 {{- fail "kubeAPI.qps needs kubeAPI.burst" -}}
 {{- end -}}
 {{- if .Values.podDisruptionBudget.enabled -}}
-{{- include "project.validateBudget" . -}}
+{{- include "cronjob-operator.validateBudget" . -}}
 {{- end -}}
 {{- end -}}
 
 {{/* Refuses a disruption budget under which no node with a replica could be drained. */}}
-{{- define "project.validateBudget" -}}
+{{- define "cronjob-operator.validateBudget" -}}
 {{- $budget := .Values.podDisruptionBudget -}}
 {{- if kindIs "invalid" $budget.minAvailable -}}
-{{- if lt (include "project.replicas" (list $budget.maxUnavailable 100) | int) 1 -}}
+{{- if lt (include "cronjob-operator.replicas" (list $budget.maxUnavailable 100) | int) 1 -}}
 {{- fail "podDisruptionBudget.maxUnavailable: want at least 1, or no node with a replica could be drained" -}}
 {{- end -}}
-{{- else if ge (include "project.replicas" (list $budget.minAvailable .Values.replicaCount) | int) (int .Values.replicaCount) -}}
+{{- else if ge (include "cronjob-operator.replicas" (list $budget.minAvailable .Values.replicaCount) | int) (int .Values.replicaCount) -}}
 {{- fail (printf "podDisruptionBudget.minAvailable %v: want less than replicaCount (%v), or no node with a replica could be drained" $budget.minAvailable .Values.replicaCount) -}}
 {{- end -}}
 {{- end -}}
