@@ -27,6 +27,9 @@ RUN /tmp/audit -licenses=licenses manager
 
 # It has certificates and a passwd file. The time zones of schedules are in the binary.
 FROM ${BASE_IMAGE}
+ARG VERSION=dev
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title=cronjob-operator org.opencontainers.image.version=${VERSION} org.opencontainers.image.revision=${REVISION} org.opencontainers.image.licenses=Apache-2.0
 WORKDIR /
 COPY --from=builder /workspace/manager .
 COPY --from=builder /workspace/licenses licenses

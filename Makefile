@@ -1,11 +1,14 @@
-# The image, what builds it (docker, podman or buildah), and the platforms of `make docker-buildx`.
+# The image, and what builds it: docker, podman or buildah.
 IMG ?= controller:latest
 CONTAINER_TOOL ?= docker
-PLATFORMS ?= linux/amd64,linux/arm64
 # The version that the binaries and the image print.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # What deploy, undeploy and build-installer build: config/default, or one of config/overlays.
 OVERLAY ?= config/default
+# Where a release's image and chart, and its files, are going to be. The defaults are made from the
+# module's path and serve nothing: set your own.
+REGISTRY ?= tutorial.kubebuilder.io/project
+RELEASE_URL ?= https://tutorial.kubebuilder.io/project/releases/$(VERSION)
 # How long `make fuzz` spends on each fuzz target.
 FUZZTIME ?= 1m
 ignore-not-found ?= true
@@ -15,7 +18,7 @@ ignore-not-found ?= true
 #   K8S                   a minor version: test, demo, chaos-smoke and all else that starts a control plane
 #                         takes that of hack/controlplane/releases, and not the newest
 #   FORCE=1               has uninstall and undeploy delete the CronJobs in the cluster
-#   RELEASE_URL           the URL below which the archives of build-krew will be
+#   COSIGN_KEY            the key that release and release-push sign with: a file, env://NAME or a KMS's URI
 #   VULNDB                where audit looks up vulnerabilities: https://vuln.go.dev or file:///…
 #   RUNARGS, BENCHARGS, CHAOSARGS  further arguments of run, bench and chaos
 #   TESTARGS              further arguments of `go test` in test, test-e2e and test-ui
@@ -37,7 +40,8 @@ ifeq ($(notdir $(CONTAINER_TOOL)),buildah)
 GO_IMAGE := $(or $(GO_IMAGE),golang:1.26)
 BASE_IMAGE := $(or $(BASE_IMAGE),gcr.io/distroless/static:nonroot)
 endif
-IMAGE_ARGS = $(foreach name,VERSION GO_IMAGE BASE_IMAGE,$(if $($(name)),--build-arg $(name)=$($(name))))
+REVISION = $(shell git rev-parse HEAD 2>/dev/null)
+IMAGE_ARGS = $(foreach name,VERSION REVISION GO_IMAGE BASE_IMAGE,$(if $($(name)),--build-arg $(name)=$($(name))))
 
 # Without kubectl on the PATH, the control plane's, which the targets that need it build.
 KUBECTL ?= $(or $(shell which kubectl 2>/dev/null),$(K8S_BIN)/kubectl)
@@ -66,8 +70,8 @@ manifests: ## Generate the CRD, the manager's role and the webhook configuration
 
 .PHONY: chart
 chart: ## Copy into the Helm chart what it takes from config.
-	cp config/crd/bases/*_cronjobs.yaml config/webhook/manifests.yaml config/rbac/role.yaml config/rbac/cronjob_*_role.yaml config/prometheus/rules.yaml charts/project/files/
-	cp config/grafana/*.json charts/project/files/dashboards/
+	cp config/crd/bases/*_cronjobs.yaml config/webhook/manifests.yaml config/rbac/role.yaml config/rbac/cronjob_*_role.yaml config/prometheus/rules.yaml charts/cronjob-operator/files/
+	cp config/grafana/*.json charts/cronjob-operator/files/dashboards/
 
 .PHONY: generate
 generate: ## Generate the DeepCopy methods and copy Go's time zones.
@@ -85,7 +89,7 @@ vet: ## Run go vet.
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters.
 	$(GOLANGCI_LINT) run --build-tags=addversion,e2e,ui
-	for module in hack/audit hack/chart/helmtest test/alerts; do (cd "$$module" && $(CURDIR)/$(GOLANGCI_LINT) run); done
+	for module in hack/audit hack/chart/helmtest hack/release test/alerts; do (cd "$$module" && $(CURDIR)/$(GOLANGCI_LINT) run); done
 
 .PHONY: lint-fix
 lint-fix: $(GOLANGCI_LINT) ## Run the linters and apply their fixes.
@@ -131,6 +135,10 @@ test-addversion: control-plane-test $(GOLANGCI_LINT) ## Add a version v3 to a co
 .PHONY: test-rename
 test-rename: control-plane-test $(GOLANGCI_LINT) ## Give a copy of the tree other names by docs/copy.md, and test it: about 3 minutes.
 	test/rename/run
+
+.PHONY: test-release
+test-release: ## Make a release of the newest commit twice, push, sign and verify it: 2 minutes, the first time longer.
+	go -C hack/release test -count=1 -timeout=60m $(TESTARGS) ./...
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME.
@@ -210,12 +218,6 @@ audit-image: audit-binaries ## Check the image IMG: that this source and VERSION
 	CONTAINER_TOOL='$(CONTAINER_TOOL)' hack/audit/image '$(IMG)'
 	$(call check-linked,bin/image/manager)
 
-# A binary does not say its VERSION: audit-image has checked that this one makes the same bytes.
-.PHONY: sbom
-sbom: audit-image ## Run audit-image, then write the SBOM of the manager in the image IMG to dist/sbom.cdx.json (CycloneDX).
-	@mkdir -p dist
-	bin/audit/audit -policy=hack/audit/policy.yaml -sbom=dist/sbom.cdx.json -version='$(VERSION)' bin/image/manager
-
 ##@ Build
 
 .PHONY: build
@@ -226,10 +228,6 @@ build: ## Build the manager: bin/manager.
 build-plugin: ## Build the kubectl plugin: bin/kubectl-cronjob, and bin/kubectl_complete-cronjob for completion.
 	CGO_ENABLED=0 go build -ldflags "$(LDFLAGS)" -o bin/kubectl-cronjob ./cmd/kubectl-cronjob
 	install -m 755 cmd/kubectl-cronjob/kubectl_complete-cronjob bin/kubectl_complete-cronjob
-
-.PHONY: build-krew
-build-krew: bin/audit/audit ## Write the plugin's release for krew to dist/krew: a manifest, and archives to publish at RELEASE_URL.
-	VERSION='$(VERSION)' RELEASE_URL='$(RELEASE_URL)' hack/krew/release dist/krew
 
 .PHONY: run
 run: build $(BUILT_KUBECTL) ## Run the manager from here against the current cluster. Without certificates: make run ENABLE_WEBHOOKS=false
@@ -244,15 +242,25 @@ docker-build: ## Build the image IMG.
 docker-push: ## Push the image IMG.
 	$(CONTAINER_TOOL) push $(IMG)
 
-.PHONY: docker-buildx
-docker-buildx: ## Build and push the image IMG for all PLATFORMS.
-	CONTAINER_TOOL='$(CONTAINER_TOOL)' PLATFORMS='$(PLATFORMS)' hack/docker-buildx '$(IMG)' $(IMAGE_ARGS)
-
 .PHONY: build-installer
 build-installer: ## Write all that `make deploy` applies, with the image IMG, to dist/install.yaml.
 	$(image-overlay)
 	@mkdir -p dist
 	$(KUSTOMIZE) build bin/overlay >dist/install.yaml
+
+##@ Release (docs/releases.md)
+
+.PHONY: release bin/release/release
+release: bin/audit/audit bin/release/release ## Make the release VERSION=v1.2.3 of the commit in dist, offline. With COSIGN_KEY, also sign it.
+	VERSION='$(VERSION)' REGISTRY='$(REGISTRY)' RELEASE_URL='$(RELEASE_URL)' hack/release/build dist
+	$(if $(COSIGN_KEY),COSIGN_KEY='$(COSIGN_KEY)' hack/release/sign dist)
+
+bin/release/release:
+	@go build -C hack/release -o ../../$@ .
+
+.PHONY: release-push
+release-push: ## Push the image and the chart in dist to REGISTRY. With COSIGN_KEY, also sign them there.
+	COSIGN_KEY='$(COSIGN_KEY)' hack/release/push dist '$(REGISTRY)'
 
 ##@ Deployment
 

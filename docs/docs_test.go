@@ -62,8 +62,8 @@ func TestEachPageNamesTheVersionsOfKubernetesThatAreTested(t *testing.T) {
 	assert.Contains(t, contents(t, "../.github/workflows/ci.yml"), `k8s: ["`+strings.Join(minors[1:], `", "`)+`"]`)
 
 	oldest := minors[len(minors)-1]
-	assert.Contains(t, contents(t, "../charts/project/Chart.yaml"), `kubeVersion: ">=`+oldest+`.0-0"`)
-	for _, page := range []string{"../README.md", "../charts/project/README.md", "operations.md"} {
+	assert.Contains(t, contents(t, "../charts/cronjob-operator/Chart.yaml"), `kubeVersion: ">=`+oldest+`.0-0"`)
+	for _, page := range []string{"../README.md", "../charts/cronjob-operator/README.md", "operations.md"} {
 		words := strings.Join(strings.Fields(contents(t, page)), " ")
 		assert.Contains(t, words, "Kubernetes "+oldest+" or later", page)
 	}

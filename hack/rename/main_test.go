@@ -30,7 +30,7 @@ func TestANameIsReplacedWhereverItStands(t *testing.T) {
 		"kube_tutorial_cronjob_created":                               "kube_example_cronjobpolicy_created",
 		`{job="project"} or {job=\"project\"}`:                        `{job="batch-operator"} or {job=\"batch-operator\"}`,
 		"namePrefix: project-\nnamespace: project-system":             "namePrefix: batch-operator-\nnamespace: batch-operator-system",
-		"helm install project charts/project":                         "helm install batch-operator charts/batch-operator",
+		"helm install project charts/cronjob-operator":                "helm install batch-operator charts/cronjobpolicy-operator",
 		"apiVersion: batch.tutorial.kubebuilder.io/v1\nkind: CronJob": "apiVersion: ops.example.com/v1\nkind: CronJobPolicy",
 	} {
 		assert.Equal(t, want, newReplacer(before, after).replace(text))
@@ -49,7 +49,7 @@ func TestWhatIsNotOursKeepsItsName(t *testing.T) {
 }
 
 func TestWhatNothingChangesStays(t *testing.T) {
-	const text = "package batch // of CronJobs, cronjob.batch.tutorial.kubebuilder.io, tcj, charts/project"
+	const text = "package batch // of CronJobs, cronjob.batch.tutorial.kubebuilder.io, tcj, charts/cronjob-operator"
 	assert.Equal(t, text, newReplacer(before, before).replace(text))
 }
 

@@ -71,7 +71,7 @@ func newReplacer(old, to names) replacer {
 	rule(`\b`, old.short, `\b`, to.short)
 	// The name of the project, which is a word of its own as well.
 	rule(`\b`, old.project, "-", to.project)
-	rule(`(?:charts/|[nN]ame: |job: |(?:install|upgrade) )`, old.project, `\b`, to.project)
+	rule(`(?:[nN]ame: |job: |(?:install|upgrade) )`, old.project, `\b`, to.project)
 	rule("[\"'`-]", old.project, `["'\\.`+"`]", to.project)
 
 	r.rules = regexp.MustCompile(strings.Join(rules, "|"))

@@ -109,7 +109,8 @@ func TestTheChartIsAllThatHelmNeeds(t *testing.T) {
 	kubectl(t, "create", "namespace", operatorNamespace)
 	separator := strings.LastIndexAny(image, ":")
 	rendered := run(t, helmCommand, []string{
-		"template", "project", filepath.Join(root, "charts", "project"), "--namespace=" + operatorNamespace,
+		"template", "cronjob-operator", filepath.Join(root, "charts", "cronjob-operator"), "--namespace=" + operatorNamespace,
+		"--set=fullnameOverride=project", // the names of `make deploy`
 		"--set=image.repository=" + image[:separator], "--set=image.tag=" + image[separator+1:],
 	})
 	apply := kubectlCommand(t.Context(), "apply", "-f", "-")

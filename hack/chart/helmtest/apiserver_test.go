@@ -22,7 +22,9 @@ import (
 // foreign are the API groups of other operators, whose kinds this API server does not know.
 var foreign = []string{"cert-manager.io", "monitoring.coreos.com", "grafana.integreatly.org"}
 
-func TestAnAPIServerTakesTheObjects(t *testing.T) {
+// startAPIServer returns a client of a new API server with some namespaces, and the server's CA.
+func startAPIServer(t *testing.T) (c client.Client, ca []byte) {
+	t.Helper()
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		t.Skip("KUBEBUILDER_ASSETS does not say where etcd and kube-apiserver are; `make test` does")
 	}
@@ -31,11 +33,16 @@ func TestAnAPIServerTakesTheObjects(t *testing.T) {
 	config, err := environment.Start()
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, environment.Stop()) })
-	c, err := client.New(config, client.Options{})
+	c, err = client.New(config, client.Options{})
 	require.NoError(t, err)
-	for _, name := range []string{"elsewhere", "a", "b"} {
+	for _, name := range []string{"elsewhere", "project-system", "a", "b"} {
 		require.NoError(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 	}
+	return c, config.CAData
+}
+
+func TestAnAPIServerTakesTheObjects(t *testing.T) {
+	c, _ := startAPIServer(t)
 	strict := client.WithFieldValidation(client.NewDryRunClient(c), metav1.FieldValidationStrict)
 
 	for name, values := range map[string]string{

@@ -43,10 +43,10 @@ func TestTheNameAndNamespaceOfTheReleaseAreEverywhere(t *testing.T) {
 		release    release
 		wantPrefix string
 	}{
-		"a name without the chart's": {release{"other", "elsewhere", everything}, "other-project-"},
-		"a name with the chart's":    {release{"my-project", "elsewhere", everything}, "my-project-"},
-		"a name with a dot":          {release{"a.b", "elsewhere", everything}, "a-b-project-"},
-		"a namespace like a number":  {release{"other", "1e3", everything}, "other-project-"},
+		"a name without the chart's": {release{"other", "elsewhere", everything}, "other-cronjob-operator-"},
+		"a name with the chart's":    {release{"my-cronjob-operator", "elsewhere", everything}, "my-cronjob-operator-"},
+		"a name with a dot":          {release{"a.b", "elsewhere", everything}, "a-b-cronjob-operator-"},
+		"a namespace like a number":  {release{"other", "1e3", everything}, "other-cronjob-operator-"},
 		"another full name":          {release{"other", "elsewhere", "{fullnameOverride: cj, " + everything[1:]}, "cj-"},
 		"another chart's name":       {release{"other", "elsewhere", "{nameOverride: cj, " + everything[1:]}, "other-cj-"},
 	}
@@ -58,7 +58,7 @@ func TestTheNameAndNamespaceOfTheReleaseAreEverywhere(t *testing.T) {
 			raw = bytes.ReplaceAll(raw, []byte("project-"), []byte(tt.wantPrefix))
 			want := objects{}
 			require.NoError(t, json.Unmarshal(raw, &want))
-			assertSame(t, want, tt.release.with("{image: {tag: latest}}").render(t).withoutOrigin())
+			assertSame(t, want, tt.release.with("{image: {repository: controller, tag: latest}}").render(t).withoutOrigin())
 		})
 	}
 }
@@ -87,10 +87,10 @@ func TestTheObjectsHaveTheLabelsOfTheReleaseAndTheCommonOnes(t *testing.T) {
 		assert.Equal(t, "other", labels["app.kubernetes.io/instance"], key)
 		assert.Equal(t, "Helm", labels["app.kubernetes.io/managed-by"], key)
 		assert.NotEmpty(t, labels["app.kubernetes.io/version"], key)
-		assert.Regexp(t, `^project-\d`, labels["helm.sh/chart"], key)
+		assert.Regexp(t, `^cronjob-operator-\d`, labels["helm.sh/chart"], key)
 		assert.Equal(t, "a", labels["team"], key)
 	}
-	manager := find[appsv1.Deployment](t, rendered, "Deployment", "other-project-controller-manager")
+	manager := find[appsv1.Deployment](t, rendered, "Deployment", "other-cronjob-operator-controller-manager")
 	assert.Equal(t, "a", manager.Spec.Template.Labels["team"])
 	assert.NotContains(t, manager.Spec.Selector.MatchLabels, "team", "a selector can't be changed")
 }
@@ -106,8 +106,8 @@ func TestHelmLintHasNothingToSay(t *testing.T) {
 func TestTheNotesNameTheDeploymentAndTheServices(t *testing.T) {
 	_, notes, err := release{"other", "elsewhere", ownCertificate}.tryRender(t)
 	require.NoError(t, err)
-	assert.Contains(t, notes, "kubectl -n elsewhere rollout status deployment/other-project-controller-manager")
-	assert.Contains(t, notes, "other-project-webhook-service.elsewhere.svc\n")
+	assert.Contains(t, notes, "kubectl -n elsewhere rollout status deployment/other-cronjob-operator-controller-manager")
+	assert.Contains(t, notes, "other-cronjob-operator-webhook-service.elsewhere.svc\n")
 	assert.NotContains(t, notes, "<no value>")
 }
 

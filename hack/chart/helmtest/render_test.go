@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package helmtest renders the chart in charts/project with Helm's own engine, and compares what
+// Package helmtest renders the chart in charts/cronjob-operator with Helm's own engine, and compares what
 // comes out with what kustomize builds. It is a module of its own, so that nothing else depends on
 // Helm.
 package helmtest
@@ -30,7 +30,7 @@ import (
 
 const (
 	root     = "../../.."
-	chartDir = root + "/charts/project"
+	chartDir = root + "/charts/cronjob-operator"
 )
 
 // release is a chart's release.
@@ -39,8 +39,9 @@ type release struct {
 	values          string // YAML
 }
 
-// asInConfig is the release that config/default describes. The tag there is not the chart's.
-var asInConfig = release{"project", "project-system", "{image: {tag: latest}}"}
+// asInConfig is the release that config/default describes. The names and the image there are not the
+// chart's.
+var asInConfig = release{"cronjob-operator", "project-system", "{fullnameOverride: project, image: {repository: controller, tag: latest}}"}
 
 // with returns the release with further values.
 func (r release) with(values string) release {

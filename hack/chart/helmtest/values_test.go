@@ -148,13 +148,13 @@ func TestThePodsOfTheNodesNetworkListenOnPortsThatCanBeChosen(t *testing.T) {
 func TestTheImageHasATagOrADigest(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
 	for want, values := range map[string]string{
-		"controller:latest":            "{}",
-		"controller:v0.1.0":            "{image: {tag: ''}}", // the chart's appVersion
+		"cronjob-operator:v0.1.0":      "{}", // the chart's appVersion
 		"registry:5000/manager:v1.2.3": "{image: {repository: 'registry:5000/manager', tag: v1.2.3}}",
-		"controller:1.10":              "{image: {tag: '1.10'}}",
-		"controller@" + digest:         "{image: {tag: v1, digest: '" + digest + "'}}",
+		"cronjob-operator:1.10":        "{image: {tag: '1.10'}}",
+		"cronjob-operator@" + digest:   "{image: {tag: v1, digest: '" + digest + "'}}",
 	} {
-		assert.Equal(t, want, container(t, values).Image)
+		manager := find[appsv1.Deployment](t, release{"cronjob-operator", "a", values}.render(t), "Deployment", "cronjob-operator-controller-manager")
+		assert.Equal(t, want, manager.Spec.Template.Spec.Containers[0].Image)
 	}
 }
 
@@ -315,14 +315,14 @@ const injectCA = "cert-manager.io/inject-ca-from"
 
 func TestCertManagerInjectsTheCAOfTheServingCertificate(t *testing.T) {
 	rendered := release{"other", "elsewhere", "{}"}.render(t)
-	require.Contains(t, rendered, "Certificate/elsewhere/other-project-serving-cert")
+	require.Contains(t, rendered, "Certificate/elsewhere/other-cronjob-operator-serving-cert")
 	for _, key := range []string{
 		crdKey,
-		"MutatingWebhookConfiguration//other-project-mutating-webhook-configuration",
-		"ValidatingWebhookConfiguration//other-project-validating-webhook-configuration",
+		"MutatingWebhookConfiguration//other-cronjob-operator-mutating-webhook-configuration",
+		"ValidatingWebhookConfiguration//other-cronjob-operator-validating-webhook-configuration",
 	} {
 		require.Contains(t, rendered, key)
-		assert.Equal(t, "elsewhere/other-project-serving-cert", rendered[key].GetAnnotations()[injectCA], key)
+		assert.Equal(t, "elsewhere/other-cronjob-operator-serving-cert", rendered[key].GetAnnotations()[injectCA], key)
 	}
 }
 
@@ -364,29 +364,29 @@ func TestEachAlertLeadsToItsRunbookWhereverThatIsServed(t *testing.T) {
 
 func TestPrometheusReadsTheMetricsByATokenThatIsGoodForThemAlone(t *testing.T) {
 	o := release{"other", "elsewhere", "{prometheus: {servicemonitor: {enabled: true}}}"}.render(t)
-	monitor := o["ServiceMonitor/elsewhere/other-project-controller-manager-metrics-monitor"]
+	monitor := o["ServiceMonitor/elsewhere/other-cronjob-operator-controller-manager-metrics-monitor"]
 	endpoints, _, err := unstructured.NestedSlice(monitor.Object, "spec", "endpoints")
 	require.NoError(t, err)
 	require.Len(t, endpoints, 1)
 	endpoint := endpoints[0].(map[string]any)
 	assert.NotContains(t, endpoint, "bearerTokenFile", "it is deprecated, and refused where Prometheus is shared")
 	assert.Equal(t, map[string]any{
-		"type": "Bearer", "credentials": map[string]any{"name": "other-project-metrics-reader-token", "key": corev1.ServiceAccountTokenKey},
+		"type": "Bearer", "credentials": map[string]any{"name": "other-cronjob-operator-metrics-reader-token", "key": corev1.ServiceAccountTokenKey},
 	}, endpoint["authorization"])
 
-	token := find[corev1.Secret](t, o, "Secret", "other-project-metrics-reader-token")
+	token := find[corev1.Secret](t, o, "Secret", "other-cronjob-operator-metrics-reader-token")
 	assert.Equal(t, corev1.SecretTypeServiceAccountToken, token.Type)
-	assert.Equal(t, map[string]string{corev1.ServiceAccountNameKey: "other-project-metrics-reader"}, token.Annotations)
-	require.Contains(t, o, "ServiceAccount/elsewhere/other-project-metrics-reader")
-	binding := find[rbacv1.ClusterRoleBinding](t, o, "ClusterRoleBinding", "other-project-metrics-reader-rolebinding")
-	assert.Equal(t, []rbacv1.Subject{{Kind: "ServiceAccount", Name: "other-project-metrics-reader", Namespace: "elsewhere"}}, binding.Subjects)
-	assert.Equal(t, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "other-project-metrics-reader"}, binding.RoleRef)
-	require.Contains(t, o, "ClusterRole//other-project-metrics-reader")
+	assert.Equal(t, map[string]string{corev1.ServiceAccountNameKey: "other-cronjob-operator-metrics-reader"}, token.Annotations)
+	require.Contains(t, o, "ServiceAccount/elsewhere/other-cronjob-operator-metrics-reader")
+	binding := find[rbacv1.ClusterRoleBinding](t, o, "ClusterRoleBinding", "other-cronjob-operator-metrics-reader-rolebinding")
+	assert.Equal(t, []rbacv1.Subject{{Kind: "ServiceAccount", Name: "other-cronjob-operator-metrics-reader", Namespace: "elsewhere"}}, binding.Subjects)
+	assert.Equal(t, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "other-cronjob-operator-metrics-reader"}, binding.RoleRef)
+	require.Contains(t, o, "ClusterRole//other-cronjob-operator-metrics-reader")
 }
 
 func TestInNamespacesTheManagerHasNoMoreRightsThanItNeeds(t *testing.T) {
 	everywhere := find[rbacv1.ClusterRole](t, asInConfig.render(t), "ClusterRole", "project-manager-role")
-	o := release{"project", "project-system", "{namespaces: [a, b]}"}.render(t)
+	o := asInConfig.with("{namespaces: [a, b]}").render(t)
 	clusterwide := find[rbacv1.ClusterRole](t, o, "ClusterRole", "project-manager-role")
 	for _, rule := range clusterwide.Rules {
 		assert.NotEmpty(t, rule.ResourceNames, "in the whole cluster it may only look at its own CRD")
