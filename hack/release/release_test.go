@@ -96,8 +96,8 @@ func TestARelease(t *testing.T) {
 	defer server.Close()
 	r := built{registry: strings.TrimPrefix(server.URL, "http://") + "/example"}
 	keys := t.TempDir()
-	tools := toolsOnPath(t)
-	mustRun(t, keys, []string{tools, "COSIGN_PASSWORD=secret"}, "cosign", "generate-key-pair")
+	putCosignOnPath(t)
+	mustRun(t, keys, []string{"COSIGN_PASSWORD=secret"}, "cosign", "generate-key-pair")
 	key := "COSIGN_KEY=" + filepath.Join(keys, "cosign.key")
 
 	clone := makeRelease(t, r.registry, key)
@@ -116,8 +116,8 @@ func TestARelease(t *testing.T) {
 			assert.True(t, bytes.Equal(signed[name], second[name]), name)
 		}
 	})
-	t.Run("the commands of the page verify it", r.testThePage(tools))
-	t.Run("what was changed or signed by another is refused", r.testForgeries(tools))
+	t.Run("the commands of the page verify it", r.testThePage)
+	t.Run("what was changed or signed by another is refused", r.testForgeries)
 	t.Run("the image has what the Dockerfile puts into it", r.testImage)
 	t.Run("the installer names the image", r.testInstaller)
 	t.Run("the chart names the image, and Helm finds it in the registry", r.testChart)
@@ -125,13 +125,12 @@ func TestARelease(t *testing.T) {
 	t.Run("the provenance names each file and the commit", r.testProvenance)
 }
 
-// toolsOnPath returns a PATH with cosign, as users have it.
-func toolsOnPath(t *testing.T) string {
+// putCosignOnPath lets the test call it as users do.
+func putCosignOnPath(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
-	script := "#!/bin/sh\nexec go tool -modfile=" + root + "/hack/release/go.mod cosign \"$@\"\n"
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "cosign"), []byte(script), 0o700)) //nolint:gosec // it is executed
-	return "PATH=" + dir + ":" + os.Getenv("PATH")
+	mustRun(t, ".", []string{"CGO_ENABLED=0"}, "go", "build", "-o", filepath.Join(dir, "cosign"), "github.com/sigstore/cosign/v3/cmd/cosign")
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 
 // commands are those of a section of docs/releases.md.
@@ -144,30 +143,26 @@ func commands(t *testing.T, section string) string {
 	return string(found[1])
 }
 
-func (r *built) testThePage(tools string) func(t *testing.T) {
-	return func(t *testing.T) {
-		out := mustRun(t, r.dir, []string{tools, "VERSION=1.2.3", "REGISTRY=" + r.registry}, "bash", "-euo", "pipefail", "-c", commands(t, "Verify"))
-		assert.Contains(t, out, "install.yaml: OK")
-		assert.GreaterOrEqual(t, strings.Count(out, "Verified OK"), 2)
-	}
+func (r *built) testThePage(t *testing.T) {
+	out := mustRun(t, r.dir, []string{"VERSION=1.2.3", "REGISTRY=" + r.registry}, "bash", "-euo", "pipefail", "-c", commands(t, "Verify"))
+	assert.Contains(t, out, "install.yaml: OK")
+	assert.GreaterOrEqual(t, strings.Count(out, "Verified OK"), 2)
 }
 
-func (r *built) testForgeries(tools string) func(t *testing.T) {
-	return func(t *testing.T) {
-		forged := filepath.Join(t.TempDir(), "dist")
-		require.NoError(t, os.CopyFS(forged, os.DirFS(r.dir)))
-		require.NoError(t, os.WriteFile(filepath.Join(forged, "SHA256SUMS"), append(r.files["SHA256SUMS"], '\n'), 0o600))
-		require.NoError(t, os.WriteFile(filepath.Join(forged, "install.yaml"), append(r.files["install.yaml"], '\n'), 0o600))
-		mustRun(t, forged, []string{tools, "COSIGN_PASSWORD="}, "cosign", "generate-key-pair", "--output-key-prefix=other")
-		for name, command := range map[string][]string{
-			"the checksums":   {"verify-blob", "--key=cosign.pub", "--bundle=SHA256SUMS.sigstore.json", "SHA256SUMS"},
-			"a file":          {"verify-blob-attestation", "--key=cosign.pub", "--bundle=provenance.sigstore.json", "--type=slsaprovenance1", "install.yaml"},
-			"another's key":   {"verify-blob", "--key=other.pub", "--bundle=SHA256SUMS.sigstore.json", filepath.Join(r.dir, "SHA256SUMS")},
-			"another's image": {"verify", "--key=other.pub", r.registry + "/cronjob-operator:" + testVersion},
-		} {
-			out, err := execute(forged, []string{tools}, append([]string{"cosign", command[0], "--insecure-ignore-tlog"}, command[1:]...)...)
-			assert.Error(t, err, "%s: %s", name, out)
-		}
+func (r *built) testForgeries(t *testing.T) {
+	forged := filepath.Join(t.TempDir(), "dist")
+	require.NoError(t, os.CopyFS(forged, os.DirFS(r.dir)))
+	require.NoError(t, os.WriteFile(filepath.Join(forged, "SHA256SUMS"), append(r.files["SHA256SUMS"], '\n'), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(forged, "install.yaml"), append(r.files["install.yaml"], '\n'), 0o600))
+	mustRun(t, forged, []string{"COSIGN_PASSWORD="}, "cosign", "generate-key-pair", "--output-key-prefix=other")
+	for name, command := range map[string][]string{
+		"the checksums":   {"verify-blob", "--key=cosign.pub", "--bundle=SHA256SUMS.sigstore.json", "SHA256SUMS"},
+		"a file":          {"verify-blob-attestation", "--key=cosign.pub", "--bundle=provenance.sigstore.json", "--type=slsaprovenance1", "install.yaml"},
+		"another's key":   {"verify-blob", "--key=other.pub", "--bundle=SHA256SUMS.sigstore.json", filepath.Join(r.dir, "SHA256SUMS")},
+		"another's image": {"verify", "--key=other.pub", r.registry + "/cronjob-operator:" + testVersion},
+	} {
+		out, err := execute(forged, nil, append([]string{"cosign", command[0], "--insecure-ignore-tlog"}, command[1:]...)...)
+		assert.Error(t, err, "%s: %s", name, out)
 	}
 }
 
