@@ -158,7 +158,9 @@ func chartMetadata(packed []byte) ([]byte, error) {
 	return yaml.YAMLToJSON(text)
 }
 
-func pushManifest(ctx context.Context, blobs *oci.Storage, config, layer ocispec.Descriptor, annotations map[string]string) (ocispec.Descriptor, error) {
+func pushManifest(
+	ctx context.Context, blobs *oci.Storage, config, layer ocispec.Descriptor, annotations map[string]string,
+) (ocispec.Descriptor, error) {
 	return pushJSON(ctx, blobs, ocispec.MediaTypeImageManifest, ocispec.Manifest{
 		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest,
 		Config: config, Layers: []ocispec.Descriptor{layer}, Annotations: annotations,

@@ -64,12 +64,12 @@ func mustRun(t *testing.T, dir string, env []string, command ...string) string {
 
 // makeRelease makes a release of the newest commit in a clone, for two platforms of the plugin, and
 // returns the directory.
-func makeRelease(t *testing.T, registry string, args ...string) string {
+func makeRelease(t *testing.T, host string, args ...string) string {
 	t.Helper()
 	clone := filepath.Join(t.TempDir(), "clone")
 	mustRun(t, root, nil, "git", "clone", "--quiet", root, clone)
 	mustRun(t, clone, []string{"PLATFORMS=linux/amd64 windows/arm64", "COSIGN_PASSWORD=secret"}, append([]string{
-		"make", "release", "VERSION=" + testVersion, "REGISTRY=" + registry, "RELEASE_URL=" + testURL}, args...)...)
+		"make", "release", "VERSION=" + testVersion, "REGISTRY=" + host, "RELEASE_URL=" + testURL}, args...)...)
 	return clone
 }
 
@@ -136,7 +136,7 @@ func putCosignOnPath(t *testing.T) {
 // commands are those of a section of docs/releases.md.
 func commands(t *testing.T, section string) string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(root, "docs/releases.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs", "releases.md"))
 	require.NoError(t, err)
 	found := regexp.MustCompile("(?s)\n## " + section + "\n.*?```sh\n(.*?)```").FindSubmatch(page)
 	require.NotNil(t, found)

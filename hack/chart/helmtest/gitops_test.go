@@ -103,7 +103,7 @@ func TestTheManifestsForGitOpsInstallTheChartWithValuesThatItHas(t *testing.T) {
 		"flux.yaml":   {"HelmRelease", "spec.chartRef.name", "spec.values", "metadata.namespace"},
 	} {
 		t.Run(file, func(t *testing.T) {
-			text, err := os.ReadFile(filepath.Join(root, "config/gitops", file))
+			text, err := os.ReadFile(filepath.Join(root, "config", "gitops", file))
 			require.NoError(t, err)
 			all := parse(t, text)
 			var found *unstructured.Unstructured
@@ -129,7 +129,7 @@ func TestTheManifestsForGitOpsInstallTheChartWithValuesThatItHas(t *testing.T) {
 }
 
 func TestFluxKnowsEachFieldOfItsManifest(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "config/gitops/flux.yaml"))
+	text, err := os.ReadFile(filepath.Join(root, "config", "gitops", "flux.yaml"))
 	require.NoError(t, err)
 	types := map[string]any{"Namespace": &corev1.Namespace{}, "OCIRepository": &sourcev1.OCIRepository{}, "HelmRelease": &helmv2.HelmRelease{}}
 	all := parse(t, text)
