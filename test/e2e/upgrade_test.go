@@ -62,7 +62,7 @@ func TestObjectsOfTheFirstReleaseSurviveTheUpgradeAndTheWayBack(t *testing.T) {
 		// With the manager gone, v2 can't be read, and namespaces are cleared of their v2 objects:
 		// this one stays.
 		other.delete()
-	})
+	}, other.awaitGone)
 	s.requireSurvivors(uids)
 	assert.Equal(t, "0 * * * *", s.v1("edited").Spec.Schedule)
 	for name := range storedBefore {
@@ -70,7 +70,6 @@ func TestObjectsOfTheFirstReleaseSurviveTheUpgradeAndTheWayBack(t *testing.T) {
 		s.applyLabel(name, "edited-in", "v1-again")
 	}
 	s.requireSurvivors(uids)
-	other.awaitGone()
 
 	deployed(t) // and up again
 	s.requireSurvivors(uids)
@@ -90,7 +89,7 @@ func firstRelease(t *testing.T) {
 }
 
 // goBack goes back to the first release, in the order in which nothing gets stuck.
-func goBack(t *testing.T, withTheManagerGone func()) {
+func goBack(t *testing.T, withTheManagerGone, withV2Gone func()) {
 	t.Helper()
 	// 1. Nobody is asked to admit what is written any more. v1 and v2 go on.
 	kubectl(t, "delete", "mutatingwebhookconfiguration/"+mutatingName, "validatingwebhookconfiguration/"+validatingName)
@@ -100,6 +99,7 @@ func goBack(t *testing.T, withTheManagerGone func()) {
 	withTheManagerGone()
 	// 3. v2 and the conversion go.
 	firstRelease(t)
+	withV2Gone()
 	// 4. The API server can't apply to an object of which it remembers that somebody owned a field in v2.
 	objects := kubectl(t, "get", cronJobsIn("v1"), "--all-namespaces", "--no-headers", "--output=custom-columns=:.metadata.namespace,:.metadata.name")
 	for line := range strings.Lines(objects) {
