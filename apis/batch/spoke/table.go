@@ -136,10 +136,17 @@ func (t Table) APIVersions() []string {
 	return append([]string{t.Hub.APIVersion}, each(t.Spokes, func(s Spoke) string { return s.APIVersion })...)
 }
 
-// versions returns all of them, the hub first: its values are the texts.
+// versions returns all of them, the hub first: its values are the texts. An empty one is none, since
+// the Go type of the hub writes it where there is none.
 func (t Table) versions() []Spoke {
 	same := func(text string) string { return text }
 	hub := NewSpoke(Spoke{APIVersion: t.Hub.APIVersion, Object: t.Hub.Object, Members: t.Hub.Members}, Each(same, same))
+	read := hub.read
+	hub.read = func(values []string) (canonical, texts []string) {
+		canonical, texts = read(values)
+		canonical[0] = strings.TrimPrefix(canonical[0], `""`)
+		return canonical, texts
+	}
 	all := append([]Spoke{hub}, t.Spokes...)
 	for i := range all {
 		all[i].keys = t.Hub.AnnotationsOf(all[i].APIVersion)
