@@ -41,7 +41,7 @@ func TestWhatIsNotOursKeepsItsName(t *testing.T) {
 	for _, text := range []string{
 		"batchv1.CronJobSpec{}", `batchv1.SchemeGroupVersion.WithKind("CronJob")`, `"k8s.io/api/batch/v1"`, "groups=batch,resources=cronjobs",
 		"apiVersion: batch/v1\nkind: CronJob", `"apiVersion": "batch/v1", "kind": "CronJob"`, "\"apiVersion\": \"batch/v1\",\n  \"kind\": \"CronJob\"", `apiVersion: batch/v1\nkind: CronJobList`,
-		"a built-in CronJob (batch/v1)", "the CronJobs of batch/v1", "kubectl get cronjobs.batch", "cronjob.kubernetes.io/instantiate",
+		"a built-in CronJob (batch/v1)", "the CronJobs of batch/v1", "kubectl get cronjobs.batch", "kubectl create cronjob c --image=busybox", "cronjob.kubernetes.io/instantiate",
 		"this project's directory", "https://book.kubebuilder.io/multiversion-tutorial/tutorial",
 	} {
 		assert.Equal(t, text, newReplacer(before, after).replace(text))

@@ -27,7 +27,7 @@ const kept = `batchv1\.CronJob\w*|SchemeGroupVersion\.WithKind\("CronJob"\)` +
 	`|[Bb]uilt-in(?: batch/v1)? CronJobs?\b|built-in-cronjob` +
 	`|CronJobs? of (?:<code>|` + "`" + `)?batch/v1|CronJobs? \(batch/v1\)|batch/v1 CronJobs?` +
 	`|"?apiVersion"?: ?"?batch/v1"?(?:\\n|[,\s]\s*)"?kind"?: ?"?CronJob|groups=batch,resources=cronjobs|batch/cronjobs` +
-	`|cronjobs?\.batch\b|cronjob\.kubernetes\.io|multiversion-tutorial|project-config\.html`
+	`|cronjobs?\.batch\b|create cronjob\b|cronjob\.kubernetes\.io|multiversion-tutorial|project-config\.html`
 
 // replacer replaces names by others. Each rule matches one of the names with what stands around it.
 type replacer struct {
