@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,8 +21,8 @@ import (
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
-// load is a client that edits a CronJob and reads it, alone and in lists, in v1 and in v2, over and
-// over. What it reads has to be what it wrote last, as nobody else writes.
+// load is a client that edits a CronJob in v2 and reads it in v1 and in v2, over and over. What it
+// reads has to be what it wrote last, as nobody else writes.
 type load struct {
 	t      *testing.T
 	space  *space
@@ -35,7 +34,7 @@ type load struct {
 	ended  chan struct{}
 
 	// What happened, to be read when it has ended.
-	calls    map[string]int // by what they do
+	calls    int
 	slowest  time.Duration
 	failures []string // of calls that failed for good
 	repeated []string // of tries that were repeated
@@ -64,7 +63,7 @@ func startLoad(t *testing.T, retry time.Duration) *load {
 	own, err := client.New(paced, client.Options{Scheme: cluster.Scheme(), Mapper: cluster.RESTMapper()})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	l := &load{t: t, space: s, client: own, retry: retry, cancel: cancel, calls: map[string]int{}, warm: make(chan struct{}), ended: make(chan struct{})}
+	l := &load{t: t, space: s, client: own, retry: retry, cancel: cancel, warm: make(chan struct{}), ended: make(chan struct{})}
 	go l.run(ctx)
 	<-l.warm
 	return l
@@ -75,7 +74,7 @@ func (l *load) stop() {
 	l.t.Helper()
 	l.cancel()
 	<-l.ended
-	l.t.Logf("calls: %v; failed: %d; the slowest took %s", l.calls, len(l.failures), l.slowest.Round(time.Millisecond))
+	l.t.Logf("%d calls; the slowest took %s", l.calls, l.slowest.Round(time.Millisecond))
 	for _, failure := range l.repeated {
 		l.t.Log("repeated: ", failure)
 	}
@@ -91,11 +90,8 @@ func (l *load) run(ctx context.Context) {
 		}
 		minute := fmt.Sprint(i % 60)
 		if l.call(ctx, "applying v2", func(ctx context.Context) error { return l.apply(ctx, minute) }) {
-			l.call(ctx, "patching v1", func(ctx context.Context) error { return l.patchV1(ctx, minute) })
 			l.call(ctx, "reading v1", func(ctx context.Context) error { return l.readV1(ctx, minute) })
 			l.call(ctx, "reading v2", func(ctx context.Context) error { return l.readV2(ctx, minute) })
-			l.call(ctx, "listing v1", func(ctx context.Context) error { return l.listV1(ctx, minute) })
-			l.call(ctx, "listing v2", func(ctx context.Context) error { return l.listV2(ctx, minute) })
 		}
 	}
 }
@@ -115,7 +111,7 @@ func (l *load) call(ctx context.Context, what string, call func(context.Context)
 	if ctx.Err() != nil {
 		return false
 	}
-	l.calls[what]++
+	l.calls++
 	l.slowest = max(l.slowest, time.Since(begin))
 	if err != nil {
 		l.failures = append(l.failures, failure(err))
@@ -135,75 +131,26 @@ func (l *load) apply(ctx context.Context, minute string) error {
 	return l.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(c), client.FieldOwner("e2e"), client.ForceOwnership)
 }
 
-// patchV1 sets a label, of which v2 has to know.
-func (l *load) patchV1(ctx context.Context, minute string) error {
-	c := &v1.CronJob{}
-	c.Namespace, c.Name = l.space.ns, "c"
-	patch := fmt.Appendf(nil, `{"metadata":{"labels":{"minute":%q}}}`, minute)
-	if err := l.client.Patch(ctx, c, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return err
-	}
-	return isOfMinuteV1(c, minute)
-}
-
-// readV1 reads what was written.
+// readV1 reads what apply wrote.
 func (l *load) readV1(ctx context.Context, minute string) error {
 	c := &v1.CronJob{}
 	if err := l.client.Get(ctx, l.space.key("c"), c); err != nil {
 		return err
 	}
-	return isOfMinuteV1(c, minute)
-}
-
-// readV2 reads what was written.
-func (l *load) readV2(ctx context.Context, minute string) error {
-	c := &v2.CronJob{}
-	if err := l.client.Get(ctx, l.space.key("c"), c); err != nil {
-		return err
-	}
-	return isOfMinuteV2(c, minute)
-}
-
-// listV1 lists the CronJobs of all namespaces, and finds what was written.
-func (l *load) listV1(ctx context.Context, minute string) error {
-	list := &v1.CronJobList{}
-	if err := l.client.List(ctx, list); err != nil {
-		return err
-	}
-	for i := range list.Items {
-		if list.Items[i].Namespace == l.space.ns {
-			return isOfMinuteV1(&list.Items[i], minute)
-		}
-	}
-	return fmt.Errorf("of namespace %s, nothing is among %d CronJobs", l.space.ns, len(list.Items))
-}
-
-// listV2 lists the CronJobs of all namespaces, and finds what was written.
-func (l *load) listV2(ctx context.Context, minute string) error {
-	list := &v2.CronJobList{}
-	if err := l.client.List(ctx, list); err != nil {
-		return err
-	}
-	for i := range list.Items {
-		if list.Items[i].Namespace == l.space.ns {
-			return isOfMinuteV2(&list.Items[i], minute)
-		}
-	}
-	return fmt.Errorf("of namespace %s, nothing is among %d CronJobs", l.space.ns, len(list.Items))
-}
-
-// isOfMinuteV1 reports, by an error if not, whether a CronJob has the minute that was written last.
-func isOfMinuteV1(c *v1.CronJob, minute string) error {
 	if want := minute + " * * * *"; c.Spec.Schedule != want {
 		return fmt.Errorf("the schedule is %q, not %q", c.Spec.Schedule, want)
 	}
 	return nil
 }
 
-// isOfMinuteV2 reports, by an error if not, whether a CronJob has the minute that was written last.
-func isOfMinuteV2(c *v2.CronJob, minute string) error {
-	if got := c.Spec.Schedule.Minute; got == nil || string(*got) != minute || c.Labels["minute"] != minute {
-		return fmt.Errorf("the schedule is %+v and the label %q, not of minute %s", c.Spec.Schedule, c.Labels["minute"], minute)
+// readV2 reads what apply wrote.
+func (l *load) readV2(ctx context.Context, minute string) error {
+	c := &v2.CronJob{}
+	if err := l.client.Get(ctx, l.space.key("c"), c); err != nil {
+		return err
+	}
+	if got := c.Spec.Schedule.Minute; got == nil || string(*got) != minute {
+		return fmt.Errorf("the schedule is %+v, not of minute %s", c.Spec.Schedule, minute)
 	}
 	return nil
 }
