@@ -10,10 +10,6 @@ import (
 	"io"
 	"runtime"
 	"strings"
-
-	intoto "github.com/in-toto/in-toto-golang/in_toto"
-	"github.com/in-toto/in-toto-golang/in_toto/slsa_provenance/common"
-	slsa "github.com/in-toto/in-toto-golang/in_toto/slsa_provenance/v1"
 )
 
 // buildType is the address of the page that describes the parameters.
@@ -24,35 +20,41 @@ type build struct {
 	source, builder, registry string
 }
 
+// object is one in JSON.
+type object map[string]any
+
 // writeProvenance writes an in-toto statement in SLSA's format: what the artifacts whose checksums
-// are listed were made from, and by whom.
+// are listed were made from, and by whom. The types of in-toto's library are Protobuf's, whose JSON
+// is not the same bytes each time; the test reads it with them.
 func writeProvenance(out io.Writer, sums io.Reader, r *release, b *build) error {
-	statement := intoto.ProvenanceStatementSLSA1{
-		StatementHeader: intoto.StatementHeader{Type: intoto.StatementInTotoV1, PredicateType: slsa.PredicateSLSAProvenance},
-		Predicate: slsa.ProvenancePredicate{
-			BuildDefinition: slsa.ProvenanceBuildDefinition{
-				BuildType:          buildType,
-				ExternalParameters: map[string]string{"VERSION": r.version, "REGISTRY": b.registry},
-				ResolvedDependencies: []slsa.ResourceDescriptor{
-					{URI: b.source, Digest: common.DigestSet{"gitCommit": r.commit}},
-					{URI: "pkg:golang/stdlib@" + strings.TrimPrefix(runtime.Version(), "go")},
-				},
-			},
-			RunDetails: slsa.ProvenanceRunDetails{Builder: slsa.Builder{ID: b.builder}},
-		},
-	}
+	subjects := []object{}
 	lines := bufio.NewScanner(sums)
 	for lines.Scan() {
 		sum, artifact, ok := strings.Cut(lines.Text(), "  ")
 		if !ok {
 			return fmt.Errorf("%q: want a line of sha256sum: a checksum, two blanks, a name", lines.Text())
 		}
-		statement.Subject = append(statement.Subject, intoto.Subject{Name: artifact, Digest: common.DigestSet{"sha256": sum}})
+		subjects = append(subjects, object{"name": artifact, "digest": object{"sha256": sum}})
 	}
 	if err := lines.Err(); err != nil {
 		return err
 	}
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(statement)
+	return encoder.Encode(object{
+		"_type":         "https://in-toto.io/Statement/v1",
+		"predicateType": "https://slsa.dev/provenance/v1",
+		"subject":       subjects,
+		"predicate": object{
+			"buildDefinition": object{
+				"buildType":          buildType,
+				"externalParameters": object{"VERSION": r.version, "REGISTRY": b.registry},
+				"resolvedDependencies": []object{
+					{"uri": b.source, "digest": object{"gitCommit": r.commit}},
+					{"uri": "pkg:golang/stdlib@" + strings.TrimPrefix(runtime.Version(), "go")},
+				},
+			},
+			"runDetails": object{"builder": object{"id": b.builder}},
+		},
+	})
 }

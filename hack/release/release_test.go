@@ -27,9 +27,11 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-	intoto "github.com/in-toto/in-toto-golang/in_toto"
+	provenancev1 "github.com/in-toto/attestation/go/predicates/provenance/v1"
+	intoto "github.com/in-toto/attestation/go/v1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protojson"
 	"sigs.k8s.io/yaml"
 )
 
@@ -352,12 +354,16 @@ func (r *built) testPlugin(t *testing.T) {
 }
 
 func (r *built) testProvenance(t *testing.T) {
-	var statement intoto.ProvenanceStatementSLSA1
-	require.NoError(t, json.Unmarshal(r.files["provenance.json"], &statement))
-	assert.Equal(t, "https://in-toto.io/Statement/v1", statement.Type)
-	assert.Equal(t, "https://slsa.dev/provenance/v1", statement.PredicateType)
+	statement, provenance := &intoto.Statement{}, &provenancev1.Provenance{}
+	require.NoError(t, protojson.Unmarshal(r.files["provenance.json"], statement))
+	require.NoError(t, statement.Validate())
+	assert.Equal(t, "https://slsa.dev/provenance/v1", statement.GetPredicateType())
+	predicate, err := statement.GetPredicate().MarshalJSON()
+	require.NoError(t, err)
+	require.NoError(t, protojson.Unmarshal(predicate, provenance))
+	require.NoError(t, provenance.Validate())
 	commit := strings.TrimSpace(mustRun(t, root, nil, "git", "rev-parse", "HEAD"))
-	assert.Equal(t, commit, statement.Predicate.BuildDefinition.ResolvedDependencies[0].Digest["gitCommit"])
+	assert.Equal(t, commit, provenance.GetBuildDefinition().GetResolvedDependencies()[0].GetDigest()["gitCommit"])
 
 	want := map[string]string{
 		r.registry + "/cronjob-operator":        strings.TrimPrefix(r.digest(t, "cronjob-operator:"+testVersion), "sha256:"),
@@ -370,8 +376,8 @@ func (r *built) testProvenance(t *testing.T) {
 		}
 	}
 	got := map[string]string{}
-	for _, subject := range statement.Subject {
-		got[subject.Name] = subject.Digest["sha256"]
+	for _, subject := range statement.GetSubject() {
+		got[subject.GetName()] = subject.GetDigest()["sha256"]
 	}
 	assert.Equal(t, want, got)
 }
