@@ -163,11 +163,10 @@ func (o *object) restore(values, converted []string, from, to *Spoke) []string {
 			moved[meant[i]] = append(moved[meant[i]], kept[i])
 		}
 	}
-	isNone := func(original string) bool { return original == "null" || original == to.none }
 	for i, value := range wanted {
 		if stays(i) {
 			restored[i] = kept[i]
-		} else if originals := moved[value]; len(originals) > 0 && (i > 0 || !isNone(originals[0])) {
+		} else if originals := moved[value]; len(originals) > 0 && (i > 0 || originals[0] != "null") { // there, null is none
 			restored[i], moved[value] = originals[0], originals[1:]
 		}
 	}
@@ -181,8 +180,8 @@ func (o *object) restore(values, converted []string, from, to *Spoke) []string {
 }
 
 // dropUnclear has the kept elements that a version can't express mean nothing if some of them were
-// deleted there, and others not. They look alike, so unless they are the same, nobody can tell which
-// are left. Those get no text, and are refused like any other element that says nothing.
+// deleted there, and others not. They look alike, so unless they are the same, nobody can tell
+// which are left. Those get no text, and are refused like any other element that says nothing.
 func dropUnclear(kept, meant, wanted []string, none string) {
 	var unclear []int
 	isSame, isInPlace := true, len(meant) == len(wanted) // no other element was edited

@@ -93,7 +93,8 @@ func each[F, T any](list []F, convert func(F) T) []T {
 }
 
 // NewSpoke gives a spoke its codec. V is any Go type whose JSON is an object or a text. Its JSON
-// must tell apart whatever the version can read: a field that is set to its zero value is not left out.
+// must tell apart whatever the version can read: a field that is set to its zero value is not left
+// out.
 func NewSpoke[V any](s Spoke, codec Codec[V]) Spoke {
 	var zero V
 	none := encode(zero)
@@ -136,18 +137,26 @@ func (t Table) APIVersions() []string {
 	return append([]string{t.Hub.APIVersion}, each(t.Spokes, func(s Spoke) string { return s.APIVersion })...)
 }
 
-// versions returns all of them, the hub first: its values are the texts. An empty one is none, since
-// the Go type of the hub writes it where there is none.
-func (t Table) versions() []Spoke {
+// versionOfTexts is what all hubs have in common: their values are the texts.
+var versionOfTexts = newVersionOfTexts()
+
+// An empty text is none, since the Go type of a hub writes it where there is none.
+func newVersionOfTexts() Spoke {
 	same := func(text string) string { return text }
-	hub := NewSpoke(Spoke{APIVersion: t.Hub.APIVersion, Object: t.Hub.Object, Members: t.Hub.Members}, Each(same, same))
-	read := hub.read
-	hub.read = func(values []string) (canonical, texts []string) {
+	s := NewSpoke(Spoke{}, Each(same, same))
+	read := s.read
+	s.read = func(values []string) (canonical, texts []string) {
 		canonical, texts = read(values)
-		canonical[0] = strings.TrimPrefix(canonical[0], `""`)
+		canonical[0] = strings.TrimPrefix(canonical[0], s.none)
 		return canonical, texts
 	}
-	all := append([]Spoke{hub}, t.Spokes...)
+	return s
+}
+
+// versions returns all of them, the hub first.
+func (t Table) versions() []Spoke {
+	all := append([]Spoke{versionOfTexts}, t.Spokes...)
+	all[0].APIVersion, all[0].Object, all[0].Members = t.Hub.APIVersion, t.Hub.Object, t.Hub.Members
 	for i := range all {
 		all[i].keys = t.Hub.AnnotationsOf(all[i].APIVersion)
 	}
