@@ -186,7 +186,8 @@ func (r *reader) follow(blocks []block) {
 }
 
 var (
-	// reading commands change nothing: they may be repeated until the operator has done what they show.
+	// reading commands change nothing: they may be repeated until the operator has done what they
+	// show.
 	reading = regexp.MustCompile(`^kubectl (get|events|describe|auth can-i|cronjob (list|history|logs)) [^>|&;]*$`)
 	// failure is what kubectl and its plugin print when they fail.
 	failure = regexp.MustCompile(`(?m)^(error: |Error from server|The CronJob ".*" is invalid: |no$)`)

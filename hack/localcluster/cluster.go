@@ -301,7 +301,7 @@ func (c *Cluster) launch(command Command) (*Process, error) {
 // Kubectl returns kubectl with arguments, to be run in the project's directory as administrator. It
 // reads no configuration of the user's and keeps its cache in the cluster's directory.
 func (c *Cluster) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, filepath.Join(c.options.binDir(), "kubectl"), args...) //nolint:gosec // our own binary
+	command := exec.CommandContext(ctx, filepath.Join(BinDir(c.options.root), "kubectl"), args...) //nolint:gosec // our own binary
 	command.Dir = c.options.root
 	command.Env = append(os.Environ(),
 		"KUBECONFIG="+c.Kubeconfig,

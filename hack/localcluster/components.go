@@ -105,12 +105,13 @@ func serving(port int) []string {
 
 // kwokStages returns kwok's flags for what happens to Nodes and Pods; it has none built in.
 func (c *Cluster) kwokStages() ([]string, error) {
-	stages, err := filepath.Glob(filepath.Join(c.options.binDir(), "kwok-stages", "*.yaml"))
+	pattern := filepath.Join(BinDir(c.options.root), "kwok-stages", "*.yaml")
+	stages, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil, fmt.Errorf("looking for kwok's stages: %w", err)
 	}
 	if len(stages) == 0 {
-		return nil, fmt.Errorf("%w kwok's stages, %s/kwok-stages/*.yaml", ErrNoBinaries, c.options.binDir())
+		return nil, notBuilt(pattern)
 	}
 	for i := range stages {
 		stages[i] = "--config=" + stages[i]

@@ -84,9 +84,7 @@ func BinDir(root string) string {
 	return cmp.Or(os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(root, "bin", "k8s"))
 }
 
-func (o Options) binDir() string { return BinDir(o.root) }
-
-func (o Options) binary(c Component) string { return filepath.Join(o.binDir(), string(c)) }
+func (o Options) binary(c Component) string { return filepath.Join(BinDir(o.root), string(c)) }
 
 // checkBinaries reports every binary that is missing, rather than the first at its start.
 func (o Options) checkBinaries() error {
@@ -101,12 +99,21 @@ func (o Options) checkBinaries() error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%w: %s", ErrNoBinaries, strings.Join(missing, ", "))
+		return notBuilt(strings.Join(missing, ", "))
 	}
 	return nil
 }
 
-// ErrNoBinaries is returned by Start when the control plane's binaries were not built.
+// notBuilt returns ErrNoBinaries, unless KUBEBUILDER_ASSETS says that there are binaries.
+func notBuilt(files string) error {
+	if assets := os.Getenv("KUBEBUILDER_ASSETS"); assets != "" {
+		return fmt.Errorf("KUBEBUILDER_ASSETS is %s, which lacks %s", assets, files)
+	}
+	return fmt.Errorf("%w: %s", ErrNoBinaries, files)
+}
+
+// ErrNoBinaries is returned by Start when the control plane's binaries were not built and
+// KUBEBUILDER_ASSETS does not name others. Tests are skipped then.
 var ErrNoBinaries = errors.New("the control plane is not built, run \"make control-plane\"; missing")
 
 // modulePath is how the go.mod of the project's root begins, and no nested module's.
