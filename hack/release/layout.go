@@ -175,8 +175,8 @@ func pushJSON(ctx context.Context, blobs *oci.Storage, mediaType string, value a
 	return oras.PushBytes(ctx, blobs, mediaType, content)
 }
 
-// writeIndex makes a layout of blobs, with one artifact that has a tag, and prints its digest. oras's
-// store would name the manifests of each platform too, in any order.
+// writeIndex makes a layout of blobs, with one artifact that has a tag, and prints its digest.
+// oras's store would name the manifests of each platform too, in any order.
 func writeIndex(dir string, artifact ocispec.Descriptor, tag string) error {
 	artifact.Annotations = map[string]string{ocispec.AnnotationRefName: tag}
 	for file, value := range map[string]any{

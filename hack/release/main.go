@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command release makes those parts of a release that a shell does not make well: the image and the
-// chart as OCI layouts, and the provenance. The script build beside it makes the rest, and calls it.
+// chart as OCI layouts, and the provenance. The script build beside it makes the rest and calls it.
 //
 //	release image -out=DIR -version=VERSION -commit=COMMIT -time=SECONDS ROOT.tar...
 //	release chart -out=DIR -version=VERSION -commit=COMMIT -time=SECONDS CHART.tgz
@@ -12,13 +12,14 @@
 //
 // These were considered in its place:
 //
-//   - goreleaser (v2.17.1) makes images with docker's buildx or with ko, and no provenance; it takes
-//     the binaries of hack/build only in its paid edition, and is 370 modules.
+//   - goreleaser (v2.17.1) makes images with docker's buildx or with ko, and no provenance; it
+//     takes the binaries of hack/build only in its paid edition, and is 370 modules.
 //   - ko (v0.19.1) runs go build itself, gets the base of an image from a registry, and puts
 //     licences elsewhere than the Dockerfile does.
-//   - crane append (go-containerregistry v0.21.7) makes images, but no artifact whose config is that
-//     of a chart, and an index only in a registry. crane pushes the layouts.
-//   - helm package and helm push put the time of the files into what they make, and need a registry.
+//   - crane append (go-containerregistry v0.21.7) makes images, but no artifact whose config is
+//     that of a chart, and an index only in a registry. crane pushes the layouts.
+//   - helm package and helm push put the time of the files into what they make, and need a
+//     registry.
 //
 // The signatures are cosign's. This module has it as a tool, and crane.
 package main

@@ -46,8 +46,8 @@ func unevenness(jitter int32, names, classes int) float64 {
 	return statistic
 }
 
-// By chance, a statistic of 99 degrees of freedom is above 134.6 once in a hundred times, and one of
-// 4,000 above 4,212.
+// By chance, a statistic of 99 degrees of freedom is above 134.6 once in a hundred times, and one
+// of 4,000 above 4,212.
 func TestS22StartsSpreadEvenlyThoughNamesDifferLittle(t *testing.T) {
 	for _, jitter := range []int32{100, 300, 3600, 86_400} {
 		all, tens := unevenness(jitter, 10_000, 100), unevenness(jitter, 10, 5)

@@ -258,8 +258,8 @@ func assertRefusal(t *testing.T, want string, err error, what string) {
 // saidByType matches how, before 1.35, what a rule of the schema says of an object begins.
 var saidByType = regexp.MustCompile(`Invalid value: "object": (at least one|notAfter must|maxConcurrency goes|catchUpLimit goes)`)
 
-// textOf returns the text of a refusal. Before 1.35, the API server has the type of a value in what a
-// rule of the schema says, where it has the value since, or nothing if that is an object.
+// textOf returns the text of a refusal. Before 1.35, the API server has the type of a value in what
+// a rule of the schema says, where it has the value since, or nothing if that is an object.
 func textOf(err error) string {
 	text := saidByType.ReplaceAllString(err.Error(), "Invalid value: $1")
 	return strings.ReplaceAll(text, `"string": `+dayHint, `"tomorrow": `+dayHint)

@@ -481,11 +481,10 @@ func (j *judge) noteUnlisted(owner types.UID, status *v1.CronJobStatus) {
 
 // mayBeListed reports whether a status lists a run, or will list it as one of the newest.
 func mayBeListed(status *v1.CronJobStatus, r *run) bool {
-	isIt := func(uid types.UID) bool { return uid == r.uid }
 	runs := status.RecentRuns
 	isNewer := len(runs) < maxRecentRuns || cmp.Or(r.tick, r.started.Unix()) > runs[len(runs)-1].ScheduledTime.Unix()
-	return slices.ContainsFunc(status.Active, func(ref corev1.ObjectReference) bool { return isIt(ref.UID) }) ||
-		slices.ContainsFunc(runs, func(run v1.Run) bool { return isIt(run.JobUID) }) ||
+	return slices.ContainsFunc(status.Active, func(ref corev1.ObjectReference) bool { return ref.UID == r.uid }) ||
+		slices.ContainsFunc(runs, func(run v1.Run) bool { return run.JobUID == r.uid }) ||
 		isNewer && r.trigger != v1.TriggerSchedule
 }
 

@@ -203,8 +203,8 @@ func (j *judge) resets(owner types.UID, versions []*version, counts func(r *run)
 	return resets
 }
 
-// failures counts the failures in a row that must count towards the stop, and those that may, as far
-// as a process knows. One in the second of a reset does not count.
+// failures counts the failures in a row that must count towards the stop, and those that may, as
+// far as a process knows. One in the second of a reset does not count.
 func (j *judge) failures(v *version, isKnown bool) (least, most int) {
 	reset := slices.Max(j.resets(v.c.UID, []*version{v}, j.isKnown))
 	counts := func(r *run) bool { return r.failedBetween(reset, math.MaxInt64) && (!isKnown || j.isKnown(r)) }
