@@ -109,6 +109,7 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 	case done.IsTerminating:
 		return r.requeue(look, result, false), nil // the namespace is being deleted: no status, no events
 	case shouldDeferStatus(look, result):
+		r.memory.deferStatus(key)
 		return ctrl.Result{RequeueAfter: time.Nanosecond, Priority: new(deferredPriority)}, nil
 	}
 	written := !in.Uncertain && r.writeStatus(ctx, look, result.Status) // else a Job may exist that the status would lack

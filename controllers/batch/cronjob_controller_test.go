@@ -881,13 +881,15 @@ func TestADeferredStatusIsWrittenByTheNextReconcile(t *testing.T) {
 	assert.Equal(t, []string{fmt.Sprintf("c-%d", tick.Unix())}, s.jobs())
 	assert.Equal(t, before.ResourceVersion, s.stored().ResourceVersion)
 	assert.Empty(t, s.events())
+	assert.True(t, s.reconciler.HasDeferredStatuses(), "events wait for it")
 
 	result, err = s.reconcileOnce()
 	require.NoError(t, err)
 	assert.Equal(t, new(tickPriority), result.Priority)
+	assert.False(t, s.reconciler.HasDeferredStatuses())
 	assert.True(t, s.stored().Status.LastScheduleTime.Time.Equal(tick))
 	assert.Len(t, s.events(), 1)
-	assert.Empty(t, s.reconciler.memory.deferred())
+	assert.Empty(t, s.reconciler.memory.unrecorded())
 }
 
 func TestWhatWasWrittenIsKeptUntilTheCacheHasIt(t *testing.T) {
@@ -944,7 +946,7 @@ func TestAStatusIsDeferredNoLongerThanToTheNextTick(t *testing.T) {
 	status := s.stored().Status
 	assert.Len(t, status.Active, 2)
 	assert.True(t, status.LastScheduleTime.Time.Equal(first.Add(time.Minute)))
-	assert.Empty(t, s.reconciler.memory.deferred())
+	assert.Empty(t, s.reconciler.memory.unrecorded())
 }
 
 func TestS4AJobThatWasDeletedBeforeItsStatusWasWrittenHasRun(t *testing.T) {
@@ -1051,7 +1053,7 @@ func TestACronJobThatIsGoneIsForgotten(t *testing.T) {
 	}, 30*time.Second, 5*time.Millisecond)
 	assert.Equal(t, ctrl.Result{}, s.reconcile())
 	assert.Empty(t, s.reconciler.memory.entries)
-	assert.Empty(t, s.reconciler.memory.deferred())
+	assert.Empty(t, s.reconciler.memory.unrecorded())
 }
 
 // succeeded returns the stage of a CronJob that was created again, after the last status of its

@@ -12,6 +12,7 @@ import (
 // When many CronJobs are due at once, as at midnight, all their Jobs are created before any status
 // is written: a late Job hurts its user, a late status nobody. Until its status is written, a run
 // is kept in memory, so that it is not started again. After a crash, the next leader finds its Job.
+// Events come last: the next run depends on the status, and on no event.
 
 // The priorities in the work queue are the seconds for which an item has been due: see
 // internal/fairqueue.
@@ -34,3 +35,6 @@ const nearTick = 30 * time.Second
 func shouldDeferStatus(look *lookup, result plan.Result) bool {
 	return result.CanDefer && len(look.failed) == 0 && (result.WakeAt.IsZero() || result.WakeAt.Sub(look.now) >= nearTick)
 }
+
+// HasDeferredStatuses reports whether statuses wait to be written, for which events should wait.
+func (r *CronJobReconciler) HasDeferredStatuses() bool { return r.memory.hasDeferred() }

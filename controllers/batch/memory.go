@@ -11,6 +11,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
@@ -21,6 +22,9 @@ import (
 type memory struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]*entry
+
+	// waiting has the CronJobs with a deferred status, until their next reconcile begins.
+	waiting sets.Set[types.NamespacedName]
 }
 
 // entry is what memory has of one CronJob. The watch uses it too, so the lock of memory guards it,
@@ -66,8 +70,28 @@ func (m *memory) with(key types.NamespacedName, use func(*entry)) {
 
 // acquire returns the progress of a CronJob to its reconcile, until release.
 func (m *memory) acquire(key types.NamespacedName) (held *progress) {
-	m.with(key, func(e *entry) { e.inUse, held = true, &e.progress })
+	m.with(key, func(e *entry) {
+		e.inUse, held = true, &e.progress
+		m.waiting.Delete(key)
+	})
 	return held
+}
+
+// deferStatus keeps in mind that the status of a CronJob waits for the Jobs of others.
+func (m *memory) deferStatus(key types.NamespacedName) {
+	m.with(key, func(*entry) {
+		if m.waiting == nil {
+			m.waiting = sets.New[types.NamespacedName]()
+		}
+		m.waiting.Insert(key)
+	})
+}
+
+// hasDeferred reports whether a status waits for the Jobs of others.
+func (m *memory) hasDeferred() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.waiting) > 0
 }
 
 func (m *memory) release(key types.NamespacedName) {
@@ -135,9 +159,9 @@ func (m *memory) unreported(key types.NamespacedName, owner types.UID, rows []v1
 	return rows
 }
 
-// deferred returns the CronJobs with runs that their status does not record yet. No reconcile may
+// unrecorded returns the CronJobs with runs that their status does not record yet. No reconcile may
 // be in progress.
-func (m *memory) deferred() []types.NamespacedName {
+func (m *memory) unrecorded() []types.NamespacedName {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var keys []types.NamespacedName

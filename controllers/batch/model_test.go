@@ -56,7 +56,7 @@ func startModelled(parts model.Parts) model.Process {
 
 // Stop writes the deferred statuses, as flushDeferredStatuses does in goroutines.
 func (m modelled) Stop(ctx context.Context) {
-	for _, key := range m.memory.deferred() {
+	for _, key := range m.memory.unrecorded() {
 		_, _ = m.reconcile(ctx, key)
 	}
 }

@@ -42,7 +42,7 @@ func (r *CronJobReconciler) lead(ctx context.Context, c controller.Controller) e
 func (r *CronJobReconciler) flushDeferredStatuses(ctx context.Context) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
-	keys := r.memory.deferred()
+	keys := r.memory.unrecorded()
 	workqueue.ParallelizeUntil(bounded, max(r.Concurrency, 1), len(keys), func(i int) {
 		if _, err := r.reconcile(bounded, keys[i]); err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "Could not write a deferred status", "cronjob", klog.KRef(keys[i].Namespace, keys[i].Name))

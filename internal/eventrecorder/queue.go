@@ -22,10 +22,15 @@ const (
 	workers           = 8 // how many events are written at once
 	lanesPerNamespace = 4 // how many of them may be of one namespace
 
-	// maxPending is how many events may wait, to limit the memory that they take. For each event
-	// beyond it, the longest lane loses its last one. So a namespace always finds room for as many
-	// as an equal share of the places, however many the others record.
-	maxPending = 5000
+	// maxPending is how many events may wait, to limit the memory that they take: about a kilobyte
+	// each. For each event beyond it, the longest lane loses its last one. So a namespace always
+	// finds room for as many as an equal share of the places, however many the others record.
+	maxPending = 50_000
+
+	// maxYield is how long an event waits at most for more urgent writes, and yieldPoll how often
+	// it is checked whether there are any left.
+	maxYield  = time.Minute
+	yieldPoll = 50 * time.Millisecond
 
 	// requestTimeout limits one request.
 	requestTimeout = 10 * time.Second
@@ -74,7 +79,7 @@ func (r *Recorder) enqueue(l lane, event *eventsv1.Event, isRepeat bool) {
 	r.waiting[l] = slices.Insert(waiting, at, entry{event, isRepeat})
 	r.pending++
 	var excess *eventsv1.Event
-	if r.pending > maxPending {
+	if r.pending > r.places {
 		excess = r.removeExcess(l)
 	}
 	r.mu.Unlock()
@@ -142,6 +147,7 @@ func (r *Recorder) work() {
 // after a transient error.
 func (r *Recorder) writeFirst(l lane) {
 	event := r.first(l)
+	r.yield(event)
 	err := r.create(event)
 	switch {
 	case err == nil:
@@ -156,6 +162,13 @@ func (r *Recorder) writeFirst(l lane) {
 	r.queue.Forget(l)
 	if r.removeFirst(l) {
 		r.queue.Add(l)
+	}
+}
+
+// yield waits before an event is written while there are more urgent writes, but not for too long.
+func (r *Recorder) yield(event *eventsv1.Event) {
+	for r.isUrgent() && r.clock.Since(event.EventTime.Time) < maxYield && r.ctx.Err() == nil {
+		time.Sleep(yieldPoll)
 	}
 }
 

@@ -87,6 +87,9 @@ type Recorder struct {
 	workers sync.WaitGroup
 	queue   workqueue.TypedRateLimitingInterface[lane]
 
+	isUrgent func() bool // whether there are writes for which events wait
+	places   int         // how many events may wait
+
 	mu       sync.Mutex
 	waiting  map[lane][]entry
 	pending  int        // how many events wait in all lanes
@@ -111,6 +114,12 @@ func PreferVersion(mapper meta.RESTMapper, kind schema.GroupKind) Option {
 	}
 }
 
+// YieldTo makes events wait while isUrgent reports that there are more urgent writes, each for a
+// minute at most.
+func YieldTo(isUrgent func() bool) Option {
+	return func(r *Recorder) { r.isUrgent = isUrgent }
+}
+
 // New returns a recorder. Start makes it write.
 //
 // It writes protobuf. A manager's own client writes JSON, because of custom resources. Events, one
@@ -132,7 +141,8 @@ func New(
 		client: events.RESTClient(), scheme: scheme, clock: now, versions: map[schema.GroupKind]string{},
 		instance: reportingController + "-" + host,
 		queue:    workqueue.NewTypedRateLimitingQueue(newBackoff()),
-		waiting:  map[lane][]entry{}, recorded: lru.New(maxRecorded), logged: lru.New(maxLogged),
+		isUrgent: func() bool { return false }, places: maxPending,
+		waiting: map[lane][]entry{}, recorded: lru.New(maxRecorded), logged: lru.New(maxLogged),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	for _, option := range options {

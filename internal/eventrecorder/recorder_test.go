@@ -29,6 +29,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -36,6 +37,9 @@ import (
 )
 
 // These tests write to a real API server, with injected faults.
+
+// fewPlaces is how many events may wait in the tests.
+const fewPlaces = 5000
 
 var cluster *localcluster.Cluster
 
@@ -88,6 +92,7 @@ func newRecorder(t *testing.T, way trouble, options ...Option) (*Recorder, *atom
 	})
 	recorder, err := New(cluster.Config, httpClient, cluster.Client.Scheme(), clock.RealClock{}, options...)
 	require.NoError(t, err)
+	recorder.places = fewPlaces
 	return recorder, requests
 }
 
@@ -288,12 +293,12 @@ func TestEventsInANamespaceThatIsGoneAreNoFailure(t *testing.T) {
 func TestAFullQueueDropsEventsAndNeverBlocks(t *testing.T) {
 	recorder, _ := newRecorder(t, none) // not started: nothing is taken out of the queue
 	before := droppedFor(t, causeQueueFull)
-	for i := range 2 * maxPending {
+	for i := range 2 * fewPlaces {
 		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprintf("n-%d", i%10), Name: "c", UID: "1"}}
 		require.True(t, recorder.Record(eventAbout(object, fmt.Sprint(i))))
 	}
-	assert.Equal(t, maxPending, recorder.left())
-	assert.InDelta(t, before+maxPending, droppedFor(t, causeQueueFull), 0)
+	assert.Equal(t, fewPlaces, recorder.left())
+	assert.InDelta(t, before+fewPlaces, droppedFor(t, causeQueueFull), 0)
 }
 
 // recordIn records events about an object in a namespace that does not exist.
@@ -317,9 +322,9 @@ func (r *Recorder) waitingIn(namespace string) int {
 
 func TestS15NamespacesThatFillTheQueueLeaveTheOthersAnEqualShare(t *testing.T) {
 	recorder, _ := newRecorder(t, none) // not started: all of them wait
-	recordIn(recorder, "alone", 2*maxPending)
-	assert.Equal(t, maxPending, recorder.waitingIn("alone"), "nobody else needs the room")
-	recordIn(recorder, "greedy", 2*maxPending)
+	recordIn(recorder, "alone", 2*fewPlaces)
+	assert.Equal(t, fewPlaces, recorder.waitingIn("alone"), "nobody else needs the room")
+	recordIn(recorder, "greedy", 2*fewPlaces)
 	recordIn(recorder, "late", 1000)
 	for i := range 100 {
 		recordIn(recorder, fmt.Sprintf("small-%d", i), 4)
@@ -327,7 +332,7 @@ func TestS15NamespacesThatFillTheQueueLeaveTheOthersAnEqualShare(t *testing.T) {
 	}
 	assert.Equal(t, 1000, recorder.waitingIn("late"))
 	assert.InDelta(t, recorder.waitingIn("alone"), recorder.waitingIn("greedy"), lanesPerNamespace)
-	assert.Equal(t, maxPending, recorder.left())
+	assert.Equal(t, fewPlaces, recorder.left())
 }
 
 func TestR2WhenTheQueueWasFullEachEventIsWrittenOrCountedAndNothingIsKept(t *testing.T) {
@@ -339,19 +344,19 @@ func TestR2WhenTheQueueWasFullEachEventIsWrittenOrCountedAndNothingIsKept(t *tes
 	recorder.Start()
 	var recording sync.WaitGroup
 	for i := range 10 {
-		recording.Go(func() { recordIn(recorder, fmt.Sprintf("large-%d", i), maxPending/5) })
+		recording.Go(func() { recordIn(recorder, fmt.Sprintf("large-%d", i), fewPlaces/5) })
 		recording.Go(func() {
-			for j := range maxPending / 25 {
+			for j := range fewPlaces / 25 {
 				recordIn(recorder, fmt.Sprintf("small-%d-%d", i, j), 5)
 			}
 		})
 	}
 	recording.Wait()
-	assert.Equal(t, maxPending, recorder.left())
+	assert.Equal(t, fewPlaces, recorder.left())
 	close(open)
 	recorder.Stop()
-	assert.EqualValues(t, maxPending, requests.Load())
-	assert.InDelta(t, before+3*maxPending, droppedFor(t, causeQueueFull), 0)
+	assert.EqualValues(t, fewPlaces, requests.Load())
+	assert.InDelta(t, before+3*fewPlaces, droppedFor(t, causeQueueFull), 0)
 	assert.Zero(t, recorder.left())
 	assert.Empty(t, recorder.waiting)
 }
@@ -461,3 +466,25 @@ func TestO1AnEventStatesTheVersionThatTheAPIServerPrefers(t *testing.T) {
 		})
 	}
 }
+
+func TestEventsWaitForMoreUrgentWritesButNotForever(t *testing.T) {
+	var isUrgent atomic.Bool
+	isUrgent.Store(true)
+	now := clocktesting.NewFakePassiveClock(time.Now())
+	recorder, requests := newRecorder(t, none, YieldTo(isUrgent.Load), withClock(now))
+	object := newObject(t)
+	recorder.Record(eventAbout(object, "waits too long"))
+	recorder.Start()
+	defer recorder.Stop()
+	now.SetTime(now.Now().Add(maxYield))
+	require.Eventually(t, func() bool { return recorder.left() == 0 }, time.Minute, time.Millisecond)
+
+	recorder.Record(eventAbout(object, "waits"))
+	assert.Never(t, func() bool { return requests.Load() > 1 }, 5*yieldPoll, yieldPoll)
+	isUrgent.Store(false)
+	require.Eventually(t, func() bool { return recorder.left() == 0 }, time.Minute, time.Millisecond)
+	assert.Len(t, stored(t, object), 2)
+}
+
+// withClock gives a recorder another clock.
+func withClock(now clock.PassiveClock) Option { return func(r *Recorder) { r.clock = now } }

@@ -113,21 +113,22 @@ func run(ctx context.Context, config *rest.Config, opts *options, version string
 			return fmt.Errorf("setting up the leader's client: %w", err)
 		}
 	}
+	reconciler := &controllers.CronJobReconciler{
+		Client:       writer,
+		APIReader:    mgr.GetAPIReader(),
+		Clock:        now,
+		Concurrency:  opts.concurrency,
+		IsHubMissing: isHubMissing,
+	}
 	recorder, err := eventrecorder.New(config, mgr.GetHTTPClient(), mgr.GetScheme(), clock.RealClock{},
-		eventrecorder.PreferVersion(mgr.GetRESTMapper(), v1.GroupVersion.WithKind("CronJob").GroupKind()))
+		eventrecorder.PreferVersion(mgr.GetRESTMapper(), v1.GroupVersion.WithKind("CronJob").GroupKind()),
+		eventrecorder.YieldTo(reconciler.HasDeferredStatuses))
 	if err != nil {
 		return fmt.Errorf("setting up the events: %w", err)
 	}
 	recorder.Start()
 	defer recorder.Stop()
-	reconciler := &controllers.CronJobReconciler{
-		Client:       writer,
-		APIReader:    mgr.GetAPIReader(),
-		Recorder:     recorder,
-		Clock:        now,
-		Concurrency:  opts.concurrency,
-		IsHubMissing: isHubMissing,
-	}
+	reconciler.Recorder = recorder
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)
 	}

@@ -72,6 +72,9 @@ func (r requests) since(before requests) requests {
 	return added
 }
 
+// statuses returns how many requests were to change a status.
+func (r requests) statuses() float64 { return r["patch cronjobs/status"] + r["update cronjobs/status"] }
+
 // writes returns how many requests were to change something.
 func (r requests) writes() float64 {
 	total := 0.0

@@ -88,6 +88,7 @@ type Result struct {
 // The names of values that more than one place knows.
 const (
 	P99        = "p99"        // of the delay from when a start is due until a watch sees the Job
+	Statuses   = "statuses"   // from the tick until the last status was written, known to two seconds
 	Written    = "written"    // from the tick until Jobs, statuses and events were written, known to two seconds
 	CutAfter   = "cutAfter"   // when the measurement ended early: it would have taken too long
 	CPU        = "cpu"        // of the process: in the stages ticks and jitter per run
