@@ -248,20 +248,22 @@ func assertRefusal(t *testing.T, want string, err error, what string) {
 	if !assert.True(t, apierrors.IsInvalid(err), "%s: got %v, want %s", what, err, want) {
 		return
 	}
-	_, message, _ := strings.Cut(textOf(err), " is invalid: ")
+	_, message, _ := strings.Cut(inNewWords(err.Error()), " is invalid: ")
 	if trimmed, ok := strings.CutSuffix(message, ", "+notChecked+"]"); ok {
 		message = strings.TrimPrefix(trimmed, "[")
 	}
 	assert.Equal(t, want, message, what)
 }
 
-// saidByType matches how, before 1.35, what a rule of the schema says of an object begins.
-var saidByType = regexp.MustCompile(`Invalid value: "object": (at least one|notAfter must|maxConcurrency goes|catchUpLimit goes)`)
+// saidByType matches how, before 1.35, what a rule of the schema says of an object or a list begins.
+var saidByType = regexp.MustCompile(
+	`Invalid value: "(?:object|array)": (at least one|notAfter must|maxConcurrency goes|catchUpLimit goes|must be left out)`)
 
-// textOf returns the text of a refusal. Before 1.35, the API server has the type of a value in what
-// a rule of the schema says, where it has the value since, or nothing if that is an object.
-func textOf(err error) string {
-	text := saidByType.ReplaceAllString(err.Error(), "Invalid value: $1")
+// inNewWords returns the text of a refusal as it is since 1.35. Before, the API server has the type of a
+// value in what a rule of the schema says, where it has the value since, or nothing if that is an
+// object or a list.
+func inNewWords(text string) string {
+	text = saidByType.ReplaceAllString(text, "Invalid value: $1")
 	return strings.ReplaceAll(text, `"string": `+dayHint, `"tomorrow": `+dayHint)
 }
 

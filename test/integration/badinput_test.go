@@ -138,7 +138,7 @@ var wrongTypes = map[string]struct{ spec, want string }{
 	"a policy that is an object":     {`concurrencyPolicy: {}`, `spec.concurrencyPolicy: Invalid value`},
 	"suspended of letters":           {`suspend: "yes"`, `spec.suspend: Invalid value`},
 	"a limit of half a Job":          {`successfulJobsHistoryLimit: 0.5`, `spec.successfulJobsHistoryLimit: Invalid value`},
-	"a limit beyond 32 bits":         {`failedJobsHistoryLimit: 4294967296`, `must be of type integer with format int32 in spec.failedJobsHistoryLimit`},
+	"a limit beyond 32 bits":         {`failedJobsHistoryLimit: 4294967296`, `spec.failedJobsHistoryLimit`},
 	"a template that is a list":      {`jobTemplate: []`, `spec.jobTemplate: Invalid value`},
 	"a template of a list":           {`jobTemplate: {spec: {template: []}}`, `spec.jobTemplate.spec.template: Invalid value`},
 	"a label of the Job as a number": {`jobTemplate: {metadata: {labels: {a: 5}}, spec: {template: {spec: {containers: []}}}}`, `spec.jobTemplate.metadata`},

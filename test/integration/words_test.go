@@ -75,7 +75,7 @@ func (s *space) printedFor(version string, rows ...documented) string {
 func refusalOf(printed string, row int) string {
 	_, refusal, _ := strings.Cut(printed, fmt.Sprintf("CronJob.batch.tutorial.kubebuilder.io \"c%d\" is invalid: ", row))
 	refusal, _, _ = strings.Cut(refusal, "\n")
-	return refusal
+	return inNewWords(refusal)
 }
 
 func TestA5TheDocumentationTellsWhatIsPrintedAboutAWrongManifestOfV1(t *testing.T) {
