@@ -17,7 +17,6 @@ import (
 // versions are those of `go version`.
 const toolchain = "go"
 
-// module is a module that is linked into a binary.
 type module struct {
 	path, version string
 

@@ -34,7 +34,6 @@ func main() {
 	}
 }
 
-// run gives the demo and cleans up, whatever happened.
 func run(ctx context.Context) (err error) {
 	root, err := localcluster.FindRoot()
 	if err != nil {
@@ -123,5 +122,4 @@ kubectl cronjob ui               # all of it on a page in the browser
 	return nil
 }
 
-// notef prints a line that belongs to the running step.
 func notef(format string, args ...any) { fmt.Printf("   "+format+"\n", args...) }

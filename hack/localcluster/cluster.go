@@ -113,7 +113,6 @@ func (c *Cluster) makeDirs(names ...string) error {
 	return nil
 }
 
-// startControlPlane starts etcd and the API server and installs the CRD and the webhooks.
 func (c *Cluster) startControlPlane() error {
 	env, err := c.environment()
 	if err != nil {
@@ -195,7 +194,6 @@ func (c *Cluster) logPath(component Component) string {
 	return filepath.Join(c.Dir, "log", string(component)+".log")
 }
 
-// describe adds the end of a component's log to an error.
 func (c *Cluster) describe(component Component, err error) error {
 	return withLog(err, c.logPath(component))
 }
@@ -311,7 +309,6 @@ func (c *Cluster) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
 	return command
 }
 
-// kubectl runs kubectl with arguments.
 func (c *Cluster) kubectl(ctx context.Context, args ...string) error {
 	if out, err := c.Kubectl(ctx, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, out)

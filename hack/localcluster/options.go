@@ -67,7 +67,6 @@ func NewScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// withDefaults fills in what the caller left out.
 func (o Options) withDefaults() (_ Options, err error) {
 	if o.root, err = FindRoot(); err != nil {
 		return o, err

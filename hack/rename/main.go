@@ -23,7 +23,6 @@ func main() {
 	}
 }
 
-// run renames the tree in the working directory.
 func run(args []string) error {
 	old, err := present()
 	if err != nil {

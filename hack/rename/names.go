@@ -23,7 +23,6 @@ import (
 // names are all that an operator is called.
 type names struct{ module, group, kind, plural, short, project string }
 
-// present returns the names of the tree in the working directory.
 func present() (names, error) {
 	var scaffold struct {
 		Repo        string `json:"repo"`
@@ -68,7 +67,6 @@ var isModule = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+(/[A-Za-z0-9._-]+)*
 
 var isKind = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`).MatchString
 
-// validate says which name is none.
 func (n names) validate() error {
 	var errs []error
 	check := func(isWrong bool, name, value, want string) {

@@ -78,7 +78,6 @@ func newReplacer(old, to names) replacer {
 	return r
 }
 
-// replace returns a text with the new names.
 func (r replacer) replace(text string) string {
 	var b strings.Builder
 	end := 0
@@ -93,7 +92,6 @@ func (r replacer) replace(text string) string {
 	return b.String() + text[end:]
 }
 
-// tracked returns the files that git tracks.
 func tracked() ([]string, error) {
 	out, err := exec.Command("git", "ls-files", "-z").Output()
 	if err != nil {
@@ -102,7 +100,6 @@ func tracked() ([]string, error) {
 	return strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 }), nil
 }
 
-// apply renames files and what is in them.
 func (r replacer) apply(files []string) error {
 	for _, name := range files {
 		if isOwn(name) || path.Base(name) == "go.sum" || name == "CHANGELOG.md" {

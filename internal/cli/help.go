@@ -63,7 +63,6 @@ func pointToHelp(cmd *cobra.Command) {
 	}
 }
 
-// withHelp adds to an error which help to read.
 func withHelp(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w\nSee '%s --help' for usage", err, cmd.CommandPath())
 }

@@ -18,7 +18,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// versionTimeout is how long the command version waits for the cluster.
 const versionTimeout = 3 * time.Second
 
 // newVersionCommand returns the command that prints what --version does, and more. That no cluster

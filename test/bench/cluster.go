@@ -19,18 +19,15 @@ const (
 	// workers is how many requests at a time create things.
 	workers = 32
 
-	// namespaceCount is the number of namespaces over which CronJobs are spread.
 	namespaceCount = 10
 
 	// neighbour is a further namespace. Only the stage tenants has CronJobs there.
 	neighbour = "bench-neighbour"
 )
 
-// cluster is the control plane of a run.
 type cluster struct {
 	*plane.Plane
 
-	// namespaces are those over which CronJobs are spread.
 	namespaces []string
 
 	// program is the operator's binary, and memoryLimit the memory, in bytes, of its deployment.
@@ -69,7 +66,6 @@ func startCluster(ctx context.Context, o *options) (*cluster, error) {
 	return c, err
 }
 
-// metric returns a metric of the operator, added up over all labels.
 func (p *cluster) metric(ctx context.Context, name string) (float64, error) {
 	families, err := p.Metrics.Read(ctx, p.metricsAddress, name)
 	return plane.Sum(families[name]), err
@@ -114,7 +110,6 @@ func (p *cluster) collectGarbage(ctx context.Context) error {
 	return nil
 }
 
-// compact drops etcd's history and frees the space.
 func (p *cluster) compact(ctx context.Context) error {
 	revision, err := p.revision(ctx)
 	if err != nil {

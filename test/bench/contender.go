@@ -73,7 +73,6 @@ func operatorCommand(p *cluster, kubeconfig string) (localcluster.Command, error
 	return command, err
 }
 
-// bareCommand runs this program as the bare client.
 func bareCommand(_ *cluster, kubeconfig string) (localcluster.Command, error) {
 	self, err := os.Executable()
 	return localcluster.Command{Name: bareClient, Path: self, Args: []string{bareClient, "--kubeconfig=" + kubeconfig}}, err
@@ -178,7 +177,6 @@ func (p *cluster) measure(ctx context.Context, r *running, result *results.Resul
 	return errors.Join(err, memoryErr, cpuErr)
 }
 
-// addMemory adds to a result the memory of the process and its peak.
 func (r *running) addMemory(result *results.Result) error {
 	status, err := r.proc.NewStatus()
 	if err != nil {

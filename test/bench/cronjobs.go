@@ -33,12 +33,10 @@ const (
 // isOperators says that creates pass the operator's webhooks, so that it has to run.
 func (k kind) isOperators() bool { return strings.HasPrefix(string(k), v1.GroupVersion.Group+"/") }
 
-// in returns the collection's path in a namespace.
 func (k kind) in(namespace string) string {
 	return "/apis/" + string(k) + "/namespaces/" + namespace + "/cronjobs"
 }
 
-// everywhere returns the collection's path in all namespaces.
 func (k kind) everywhere() string { return "/apis/" + string(k) + "/cronjobs" }
 
 //go:embed jobtemplate.yaml
@@ -71,7 +69,6 @@ func (o *options) notDue(k kind) batch {
 	return b
 }
 
-// create creates a batch and returns how long it took.
 func (p *cluster) create(ctx context.Context, b batch) (time.Duration, error) {
 	if len(b.namespaces) == 0 {
 		b.namespaces = p.namespaces

@@ -12,7 +12,6 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// idle measures what CronJobs cost that are not due.
 func (b *bench) idle(ctx context.Context) error {
 	return b.each(ctx, b.controllers(), b.measureIdle)
 }

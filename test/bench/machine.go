@@ -50,7 +50,6 @@ func versionOf(ctx context.Context, program string) string {
 	return strings.Join(fields[max(0, len(fields)-1):], "")
 }
 
-// memoryLimit returns the memory limit, in bytes, of the operator's deployment.
 func memoryLimit(root string) (limit int64, err error) {
 	deployment := &appsv1.Deployment{}
 	content, err := os.ReadFile(filepath.Join(root, "config", "manager", "manager.yaml"))

@@ -61,7 +61,6 @@ func requestKey(labels map[string]string) string {
 	return key
 }
 
-// since returns what was added to an earlier count.
 func (r requests) since(before requests) requests {
 	added := requests{}
 	for key, count := range r {
@@ -72,10 +71,8 @@ func (r requests) since(before requests) requests {
 	return added
 }
 
-// statuses returns how many requests were to change a status.
 func (r requests) statuses() float64 { return r["patch cronjobs/status"] + r["update cronjobs/status"] }
 
-// writes returns how many requests were to change something.
 func (r requests) writes() float64 {
 	total := 0.0
 	for key, count := range r {

@@ -24,7 +24,6 @@ const (
 	// busyCronJobs is the number of CronJobs of that one namespace that are due every second.
 	busyCronJobs = 5000
 
-	// tenantMinutes is for how many minutes they are measured.
 	tenantMinutes = 3
 
 	// lateness is how long after the last of these minutes a Job may come before it counts as

@@ -125,7 +125,6 @@ func run(ctx context.Context, args []string) error {
 	return errors.Join(err, o.judge(file)) // if it did not end well, the history may tell why
 }
 
-// printPlan prints what would be done. Times of specs count from the year 1.
 func (o *options) printPlan() {
 	for _, step := range faults.Plan(o.seed, o.duration, o.faults) {
 		fmt.Println(step)

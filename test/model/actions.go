@@ -45,7 +45,6 @@ type step struct {
 // action does something, and returns what it did; "" for nothing.
 type action func(w *world, r *rand.Rand) string
 
-// actions are all of them.
 var actions map[string]action
 
 func init() { //nolint:gochecknoinits // some of them choose among all
@@ -518,7 +517,6 @@ func stepClock(w *world, r *rand.Rand) string {
 	return fmt.Sprintf("the manager's clock is %v ahead", by)
 }
 
-// create creates the CronJob.
 func (w *world) create(r *rand.Rand) {
 	c := builders.MakeCronJob(cronJobName).Created(w.serverNow().Truncate(time.Second)).Obj()
 	w.incarnation++

@@ -70,7 +70,6 @@ type version struct {
 	waiting    int64 // the tick that the status waited for when the next schedule came; 0 for none
 }
 
-// run is a Job.
 type run struct {
 	name         string
 	uid          types.UID
@@ -110,7 +109,6 @@ type window struct {
 	from, to int64
 }
 
-// look is a decision.
 type look struct {
 	at       time.Time // by the manager's clock
 	version  *version  // what it went by
@@ -208,7 +206,6 @@ func (j *judge) started() {
 	j.logf("a process starts")
 }
 
-// created notes a Job.
 func (j *judge) created(job *batchv1.Job, by string) {
 	r := &run{
 		name: job.Name, uid: job.UID, owner: ownerOf(job), by: by, process: j.process, started: job.CreationTimestamp.Time,

@@ -60,7 +60,6 @@ func (j *judge) from(v *version) int64 {
 	return max(from, v.c.CreationTimestamp.Unix())
 }
 
-// asked judges a request for a Job.
 func (j *judge) asked(job *batchv1.Job) {
 	v, tick := j.look.version, secondsOf(job.Annotations[v1.ScheduledAtAnnotation])
 	j.look.asked = tick
@@ -104,7 +103,6 @@ func (j *judge) isLate(v *version, tick int64, now time.Time) bool {
 	return deadline != nil && now.After(time.Unix(tick+v.jitter+*deadline, 0))
 }
 
-// catchUp returns how many ticks may be due at once.
 func catchUp(v *version) int {
 	switch {
 	case v.c.Spec.CatchUpPolicy != v1.CatchUpAll:
@@ -255,7 +253,6 @@ func (j *judge) resetsAround(owner types.UID, at int64) (before, after int64) {
 	return before, after
 }
 
-// versionAt returns what a CronJob asked for at an instant.
 func (j *judge) versionAt(owner types.UID, at time.Time) *version {
 	found := j.newest()
 	for _, v := range slices.Backward(j.versions) {

@@ -248,7 +248,6 @@ func (m manager) Create(_ context.Context, object client.Object, _ ...client.Cre
 	return answer
 }
 
-// create stores a Job.
 func (s *server) create(job *batchv1.Job, by string) error {
 	if s.jobs[job.Name] != nil {
 		return apierrors.NewAlreadyExists(jobsResource, job.Name)

@@ -94,7 +94,6 @@ type world struct {
 	incarnation          int
 }
 
-// ending is when and how a Job ends by itself.
 type ending struct {
 	at       time.Time
 	succeeds bool
@@ -130,7 +129,6 @@ func (w *world) crash() {
 	w.judge.logf("the process ends")
 }
 
-// due asks for a reconcile now.
 func (w *world) due() {
 	if w.wake.IsZero() || w.wake.After(w.now) {
 		w.wake = w.now
@@ -321,7 +319,6 @@ func (w *world) plan(job *batchv1.Job) {
 	}
 }
 
-// endJob ends a Job.
 func (w *world) endJob(job *batchv1.Job, succeeds, vanishes bool) {
 	delete(w.ends, job.UID)
 	ended := job.DeepCopy()

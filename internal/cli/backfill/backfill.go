@@ -57,7 +57,6 @@ after an interrupt.`
 	maxTicks   = 100_000
 )
 
-// command is the command line.
 type command struct {
 	*env.Env
 
@@ -107,7 +106,6 @@ func NewCommand(e *env.Env) *cobra.Command {
 	return cmd
 }
 
-// check says what is wrong with the command line.
 func (c *command) check() error {
 	switch {
 	case c.from == "" || c.to == "":
@@ -162,7 +160,6 @@ func checkAllowed(cronJob *v1.CronJob) error {
 	return nil
 }
 
-// work is what a command is to do.
 type work struct {
 	// ticks are all of the range, and states what is known of them.
 	ticks  []time.Time
@@ -175,7 +172,6 @@ type work struct {
 	call   call
 }
 
-// wanted is a tick to run.
 type wanted struct {
 	tick    time.Time
 	state   state
@@ -183,7 +179,6 @@ type wanted struct {
 	attempt int
 }
 
-// plan finds out which ticks to run.
 func (c *command) plan(cronJob *v1.CronJob, jobs []*batchv1.Job) (*work, error) {
 	zone, now := cronjobs.Zone(cronJob), c.Clock.Now()
 	from, err := cronjobs.ParseTime("from", c.from, zone, now)
@@ -220,7 +215,6 @@ func (c *command) plan(cronJob *v1.CronJob, jobs []*batchv1.Job) (*work, error) 
 	return w, nil
 }
 
-// pick picks the ticks to run.
 func (w *work) pick(k *known, only state) {
 	w.record, w.call = k.record, call{From: w.ticks[0].Unix(), Only: only}
 	for _, tick := range w.ticks {
@@ -233,7 +227,6 @@ func (w *work) pick(k *known, only state) {
 	}
 }
 
-// newJob makes the Job of a tick.
 func (w *work) newJob(cronJob *v1.CronJob, next wanted) *batchv1.Job {
 	job := newJob(cronJob, next.tick, next.attempt)
 	w.call.To = next.tick.Unix()

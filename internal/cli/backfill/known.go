@@ -16,7 +16,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// state is what is known of a tick.
 type state string
 
 // The states of a tick. The first three may be wanted.
@@ -56,11 +55,9 @@ type known struct {
 	// next is the first tick that the schedule may yet run; zero if there is none.
 	next time.Time
 
-	// record is what the Jobs say.
 	record *record
 }
 
-// learn gathers what is known of the ticks of a CronJob.
 func learn(c *v1.CronJob, ticks schedule.Ticks, jobs []*batchv1.Job) *known {
 	k := &known{runs: map[int64]v1.Run{}, attempts: map[int64]int{}, since: rememberedSince(c), record: recordOf(c, jobs)}
 	if next := c.Status.NextScheduleTime; next != nil {
@@ -104,7 +101,6 @@ func rememberedSince(c *v1.CronJob) time.Time {
 	return since
 }
 
-// add notes a run.
 func (k *known) add(run v1.Run) {
 	if run.Trigger == v1.TriggerManual {
 		return
@@ -122,7 +118,6 @@ func weight(run v1.Run) int {
 	return slices.Index([]state{failed, running, succeeded}, stateOf(run))
 }
 
-// stateOf returns the state of a tick that has run.
 func stateOf(run v1.Run) state {
 	switch run.Result {
 	case v1.RunSucceeded:
@@ -144,7 +139,6 @@ func endOf(run v1.Run) time.Time {
 	return time.Time{}
 }
 
-// of returns what is known of a tick.
 func (k *known) of(tick time.Time) state {
 	is, run := unknown, k.runs[tick.Unix()]
 	switch {
@@ -161,7 +155,6 @@ func (k *known) of(tick time.Time) state {
 	return is
 }
 
-// nextRun describes the next run of a tick.
 func (k *known) nextRun(tick time.Time) wanted {
 	next := wanted{tick: tick, state: k.of(tick), attempt: k.attempts[tick.Unix()] + 1}
 	if next.state == failed {

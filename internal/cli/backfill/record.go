@@ -59,14 +59,12 @@ type call struct {
 // scheduleOf returns the schedule that a CronJob has, as a record names it.
 func scheduleOf(c *v1.CronJob) string { return plan.SpecOf(&c.Spec).String() }
 
-// recordOf returns what the Jobs of a CronJob say of the ticks of its schedule.
 func recordOf(c *v1.CronJob, jobs []*batchv1.Job) *record {
 	r := &record{Schedule: scheduleOf(c), Failed: map[int64]int64{}}
 	r.read(jobs)
 	return r
 }
 
-// read adds what some Jobs say.
 func (r *record) read(jobs []*batchv1.Job) {
 	oldestFirst := slices.SortedStableFunc(slices.Values(jobs), func(a, b *batchv1.Job) int {
 		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
@@ -137,7 +135,6 @@ func (r *record) covers(tick time.Time, is state, ended time.Time) bool {
 // all is the value of --only for ticks of each state that may be wanted.
 const all state = "all"
 
-// wants reports whether a tick is wanted.
 func wants(only, is state) bool {
 	return is == only || only == all && slices.Contains([]state{missed, failed, unknown}, is)
 }

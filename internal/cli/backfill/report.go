@@ -17,7 +17,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 )
 
-// summary says what is known of the ticks, and which of them are to be run.
 func (w *work) summary(cronJob *v1.CronJob) string {
 	zone := cronjobs.Zone(cronJob)
 	var counts []string
@@ -36,7 +35,6 @@ func (w *work) summary(cronJob *v1.CronJob) string {
 	return text.String()
 }
 
-// createdFor says for which tick a Job was created.
 func createdFor(cronJob *v1.CronJob, tick time.Time) string {
 	return "created for " + tick.In(cronjobs.Zone(cronJob)).Format(time.RFC3339)
 }
@@ -53,7 +51,6 @@ type report struct {
 	said string
 }
 
-// newReport begins to report on so many ticks.
 func newReport(out io.Writer, ticks int) *report {
 	r := &report{out: out}
 	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
@@ -74,7 +71,6 @@ func (r *report) note(format string, args ...any) {
 	}
 }
 
-// say prints a line.
 func (r *report) say(format string, args ...any) {
 	if r.bar != nil {
 		_ = r.bar.Clear() // what can't be written to the terminal can't be told there either
@@ -93,7 +89,6 @@ func (r *report) wait(why error) {
 	r.said = why.Error()
 }
 
-// done counts a tick that is over.
 func (r *report) done(count *int) {
 	*count++
 	if r.bar != nil {

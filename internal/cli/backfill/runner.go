@@ -41,7 +41,6 @@ const (
 	tickMargin = 500 * time.Millisecond
 )
 
-// retryBackoff is how long to wait after a request that failed.
 var retryBackoff = wait.Backoff{Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.1, Steps: 8, Cap: 30 * time.Second}
 
 // errBlocked is in the chain of the reason why the next tick has to wait.
@@ -74,7 +73,6 @@ type runner struct {
 	refusedAt, retryAt time.Time
 }
 
-// started is a run, and when its Job was started.
 type started struct {
 	v1.Run
 	at time.Time
@@ -188,7 +186,6 @@ func (r *runner) startNext(ctx context.Context) error {
 	return nil
 }
 
-// noteStart notes that a Job runs.
 func (r *runner) noteStart(job *batchv1.Job) {
 	r.running[job.Name] = started{plan.RunOf(job), r.Clock.Now()}
 }
@@ -284,7 +281,6 @@ func (r *runner) pause(ctx context.Context) bool {
 	}
 }
 
-// see takes notice of what the watch tells of a Job.
 func (r *runner) see(ctx context.Context, event watch.EventType, job *batchv1.Job) {
 	if _, ok := r.running[job.Name]; !ok {
 		return
@@ -326,7 +322,6 @@ func (r *runner) concludeGone(ctx context.Context, name string) {
 	r.conclude(run)
 }
 
-// conclude reports how a Job has ended.
 func (r *runner) conclude(run v1.Run) {
 	delete(r.running, run.JobName)
 	switch run.Result {
@@ -343,7 +338,6 @@ func (r *runner) conclude(run v1.Run) {
 	r.record.fail(run)
 }
 
-// verdict says what became of all, and makes the exit code of it.
 func (r *runner) verdict(stopped error) error {
 	r.finish()
 	switch {
@@ -355,7 +349,6 @@ func (r *runner) verdict(stopped error) error {
 	return nil
 }
 
-// interrupted says what runs on, and how to go on.
 func (r *runner) interrupted() error {
 	r.finish()
 	text := "interrupted"

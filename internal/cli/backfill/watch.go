@@ -47,13 +47,11 @@ func watchJobs(ctx context.Context, e *env.Env, cronJob *v1.CronJob) (*watchedJo
 	return w, nil
 }
 
-// has reports whether the watch tells of a Job.
 func (w *watchedJobs) has(name string) bool {
 	_, exists, _ := w.store.GetByKey(w.cronJob.Namespace + "/" + name) // an indexer in memory does not fail
 	return exists
 }
 
-// list returns all Jobs that the CronJob controls.
 func (w *watchedJobs) list() []*batchv1.Job {
 	var jobs []*batchv1.Job
 	for _, object := range w.store.List() {

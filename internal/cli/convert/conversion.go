@@ -46,7 +46,6 @@ type result struct {
 	findings []manifest.Finding
 }
 
-// leftAlone reports whether the file was left as it is because of trouble.
 func (r result) leftAlone() bool {
 	return slices.ContainsFunc(r.findings, func(f manifest.Finding) bool { return f.Trouble })
 }
@@ -87,7 +86,6 @@ func convertFile(ctx context.Context, text []byte, checker *lint.Checker, o opti
 	return c.result
 }
 
-// convertDocument converts the CronJobs in a document.
 func (c *converter) convertDocument(ctx context.Context, d *manifest.Document) ([]byte, error) {
 	hasCronJobs := false
 	err := d.Visit(c.concerns, func(o *manifest.Object) error {
@@ -181,7 +179,6 @@ func (c *converter) checkObject(ctx context.Context, o *manifest.Object) error {
 	return c.noteWarnings(o, value)
 }
 
-// typed returns an object that says itself what it is.
 func typed(value map[string]any, apiVersion string) map[string]any {
 	value = maps.Clone(value)
 	value["apiVersion"], value["kind"] = apiVersion, manifest.Kind
@@ -213,7 +210,6 @@ var scheduleFields = func() []string {
 	return names
 }()
 
-// fieldOfSpec is the field of the spec that has the field of a path.
 func fieldOfSpec(path string) string {
 	steps := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })
 	if len(steps) < 2 {
@@ -222,7 +218,6 @@ func fieldOfSpec(path string) string {
 	return steps[1]
 }
 
-// noteWarnings notes what admission warns of in the schedules.
 func (c *converter) noteWarnings(o *manifest.Object, value map[string]any) error {
 	if _, hasSpec := value["spec"].(map[string]any); !hasSpec {
 		return nil

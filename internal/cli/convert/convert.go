@@ -86,7 +86,6 @@ to convert; 2, some file could not be converted, or has, with --check, a schedul
   kustomize build . | kubectl cronjob convert -f - --from batch/v1 --to v2`
 )
 
-// command is the command line.
 type command struct {
 	*env.Env
 
@@ -136,7 +135,6 @@ func (c *command) addFlags(cmd *cobra.Command) {
 	cronjobs.CompleteWords(cmd, "from", builtIn+"\tthe built-in CronJobs")
 }
 
-// check says what is wrong with the command line.
 func (c *command) check() error {
 	wanted := "want " + strings.Join(versions, " or ")
 	switch {
@@ -154,7 +152,6 @@ func (c *command) check() error {
 	return nil
 }
 
-// run converts the files one after the other.
 func (c *command) run(ctx context.Context) error {
 	named, err := files.Expand(c.filenames, c.recursive)
 	if err != nil {

@@ -27,7 +27,6 @@ import (
 // spec is one with its members as JSON, whose order the manifest gets.
 type spec map[string]json.RawMessage
 
-// value returns what the spec says.
 func (s spec) value() (value map[string]any, err error) {
 	raw, err := json.Marshal(s)
 	if err == nil {
@@ -36,7 +35,6 @@ func (s spec) value() (value map[string]any, err error) {
 	return value, err
 }
 
-// convert returns an object in the new version.
 func (c *converter) convert(ctx context.Context, o *manifest.Object) (map[string]any, error) {
 	wanted := maps.Clone(o.Value)
 	carried := c.dropCarried(o, wanted)
@@ -84,7 +82,6 @@ func convertSpec(object map[string]any, carried map[string]string, apiVersion st
 	return converted.Spec, err
 }
 
-// changedMembers are the names of the members that a conversion changes.
 func changedMembers(before map[string]any, after any) []string {
 	value, _ := after.(map[string]any)
 	var changed []string
@@ -141,7 +138,6 @@ func (c *converter) dropCarried(o *manifest.Object, wanted map[string]any) map[s
 	return carried
 }
 
-// with returns a copy of a map with this member.
 func with(value map[string]any, name string, member any) map[string]any {
 	value = maps.Clone(value)
 	value[name] = member

@@ -22,13 +22,11 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/files"
 )
 
-// outcome is the result of one file.
 type outcome struct {
 	file   files.File
 	before []byte
 	result result
 
-	// err is why the file was not read or written.
 	err error
 }
 
@@ -71,7 +69,6 @@ func (o outcome) diff() string {
 	return udiff.Unified(path.Join("a", name), path.Join("b", name), string(o.before), string(o.result.text))
 }
 
-// report prints the results of all files.
 type report struct {
 	*command
 
@@ -87,7 +84,6 @@ type report struct {
 
 func newReport(c *command) *report { return &report{command: c, out: bufio.NewWriter(c.Out)} }
 
-// add prints the result of one file.
 func (r *report) add(o outcome) {
 	r.files++
 	r.ours, r.builtIn, r.converted = r.ours+o.result.ours, r.builtIn+o.result.builtIn, r.converted+o.result.converted

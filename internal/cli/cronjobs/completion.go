@@ -20,10 +20,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// completionTimeout is how long a shell waits for the names that complete a word.
 const completionTimeout = 3 * time.Second
 
-// maxCompletions is how many names a shell is offered.
 const maxCompletions = 500
 
 // CompleteNames completes the first limit arguments with the names of the namespace's CronJobs that
@@ -81,7 +79,6 @@ func complete(e *env.Env, kind schema.GroupVersionKind, limit int) cobra.Complet
 	}
 }
 
-// namesOf returns the names of the objects in a list of this kind, in the namespace of the flags.
 func namesOf(ctx context.Context, e *env.Env, kind schema.GroupVersionKind) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()

@@ -155,7 +155,6 @@ func CheckNew(c *v1.CronJob) error {
 	return err
 }
 
-// check says what is wrong with the schedules or the time zone of a CronJob.
 func check(c *v1.CronJob, parse schedule.Parser) error {
 	spec, zone := field.NewPath("spec"), ptr.Deref(c.Spec.TimeZone, "")
 	parsed, err := parse(c.Spec.Schedule, zone)

@@ -143,7 +143,6 @@ func (s *Selection) Watch(ctx context.Context, e *env.Env, c client.WithWatch, k
 	return c.Watch(ctx, listOf(kind), options...)
 }
 
-// options has a request be for the CronJobs that the flags select.
 func (s *Selection) options(e *env.Env) ([]client.ListOption, error) {
 	namespace, err := s.Namespace(e)
 	if err != nil {
@@ -153,7 +152,6 @@ func (s *Selection) options(e *env.Env) ([]client.ListOption, error) {
 	return []client.ListOption{client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}}, err
 }
 
-// listOf is an empty list of objects of a kind.
 func listOf(kind schema.GroupVersionKind) *unstructured.UnstructuredList {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))

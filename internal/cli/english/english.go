@@ -40,7 +40,6 @@ func Describe(text string, additional ...string) (string, error) {
 	return sentence, err
 }
 
-// describe describes one schedule.
 func describe(text string) (string, error) {
 	parsed, err := schedule.Parse(text, "")
 	if err != nil {
@@ -54,7 +53,6 @@ func describe(text string) (string, error) {
 	return strings.ToUpper(sentence[:1]) + sentence[1:], nil
 }
 
-// expression describes five cron fields.
 func expression(f schedule.Fields) string {
 	times, isPart := timesOfDay(valuesOf(f.Minutes), valuesOf(f.Hours))
 	days := days(f)
@@ -102,7 +100,6 @@ func timesOfDay(minutes, hours values) (text string, isPart bool) {
 	return "at " + minuteList(minutes) + " of " + hourList(hours), true
 }
 
-// times lists all times of a day.
 func times(minutes, hours values) []string {
 	var list []string
 	for _, hour := range hours {
@@ -113,12 +110,10 @@ func times(minutes, hours values) []string {
 	return list
 }
 
-// minuteList names minutes of an hour.
 func minuteList(minutes values) string {
 	return cmp.Or(minutes.steps("minute"), plural(len(minutes), "minute")+" "+and(minutes.runs(strconv.Itoa)))
 }
 
-// hourList names hours of a day.
 func hourList(hours values) string {
 	return cmp.Or(hours.steps("hour"), "the "+plural(len(hours), "hour")+" "+and(hours.runs(strconv.Itoa)))
 }
@@ -144,7 +139,6 @@ func days(f schedule.Fields) string {
 	return onMonthDays(monthDays, f.MonthDays, months) + ", and also " + onDaysOfWeek(weekdays, f.NthWeekdays, months)
 }
 
-// onMonthDays says on which days of which months.
 func onMonthDays(days values, further []schedule.MonthDay, months values) string {
 	of := monthsOfDays(months)
 	if step, ok := days.progression(); ok && step > 1 && len(days) > 3 && len(further) == 0 {
@@ -174,7 +168,6 @@ func monthDay(d schedule.MonthDay) string {
 	return ordinal(-d.Day) + " day before the last"
 }
 
-// monthsOfDays says of which months days are.
 func monthsOfDays(months values) string {
 	if len(months) == 12 {
 		return "the month"
@@ -182,7 +175,6 @@ func monthsOfDays(months values) string {
 	return monthList(months)
 }
 
-// onDaysOfWeek says on which days of the week, of which months.
 func onDaysOfWeek(days values, nth []schedule.NthWeekday, months values) string {
 	var parts, names []string
 	if len(days) > 0 {
@@ -201,7 +193,6 @@ func onDaysOfWeek(days values, nth []schedule.NthWeekday, months values) string 
 	return strings.Join(parts, ", and also ")
 }
 
-// onWeekdays says on which days of the week.
 func onWeekdays(days values) string {
 	name := func(day int) string { return time.Weekday(day % 7).String() }
 	if first, ok := days.weekRange(); ok {
@@ -250,7 +241,6 @@ func interval(d time.Duration) string {
 // values are the members of a set of small numbers, ascending; at least one.
 type values []int
 
-// valuesOf returns what a field holds.
 func valuesOf(field uint64) values {
 	var list values
 	for rest := field; rest != 0; rest &= rest - 1 {
@@ -335,7 +325,6 @@ func (v values) runs(name func(int) string) []string {
 	return parts
 }
 
-// clockTime writes a time of day.
 func clockTime(hour, minute int) string { return fmt.Sprintf("%02d:%02d", hour, minute) }
 
 // counted names what comes every so many units: every "5 minutes", every "minute".
@@ -353,7 +342,6 @@ func plural(n int, noun string) string {
 	return noun + "s"
 }
 
-// ordinal writes 1 as 1st.
 func ordinal(n int) string {
 	suffix := "th"
 	if n%100 < 11 || n%100 > 13 {
@@ -369,7 +357,6 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + suffix
 }
 
-// and joins words as in a sentence.
 func and(words []string) string {
 	if len(words) == 1 {
 		return words[0]

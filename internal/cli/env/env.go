@@ -102,7 +102,6 @@ func (e *Env) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// newScheme has the types that the commands work with.
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))

@@ -73,13 +73,11 @@ func NewCommand(e *env.Env) *cobra.Command {
 	return command
 }
 
-// exporter exports one CronJob after the other.
 type exporter struct {
 	handover.Handover
 	spec string
 }
 
-// run exports one.
 func (x *exporter) run(ctx context.Context, object *unstructured.Unstructured) (handover.Outcome, error) {
 	decoded, err := cronjobs.DecodeV1(object)
 	if err != nil {

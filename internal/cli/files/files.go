@@ -119,7 +119,6 @@ func expandOne(name string, recursive bool) ([]File, error) {
 	return files, nil
 }
 
-// walk returns the manifests in a directory.
 func walk(dir string, recursive bool) []File {
 	var files []File
 	visit := func(name string, entry fs.DirEntry, err error) error {

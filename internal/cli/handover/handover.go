@@ -72,7 +72,6 @@ func (h *Handover) AddFlags(command *cobra.Command, verb string) {
 		"How long after its suspension a controller may not have heard of it yet; nothing is handed over so soon before a tick.")
 }
 
-// check says what is wrong with the flags and the names.
 func (h *Handover) check(names []string) error {
 	switch {
 	case h.Grace < 0:
@@ -125,7 +124,6 @@ func (h *Handover) Each(ctx context.Context, kind schema.GroupVersionKind, names
 	return cronjobs.Fail(h.Env, errs)
 }
 
-// print prints what was done with a CronJob, or would be.
 func (h *Handover) print(object client.Object, o Outcome) {
 	if o.Done == "" {
 		return

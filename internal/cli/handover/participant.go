@@ -74,7 +74,6 @@ func Ours(c *v1.CronJob) *Participant {
 	return p
 }
 
-// participantOf is the participant that a CronJob of either kind is.
 func participantOf(object client.Object) *Participant {
 	if c, isBuiltIn := object.(*batchv1.CronJob); isBuiltIn {
 		return BuiltIn(c)

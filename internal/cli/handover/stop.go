@@ -22,7 +22,6 @@ import (
 )
 
 const (
-	// pollInterval is the time between two looks at what is waited for.
 	pollInterval = 200 * time.Millisecond
 
 	// undoTimeout is how long undoing may take, after an interruption too.
@@ -299,7 +298,6 @@ func (h *Handover) patch(ctx context.Context, p *Participant, suspend bool, befo
 	return patched, err
 }
 
-// read reads a participant again.
 func (h *Handover) read(ctx context.Context, p *Participant) (*Participant, error) {
 	last, err := h.get(ctx, p)
 	if err != nil {
@@ -311,7 +309,6 @@ func (h *Handover) read(ctx context.Context, p *Participant) (*Participant, erro
 	return last.since(p), nil
 }
 
-// get reads the CronJob that has the kind and the name of a participant.
 func (h *Handover) get(ctx context.Context, p *Participant) (*Participant, error) {
 	object := p.empty()
 	if err := h.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {

@@ -50,7 +50,6 @@ else one whose items are these objects.`
 	maxComing     = 10_000
 )
 
-// command is the command line.
 type command struct {
 	*env.Env
 
@@ -90,7 +89,6 @@ func NewCommand(e *env.Env) *cobra.Command {
 	return cmd
 }
 
-// check says what is wrong with the command line.
 func (c *command) check() error {
 	if c.coming < 0 || c.coming > maxComing {
 		return fmt.Errorf("--count must be from 0 to %d, not %d", maxComing, c.coming)
@@ -98,7 +96,6 @@ func (c *command) check() error {
 	return c.output.Check()
 }
 
-// run shows the history of each CronJob that the command line names.
 func (c *command) run(ctx context.Context, args []string) error {
 	cluster, err := c.Client()
 	if err != nil {
@@ -132,7 +129,6 @@ func (c *command) run(ctx context.Context, args []string) error {
 	return cronjobs.Fail(c.Env, errs)
 }
 
-// print prints histories in the format that is asked for, or that suits the output.
 func (c *command) print(out io.Writer, histories []History) error {
 	switch {
 	case c.output.Format != "" && !c.single:
@@ -190,7 +186,6 @@ func textOf(at time.Time) string {
 	return at.Format(time.RFC3339)
 }
 
-// row is the cells of an entry, without its CronJob.
 func (e Entry) row() []string {
 	cells := []string{textOf(e.Tick), e.Job, string(e.State), textOf(e.Start), "", "", string(e.trigger()), e.Message}
 	if e.DelaySeconds != nil {

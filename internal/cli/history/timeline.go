@@ -23,16 +23,13 @@ import (
 // defaultWidth is for terminals whose width is unknown.
 const defaultWidth = 80
 
-// screen is a terminal.
 type screen struct {
 	// width in columns.
 	width int
 
-	// colored says that it shows colours.
 	colored bool
 }
 
-// screenOf returns the terminal that an output is, and reports whether it is one.
 func screenOf(out io.Writer) (screen, bool) {
 	file, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -45,7 +42,6 @@ func screenOf(out io.Writer) (screen, bool) {
 	return s, true
 }
 
-// look is how a state is shown.
 type look struct {
 	symbol string
 	color  color.Attribute

@@ -59,13 +59,11 @@ func NewCommand(e *env.Env) *cobra.Command {
 	return command
 }
 
-// importer imports one CronJob after the other.
 type importer struct {
 	handover.Handover
 	suspendOriginal bool
 }
 
-// run imports one.
 func (i *importer) run(ctx context.Context, object *unstructured.Unstructured) (handover.Outcome, error) {
 	decoded, lost, err := builtin.Decode(object)
 	if err != nil {

@@ -158,7 +158,6 @@ func (s *schema) decode(value map[string]any) map[string]any {
 	return value
 }
 
-// metadata checks the metadata.
 func metadata(value map[string]any) field.ErrorList {
 	path := field.NewPath("metadata")
 	meta, found, err := objectmeta.GetObjectMeta(value, false)
@@ -182,7 +181,6 @@ func (s *schema) checkTypes(value map[string]any) field.ErrorList {
 	return append(schemavalidation.ValidateCustomResource(nil, value, s.types), listtype.ValidateListSetsAndMaps(nil, s.fields, value)...)
 }
 
-// checkRules checks what the schema's rules say.
 func (s *schema) checkRules(ctx context.Context, value map[string]any) field.ErrorList {
 	errs, _ := s.rules.Validate(ctx, nil, s.fields, value, nil, celconfig.RuntimeCELCostBudget)
 	return errs

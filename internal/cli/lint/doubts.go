@@ -86,7 +86,6 @@ func skippedMonths(words []string) []schedule.Warning {
 			"for the last day of every month write L"}}
 }
 
-// firesIn reports whether a schedule fires in a month.
 func firesIn(ticks schedule.Schedule, year int, month time.Month) bool {
 	start := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 	tick, ok := ticks.Next(start.Add(-time.Second))

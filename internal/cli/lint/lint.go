@@ -55,7 +55,6 @@ command line is wrong.`
   kubectl cronjob lint -f manifests/ -R -o sarif > lint.sarif`
 )
 
-// command is the command line.
 type command struct {
 	*env.Env
 
@@ -88,7 +87,6 @@ func NewCommand(e *env.Env) *cobra.Command {
 	return cmd
 }
 
-// run checks the files one after the other.
 func (c *command) run(ctx context.Context) error {
 	named, err := files.Expand(c.filenames, c.recursive)
 	if err != nil {
@@ -138,7 +136,6 @@ func findingsIn(ctx context.Context, checker *Checker, f files.File, text []byte
 	return findings
 }
 
-// at returns the finding at a place in a file.
 func (f finding) at(file files.File, line, column int) finding {
 	f.File, f.Line, f.Column = file.Name, line, column
 	return f

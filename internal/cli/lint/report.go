@@ -28,7 +28,6 @@ const (
 	severityNote severity = "note"
 )
 
-// rule is a kind of finding.
 type rule struct {
 	name     string
 	severity severity
@@ -49,7 +48,6 @@ var (
 
 var rules = []rule{unreadable, invalid, unknownField, warned, unevenStep, skippedMonth, noTimeLimit, shortDeadline, patch}
 
-// about returns the finding that a field breaks the rule.
 func (r rule) about(field, message string) finding {
 	return finding{Severity: r.severity, Rule: r.name, Field: field, Message: message}
 }
@@ -73,7 +71,6 @@ func (f finding) String() string {
 	return f.Field + ": " + f.Message
 }
 
-// write prints findings in a format.
 func write(to io.Writer, output cronjobs.Output, findings []finding) error {
 	switch output.Format {
 	case "json":

@@ -53,7 +53,6 @@ With -o json, yaml or name the CronJobs are printed as kubectl get does.`
   kubectl cronjob list --suspended -o name`
 )
 
-// command is the command line.
 type command struct {
 	*env.Env
 
@@ -97,7 +96,6 @@ func NewCommand(e *env.Env) *cobra.Command {
 	return cmd
 }
 
-// check says what is wrong with the command line.
 func (c *command) check() error {
 	if !c.isTable() && (c.watch || c.order != "") {
 		return errors.New("--watch and --sort-by are for the table: leave -o " + c.output.Format + " away")
@@ -105,7 +103,6 @@ func (c *command) check() error {
 	return errors.Join(c.output.Check(), c.order.check(), c.selection.CheckNames(c.names))
 }
 
-// run lists the CronJobs.
 func (c *command) run(ctx context.Context) error {
 	cluster, err := c.Client()
 	if err != nil {
@@ -123,7 +120,6 @@ func (c *command) isTable() bool { return c.output.Format == "" || c.output.Form
 // kind is of CronJobs as the table reads them: v1 needs no webhook.
 var kind = v1.GroupVersion.WithKind("CronJob")
 
-// printTable prints a row for each CronJob.
 func (c *command) printTable(ctx context.Context, cluster client.WithWatch) error {
 	var found []*v1.CronJob
 	errs := c.each(ctx, cluster, kind, func(object *unstructured.Unstructured) error {
@@ -194,7 +190,6 @@ func (c *command) printObjects(ctx context.Context, cluster client.Client) error
 	return cronjobs.Fail(c.Env, errs)
 }
 
-// each calls visit with each CronJob that the flags ask for.
 func (c *command) each(ctx context.Context, cluster client.Reader, kind schema.GroupVersionKind,
 	visit func(*unstructured.Unstructured) error,
 ) []error {
@@ -206,7 +201,6 @@ func (c *command) each(ctx context.Context, cluster client.Reader, kind schema.G
 	})
 }
 
-// isInState reports whether a CronJob is in the state that the flags ask for.
 func (c *command) isInState(object *unstructured.Unstructured) bool {
 	return (!c.failing || isFailing(object)) && (!c.suspended || cronjobs.IsSuspended(object, c.Clock.Now()))
 }

@@ -26,7 +26,6 @@ const (
 	byNext  order = "next"
 )
 
-// check says what is wrong with the value.
 func (o order) check() error {
 	if !slices.Contains([]order{"", byName, byState, byLast, byNext}, o) {
 		return fmt.Errorf(`invalid --sort-by value (%s): must be "name", "state", "last", or "next"`, o)

@@ -42,7 +42,6 @@ var columns = []metav1.TableColumnDefinition{
 // none and invalid are what kubectl prints for what there is not, and what can't be read.
 const none, invalid = "<none>", "<invalid>"
 
-// rowOf is the row of a CronJob.
 func rowOf(c *v1.CronJob, now time.Time) metav1.TableRow {
 	forecast, err := next.Stored(c, now)
 	description, zone := forecast.Description, forecast.TimeZone
@@ -104,7 +103,6 @@ func suspendedBy(c *v1.CronJob, now time.Time) string {
 	return cmp.Or(suspend.ByWhom(c), none)
 }
 
-// ago says how long ago an instant was.
 func ago(at *metav1.Time, now time.Time) string {
 	if at == nil {
 		return none

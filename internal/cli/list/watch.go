@@ -50,7 +50,6 @@ func (c *command) printChanges(ctx context.Context, cluster client.WithWatch, fo
 	return &env.ExitError{Code: env.Interrupted}
 }
 
-// printAll prints what the events of a watch tell.
 func (p *changes) printAll(events watch.Interface) error {
 	defer events.Stop()
 	for event := range events.ResultChan() {

@@ -55,7 +55,6 @@ With -f it goes on until the Job has ended, and prints the logs of Pods that sta
 // errNoneFailed is of a CronJob without a run that --failed asks for.
 var errNoneFailed = errors.New("no run that failed is known")
 
-// command is the command line.
 type command struct {
 	*env.Env
 
@@ -104,12 +103,10 @@ func ticksOf(c *v1.CronJob) []cobra.Completion {
 	return ticks
 }
 
-// containersOf completes a container with those of the template.
 func containersOf(c *v1.CronJob) []cobra.Completion {
 	return cronjobs.AllContainerNames(c.Spec.JobTemplate.Spec.Template.Spec)
 }
 
-// run prints the logs of each CronJob that the command line names.
 func (c *command) run(ctx context.Context, args []string) error {
 	if err := c.setTick(time.UTC); err != nil {
 		return err
@@ -157,7 +154,6 @@ func (c *command) setTick(zone *time.Location) (err error) {
 	return err
 }
 
-// print prints the log of the run that is asked for.
 func (c *command) print(ctx context.Context, h history.History, jobs []*batchv1.Job) error {
 	entry, err := c.choose(h)
 	if err != nil {
@@ -177,7 +173,6 @@ func (c *command) print(ctx context.Context, h history.History, jobs []*batchv1.
 	return err
 }
 
-// choose returns the newest entry that is asked for.
 func (c *command) choose(h history.History) (history.Entry, error) {
 	for _, entry := range slices.Backward(h.Entries) {
 		if c.isAskedFor(entry) {
@@ -194,7 +189,6 @@ func (c *command) choose(h history.History) (history.Entry, error) {
 	return history.Entry{}, errors.New("no run is known")
 }
 
-// isAskedFor reports whether an entry is such a run.
 func (c *command) isAskedFor(entry history.Entry) bool {
 	switch {
 	case !c.tick.IsZero():

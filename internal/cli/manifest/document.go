@@ -96,7 +96,6 @@ var (
 	halfCharacter = regexp.MustCompile(`\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
 )
 
-// parse reads the document.
 func (d *Document) parse() error {
 	d.lines = []int{0}
 	for _, at := range lineBreak.FindAllIndex(d.Text, -1) {

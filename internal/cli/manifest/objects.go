@@ -223,7 +223,6 @@ func indexOf(mapping *yaml.Node, name string) int {
 	return -1
 }
 
-// resolve follows an alias.
 func resolve(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias

@@ -124,7 +124,6 @@ func compare(value map[string]any, object []byte) ([]difference, error) {
 	return all, nil
 }
 
-// change makes the edits of a mapping.
 func (d *Document) change(n *yaml.Node, changes []change, step int) error {
 	if n.Style&yaml.FlowStyle != 0 {
 		return d.changeFlow(n, changes, step)
@@ -145,7 +144,6 @@ func columnOf(mapping *yaml.Node) int {
 	return mapping.Content[0].Column
 }
 
-// replace has a stretch of the text replaced.
 func (d *Document) replace(from, to int, text string) {
 	d.edits = append(d.edits, udiff.Edit{Start: from, End: to, New: text})
 }

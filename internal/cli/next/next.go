@@ -59,7 +59,6 @@ with -o json or yaml an object for one NAME or EXPRESSION, else one whose items 
   kubectl cronjob next -f manifests/ -R -o json`
 )
 
-// command is the command line.
 type command struct {
 	*env.Env
 
@@ -111,7 +110,6 @@ func NewCommand(e *env.Env) *cobra.Command {
 	return cmd
 }
 
-// check says what is wrong with the command line.
 func (c *command) check(args []string) error {
 	if err := c.output.Check(); err != nil {
 		return err
@@ -192,7 +190,6 @@ func (c *command) run(ctx context.Context, args []string) error {
 	return cronjobs.Fail(c.Env, errs)
 }
 
-// forecast finds the times of one CronJob.
 func (c *command) forecast(t target, now time.Time) (Forecast, error) {
 	cronJob := t.cronJob.DeepCopy()
 	if c.zone != "" {

@@ -13,10 +13,8 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 )
 
-// dayFormat is how days are printed.
 const dayFormat = "Mon 2006-01-02"
 
-// print prints the forecasts in the format that is asked for.
 func (c *command) print(forecasts []Forecast, now time.Time) error {
 	switch {
 	case c.output.Format == "name":

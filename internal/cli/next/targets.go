@@ -39,7 +39,6 @@ type target struct {
 // today.
 func (t target) isStored() bool { return t.source == "" && t.cronJob.Name != "" }
 
-// isExpression reports whether it is a mere expression.
 func (t target) isExpression() bool { return t.source == "" && t.cronJob.Name == "" }
 
 // targets returns the CronJobs that the command line names, and what could not be read.

@@ -20,7 +20,6 @@ const (
 	maxSuggested = 3
 )
 
-// completeZones completes a flag with the names of time zones.
 func completeZones(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return slices.DeleteFunc(schedule.ZoneNames(), func(name string) bool {
 		return !strings.HasPrefix(name, begun)

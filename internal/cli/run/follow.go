@@ -175,7 +175,6 @@ func (f *follower) say(format string, args ...any) {
 	fmt.Fprintf(f.errOut, format+"\n", args...)
 }
 
-// fail says what went wrong.
 func (f *follower) fail(format string, args ...any) {
 	f.say(format, args...)
 	f.mu.Lock()

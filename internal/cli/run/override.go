@@ -25,7 +25,6 @@ type override struct {
 	args      []string // none keeps the template's
 }
 
-// addFlags adds the flags.
 func (o *override) addFlags(cmd *cobra.Command, e *env.Env) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.env, "env", nil, "Set a variable in the container, NAME=VALUE. May be given more than once.")
@@ -35,7 +34,6 @@ func (o *override) addFlags(cmd *cobra.Command, e *env.Env) {
 	}))
 }
 
-// check says what is wrong with the flags.
 func (o *override) check() error {
 	if o.container != "" && len(o.env)+len(o.args) == 0 {
 		return errors.New("--container goes with --env, or with arguments behind --")
@@ -52,7 +50,6 @@ func (o *override) check() error {
 	return nil
 }
 
-// apply changes a Pod.
 func (o *override) apply(pod *corev1.PodSpec) error {
 	if len(o.env)+len(o.args) == 0 {
 		return nil

@@ -65,7 +65,6 @@ gone, or --timeout is over. An interrupt leaves the Job running.`
   kubectl cronjob run backup --dry-run=server -o yaml`
 )
 
-// command is the command line.
 type command struct {
 	*env.Env
 
@@ -142,7 +141,6 @@ func (c *command) check(namesTick bool) error {
 	return errors.Join(c.override.check(), c.dryRun.Check())
 }
 
-// run starts the Job.
 func (c *command) run(ctx context.Context, arg string) error {
 	c.print.NamePrintFlags.Operation = c.dryRun.Done("created")
 	printer, err := c.print.ToPrinter()
@@ -251,7 +249,6 @@ const (
 	manually              = "manual"
 )
 
-// newJob makes the Job that the command line asks for.
 func (c *command) newJob(cronJob *v1.CronJob, jobs []*batchv1.Job) (*batchv1.Job, error) {
 	job := newJob(cronJob, c.Clock.Now())
 	if c.tick != "" {

@@ -75,7 +75,6 @@ func awaitEnd(ctx context.Context, cluster kubernetes.Interface, job *batchv1.Jo
 	return ended, err
 }
 
-// verdict says what became of the Job, and makes the exit code of it.
 func (c *command) verdict(ctx, waiting context.Context, job, ended *batchv1.Job, err error) error {
 	switch {
 	case err == nil && plan.ResultOf(ended) == v1.RunSucceeded:

@@ -46,7 +46,6 @@ func newCheckCommand(e *env.Env) *cobra.Command {
 	}
 }
 
-// checker tries the conversions of all CronJobs.
 type checker struct {
 	*env.Env
 	client client.Client
@@ -57,7 +56,6 @@ type checker struct {
 	// mayWrite says that the user may have the API server try to write.
 	mayWrite bool
 
-	// served are the API versions that the cluster serves.
 	served map[string]bool
 }
 
@@ -92,7 +90,6 @@ func (c *checker) run(ctx context.Context) error {
 	return cronjobs.Fail(c.Env, errs)
 }
 
-// mayUpdate asks the API server whether the user may update CronJobs of all namespaces.
 func (c *checker) mayUpdate(ctx context.Context) (bool, error) {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "update", Group: resource.Group, Resource: resource.Resource},
@@ -103,7 +100,6 @@ func (c *checker) mayUpdate(ctx context.Context) (bool, error) {
 	return review.Status.Allowed, nil
 }
 
-// check returns what would become of one CronJob.
 func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) []string {
 	stored, err := object.MarshalJSON()
 	if err != nil {

@@ -37,7 +37,6 @@ The command can be interrupted and repeated. A request that the cluster has not 
 that the cluster has begun with goes on.`
 
 const (
-	// pollInterval is the time between two looks at the migration.
 	pollInterval = time.Second
 
 	// clusterTimeout is how long the cluster may take to begin, and in the end to update the list.

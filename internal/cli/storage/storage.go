@@ -33,7 +33,6 @@ const long = `Show in which versions CronJobs are stored.
 The API does not tell how an object is stored. Known is that none is stored as a version that
 status.storedVersions of the CRD does not list. Where it lists several, a range is shown.`
 
-// resource is what is stored.
 var resource = metav1.GroupResource{Group: v1.GroupVersion.Group, Resource: "cronjobs"}
 
 // NewCommand returns the command.
@@ -95,7 +94,6 @@ type VersionState struct {
 	AtMost  int `json:"objectsAtMost"`
 }
 
-// readState finds out how objects are stored, as far as can be known.
 func readState(ctx context.Context, c client.Client) (*State, error) {
 	crd, storage, err := readCRD(ctx, c)
 	if err != nil {
@@ -125,7 +123,6 @@ func hasUnservedFields(object *metav1.PartialObjectMetadata, served map[string]b
 	})
 }
 
-// versionsOf says how many of the objects are stored as each version.
 func versionsOf(crd *apiextensionsv1.CustomResourceDefinition, objects int) []VersionState {
 	stored := crd.Status.StoredVersions
 	versions := make([]VersionState, 0, len(crd.Spec.Versions))
@@ -145,7 +142,6 @@ func versionsOf(crd *apiextensionsv1.CustomResourceDefinition, objects int) []Ve
 	return versions
 }
 
-// print writes the state for people.
 func (s *State) print(out io.Writer) error {
 	w := printers.GetNewTabWriter(out)
 	_, _ = fmt.Fprintln(w, "VERSION\tSERVED\tSTORAGE\tSTORED\tOBJECTS")
@@ -169,7 +165,6 @@ func (s *State) print(out io.Writer) error {
 	return nil
 }
 
-// objects is how many objects are stored as the version.
 func (v VersionState) objects() string {
 	if v.AtLeast == v.AtMost {
 		return fmt.Sprint(v.AtLeast)
@@ -194,7 +189,6 @@ func readCRD(ctx context.Context, c client.Client) (*apiextensionsv1.CustomResou
 	return crd, version.Name, nil
 }
 
-// servedBy returns the API versions that a CRD serves.
 func servedBy(crd *apiextensionsv1.CustomResourceDefinition) map[string]bool {
 	served := map[string]bool{}
 	for i := range crd.Spec.Versions {

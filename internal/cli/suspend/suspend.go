@@ -77,7 +77,6 @@ that field since, or suspended them by name. Name the others.`,
   kubectl cronjob resume -l team=data -A`,
 }
 
-// command is the command line.
 type command struct {
 	*env.Env
 	words
@@ -142,7 +141,6 @@ func newCommand(c *command) *cobra.Command {
 	return cmd
 }
 
-// check says what is wrong with the command line.
 func (c *command) check(args []string) error {
 	ways := 0
 	for _, chosen := range []bool{len(args) > 0, c.selection.Selector != "", c.all} {
@@ -248,7 +246,6 @@ func (c *command) untilWhen(object *unstructured.Unstructured) string {
 	return " until " + until.In(c.Clock.Now().Location()).Format(time.RFC3339)
 }
 
-// untilOf returns what spec.suspendUntil of an object says.
 func untilOf(object *unstructured.Unstructured) time.Time {
 	text, _, _ := unstructured.NestedString(object.Object, "spec", untilField)
 	until, _ := time.Parse(time.RFC3339, text)
@@ -293,7 +290,6 @@ func (c *command) set(ctx context.Context, cluster client.Client, object *unstru
 	return changed, err
 }
 
-// change has an object be suspended or not.
 func (c *command) change(object *unstructured.Unstructured) error {
 	// What is neither true nor false counts as false: the schema lets nothing else be stored.
 	forGood, _, _ := unstructured.NestedBool(object.Object, "spec", suspendField)

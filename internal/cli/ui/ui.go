@@ -46,7 +46,6 @@ what they will do, and shows their command lines.`
 // browserTimeout is how long to wait for the news that no browser can be opened.
 const browserTimeout = time.Second
 
-// command is the command line.
 type command struct {
 	*env.Env
 
@@ -105,7 +104,6 @@ func (c *command) run(cmd *cobra.Command) error {
 	return errors.Join(err, site.Tasks.Wait())
 }
 
-// connect has the site show the cluster.
 func (c *command) connect(ctx context.Context, group *errgroup.Group, cmd *cobra.Command, site *pages.Site) error {
 	config, err := c.RESTConfig()
 	if err != nil {

@@ -27,7 +27,6 @@ func (r *Results) WriteTables(to io.Writer) error {
 	return nil
 }
 
-// table is the table of the results of one stage.
 func table(results []Result) string {
 	columns, text := map[string]bool{}, &strings.Builder{}
 	for _, result := range results {

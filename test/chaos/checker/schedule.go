@@ -49,7 +49,6 @@ func parse(asked history.Ticks) (s schedule, err error) {
 	return s, nil
 }
 
-// anchoredAt returns what the schedule counts from.
 func (s schedule) anchoredAt(anchor time.Time) time.Time {
 	if s.fixed {
 		return time.Unix(0, 0)

@@ -17,7 +17,6 @@ import (
 // slack is how long a manager may take from a decision to the request that carries it out.
 const slack = 2 * time.Second
 
-// starts judges each Job that was created.
 func (c *check) starts(s *timeline) {
 	ticks := map[int64]*run{} // by the tick, in seconds
 	for i, run := range s.runs {
@@ -279,7 +278,6 @@ func stamp(t time.Time) string {
 	return t.UTC().Format("15:04:05")
 }
 
-// deletions judges each Job that a manager has deleted.
 func (c *check) deletions(s *timeline) {
 	for _, run := range s.runs {
 		if run.deleted == 0 || c.acts[run.UID] {

@@ -28,7 +28,6 @@ type timeline struct {
 	until     time.Time // when that was, or the end of the history
 }
 
-// version is a state of a CronJob.
 type version struct {
 	*history.CronJob
 	at       time.Time
@@ -49,7 +48,6 @@ type spec struct {
 	delay, backlog time.Duration
 }
 
-// run is a Job that was created for a tick.
 type run struct {
 	*history.Job
 	created   int64
@@ -305,7 +303,6 @@ func (s *timeline) arrange(acts map[string]bool) {
 // rescheduled reports whether ticks from before the one don't count for the other.
 func rescheduled(a, b *history.CronJob) bool { return !reflect.DeepEqual(a.Ticks, b.Ticks) }
 
-// deadlineOf returns the deadline; one that is longer than any storm for none.
 func deadlineOf(c *history.CronJob) time.Duration {
 	if c.Deadline == nil {
 		return horizon

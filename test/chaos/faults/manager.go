@@ -115,7 +115,6 @@ func (m *manager) start(ctx context.Context, label string) (*localcluster.Proces
 // label names the process that runs or was the last to, such as a-3.
 func (m *manager) label() string { return m.process.Load().name }
 
-// note adds to the history what becomes of the process.
 func (m *manager) note(state string) {
 	m.log.Add(history.Record{Process: &history.Process{Manager: m.label(), State: state}})
 }

@@ -153,7 +153,6 @@ func Plan(seed uint64, duration time.Duration, kinds []Kind) []Step {
 	return steps
 }
 
-// planMachines plans the faults of machines, one after another.
 func planMachines(random *rand.Rand, duration time.Duration, kinds *deck) (steps []Step) {
 	for at := lead; !kinds.isEmpty(); {
 		step := Step{At: at, Kind: kinds.deal()}

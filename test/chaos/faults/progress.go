@@ -131,7 +131,6 @@ type listener struct {
 	rest    []byte
 }
 
-// hear takes what has been sent.
 func (l *listener) hear(data []byte) {
 	l.rest = append(l.rest, data...)
 	for {

@@ -90,7 +90,6 @@ func (s Spec) after(verb Verb, to Spec) Spec {
 	return s
 }
 
-// suspended returns the spec that suspends or resumes a CronJob.
 func suspended(suspend bool) Spec { return Spec{Fields: map[string]any{"suspend": suspend}} }
 
 // CronJob is a CronJob's life: what users do with that name, in the order of time.
@@ -129,7 +128,6 @@ type randoms struct {
 	begin time.Time // of the storm
 }
 
-// life plans what users do with one name.
 func (random randoms) life(duration time.Duration) []Act {
 	at := time.Duration(random.Int64N(int64(population)))
 	spec := random.spec(at)
@@ -159,7 +157,6 @@ func (random randoms) life(duration time.Duration) []Act {
 	}
 }
 
-// verb returns what a user does with a CronJob that is there.
 func (random randoms) verb() Verb {
 	total := 0
 	for _, v := range verbs {

@@ -196,7 +196,6 @@ func (p *Plugin) Do(ctx context.Context, call Call, out io.Writer) error {
 	return p.run(ctx, out, call.args())
 }
 
-// run runs a command.
 func (p *Plugin) run(ctx context.Context, out io.Writer, args []string) error {
 	e := env.New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: out})
 	e.Clock = p.clock

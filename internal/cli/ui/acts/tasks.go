@@ -45,7 +45,6 @@ func (t *Task) State() (output string, isEnded bool, err error) {
 	return t.output.String(), t.isEnded, t.err
 }
 
-// end notes how the command has ended.
 func (t *Task) end(err error) {
 	t.mu.Lock()
 	t.isEnded, t.err = true, err
@@ -106,7 +105,6 @@ func (t *Tasks) Start(ctx context.Context, id string, call Call) *Task {
 	return task
 }
 
-// forgetOldest forgets the oldest task that has ended.
 func (t *Tasks) forgetOldest() {
 	for i, task := range t.all {
 		if _, isEnded, _ := task.State(); isEnded {

@@ -118,7 +118,6 @@ func (w *watcher) publish(ctx context.Context, to *Feed) {
 	}
 }
 
-// snapshot returns what the cache has now.
 func (w *watcher) snapshot(ctx context.Context) (*Snapshot, error) {
 	health, cronJobs, jobs := *w.health.Load(), &v1.CronJobList{}, &batchv1.JobList{}
 	if health.Complete {
@@ -187,7 +186,6 @@ func (w *watcher) begin(ctx context.Context, object client.Object) (func() bool,
 	return registration.HasSynced, nil
 }
 
-// textOf returns the message of an error; "" for none.
 func textOf(err error) string {
 	if err == nil {
 		return ""

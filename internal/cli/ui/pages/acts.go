@@ -47,7 +47,6 @@ func presets(now time.Time) []preset {
 	}
 }
 
-// preview is the page that says what an act will do.
 type preview struct {
 	acts.Call
 
@@ -107,7 +106,6 @@ func (s *Site) act(ctx context.Context, w http.ResponseWriter, r *http.Request) 
 	http.Redirect(w, r, s.Base+"/tasks/"+url.PathEscape(id), http.StatusSeeOther)
 }
 
-// task is the page of an act that was begun.
 func (s *Site) task(r *http.Request) (view, error) {
 	task, ok := s.Tasks.Find(r.PathValue("id"))
 	if !ok {

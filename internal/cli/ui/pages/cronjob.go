@@ -19,14 +19,12 @@ import (
 )
 
 const (
-	// comingTicks is how many of the ticks to come the page of a CronJob lists.
 	comingTicks = 5
 
 	// readTimeout is how long reading what the feed does not have may take.
 	readTimeout = 5 * time.Second
 )
 
-// detail is the page of one CronJob.
 type detail struct {
 	row
 	chart
@@ -58,7 +56,6 @@ type bar struct {
 	Height float64
 }
 
-// cronJob is the page of one CronJob.
 func (s *Site) cronJob(r *http.Request) (view, error) {
 	snapshot, c, err := s.find(r)
 	if err != nil {
@@ -129,7 +126,6 @@ func (d *detail) plot() {
 	}
 }
 
-// maxEvents is how many events a page shows.
 const maxEvents = 50
 
 // events returns the newest events about a CronJob, newest first.
@@ -140,7 +136,6 @@ func (s *Site) events(ctx context.Context, c *v1.CronJob) ([]corev1.Event, error
 	return list.Items[:min(len(list.Items), maxEvents)], err
 }
 
-// timeOf returns when an event was seen last.
 func timeOf(e corev1.Event) time.Time {
 	if e.LastTimestamp.After(e.EventTime.Time) {
 		return e.LastTimestamp.Time

@@ -21,7 +21,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// listing is the CronJobs that a request asks for.
 type listing struct {
 	// Namespace, Search, State and Sort are what was asked for; "" for all of them, the worst first.
 	Namespace, Search, State, Sort string

@@ -44,7 +44,6 @@ type moment struct {
 	at, now time.Time
 }
 
-// momentOf returns a moment; nil if there is none.
 func momentOf(at, now time.Time) *moment {
 	if at.IsZero() {
 		return nil

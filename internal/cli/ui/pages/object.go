@@ -23,7 +23,6 @@ type object struct {
 	Versions        []version
 }
 
-// version is an object in one version.
 type version struct {
 	Name string
 
@@ -32,7 +31,6 @@ type version struct {
 	Text, Status, Problem string
 }
 
-// object is the page of what is stored.
 func (s *Site) object(r *http.Request) (view, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
 	defer cancel()
@@ -52,7 +50,6 @@ func (s *Site) object(r *http.Request) (view, error) {
 	return view{Title: o.Namespace + "/" + o.Name + " in both versions", Page: "object", IsStill: true, Content: o}, nil
 }
 
-// read reads the object in one version.
 func (s *Site) read(ctx context.Context, o object, version string) (*unstructured.Unstructured, error) {
 	stored := &unstructured.Unstructured{}
 	stored.SetGroupVersionKind(v1.GroupVersion.WithKind("CronJob").GroupKind().WithVersion(version))
@@ -75,7 +72,6 @@ func textsOf(stored *unstructured.Unstructured) (text, status string) {
 	return textOf(written.Object), textOf(stored.Object["status"])
 }
 
-// textOf returns a value of an object as YAML.
 func textOf(value any) string {
 	text, err := yaml.Marshal(value)
 	if err != nil {

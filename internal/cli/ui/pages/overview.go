@@ -20,10 +20,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// overviewRows is how many CronJobs a page of the overview has.
 const overviewRows = 100
 
-// overview is the page of all CronJobs.
 func (s *Site) overview(r *http.Request) (view, error) {
 	now := s.Env.Clock.Now()
 	snapshot := s.Feed.Snapshot()
@@ -49,7 +47,6 @@ func (s *Site) overview(r *http.Request) (view, error) {
 	return view{Title: "Overview", Page: "overview", Content: content}, nil
 }
 
-// row is what is shown of each CronJob.
 type row struct {
 	*v1.CronJob
 

@@ -61,7 +61,6 @@ type Site struct {
 	Tasks   *acts.Tasks
 }
 
-// view is a page.
 type view struct {
 	// Title is what the page is about, Page the name of its template.
 	Title, Page string
@@ -118,7 +117,6 @@ func (s *Site) Handler(ctx context.Context) http.Handler {
 	return mux
 }
 
-// errNotFound is for a page that there is not.
 var errNotFound = errors.New("not found")
 
 // page serves a page, and the part of it that changes to an EventSource.
@@ -149,7 +147,6 @@ func (s *Site) build(r *http.Request, build func(*http.Request) (view, error)) l
 	return layout{view: v, Base: s.Base, Where: s.Where, Scope: s.Scope, Health: s.Feed.Snapshot().Health}
 }
 
-// write answers with a template.
 func (s *Site) write(w http.ResponseWriter, page layout, name string) {
 	text, err := render(page, name)
 	if err != nil {
@@ -191,7 +188,6 @@ func (s *Site) stream(w http.ResponseWriter, r *http.Request, build func(*http.R
 	}
 }
 
-// send sends an event.
 func send(w http.ResponseWriter, control *http.ResponseController, text []byte) error {
 	if err := control.SetWriteDeadline(time.Now().Add(sendTimeout)); err != nil {
 		return err
@@ -220,7 +216,6 @@ func parse(pages ...string) map[string]*template.Template {
 	return parsed
 }
 
-// render executes a template of a page.
 func render(page layout, name string) ([]byte, error) {
 	text := &bytes.Buffer{}
 	if err := templates[page.Page].ExecuteTemplate(text, name, page); err != nil {
@@ -229,7 +224,6 @@ func render(page layout, name string) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// find returns the CronJob that a request names.
 func (s *Site) find(r *http.Request) (*feed.Snapshot, *v1.CronJob, error) {
 	snapshot, namespace, name := s.Feed.Snapshot(), r.PathValue("namespace"), r.PathValue("name")
 	c, ok := snapshot.Find(namespace, name)

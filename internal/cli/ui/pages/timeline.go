@@ -13,7 +13,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/ui/timeline"
 )
 
-// timelineRows is how many CronJobs a page of the timeline has.
 const timelineRows = 50
 
 // reach is how much time a timeline shows.
@@ -22,12 +21,10 @@ type reach struct {
 	of   time.Duration
 }
 
-// reaches are those that there are.
 var reaches = []reach{
 	{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}, {"30d", 30 * 24 * time.Hour},
 }
 
-// chart is the part of a page that is drawn.
 type chart struct {
 	timeline.Window
 
@@ -40,7 +37,6 @@ type chart struct {
 	Reach   string
 }
 
-// newChart begins a chart of a window.
 func newChart(w timeline.Window) chart {
 	return chart{Window: w, Labels: w.Labels(w.Now.Location()), NowAt: w.At(w.Now), Zone: zoneOf(w.Now), Reaches: reaches}
 }
@@ -59,7 +55,6 @@ func (s *Site) chartOf(r *http.Request, otherwise string) (chart, error) {
 	return c, nil
 }
 
-// timeline is the page of what CronJobs have run and are going to.
 func (s *Site) timeline(r *http.Request) (view, error) {
 	c, err := s.chartOf(r, "6h")
 	if err != nil {

@@ -160,7 +160,6 @@ func (w Window) addComing(minutes []minute, g group) {
 	}
 }
 
-// addRuns adds the runs that are remembered.
 func (w Window) addRuns(minutes []minute, all []*v1.CronJob) {
 	for _, c := range all {
 		for _, run := range c.Status.RecentRuns {

@@ -41,7 +41,6 @@ func (w Window) At(t time.Time) float64 {
 	return math.Round(10_000*min(max(share, 0), 1)) / 100
 }
 
-// has reports whether an instant is in the window.
 func (w Window) has(t time.Time) bool { return !t.Before(w.From) && t.Before(w.Until) }
 
 // Mark is something at a time, or for some time.
@@ -69,7 +68,6 @@ func (m Mark) Red() int { return 100 * m.Failed / (m.others + 1) }
 // minWidth is the width of an instant: SVG draws nothing of a rectangle without any.
 const minWidth = 0.1
 
-// mark makes the mark of a span of time, which may have no length.
 func (w Window) mark(kind string, from, until time.Time, format string, args ...any) Mark {
 	at := w.At(from)
 	return Mark{Kind: kind, At: at, Width: max(minWidth, w.At(until)-at), Title: fmt.Sprintf(format, args...)}
