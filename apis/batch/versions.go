@@ -19,7 +19,6 @@ var spokes = []version{
 	{v2.Spoke, v2.AddToScheme},
 }
 
-// version is a spoke with its Go types.
 type version struct {
 	spoke.Spoke
 

@@ -120,7 +120,6 @@ func urlOf(lw toolscache.ListerWatcher) (*url.URL, error) {
 	return asked, nil
 }
 
-// withInterceptor returns an HTTP client with an interceptor.
 func withInterceptor(httpClient *http.Client) *http.Client {
 	intercepted := *httpClient
 	if intercepted.Transport == nil {

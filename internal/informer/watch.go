@@ -23,7 +23,6 @@ import (
 // not know what was done meanwhile.
 var watchBackoff = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5, Cap: 3 * time.Second, Steps: 1000}
 
-// newInformer returns an informer with a retryingListerWatcher.
 func newInformer(
 	lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {

@@ -85,7 +85,6 @@ func watchHub(ctx context.Context, informers cache.Informers) error {
 	return err
 }
 
-// definesHub reports whether a CRD serves the hub version.
 func definesHub(object any) bool {
 	crd, ok := object.(*apiextensionsv1.CustomResourceDefinition)
 	return !ok || slices.ContainsFunc(crd.Spec.Versions, func(version apiextensionsv1.CustomResourceDefinitionVersion) bool {

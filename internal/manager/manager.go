@@ -95,7 +95,6 @@ func limitMemory(container int64) {
 	}
 }
 
-// run runs the manager until the context ends.
 func run(ctx context.Context, config *rest.Config, opts *options, version string, now clock.PassiveClock) error {
 	server := drain.NewServer(limit.NewServer(webhook.Options{
 		Host: opts.webhookHost, Port: opts.webhookPort, CertDir: opts.webhookCertPath, TLSOpts: tlsOptions(opts),
@@ -175,7 +174,6 @@ func setUpWebhooks(mgr ctrl.Manager, opts *options) error {
 	)
 }
 
-// tlsOptions returns the TLS options of metrics and webhooks.
 func tlsOptions(opts *options) []func(*tls.Config) {
 	return []func(*tls.Config){func(c *tls.Config) {
 		c.MinVersion, c.CipherSuites = opts.tlsMinVersion, opts.tlsCipherSuites
@@ -185,7 +183,6 @@ func tlsOptions(opts *options) []func(*tls.Config) {
 	}}
 }
 
-// managerOptions returns controller-runtime's options for the manager.
 func managerOptions(opts *options, server webhook.Server) ctrl.Options {
 	cached := controllers.Cached()
 	if opts.enableWebhooks {
@@ -229,7 +226,6 @@ const (
 	stuckAfter = leaseDuration + 20*time.Second
 )
 
-// newScheme returns the scheme of the types that the manager uses.
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))

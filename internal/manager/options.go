@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// options has the values of the flags.
 type options struct {
 	metricsAddress          string
 	metricsCertPath         string
@@ -106,7 +105,6 @@ func (o *options) flagSet(getenv func(string) string) *flag.FlagSet {
 	return flags
 }
 
-// bindTLS adds the flags for the TLS of metrics and webhooks.
 func (o *options) bindTLS(flags *flag.FlagSet) {
 	flags.BoolVar(&o.enableHTTP2, "enable-http2", false, "serve metrics and webhooks over HTTP/2 too")
 	o.tlsMinVersion = tls.VersionTLS13

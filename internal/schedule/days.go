@@ -107,7 +107,6 @@ func appendNew[Day comparable](days []Day, day Day, ok bool) []Day {
 	return append(days, day)
 }
 
-// sortDays sorts the days by rank.
 func (f *Fields) sortDays() {
 	slices.SortFunc(f.MonthDays, func(a, b MonthDay) int { return a.rank() - b.rank() })
 	slices.SortFunc(f.NthWeekdays, func(a, b NthWeekday) int { return a.rank() - b.rank() })

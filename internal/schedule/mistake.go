@@ -229,7 +229,6 @@ func explainMacro(text, first string) *Mistake {
 		"or @every and a duration, such as @every 90m", kind: ErrSyntax}
 }
 
-// explainField says what is wrong with a field.
 func explainField(i int, value string) string {
 	wraps := ""
 	for piece := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' }) {

@@ -48,7 +48,6 @@ func LoadZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// readZone reads a time zone from the database.
 func readZone(name string) (*time.Location, error) {
 	archive, err := database()
 	if err != nil {
@@ -97,7 +96,6 @@ type period struct {
 	offset, before time.Duration
 }
 
-// periodAt returns the period around an instant.
 func periodAt(t time.Time, zone *time.Location) period {
 	local := t.In(zone)
 	p := period{offset: offsetOf(local)}
@@ -135,10 +133,8 @@ func offsetOf(local time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// civil returns the civil time of an instant.
 func (p period) civil(instant time.Time) time.Time { return instant.UTC().Add(p.offset) }
 
-// instant returns the instant of a civil time.
 func (p period) instant(civil time.Time) time.Time { return civil.Add(-p.offset) }
 
 // gap returns the first civil time that the shift at the start of the period skips, and the first

@@ -80,7 +80,6 @@ func (m *members) set(name, value string) {
 	}
 }
 
-// object returns the members as a JSON object.
 func (m members) object() string {
 	size := 2
 	for i := range m {
@@ -199,7 +198,6 @@ func (o *object) takeStrings(name string) map[string]string {
 	return values
 }
 
-// assemble puts the parts together again.
 func (o *object) assemble(apiVersion string) []byte {
 	if o.metadata != nil {
 		o.top.set("metadata", o.metadata.object())

@@ -13,7 +13,6 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// convert converts between this version and the hub.
 func convert(from, to runtime.Object) error {
 	return spoke.Table{Hub: v1.Conversion, Spokes: []spoke.Spoke{Spoke}}.Convert(from, to)
 }

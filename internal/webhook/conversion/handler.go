@@ -47,7 +47,6 @@ type review struct {
 	Request *request `json:"request"`
 }
 
-// request is the request of a review.
 type request struct {
 	UID               types.UID         `json:"uid"`
 	DesiredAPIVersion string            `json:"desiredAPIVersion"`
@@ -84,7 +83,6 @@ const maxMessage = 1 << 10
 // is the longest body that the server accepts.
 const maxPreallocation = 8 << 20
 
-// readReview reads a review.
 func readReview(r *http.Request) (*review, error) {
 	var body bytes.Buffer
 	body.Grow(int(min(max(r.ContentLength, 0), maxPreallocation)) + bytes.MinRead) // ReadFrom needs MinRead bytes to find the end
@@ -101,7 +99,6 @@ func readReview(r *http.Request) (*review, error) {
 	return asked, nil
 }
 
-// statusOf returns the HTTP status for an error of readReview.
 func statusOf(err error) int {
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return http.StatusRequestEntityTooLarge

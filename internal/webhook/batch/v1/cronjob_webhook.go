@@ -45,7 +45,6 @@ func SetupWebhookWithManager(mgr ctrl.Manager, namespaces []string) error {
 	return nil
 }
 
-// validatorPath is the path of the validating webhook.
 const validatorPath = "/validate-batch-tutorial-kubebuilder-io-v1-cronjob"
 
 // Both webhooks have a condition: the API server doesn't ask about an object that is being deleted,

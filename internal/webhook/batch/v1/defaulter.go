@@ -24,7 +24,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// defaulterPath is the path of the mutating webhook.
 const defaulterPath = "/mutate-batch-tutorial-kubebuilder-io-v1-cronjob"
 
 // Requests for v2 come here too: the API server converts them first (matchPolicy Equivalent).

@@ -138,7 +138,6 @@ func templateError(cause metav1.StatusCause) *field.Error {
 	}
 }
 
-// templatePath is the path of a Job's fields in a CronJob.
 const templatePath = "spec.jobTemplate."
 
 // aboutTemplate converts a warning about a Job to one about the template.
