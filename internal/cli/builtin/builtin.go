@@ -160,35 +160,26 @@ func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 		SuccessfulJobsHistoryLimit: spec.SuccessfulJobsHistoryLimit,
 		FailedJobsHistoryLimit:     spec.FailedJobsHistoryLimit,
 	}
-	if spec.SuspendUntil != nil {
-		found.add("spec.suspendUntil", "left out: a built-in CronJob that is suspended stays so until somebody resumes it")
-	}
-	if hasNamedDays(spec.Schedule) {
-		found.add("spec.schedule", "the built-in knows no L, W and # as days, and refuses them")
-	}
-	if len(spec.AdditionalSchedules) > 0 {
-		found.add("spec.additionalSchedules", "left out: a built-in CronJob has one schedule; create another for each of these")
-	}
-	if len(spec.Exclude) > 0 {
-		found.add("spec.exclude", "left out: the built-in runs on these days, too")
-	}
-	if spec.NotBefore != nil {
-		found.add("spec.notBefore", "left out: the built-in runs from now on")
-	}
-	if spec.NotAfter != nil {
-		found.add("spec.notAfter", "left out: the built-in runs until somebody suspends or deletes it")
-	}
-	if spec.JitterSeconds != nil && *spec.JitterSeconds > 0 {
-		found.add("spec.jitterSeconds", "left out: the built-in starts all CronJobs of a tick at once")
-	}
-	if spec.MaxConcurrency != nil && spec.ConcurrencyPolicy == v1.AllowConcurrent {
-		found.add("spec.maxConcurrency", "left out: the built-in lets any number run at once, or one with concurrencyPolicy Forbid")
-	}
-	if spec.CatchUpPolicy == v1.CatchUpAll {
-		found.add("spec.catchUpPolicy", "left out: after an outage, the built-in runs the newest tick alone")
-	}
-	if spec.StopAfterFailures != nil {
-		found.add("spec.stopAfterFailures", "left out: the built-in goes on whatever fails")
+	for _, is := range []struct {
+		lost        bool
+		field, text string
+	}{
+		{spec.SuspendUntil != nil, "suspendUntil", "left out: a built-in CronJob that is suspended stays so until somebody resumes it"},
+		{hasNamedDays(spec.Schedule), "schedule", "the built-in knows no L, W and # as days, and refuses them"},
+		{len(spec.AdditionalSchedules) > 0, "additionalSchedules",
+			"left out: a built-in CronJob has one schedule; create another for each of these"},
+		{len(spec.Exclude) > 0, "exclude", "left out: the built-in runs on these days, too"},
+		{spec.NotBefore != nil, "notBefore", "left out: the built-in runs from now on"},
+		{spec.NotAfter != nil, "notAfter", "left out: the built-in runs until somebody suspends or deletes it"},
+		{spec.JitterSeconds != nil && *spec.JitterSeconds > 0, "jitterSeconds", "left out: the built-in starts all CronJobs of a tick at once"},
+		{spec.MaxConcurrency != nil && spec.ConcurrencyPolicy == v1.AllowConcurrent, "maxConcurrency",
+			"left out: the built-in lets any number run at once, or one with concurrencyPolicy Forbid"},
+		{spec.CatchUpPolicy == v1.CatchUpAll, "catchUpPolicy", "left out: after an outage, the built-in runs the newest tick alone"},
+		{spec.StopAfterFailures != nil, "stopAfterFailures", "left out: the built-in goes on whatever fails"},
+	} {
+		if is.lost {
+			found.add("spec."+is.field, is.text)
+		}
 	}
 	if isInterval(spec.Schedule) {
 		found.add("spec.schedule", "the interval is counted anew, from the creation")
