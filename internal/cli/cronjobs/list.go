@@ -199,18 +199,6 @@ func (s *Selection) Each(ctx context.Context, e *env.Env, c client.Reader, kind 
 	return errs
 }
 
-// EachV1 is Each, in v1, which is always served. One object that can't be decoded would fail a list
-// of the type: here it is an error of its own.
-func (s *Selection) EachV1(ctx context.Context, e *env.Env, c client.Reader, names []string, visit func(*v1.CronJob) error) []error {
-	return s.Each(ctx, e, c, v1.GroupVersion.WithKind("CronJob"), names, func(object *unstructured.Unstructured) error {
-		cronJob, err := DecodeV1(object)
-		if err != nil {
-			return err
-		}
-		return visit(cronJob)
-	})
-}
-
 // DecodeV1 decodes a CronJob that was read in v1.
 func DecodeV1(object *unstructured.Unstructured) (*v1.CronJob, error) {
 	cronJob := &v1.CronJob{}
@@ -220,13 +208,20 @@ func DecodeV1(object *unstructured.Unstructured) (*v1.CronJob, error) {
 	return cronJob, nil
 }
 
-// ListV1 returns the CronJobs that EachV1 visits.
+// ListV1 returns the CronJobs that Each visits, in v1, which is always served. Where there are none,
+// it says so. One that can't be decoded would fail a list of the type: here it is an error of its own.
 func (s *Selection) ListV1(ctx context.Context, e *env.Env, c client.Reader, names []string) ([]*v1.CronJob, []error) {
 	var found []*v1.CronJob
-	errs := s.EachV1(ctx, e, c, names, func(cronJob *v1.CronJob) error {
-		found = append(found, cronJob)
-		return nil
+	errs := s.Each(ctx, e, c, v1.GroupVersion.WithKind("CronJob"), names, func(object *unstructured.Unstructured) error {
+		cronJob, err := DecodeV1(object)
+		if err == nil {
+			found = append(found, cronJob)
+		}
+		return err
 	})
+	if len(found)+len(errs) == 0 {
+		s.SayNone(e)
+	}
 	return found, errs
 }
 

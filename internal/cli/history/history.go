@@ -102,9 +102,6 @@ func (c *command) run(ctx context.Context, args []string) error {
 		return err
 	}
 	found, errs := c.selection.ListV1(ctx, c.Env, cluster, args)
-	if len(found)+len(errs) == 0 {
-		c.selection.SayNone(c.Env)
-	}
 	jobs, err := c.selection.Jobs(ctx, c.Env, cluster, found)
 	isForbidden := apierrors.IsForbidden(err)
 	switch {

@@ -116,10 +116,7 @@ func (c *command) run(ctx context.Context, args []string) error {
 		return err
 	}
 	found, errs := c.selection.ListV1(ctx, c.Env, cluster, args)
-	switch {
-	case len(found)+len(errs) == 0:
-		c.selection.SayNone(c.Env)
-	case len(found) > 1 && c.options.Follow:
+	if len(found) > 1 && c.options.Follow {
 		return fmt.Errorf("-f takes one CronJob, and there are %d", len(found))
 	}
 	jobs, err := c.selection.Jobs(ctx, c.Env, cluster, found)

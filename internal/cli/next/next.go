@@ -169,9 +169,6 @@ func parseFrom(text string, zone *time.Location, now time.Time) (time.Time, erro
 func (c *command) run(ctx context.Context, args []string) error {
 	now := c.Clock.Now()
 	targets, errs := c.targets(ctx, args)
-	if len(targets)+len(errs) == 0 {
-		c.selection.SayNone(c.Env)
-	}
 	var forecasts []Forecast
 	for _, target := range targets {
 		forecast, err := c.forecast(target, now)
