@@ -23,7 +23,6 @@ import (
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/chaos/faults"
 	"tutorial.kubebuilder.io/project/test/chaos/mutations"
-	"tutorial.kubebuilder.io/project/test/chaos/page"
 	"tutorial.kubebuilder.io/project/test/chaos/storm"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
@@ -44,7 +43,6 @@ type options struct {
 	mutations string
 	out       string
 	check     string
-	docs      string
 	plan      bool
 	calm      time.Duration
 	patience  time.Duration
@@ -65,8 +63,6 @@ func parseFlags(args []string) (*options, error) {
 		"it fails if the checker does not catch one")
 	flags.StringVar(&o.out, "out", filepath.Join("bin", "chaos"), "`directory` for the history, the managers' logs and the verdict")
 	flags.StringVar(&o.check, "check", "", "`file` of a history to have a verdict of, again; nothing is run")
-	flags.StringVar(&o.docs, "docs", "", "`file` of Markdown into which the figures are to be written, between the lines "+
-		page.Begin(figures)+" and "+page.End(figures)+", those of mutations between "+page.Begin(mutationsTable)+" and "+page.End(mutationsTable))
 	flags.Float64Var(&o.slowness, "slowness", 1, "`factor` by which this machine may be slower than one that keeps up, "+
 		"before what it does late is a violation")
 	flags.BoolVar(&o.plan, "plan", false, "print the plan of acts and faults, and run nothing")
@@ -84,8 +80,6 @@ func parseFlags(args []string) (*options, error) {
 		}
 	}
 	switch {
-	case o.mutations != "" && o.mutations != all && o.docs != "":
-		return nil, errors.New("-docs wants all mutations to be tried: say -mutations=all")
 	case o.cronJobs < 1:
 		return nil, fmt.Errorf("-cronjobs=%d: want at least one", o.cronJobs)
 	case o.duration < 30*time.Second:

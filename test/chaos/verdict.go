@@ -10,11 +10,7 @@ import (
 
 	"tutorial.kubebuilder.io/project/test/chaos/checker"
 	"tutorial.kubebuilder.io/project/test/chaos/history"
-	"tutorial.kubebuilder.io/project/test/chaos/page"
 )
-
-// figures names their place in a page.
-const figures = "storm"
 
 // shown is how many violations of a law are shown on the terminal.
 const shown = 10
@@ -26,13 +22,7 @@ func (o *options) judge(file string) error {
 		return err
 	}
 	verdict := checker.Check(records, o.slowness)
-	fmt.Print(verdict.Text())
-	if o.check == "" && o.docs != "" {
-		title := fmt.Sprintf("%v of storm with %d CronJobs at a time, `-seed=%d`:\n\n", o.duration, o.cronJobs, o.seed)
-		if err := page.Replace(o.docs, figures, title+verdict.Markdown()); err != nil {
-			return err
-		}
-	}
+	fmt.Print(verdict.Markdown())
 	if len(verdict.Violations) == 0 {
 		return nil
 	}

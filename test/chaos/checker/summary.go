@@ -83,7 +83,7 @@ func lateness(all []time.Duration) string {
 	return fmt.Sprintf("%v, %v, %v", at(0.5), at(0.99), at(1))
 }
 
-// Markdown returns the table.
+// Markdown returns a table.
 func (v *Verdict) Markdown() string {
 	var text strings.Builder
 	text.WriteString("| | |\n|---|--:|\n")
@@ -91,9 +91,4 @@ func (v *Verdict) Markdown() string {
 		fmt.Fprintf(&text, "| %s%s | %v |\n", strings.Repeat("&emsp;", r.depth), r.name, r.value)
 	}
 	return text.String()
-}
-
-// Text returns the table for a terminal.
-func (v *Verdict) Text() string {
-	return strings.NewReplacer("&emsp;", "  ", "*", "").Replace(v.Markdown())
 }
