@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/test/builders"
@@ -558,9 +559,4 @@ func describe(spec *v1.CronJobSpec) string {
 	return strings.Join(said, ", ")
 }
 
-func deref[T any](p *T) T {
-	if p == nil {
-		return *new(T)
-	}
-	return *p
-}
+func deref[T any](p *T) T { return ptr.Deref(p, *new(T)) }
