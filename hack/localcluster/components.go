@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -67,40 +68,42 @@ func (c *Cluster) command(component Component) (Command, error) {
 	if err != nil {
 		return Command{}, err
 	}
+	// Their own rate limits, made for shared clusters, shall not decide how fast this cluster is.
+	flags := []string{"--kube-api-qps=1000", "--kube-api-burst=2000"}
+	switch component {
+	case Kwok:
+		return c.kwok(kubeconfig)
+	case ControllerManager:
+		flags = append(flags, "--controllers="+strings.Join(controllers, ","))
+	}
+	return c.KubeCommand(component, kubeconfig, append(flags, c.options.ExtraArgs[component]...)...)
+}
+
+// KubeCommand returns how to run kube-controller-manager or kube-scheduler, each without leader
+// election.
+func (c *Cluster) KubeCommand(component Component, kubeconfig string, flags ...string) (Command, error) {
 	port, err := FreePort()
+	return Command{
+		Name: string(component), Path: c.Binary(component),
+		Args: append([]string{
+			"--kubeconfig=" + kubeconfig, "--leader-elect=false", "--bind-address=" + loopback, fmt.Sprintf("--secure-port=%d", port),
+		}, flags...),
+		HealthURL: fmt.Sprintf("https://%s:%d/healthz", loopback, port),
+	}, err
+}
+
+func (c *Cluster) kwok(kubeconfig string) (Command, error) {
+	stages, err := c.kwokStages()
 	if err != nil {
 		return Command{}, err
 	}
-	command := Command{
-		Name: string(component), Path: c.options.binary(component), Args: []string{"--kubeconfig=" + kubeconfig},
-		HealthURL: fmt.Sprintf("https://%s:%d/healthz", loopback, port),
-	}
-	switch component {
-	case ControllerManager:
-		command.Args = append(command.Args, "--controllers="+strings.Join(controllers, ","))
-		command.Args = append(command.Args, serving(port)...)
-	case Scheduler:
-		command.Args = append(command.Args, serving(port)...)
-	case Kwok:
-		stages, err := c.kwokStages()
-		if err != nil {
-			return Command{}, err
-		}
-		command.Args = append(command.Args, "--manage-all-nodes", fmt.Sprintf("--server-address=%s:%d", loopback, port))
-		command.Args = append(command.Args, stages...)
-		command.HealthURL = fmt.Sprintf("http://%s:%d/healthz", loopback, port)
-	}
-	command.Args = append(command.Args, c.options.ExtraArgs[component]...)
-	return command, nil
-}
-
-// serving returns the flags that kube-controller-manager and kube-scheduler share. Their own rate
-// limits, made for shared clusters, shall not decide how fast this cluster is.
-func serving(port int) []string {
-	return []string{
-		"--bind-address=" + loopback, fmt.Sprintf("--secure-port=%d", port),
-		"--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000",
-	}
+	port, err := FreePort()
+	address := fmt.Sprintf("%s:%d", loopback, port)
+	return Command{
+		Name: string(Kwok), Path: c.Binary(Kwok), HealthURL: "http://" + address + "/healthz",
+		Args: slices.Concat([]string{"--kubeconfig=" + kubeconfig, "--manage-all-nodes", "--server-address=" + address},
+			stages, c.options.ExtraArgs[Kwok]),
+	}, err
 }
 
 // kwokStages returns kwok's flags for what happens to Nodes and Pods; it has none built in.

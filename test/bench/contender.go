@@ -53,15 +53,7 @@ func (b *bench) controllers() []contender {
 // builtinCommand runs kube-controller-manager with the built-in CronJob controller alone.
 func builtinCommand(flags ...string) func(*cluster, string) (localcluster.Command, error) {
 	return func(p *cluster, kubeconfig string) (localcluster.Command, error) {
-		port, err := localcluster.FreePort()
-		return localcluster.Command{
-			Name: string(localcluster.ControllerManager), Path: p.Binary(localcluster.ControllerManager),
-			Args: append([]string{
-				"--kubeconfig=" + kubeconfig, "--controllers=cronjob-controller", "--leader-elect=false",
-				"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
-			}, flags...),
-			HealthURL: fmt.Sprintf("https://127.0.0.1:%d/healthz", port),
-		}, err
+		return p.KubeCommand(localcluster.ControllerManager, kubeconfig, append(flags, "--controllers=cronjob-controller")...)
 	}
 }
 

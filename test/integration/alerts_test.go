@@ -29,7 +29,7 @@ func (s *space) startManagerWithAll() (metrics, webhooks string) {
 	s.t.Helper()
 	s.kubectl(s.t, "create", "role", "-n", s.ns, "leader", "--verb=get,create,update,patch",
 		"--resource=leases.coordination.k8s.io,events")
-	s.kubectl(s.t, "create", "rolebinding", "-n", s.ns, "leader", "--role=leader", "--user="+managerUser)
+	s.kubectl(s.t, "create", "rolebinding", "-n", s.ns, "leader", "--role=leader", "--user="+localcluster.ManagerUser)
 	metricsPort, err := localcluster.FreePort()
 	require.NoError(s.t, err)
 	webhookPort, err := localcluster.FreePort()

@@ -29,13 +29,8 @@ import (
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
-// The manager's service account, which its role bindings name before kustomize changes names, and
-// the label of namespaces in which the API server does not ask the admission webhooks.
+// The label of namespaces in which the API server does not ask the admission webhooks.
 const (
-	managerUser      = "system:serviceaccount:system:controller-manager"
-	managerUserGroup = "system:serviceaccounts"
-	managerNamespace = "system"
-
 	webhooksLabel = "webhooks"
 	webhooksOff   = "off"
 )
@@ -70,7 +65,7 @@ kind: Policy
 omitStages: [RequestReceived]
 rules:
 - level: Metadata
-  users: ["` + managerUser + `"]
+  users: ["` + localcluster.ManagerUser + `"]
 - level: None
 `
 
@@ -109,15 +104,8 @@ func (c *controlPlane) prepare(ctx context.Context, webhooks bool) error {
 			return fmt.Errorf("exempting namespaces from the webhooks: %w", err)
 		}
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: managerNamespace}}
-	if err := c.Client.Create(ctx, namespace); err != nil {
-		return err
-	}
-	if out, err := c.Kubectl(ctx, "apply", "-k", "config/rbac").CombinedOutput(); err != nil {
-		return fmt.Errorf("applying config/rbac: %w: %s", err, out)
-	}
 	var err error
-	c.managerKubeconfig, err = c.AddUser(managerUser, managerUserGroup)
+	c.managerKubeconfig, err = c.AddManager(ctx)
 	return err
 }
 

@@ -29,13 +29,13 @@ func (c *controlPlane) leaseElsewhere(t *testing.T) string {
 	require.NoError(t, c.Client.Create(t.Context(), namespace))
 	const name = "leader-election-role"
 	role := &rbacv1.Role{}
-	require.NoError(t, c.Client.Get(t.Context(), types.NamespacedName{Namespace: managerNamespace, Name: name}, role))
+	require.NoError(t, c.Client.Get(t.Context(), types.NamespacedName{Namespace: localcluster.ManagerNamespace, Name: name}, role))
 	for _, object := range []client.Object{
 		&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: name}, Rules: role.Rules},
 		&rbacv1.RoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: name},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: managerUser}},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: localcluster.ManagerUser}},
 		},
 	} {
 		require.NoError(t, c.Client.Create(t.Context(), object))

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -171,7 +172,7 @@ func TestTheNextManagerLeadsAsSoonAsTheLeaderStops(t *testing.T) {
 	s := newSpaceOn(t, plainControlPlane(t), nil)
 	managers := make([]*process, 2)
 	for i := range managers {
-		managers[i] = s.ownManager("--leader-elect", "--leader-election-namespace="+managerNamespace)
+		managers[i] = s.ownManager("--leader-elect", "--leader-election-namespace="+localcluster.ManagerNamespace)
 		require.NoError(t, managers[i].startReady(t.Context()), "one that does not lead is ready, too")
 	}
 	s.create(s.cronJob("c").Schedule("@every 1s").Obj())
@@ -203,7 +204,7 @@ func leads(p *process) bool {
 func (s *space) lease() *coordinationv1.Lease {
 	s.t.Helper()
 	lease := &coordinationv1.Lease{}
-	key := types.NamespacedName{Namespace: managerNamespace, Name: "cronjob-controller.tutorial.kubebuilder.io"}
+	key := types.NamespacedName{Namespace: localcluster.ManagerNamespace, Name: "cronjob-controller.tutorial.kubebuilder.io"}
 	require.NoError(s.t, s.Client.Get(s.t.Context(), key, lease))
 	return lease
 }

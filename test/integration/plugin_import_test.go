@@ -5,9 +5,7 @@ package integration
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -79,18 +77,10 @@ func startBuiltinController(t *testing.T) {
 // startControllers starts kube-controller-manager with some of its controllers.
 func startControllers(t *testing.T, plane *controlPlane, controllers string) {
 	t.Helper()
-	port, err := localcluster.FreePort()
+	command, err := plane.KubeCommand(localcluster.ControllerManager, plane.Kubeconfig, "--controllers="+controllers)
 	require.NoError(t, err)
-	_, err = plane.Run(context.WithoutCancel(t.Context()), localcluster.Command{
-		Name: "kube-controller-manager",
-		Path: filepath.Join(filepath.Dir(plane.Kubectl(t.Context()).Path), "kube-controller-manager"),
-		Args: []string{
-			"--kubeconfig=" + plane.Kubeconfig, "--controllers=" + controllers, "--leader-elect=false",
-			"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
-		},
-		Env:       []string{"TZ=UTC"},
-		HealthURL: fmt.Sprintf("https://127.0.0.1:%d/healthz", port),
-	})
+	command.Env = []string{"TZ=UTC"}
+	_, err = plane.Run(context.WithoutCancel(t.Context()), command)
 	require.NoError(t, err)
 }
 
