@@ -28,6 +28,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -58,9 +59,11 @@ type Cluster struct {
 	// EtcdURL is where etcd serves its clients, in the clear.
 	EtcdURL string
 
-	options   Options
-	env       *envtest.Environment
-	logs      []*os.File
+	options Options
+	env     *envtest.Environment
+	logs    []*os.File
+
+	mu        sync.Mutex // guards what follows
 	processes []*Process // in the order of their start
 }
 
@@ -272,7 +275,7 @@ func (c *Cluster) Manager(binary, kubeconfig string) (Command, error) {
 }
 
 // Run starts a child process that ends with the cluster, before its components do, and waits until
-// it is ready.
+// it is ready. It is safe for concurrent use.
 func (c *Cluster) Run(ctx context.Context, command Command) (*Process, error) {
 	process, err := c.launch(command)
 	if err != nil {
@@ -283,7 +286,9 @@ func (c *Cluster) Run(ctx context.Context, command Command) (*Process, error) {
 
 // End ends a process that [Cluster.Run] has started, before the cluster does.
 func (c *Cluster) End(process *Process) error {
+	c.mu.Lock()
 	c.processes = slices.DeleteFunc(c.processes, func(p *Process) bool { return p == process })
+	c.mu.Unlock()
 	return process.stop(stopTimeout)
 }
 
@@ -292,6 +297,8 @@ func (c *Cluster) launch(command Command) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.processes = append(c.processes, process)
 	return process, nil
 }

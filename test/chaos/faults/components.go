@@ -17,13 +17,6 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// run starts a process that ends with the cluster. It is safe for concurrent use.
-func (s *Site) run(ctx context.Context, command localcluster.Command) (*localcluster.Process, error) {
-	s.starting.Lock()
-	defer s.starting.Unlock()
-	return s.Cluster.Run(ctx, command)
-}
-
 // signal sends a signal to a component of this cluster, whose process envtest has started and does
 // not tell, and returns its command line.
 func (s *Site) signal(name localcluster.Component, signal syscall.Signal) (args []string, err error) {
@@ -48,7 +41,7 @@ func (s *Site) kill(ctx context.Context, name localcluster.Component, after time
 	}
 	plane.Sleep(ctx, after)
 	command := localcluster.Command{Name: string(name), Path: args[0], Args: args[1:]}
-	if _, err := s.run(context.WithoutCancel(ctx), command); err != nil {
+	if _, err := s.Cluster.Run(context.WithoutCancel(ctx), command); err != nil {
 		return err
 	}
 	return s.awaitReady(ctx)

@@ -104,7 +104,7 @@ func (m *manager) start(ctx context.Context, label string) (*localcluster.Proces
 		return nil, err
 	}
 	m.serves(label)
-	process, err := m.run(ctx, m.command)
+	process, err := m.Cluster.Run(ctx, m.command)
 	if err == nil {
 		m.running = process
 		m.note(history.Started)

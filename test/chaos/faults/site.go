@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -47,9 +46,8 @@ type Site struct {
 
 	options   Options
 	log       *history.Log
-	starting  sync.Mutex // held while a process is started
-	clock     string     // the file in which the managers read by how much their clocks are stepped
-	certDir   string     // of the webhooks' certificate
+	clock     string // the file in which the managers read by how much their clocks are stepped
+	certDir   string // of the webhooks' certificate
 	rotations int
 	live      live
 	managers  []*manager
