@@ -108,7 +108,6 @@ func (b *bench) restartOnce(ctx context.Context, c contender, result *results.Re
 	return starts[0].seen.Sub(begin), starts[len(starts)-1].seen.Sub(begin), err
 }
 
-// createFinishedJobs gives each CronJob its Jobs, which have completed.
 func (p *cluster) createFinishedJobs(ctx context.Context, k kind) error {
 	cronJobs, err := p.cronJobs(ctx, k)
 	if err != nil {

@@ -234,7 +234,6 @@ func (w *work) newJob(cronJob *v1.CronJob, next wanted) *batchv1.Job {
 	return job
 }
 
-// try prints what would be started.
 func (c *command) try(ctx context.Context, cluster client.Client, cronJob *v1.CronJob, w *work) error {
 	for _, next := range w.wanted {
 		job := w.newJob(cronJob, next)

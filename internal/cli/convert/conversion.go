@@ -19,7 +19,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/validate"
 )
 
-// options say what is converted to what.
 type options struct {
 	// fromBuiltIn has the CronJobs of batch/v1 converted, Kubernetes' own, instead of ours. All
 	// others are left as they are.

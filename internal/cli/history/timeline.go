@@ -113,7 +113,6 @@ func (e Entry) cells() []string {
 	return []string{e.Job, string(e.State), human(e.Delay()), human(e.Duration())}
 }
 
-// head writes what comes before the entries.
 func (s screen) head(text *strings.Builder, h History) {
 	what := h.Description
 	if h.Problem != "" {

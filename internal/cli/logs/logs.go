@@ -196,7 +196,6 @@ func (c *command) isAskedFor(entry history.Entry) bool {
 	return entry.Job != ""
 }
 
-// describe says what is known of a run.
 func describe(e history.Entry) string {
 	parts := []string{string(e.State)}
 	if e.Message != "" {

@@ -149,7 +149,6 @@ func (d *Document) withoutQuotes() []byte {
 	return d.blotted
 }
 
-// commentsIn returns the comments in a stretch of text.
 func (d *Document) commentsIn(from, to int) []comment {
 	var found []comment
 	text := d.withoutQuotes()[from:to]

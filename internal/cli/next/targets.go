@@ -23,7 +23,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/validate"
 )
 
-// target is a CronJob whose times are asked for.
 type target struct {
 	// source is the file it is from; "" for none.
 	source string

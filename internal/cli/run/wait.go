@@ -23,7 +23,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// errGone is for a Job that was deleted while it was waited for.
 var errGone = errors.New("was deleted")
 
 // await waits until the Job has ended. With --follow it prints what its Pods log.

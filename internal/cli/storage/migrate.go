@@ -133,7 +133,6 @@ func (m *migrator) request(ctx context.Context) (*svmv1.StorageVersionMigration,
 	return migration, nil
 }
 
-// nameOf names a migration as kubectl does.
 func nameOf(migration *svmv1.StorageVersionMigration) string {
 	return "storageversionmigration.storagemigration.k8s.io/" + migration.Name
 }
@@ -145,7 +144,6 @@ const (
 	pending = "Pending"
 )
 
-// stateOf is the condition that a migration has.
 func stateOf(migration *svmv1.StorageVersionMigration) metav1.Condition {
 	for _, state := range []svmv1.MigrationConditionType{svmv1.MigrationFailed, svmv1.MigrationSucceeded, svmv1.MigrationRunning} {
 		condition := meta.FindStatusCondition(migration.Status.Conditions, string(state))

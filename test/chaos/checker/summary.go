@@ -54,7 +54,6 @@ func (v *Verdict) rows() []row {
 	return append(rows, counts(1, broken)...)
 }
 
-// counts returns a row for each of some counts.
 func counts[K ~string](depth int, counts map[K]int) []row {
 	rows := make([]row, 0, len(counts))
 	for _, name := range slices.Sorted(maps.Keys(counts)) {

@@ -18,7 +18,6 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// asked is a request of a manager's.
 type asked struct {
 	*http.Request
 	body []byte

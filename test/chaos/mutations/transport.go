@@ -110,7 +110,6 @@ func changed(body io.ReadCloser, change func([]byte) []byte) io.ReadCloser {
 	return out
 }
 
-// exchange is a request that a mutation carries out.
 type exchange struct {
 	*http.Request
 	*transport
@@ -158,7 +157,6 @@ func (e *exchange) deleteJob(name string) (*http.Response, error) {
 	return e.upstream.RoundTrip(r)
 }
 
-// discard closes a response that nobody reads.
 func discard(response *http.Response, err error) {
 	if err == nil {
 		_ = response.Body.Close()

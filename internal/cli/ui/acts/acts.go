@@ -54,7 +54,6 @@ type Field struct {
 	Checkbox bool
 }
 
-// timeHint says what a time may be.
 const timeHint = "2026-06-01T02:30 in the time zone of the schedule, or a time as in RFC 3339"
 
 // All are the acts, in the order of their buttons.

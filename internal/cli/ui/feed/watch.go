@@ -103,7 +103,6 @@ func (w *watcher) change() {
 	}
 }
 
-// publish makes snapshots while something changes.
 func (w *watcher) publish(ctx context.Context, to *Feed) {
 	for {
 		select {

@@ -136,7 +136,6 @@ func matches(c *v1.CronJob, words []string) bool {
 	return true
 }
 
-// shown returns the CronJobs of the page.
 func (l listing) shown(perPage int) []*v1.CronJob {
 	first := (l.Page - 1) * perPage
 	return l.Matches[first:min(first+perPage, len(l.Matches))]

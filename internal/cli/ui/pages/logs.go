@@ -23,7 +23,6 @@ import (
 // maxLogBytes is how much of a log a page shows.
 const maxLogBytes = 4 << 20
 
-// errLogTooLong ends a log.
 var errLogTooLong = errors.New("the page has no room for more of the log: kubectl logs shows all")
 
 // logOf is a page of logs. Problem says why the log ends before the Job.

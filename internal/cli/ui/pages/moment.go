@@ -31,7 +31,6 @@ var functions = template.FuncMap{
 // iso writes an instant for ui.js.
 func iso(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// zoneOf names the zone of an instant for a reader.
 func zoneOf(now time.Time) string {
 	if now.Location() == time.Local {
 		return now.Format("MST")

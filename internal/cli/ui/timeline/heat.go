@@ -74,7 +74,6 @@ func NewHeat(all []*v1.CronJob, w Window, zone *time.Location) Heat {
 	return h
 }
 
-// minute returns which minute of the window an instant is in.
 func (w Window) minute(t time.Time) int { return int(t.Sub(w.From) / time.Minute) }
 
 // column makes a column of its minutes. One per cent of the height is so many Jobs.

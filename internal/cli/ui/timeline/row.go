@@ -162,7 +162,6 @@ const failed = "failed"
 // Kinds are the kinds of marks, in the order of a legend: the states of ticks.
 var Kinds = []string{"succeeded", failed, "running", "queued", "deleted", "missed", "waiting", "coming", Unknown}
 
-// summaryOf says how many marks there are of each kind.
 func summaryOf(counts map[string]int) string {
 	var parts []string
 	for _, kind := range Kinds {
