@@ -281,7 +281,7 @@ func (c *Cluster) Run(ctx context.Context, command Command) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return process, process.awaitReady(ctx)
+	return process, process.AwaitReady(ctx)
 }
 
 // End ends a process that [Cluster.Run] has started, before the cluster does.
@@ -289,11 +289,11 @@ func (c *Cluster) End(process *Process) error {
 	c.mu.Lock()
 	c.processes = slices.DeleteFunc(c.processes, func(p *Process) bool { return p == process })
 	c.mu.Unlock()
-	return process.stop(stopTimeout)
+	return process.Stop(stopTimeout)
 }
 
 func (c *Cluster) launch(command Command) (*Process, error) {
-	process, err := launch(command, filepath.Join(c.Dir, "log"))
+	process, err := Launch(command, filepath.Join(c.Dir, "log"))
 	if err != nil {
 		return nil, err
 	}
@@ -327,7 +327,7 @@ func (c *Cluster) kubectl(ctx context.Context, args ...string) error {
 func (c *Cluster) Stop() error {
 	var errs []error
 	for _, process := range slices.Backward(c.processes) {
-		errs = append(errs, process.stop(stopTimeout))
+		errs = append(errs, process.Stop(stopTimeout))
 	}
 	c.processes = nil
 	if c.env != nil {

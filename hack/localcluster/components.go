@@ -46,7 +46,7 @@ func (c *Cluster) runJobs(ctx context.Context) error {
 		processes = append(processes, process)
 	}
 	for _, process := range processes {
-		if err := process.awaitReady(ctx); err != nil {
+		if err := process.AwaitReady(ctx); err != nil {
 			return err
 		}
 	}

@@ -74,8 +74,8 @@ func dyingWithParent(program, dir string) (string, error) {
 	return script, nil
 }
 
-// launch starts a command with its output in a file of logDir, and does not wait until it is ready.
-func launch(command Command, logDir string) (*Process, error) {
+// Launch starts a command with its output in a file of logDir, and does not wait until it is ready.
+func Launch(command Command, logDir string) (*Process, error) {
 	p := &Process{LogPath: filepath.Join(logDir, command.Name+".log"), command: command, done: make(chan struct{})}
 	log, err := os.OpenFile(p.LogPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -100,8 +100,8 @@ func launch(command Command, logDir string) (*Process, error) {
 	return p, nil
 }
 
-// awaitReady waits until the process answers on its health URL.
-func (p *Process) awaitReady(ctx context.Context) error {
+// AwaitReady waits until the process answers on its health URL.
+func (p *Process) AwaitReady(ctx context.Context) error {
 	if p.command.HealthURL == "" {
 		return nil
 	}
@@ -178,8 +178,8 @@ func tail(path string) string {
 	return fmt.Sprintf("--- end of %s\n%s", filepath.Base(path), strings.Join(lines, "\n"))
 }
 
-// stop asks the process to end, waits, and kills it and its group if it does not.
-func (p *Process) stop(timeout time.Duration) error {
+// Stop asks the process to end, waits, and kills it and its group if it does not.
+func (p *Process) Stop(timeout time.Duration) error {
 	var err error
 	signalGroup(p.PID(), syscall.SIGTERM)
 	select {

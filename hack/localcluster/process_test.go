@@ -18,11 +18,11 @@ import (
 
 func shell(t *testing.T, script string) *Process {
 	t.Helper()
-	process, err := launch(Command{Name: "shell", Path: "/bin/sh", Args: []string{"-c", script}}, t.TempDir())
+	process, err := Launch(Command{Name: "shell", Path: "/bin/sh", Args: []string{"-c", script}}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = process.stop(0) })
+	t.Cleanup(func() { _ = process.Stop(0) })
 	return process
 }
 
@@ -51,9 +51,9 @@ func TestStop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			process := shell(t, tt.script)
 			awaitLog(t, process, "up")
-			err := process.stop(200 * time.Millisecond)
+			err := process.Stop(200 * time.Millisecond)
 			if got := errorText(err); !strings.Contains(got, tt.wantErr) || (got != "") != (tt.wantErr != "") {
-				t.Errorf("stop() = %q, want %q", got, tt.wantErr)
+				t.Errorf("Stop() = %q, want %q", got, tt.wantErr)
 			}
 			wantSilence(t, process)
 		})
@@ -102,10 +102,10 @@ func TestAProcessCanEndBeforeItsCluster(t *testing.T) {
 func TestAwaitReadyShowsTheLogOfAProcessThatEnds(t *testing.T) {
 	process := shell(t, "echo no such flag; exit 3")
 	process.command.HealthURL = "http://127.0.0.1:1/"
-	err := process.awaitReady(t.Context())
+	err := process.AwaitReady(t.Context())
 	for _, want := range []string{"starting shell", "exit status 3", "no such flag"} {
 		if !strings.Contains(errorText(err), want) {
-			t.Errorf("awaitReady() = %v, want it to contain %q", err, want)
+			t.Errorf("AwaitReady() = %v, want it to contain %q", err, want)
 		}
 	}
 }
@@ -115,8 +115,8 @@ func TestAwaitReadyEndsWithItsContext(t *testing.T) {
 	process.command.HealthURL = "http://127.0.0.1:1/"
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := process.awaitReady(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("awaitReady() = %v, want %v", err, context.Canceled)
+	if err := process.AwaitReady(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("AwaitReady() = %v, want %v", err, context.Canceled)
 	}
 }
 

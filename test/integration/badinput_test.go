@@ -262,9 +262,9 @@ func TestWhateverIsSentToTheWebhooksIsAnsweredClearlyAndInBoundedMemory(t *testi
 			senders.Wait()
 		}
 	}
-	assert.NotContains(t, m.stderr(), "panic")
+	assert.NotContains(t, m.log(), "panic")
 	if runtime.GOOS == "linux" && !withRaceDetector() {
-		assert.Less(t, mostMemory(t, m.cmd.Process.Pid), memoryLimit)
+		assert.Less(t, mostMemory(t, m.PID()), memoryLimit)
 	}
 }
 

@@ -128,7 +128,7 @@ func TestO4ARunIsOneLineInTheLog(t *testing.T) {
 	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonSuspended)
 	s.audit.settle(t, s.ns)
 	var lines []string
-	for line := range strings.Lines(s.manager.stderr()) {
+	for line := range strings.Lines(s.manager.log()) {
 		if strings.Contains(line, s.ns) {
 			lines = append(lines, line)
 		}

@@ -135,8 +135,8 @@ func (c *controlPlane) exemptNamespaces(ctx context.Context) error {
 // where it should, and only there.
 func (c *controlPlane) startSharedManager(ctx context.Context) error {
 	c.manager = &process{
-		name: "manager", path: managerBinary,
-		env: []string{"KUBECONFIG=" + c.managerKubeconfig, "TZ=" + managerZone},
+		path: managerBinary,
+		env:  []string{"KUBECONFIG=" + c.managerKubeconfig, "TZ=" + managerZone},
 		args: []string{
 			"--enable-webhooks",
 			"--webhook-cert-path=" + c.WebhookCertDir,
@@ -168,13 +168,13 @@ func (c *controlPlane) admitsGarbage(ctx context.Context, namespace string) bool
 
 // verdict tells what must not have happened, whatever the tests did.
 func (c *controlPlane) verdict() error {
-	if c.manager != nil {
+	if c.manager != nil && c.manager.Process != nil {
 		if c.manager.hasEnded() {
-			return fmt.Errorf("the manager has ended during the tests: %s", c.manager.tail())
+			return fmt.Errorf("the manager has ended during the tests: %s", c.manager.LogTail())
 		}
 		for _, sign := range []string{"panic:", "DATA RACE", "Observed a panic"} {
-			if strings.Contains(c.manager.stderr(), sign) {
-				return fmt.Errorf("the manager's log has %q: %s", sign, c.manager.tail())
+			if strings.Contains(c.manager.log(), sign) {
+				return fmt.Errorf("the manager's log has %q: %s", sign, c.manager.LogTail())
 			}
 		}
 	}

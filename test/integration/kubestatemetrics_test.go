@@ -37,7 +37,7 @@ func (s *space) startKubeStateMetrics() (url string) {
 	require.NoError(s.t, err)
 	own, err := localcluster.FreePort() // of its own metrics
 	require.NoError(s.t, err)
-	p := &process{name: "kube-state-metrics", path: filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kube-state-metrics"), args: []string{
+	p := &process{path: filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kube-state-metrics"), args: []string{
 		"--kubeconfig=" + kubeconfig, "--namespaces=" + s.ns, "--custom-resource-state-only",
 		"--custom-resource-state-config-file=" + config,
 		"--host=127.0.0.1", fmt.Sprintf("--port=%d", port), "--telemetry-host=127.0.0.1", fmt.Sprintf("--telemetry-port=%d", own),

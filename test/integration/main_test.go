@@ -94,6 +94,9 @@ func setUp() error {
 	if root, err = localcluster.FindRoot(); err != nil {
 		return err
 	}
+	if err := errors.Join(os.Unsetenv("ENABLE_WEBHOOKS"), os.Unsetenv("KUBECONFIG")); err != nil {
+		return err // managers would go by them
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	if shared, err = startControlPlane(ctx, withWebhooks); err != nil {

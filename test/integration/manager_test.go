@@ -4,12 +4,14 @@
 package integration
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,11 +30,13 @@ import (
 // runToEnd runs a manager that can't run for long and returns its exit code and what it said.
 func runToEnd(t *testing.T, env, args []string) (code int, stdout, stderr string) {
 	t.Helper()
-	p := &process{name: "manager", path: managerBinary, env: append(env, "HOME="+t.TempDir()), args: args}
-	require.NoError(t, p.start())
-	t.Cleanup(func() { assert.NoError(t, p.kill()) })
-	code = p.wait(t)
-	return code, p.stdout(), p.stderr()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var out, errOut strings.Builder
+	manager := exec.CommandContext(ctx, managerBinary, args...)
+	manager.Env, manager.Stdout, manager.Stderr = append(append(os.Environ(), env...), "HOME="+t.TempDir()), &out, &errOut
+	_ = manager.Run() // the exit code tells
+	return manager.ProcessState.ExitCode(), out.String(), errOut.String()
 }
 
 func TestTheManagerAnswersABadCommandLineWithOneLine(t *testing.T) {
@@ -122,18 +126,18 @@ func kubeconfigOf(t *testing.T, server string) string {
 func (s *space) ownManager(args ...string) *process {
 	s.t.Helper()
 	p := &process{
-		name: "manager", path: managerBinary,
+		path: managerBinary,
 		env:  []string{"KUBECONFIG=" + s.managerKubeconfig, "ENABLE_WEBHOOKS=false"},
 		args: append([]string{"--namespaces=" + s.ns, "--metrics-bind-address=0"}, args...),
 	}
 	s.t.Cleanup(func() {
-		if p.cmd == nil {
+		if p.Process == nil {
 			return
 		}
-		assert.NoError(s.t, p.kill())
-		assert.NotContains(s.t, p.stderr(), "DATA RACE")
+		p.kill()
+		assert.NotContains(s.t, p.log(), "DATA RACE")
 		if s.t.Failed() {
-			s.t.Log(p.tail())
+			s.t.Log(p.LogTail())
 		}
 	})
 	return p
@@ -161,7 +165,7 @@ func (s *space) startMeteredManager() (url string) {
 func (s *space) awaitMetrics(p *process, port int) {
 	s.t.Helper()
 	s.eventually(func() bool { return p.hasEnded() || answersTCP(port) }, "metrics are not served")
-	require.False(s.t, p.hasEnded(), p.tail())
+	require.False(s.t, p.hasEnded(), p.LogTail())
 }
 
 func TestTheManagerNamesThePortThatIsTaken(t *testing.T) {
@@ -182,7 +186,7 @@ func TestTheManagerNamesThePortThatIsTaken(t *testing.T) {
 			p := s.ownManager(args...)
 			require.NoError(t, p.start())
 			assert.Equal(t, 1, p.wait(t))
-			lines := strings.Split(strings.TrimSpace(p.stderr()), "\n")
+			lines := strings.Split(strings.TrimSpace(p.log()), "\n")
 			last := lines[len(lines)-1]
 			assert.True(t, strings.HasPrefix(last, "manager: "), "got %q", last)
 			assert.Contains(t, last, fmt.Sprintf(":%d", port))
@@ -209,11 +213,11 @@ func TestTheManagerIsReadyOnlyWhenItsWebhooksAreServed(t *testing.T) {
 			require.True(t, servesTLS(webhooks), "ready, but the webhooks are not served")
 		}
 		return ready
-	}, patience, time.Millisecond, "never ready: %s", p.tail())
+	}, patience, time.Millisecond, "never ready: %s", p.LogTail())
 	assert.True(t, answersOK(t.Context(), fmt.Sprintf("http://127.0.0.1:%d/healthz", health)))
 
 	require.NoError(t, p.terminate())
-	assert.Zero(t, p.cmd.ProcessState.ExitCode(), "SIGTERM is no failure: %s", p.tail())
+	assert.Zero(t, p.exitCode(), "SIGTERM is no failure: %s", p.LogTail())
 }
 
 // servesTLS reports whether something serves TLS, by HTTP/1.1 alone, on a port.

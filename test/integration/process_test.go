@@ -12,11 +12,12 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"runtime"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -51,54 +52,30 @@ func withRaceDetector() bool {
 	return slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// process is a manager: a child process that ends with this one, however this one ends.
+// process is a manager.
 type process struct {
-	name, path string
-	args, env  []string
+	path      string
+	args, env []string
 
 	// health is where it says that it is ready; startReady sets it.
 	health string
 
-	cmd      *exec.Cmd
-	out, err lockedBuffer
-	ended    chan struct{} // closed when it has ended
+	*localcluster.Process // nil before the start
 }
+
+// startedProcesses numbers them, for the names of their logs.
+var startedProcesses atomic.Int32
 
 // start starts the process.
-func (p *process) start() error {
-	p.ended = make(chan struct{})
-	p.cmd = exec.Command(p.path, p.args...)
-	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
-	p.cmd.Env = append(withoutManagerSettings(os.Environ()), p.env...)
-	p.cmd.SysProcAttr = childAttributes()
-	started := make(chan error)
-	go func() {
-		// The kernel tells the child of the end of the thread that started it, not of the process:
-		// keep the thread.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
-		started <- err
-		if err == nil {
-			_ = p.cmd.Wait()
-		}
-		close(p.ended)
-	}()
-	if err := <-started; err != nil {
-		return fmt.Errorf("starting %s: %w", p.name, err)
+func (p *process) start() (err error) {
+	command := localcluster.Command{
+		Name: fmt.Sprintf("%s-%d", filepath.Base(p.path), startedProcesses.Add(1)), Path: p.path, Args: p.args, Env: p.env,
 	}
-	return nil
-}
-
-// withoutManagerSettings takes from an environment what the manager would listen to.
-func withoutManagerSettings(environ []string) []string {
-	var rest []string
-	for _, entry := range environ {
-		if !strings.HasPrefix(entry, "ENABLE_WEBHOOKS=") && !strings.HasPrefix(entry, "KUBECONFIG=") {
-			rest = append(rest, entry)
-		}
+	if p.health != "" {
+		command.HealthURL = p.health + "/readyz"
 	}
-	return rest
+	p.Process, err = localcluster.Launch(command, filepath.Join(shared.Dir, "log"))
+	return err
 }
 
 // startReady starts the process with its health probes on a free port and waits until it is ready.
@@ -112,18 +89,9 @@ func (p *process) startReady(ctx context.Context) error {
 	if err := p.start(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	ticker := time.NewTicker(glance)
-	defer ticker.Stop()
-	for !p.isReady(ctx) {
-		select {
-		case <-p.ended:
-			return fmt.Errorf("%s ended before it was ready: %s", p.name, p.tail())
-		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("%s is not ready: %w: %s", p.name, ctx.Err(), p.tail()), p.kill())
-		case <-ticker.C:
-		}
+	if err := p.AwaitReady(ctx); err != nil {
+		p.kill()
+		return err
 	}
 	return nil
 }
@@ -162,60 +130,48 @@ func ask(ctx context.Context, url string) (status int, said string) {
 }
 
 // hasEnded reports whether the process has ended.
-func (p *process) hasEnded() bool {
-	select {
-	case <-p.ended:
-		return true
-	default:
-		return false
-	}
-}
+func (p *process) hasEnded() bool { return p.Err() != nil }
 
 // wait waits until the process has ended by itself and returns its exit code.
 func (p *process) wait(t *testing.T) int {
 	t.Helper()
 	select {
-	case <-p.ended:
+	case <-p.Done():
 	case <-time.After(patience):
-		require.FailNow(t, p.name+" has not ended", p.tail())
+		require.FailNow(t, "it has not ended", p.LogTail())
 	}
-	return p.cmd.ProcessState.ExitCode()
+	return p.exitCode()
+}
+
+// exitCode is that of a process that has ended.
+func (p *process) exitCode() int {
+	if exit, ok := errors.AsType[*exec.ExitError](p.Err()); ok {
+		return exit.ExitCode()
+	}
+	return 0
 }
 
 // terminate asks the process to end, as the kubelet does, and kills it if it does not.
 func (p *process) terminate() error {
-	if p.cmd == nil || p.hasEnded() {
+	if p.Process == nil {
 		return nil
 	}
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-p.ended:
-		return nil
-	case <-time.After(patience):
-		return errors.Join(fmt.Errorf("%s goes on after SIGTERM: %s", p.name, p.tail()), p.kill())
-	}
+	return p.Stop(patience)
 }
 
 // kill ends the process without asking.
-func (p *process) kill() error {
-	if p.hasEnded() {
-		return nil
-	}
-	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	<-p.ended
-	return nil
+func (p *process) kill() {
+	_ = syscall.Kill(p.PID(), syscall.SIGKILL) // one that is gone needs no signal
+	<-p.Done()
 }
 
-func (p *process) stdout() string { return p.out.String() }
-func (p *process) stderr() string { return p.err.String() }
-
-// tail returns the end of what the process has said.
-func (p *process) tail() string {
-	const lines = 40
-	all := strings.Split(strings.TrimRight(p.stderr(), "\n"), "\n")
-	return fmt.Sprintf("the end of its log:\n%s", strings.Join(all[max(0, len(all)-lines):], "\n"))
+// log returns what the process has said.
+func (p *process) log() string {
+	text, err := os.ReadFile(p.LogPath)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // lockedBuffer is a buffer that one writes and another reads.
@@ -239,7 +195,7 @@ func (b *lockedBuffer) String() string {
 // errorsAbout returns the errors in the log that mention something.
 func (p *process) errorsAbout(what string) string {
 	var found strings.Builder
-	for line := range strings.Lines(p.stderr()) {
+	for line := range strings.Lines(p.log()) {
 		if strings.Contains(line, `"level":"error"`) && strings.Contains(line, what) {
 			found.WriteString(line)
 		}

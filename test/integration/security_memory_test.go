@@ -67,12 +67,12 @@ func (s *space) holdAgainst(t *testing.T, says string) {
 	const strangers, duration, conversions = 200, 5 * time.Second, 100 // both at least
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	before := len(shared.manager.stderr())
+	before := len(shared.manager.log())
 	var running sync.WaitGroup
 	for range strangers {
 		running.Go(func() { stall(ctx, fmt.Sprintf("127.0.0.1:%d", shared.WebhookPort), says) })
 	}
-	process, err := procfs.NewProc(shared.manager.cmd.Process.Pid)
+	process, err := procfs.NewProc(shared.manager.PID())
 	require.NoError(t, err)
 	most := 0
 	var delays []time.Duration
@@ -90,7 +90,7 @@ func (s *space) holdAgainst(t *testing.T, says string) {
 	running.Wait()
 	slices.Sort(delays)
 	delay, longest := delays[len(delays)*95/100], delays[len(delays)-1]
-	logged := len(shared.manager.stderr()) - before
+	logged := len(shared.manager.log()) - before
 	t.Logf("%d MiB resident at most; %d conversions, of which 95 %% took %v longer than to read what is stored, and all %v; %d bytes logged",
 		most>>20, len(delays), delay, longest, logged)
 	assert.Less(t, most, containerMemory/10*6, "resident memory")

@@ -122,7 +122,7 @@ func TestTheManagerServesWebhooksMetricsAndProbesAndNothingElse(t *testing.T) {
 	t.Parallel()
 	m := newSpace(t).startOpenManager()
 	if runtime.GOOS == "linux" {
-		assert.ElementsMatch(t, []int{m.webhooks, m.metrics, m.probes}, listeningPorts(t, m.cmd.Process.Pid))
+		assert.ElementsMatch(t, []int{m.webhooks, m.metrics, m.probes}, listeningPorts(t, m.PID()))
 	}
 	const (
 		admit   = "batch-tutorial-kubebuilder-io-v1-cronjob"
