@@ -17,6 +17,8 @@ ignore-not-found ?= true
 #   GO_IMAGE, BASE_IMAGE  other base images than those of the Dockerfile, which are pinned by digest
 #   K8S                   a minor version: test, demo, chaos-smoke and all else that starts a control plane
 #                         takes that of hack/controlplane/releases, and not the newest
+#   UPGRADE_FROM          the release from which test-e2e upgrades: hack/baseline has the default
+#   PUSH                  how test-e2e takes that release's image to the nodes, such as kind load docker-image
 #   FORCE=1               has uninstall and undeploy delete the CronJobs in the cluster
 #   COSIGN_KEY            the key that release and release-push sign with: a file, env://NAME or a KMS's URI
 #   VULNDB                where audit looks up vulnerabilities: https://vuln.go.dev or file:///…
@@ -122,7 +124,7 @@ test: $(PROMTOOL) $(TESTED_CONTROL_PLANE) ## Run the tests, against a real API s
 .PHONY: test-e2e
 test-e2e: $(BUILT_KUBECTL) ## Test the pushed (for kind: loaded) image IMG on the current cluster, which must have cert-manager and no CronJobs.
 	$(check-cluster)
-	E2E_IMG=$(IMG) go test -tags=e2e -count=1 -timeout=30m -v $(TESTARGS) ./test/e2e
+	E2E_IMG=$(IMG) CONTAINER_TOOL='$(CONTAINER_TOOL)' go test -tags=e2e -count=1 -timeout=45m -v $(TESTARGS) ./test/e2e
 
 .PHONY: test-ui
 test-ui: control-plane build ## Test the page of kubectl cronjob ui in a browser: 2 minutes. SCREENSHOTS=docs/ui makes those of the docs.

@@ -9,15 +9,18 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
 func TestDeployingAgainChangesNothing(t *testing.T) {
@@ -104,21 +107,32 @@ func TestTheInstallerIsAllThatKubectlNeeds(t *testing.T) {
 	newSpace(t).applySamplesAndReadThem()
 }
 
-func TestTheChartIsAllThatHelmNeeds(t *testing.T) {
+func TestHelmDeletesCronJobsOnlyWhenItIsTold(t *testing.T) {
 	undeployed(t)
-	kubectl(t, "create", "namespace", operatorNamespace)
-	separator := strings.LastIndexAny(image, ":")
-	rendered := run(t, helmCommand, []string{
-		"template", "cronjob-operator", filepath.Join(root, "charts", "cronjob-operator"), "--namespace=" + operatorNamespace,
-		"--set=fullnameOverride=project", // the names of `make deploy`
-		"--set=image.repository=" + image[:separator], "--set=image.tag=" + image[separator+1:],
-	})
-	apply := kubectlCommand(t.Context(), "apply", "-f", "-")
-	apply.Stdin = strings.NewReader(rendered)
-	out, err := apply.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.NoError(t, rollOut(t.Context()))
-	newSpace(t).applySamplesAndReadThem()
+	chart := current()
+	chart.helm(t, "install", "--create-namespace")
+	s := newSpace(t)
+	s.applySamplesAndReadThem()
+	created := s.create(s.cronJob("c").Schedule("@every 5s").History(1000, 1000))
+	ran := s.awaitJobs(1)[0]
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: crdName}}
+
+	helm(t, "uninstall", "--wait")
+	assert.Equal(t, created.UID, s.v1("c").UID)
+	assert.Len(t, s.list(), 3)
+	require.Error(t, isNotThere(t.Context(), ran.DeepCopy()), "the Jobs stay, too")
+
+	chart.helm(t, "install")
+	again := time.Now()
+	assert.Equal(t, created.UID, s.v2("c").UID)
+	s.awaitStatus("c", func(status v1.CronJobStatus) bool { return status.LastScheduleTime.After(again) })
+
+	chart.helm(t, "upgrade", "--reset-then-reuse-values", "--set=crds.enabled=false")
+	assert.Len(t, s.list(), 3)
+
+	chart.helm(t, "upgrade", "--reset-then-reuse-values", "--set=crds.enabled=true", "--set=crds.keep=false")
+	helm(t, "uninstall", "--wait")
+	assert.NoError(t, isNotThere(t.Context(), crd))
 	undeployed(t) // what the other tests need is `make deploy`'s
 }
 

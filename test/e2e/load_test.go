@@ -8,12 +8,15 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,8 +24,8 @@ import (
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
 )
 
-// load is a client that edits a CronJob in v2 and reads it in v1 and in v2, over and over. What it
-// reads has to be what it wrote last, as nobody else writes.
+// load is a client that edits a CronJob in v2 and in v1, and reads it in both, alone and in lists,
+// over and over. What it reads has to be what it wrote last, as nobody else writes.
 type load struct {
 	t      *testing.T
 	space  *space
@@ -34,7 +37,7 @@ type load struct {
 	ended  chan struct{}
 
 	// What happened, to be read when it has ended.
-	calls    int
+	calls    map[string]int // by what they do
 	slowest  time.Duration
 	failures []string // of calls that failed for good
 	repeated []string // of tries that were repeated
@@ -63,7 +66,11 @@ func startLoad(t *testing.T, retry time.Duration) *load {
 	own, err := client.New(paced, client.Options{Scheme: cluster.Scheme(), Mapper: cluster.RESTMapper()})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	l := &load{t: t, space: s, client: own, retry: retry, cancel: cancel, warm: make(chan struct{}), ended: make(chan struct{})}
+	l := &load{
+		t: t, space: s, client: own, retry: retry,
+		cancel: cancel, warm: make(chan struct{}), ended: make(chan struct{}),
+		calls: map[string]int{},
+	}
 	go l.run(ctx)
 	<-l.warm
 	return l
@@ -74,7 +81,7 @@ func (l *load) stop() {
 	l.t.Helper()
 	l.cancel()
 	<-l.ended
-	l.t.Logf("%d calls; the slowest took %s", l.calls, l.slowest.Round(time.Millisecond))
+	l.t.Logf("calls: %v, of which %d failed; the slowest took %s", l.calls, len(l.failures), l.slowest.Round(time.Millisecond))
 	for _, failure := range l.repeated {
 		l.t.Log("repeated: ", failure)
 	}
@@ -89,9 +96,16 @@ func (l *load) run(ctx context.Context) {
 			close(l.warm)
 		}
 		minute := fmt.Sprint(i % 60)
-		if l.call(ctx, "applying v2", func(ctx context.Context) error { return l.apply(ctx, minute) }) {
-			l.call(ctx, "reading v1", func(ctx context.Context) error { return l.readV1(ctx, minute) })
-			l.call(ctx, "reading v2", func(ctx context.Context) error { return l.readV2(ctx, minute) })
+		if !l.call(ctx, "applying v2", func(ctx context.Context) error { return l.apply(ctx, minute) }) ||
+			!l.call(ctx, "patching v1", func(ctx context.Context) error { return l.patch(ctx, minute) }) {
+			continue
+		}
+		for version, schedule := range map[schema.GroupVersion]any{
+			v1.GroupVersion: minute + " * * * *",
+			v2.GroupVersion: map[string]any{"minute": minute},
+		} {
+			l.call(ctx, "reading "+version.Version, func(ctx context.Context) error { return l.read(ctx, version, schedule, minute) })
+			l.call(ctx, "listing "+version.Version, func(ctx context.Context) error { return l.list(ctx, version, schedule, minute) })
 		}
 	}
 }
@@ -111,7 +125,7 @@ func (l *load) call(ctx context.Context, what string, call func(context.Context)
 	if ctx.Err() != nil {
 		return false
 	}
-	l.calls++
+	l.calls[what]++
 	l.slowest = max(l.slowest, time.Since(begin))
 	if err != nil {
 		l.failures = append(l.failures, failure(err))
@@ -131,26 +145,43 @@ func (l *load) apply(ctx context.Context, minute string) error {
 	return l.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(c), client.FieldOwner("e2e"), client.ForceOwnership)
 }
 
-// readV1 reads what apply wrote.
-func (l *load) readV1(ctx context.Context, minute string) error {
+// patch sets a label, in v1.
+func (l *load) patch(ctx context.Context, minute string) error {
 	c := &v1.CronJob{}
-	if err := l.client.Get(ctx, l.space.key("c"), c); err != nil {
-		return err
-	}
-	if want := minute + " * * * *"; c.Spec.Schedule != want {
-		return fmt.Errorf("the schedule is %q, not %q", c.Spec.Schedule, want)
-	}
-	return nil
+	c.Namespace, c.Name = l.space.ns, "c"
+	return l.client.Patch(ctx, c, client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"labels":{"minute":%q}}}`, minute)))
 }
 
-// readV2 reads what apply wrote.
-func (l *load) readV2(ctx context.Context, minute string) error {
-	c := &v2.CronJob{}
+// read reads what was written.
+func (l *load) read(ctx context.Context, version schema.GroupVersion, schedule any, minute string) error {
+	c := &unstructured.Unstructured{}
+	c.SetGroupVersionKind(version.WithKind("CronJob"))
 	if err := l.client.Get(ctx, l.space.key("c"), c); err != nil {
 		return err
 	}
-	if got := c.Spec.Schedule.Minute; got == nil || string(*got) != minute {
-		return fmt.Errorf("the schedule is %+v, not of minute %s", c.Spec.Schedule, minute)
+	return isAsWritten(c, schedule, minute)
+}
+
+// list lists the CronJobs of all namespaces, and finds what was written.
+func (l *load) list(ctx context.Context, version schema.GroupVersion, schedule any, minute string) error {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(version.WithKind("CronJobList"))
+	if err := l.client.List(ctx, list); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		if list.Items[i].GetNamespace() == l.space.ns {
+			return isAsWritten(&list.Items[i], schedule, minute)
+		}
+	}
+	return fmt.Errorf("it is not among %d CronJobs", len(list.Items))
+}
+
+// isAsWritten reports, by an error if not, whether a CronJob is what apply and patch have written.
+func isAsWritten(c *unstructured.Unstructured, schedule any, minute string) error {
+	got, _, _ := unstructured.NestedFieldNoCopy(c.Object, "spec", "schedule")
+	if label := c.GetLabels()["minute"]; label != minute || !reflect.DeepEqual(got, schedule) {
+		return fmt.Errorf("the schedule is %v and the label %q, not %v and %q", got, label, schedule, minute)
 	}
 	return nil
 }

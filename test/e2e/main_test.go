@@ -7,7 +7,7 @@
 // current kubeconfig names, with kubectl and make, as its users do.
 //
 //	make docker-build docker-push deploy IMG=…   # once, and for kind: load instead of push
-//	go test -tags e2e ./test/e2e -count=1 -timeout 30m -v
+//	go test -tags e2e ./test/e2e -count=1 -timeout 45m -v
 //
 // The tests deploy and undeploy, and with that delete every CronJob of the group: they refuse to
 // begin where there are any. They leave the operator deployed.
