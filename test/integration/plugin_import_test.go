@@ -299,7 +299,9 @@ func TestJobsThatMustNotRunSideBySideAreWaitedFor(t *testing.T) {
 	go func() {
 		done <- s.runPlugin(t.Context(), &out, &errOut, "import", "-n", s.ns, "c", "--suspend-original", "--wait")
 	}()
-	s.eventually(func() bool { return errOut.String() == "c: waiting for job.batch/c-1 to end\n" }, "it does not wait")
+	s.eventually(func() bool { // before 1.37, warnings come first
+		return strings.HasSuffix(errOut.String(), "c: waiting for job.batch/c-1 to end\n")
+	}, "it does not wait")
 	assert.True(t, *s.getOriginal("c").Spec.Suspend)
 	assert.False(t, s.exists("c"), "ours waits")
 	s.end(job, batchv1.JobComplete)
