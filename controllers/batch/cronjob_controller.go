@@ -82,9 +82,9 @@ func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	return r.reconcile(ctx, req.NamespacedName)
 }
 
-func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedName) (outcome ctrl.Result, err error) {
 	known := r.memory.acquire(key)
-	defer r.memory.release(key)
+	defer func() { r.memory.release(key, isDeferred(outcome)) }()
 	seen, err := r.observe(ctx, key)
 	switch {
 	case err != nil:
@@ -109,8 +109,7 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 	case done.IsTerminating:
 		return r.requeue(look, result, false), nil // the namespace is being deleted: no status, no events
 	case shouldDeferStatus(look, result):
-		r.memory.deferStatus(key)
-		return ctrl.Result{RequeueAfter: time.Nanosecond, Priority: new(deferredPriority)}, nil
+		return deferred, nil
 	}
 	written := !in.Uncertain && r.writeStatus(ctx, look, result.Status) // else a Job may exist that the status would lack
 	known.conclude(result, written)

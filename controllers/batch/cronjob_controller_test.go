@@ -159,15 +159,10 @@ func (s *stage) reconcile() ctrl.Result {
 func (s *stage) tryReconcile() (ctrl.Result, error) {
 	s.Helper()
 	result, err := s.reconcileOnce()
-	if err == nil && isStatusDeferred(result) {
+	if err == nil && isDeferred(result) {
 		return s.reconcileOnce()
 	}
 	return result, err
-}
-
-// isStatusDeferred reports whether a reconcile has deferred its status.
-func isStatusDeferred(result ctrl.Result) bool {
-	return result.Priority != nil && *result.Priority == deferredPriority
 }
 
 func (s *stage) reconcileOnce() (ctrl.Result, error) {
@@ -795,14 +790,14 @@ func TestS21ASuccessBetweenTwoFailuresCountsThoughTheCacheDoesNotHaveItYet(t *te
 }
 
 func TestS21AFailureCountsThoughItsJobIsDeletedBeforeTheNextReconcile(t *testing.T) {
-	for name, isDeferred := range map[string]bool{"of a run that the status lists": false, "of a run whose status is deferred": true} {
+	for name, isWaiting := range map[string]bool{"of a run that the status lists": false, "of a run whose status is deferred": true} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, every().StopAfterFailures(1))
 			s.toNextTick()
 			result, err := s.reconcileOnce()
 			require.NoError(t, err)
-			require.True(t, isStatusDeferred(result))
-			if !isDeferred {
+			require.True(t, isDeferred(result))
+			if !isWaiting {
 				s.reconcile()
 			}
 			s.failJobs()
@@ -877,7 +872,7 @@ func TestADeferredStatusIsWrittenByTheNextReconcile(t *testing.T) {
 	before := s.stored()
 	result, err := s.reconcileOnce()
 	require.NoError(t, err)
-	require.True(t, isStatusDeferred(result), "%+v", result)
+	require.True(t, isDeferred(result), "%+v", result)
 	assert.Equal(t, []string{fmt.Sprintf("c-%d", tick.Unix())}, s.jobs())
 	assert.Equal(t, before.ResourceVersion, s.stored().ResourceVersion)
 	assert.Empty(t, s.events())
@@ -940,7 +935,7 @@ func TestAStatusIsDeferredNoLongerThanToTheNextTick(t *testing.T) {
 	s.clock.SetTime(s.clock.Now().Add(time.Minute))
 	result, err := s.reconcileOnce()
 	require.NoError(t, err)
-	assert.False(t, isStatusDeferred(result))
+	assert.False(t, isDeferred(result))
 	assert.Len(t, s.jobs(), 2)
 	assert.Len(t, s.events(), 2)
 	status := s.stored().Status
@@ -986,7 +981,7 @@ func TestDeferredStatusesAreWrittenAfterTheLastReconcile(t *testing.T) {
 	stop()
 	require.NoError(t, s.reconciler.lead(stopped, lastReconcile{reconcile: func() (ctrl.Result, error) {
 		result, err := s.reconcileOnce()
-		require.True(t, isStatusDeferred(result))
+		require.True(t, isDeferred(result))
 		require.Nil(t, s.stored().Status.LastScheduleTime)
 		return result, err
 	}}))

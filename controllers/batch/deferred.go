@@ -6,6 +6,8 @@ package batch
 import (
 	"time"
 
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -35,6 +37,12 @@ const nearTick = 30 * time.Second
 func shouldDeferStatus(look *lookup, result plan.Result) bool {
 	return result.CanDefer && len(look.failed) == 0 && (result.WakeAt.IsZero() || result.WakeAt.Sub(look.now) >= nearTick)
 }
+
+// deferred is the outcome of a reconcile that has deferred its status.
+var deferred = ctrl.Result{RequeueAfter: time.Nanosecond, Priority: new(deferredPriority)}
+
+// isDeferred reports whether a reconcile has deferred its status.
+func isDeferred(outcome ctrl.Result) bool { return outcome == deferred }
 
 // HasDeferredStatuses reports whether statuses wait to be written, for which events should wait.
 func (r *CronJobReconciler) HasDeferredStatuses() bool { return r.memory.hasDeferred() }

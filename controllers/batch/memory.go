@@ -23,7 +23,7 @@ type memory struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]*entry
 
-	// waiting has the CronJobs with a deferred status, until their next reconcile begins.
+	// waiting has the CronJobs with a deferred status, until their next reconcile has ended.
 	waiting sets.Set[types.NamespacedName]
 }
 
@@ -70,32 +70,30 @@ func (m *memory) with(key types.NamespacedName, use func(*entry)) {
 
 // acquire returns the progress of a CronJob to its reconcile, until release.
 func (m *memory) acquire(key types.NamespacedName) (held *progress) {
-	m.with(key, func(e *entry) {
-		e.inUse, held = true, &e.progress
-		m.waiting.Delete(key)
-	})
+	m.with(key, func(e *entry) { e.inUse, held = true, &e.progress })
 	return held
 }
 
-// deferStatus keeps in mind that the status of a CronJob waits for the Jobs of others.
-func (m *memory) deferStatus(key types.NamespacedName) {
-	m.with(key, func(*entry) {
-		if m.waiting == nil {
-			m.waiting = sets.New[types.NamespacedName]()
-		}
-		m.waiting.Insert(key)
-	})
+// release ends a reconcile. isDeferred is whether it has deferred the status.
+func (m *memory) release(key types.NamespacedName, isDeferred bool) {
+	m.with(key, func(e *entry) { e.inUse = false })
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !isDeferred {
+		m.waiting.Delete(key)
+		return
+	}
+	if m.waiting == nil {
+		m.waiting = sets.New[types.NamespacedName]()
+	}
+	m.waiting.Insert(key)
 }
 
-// hasDeferred reports whether a status waits for the Jobs of others.
+// hasDeferred reports whether a status waits for the Jobs of others, or is being written.
 func (m *memory) hasDeferred() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.waiting) > 0
-}
-
-func (m *memory) release(key types.NamespacedName) {
-	m.with(key, func(e *entry) { e.inUse = false })
 }
 
 // forget removes the entry of a CronJob that is gone.

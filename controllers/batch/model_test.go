@@ -24,7 +24,7 @@ var (
 
 // TestModel has the contract held by random runs, against a model: see test/model.
 func TestModel(t *testing.T) {
-	setup := model.Setup{Start: startModelled, Trim: trimAny, Stamp: plan.Stamp, IsDeferred: isStatusDeferred}
+	setup := model.Setup{Start: startModelled, Trim: trimAny, Stamp: plan.Stamp, IsDeferred: isDeferred}
 	decisions, failures := 0, 0
 	for seed := *modelSeed; decisions < *modelDecisions && failures < *modelFailures; seed++ {
 		verdict := model.Run(setup, seed)

@@ -987,7 +987,7 @@ func TestMemoryEndsWithItsCronJob(t *testing.T) {
 		known.failures, known.isStale = map[string]int{requestStatus: 1}, true
 		r.memory.setWritten(key, c)
 		r.memory.unreported(key, c.UID, []v1.MissedTicks{{Reason: "Deadline"}})
-		r.memory.release(key)
+		r.memory.release(key, false)
 		require.Len(t, r.memory.entries, 1)
 		r.memory.forget(key)
 	}
@@ -1046,7 +1046,7 @@ func TestAStatusIsNotDeferredWhenTheNextTickIsNear(t *testing.T) {
 			s.toNextTick()
 			result, err := s.reconcileOnce()
 			require.NoError(t, err)
-			assert.Equal(t, tc.want, isStatusDeferred(result))
+			assert.Equal(t, tc.want, isDeferred(result))
 		})
 	}
 }

@@ -110,7 +110,7 @@ func TestS5ARunWhoseStatusWasDeferredIsNotForgottenWhileTheCronJobCanNotBeDecode
 	tick := s.toNextTick()
 	result, err := s.reconcileOnce()
 	require.NoError(t, err)
-	require.True(t, isStatusDeferred(result))
+	require.True(t, isDeferred(result))
 	s.interfere(fromCache(s.broken()))
 	s.reconcile()
 	require.NoError(t, mgr.GetClient().DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(s.key.Namespace),

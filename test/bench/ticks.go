@@ -275,8 +275,8 @@ func peakPerSecond(instants []time.Time) (peak float64) {
 const inOrder = 1000
 
 // checkStatuses counts the CronJobs whose status does not tell of the run and, of the operator's, the
-// events that were written before a status. Events are written as soon as no status waits, while the
-// last ones are under way: these few don't count.
+// events that were written before a status. A few don't count: a status whose write failed has no
+// events wait for its retry.
 func (b *bench) checkStatuses(ctx context.Context, k kind, result *results.Result, tick time.Time) error {
 	cronJobs, err := b.cronJobs(ctx, k)
 	last := ""
@@ -299,7 +299,7 @@ func (b *bench) checkStatuses(ctx context.Context, k kind, result *results.Resul
 			early++
 		}
 	}
-	if early > result.N/4 { // without order, nearly all are
+	if early > result.N/10 { // without order, nearly all are
 		result.Wrong["events before the last status"] = early
 	}
 	return err
