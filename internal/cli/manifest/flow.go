@@ -72,7 +72,8 @@ func (d *Document) flowText(n *yaml.Node, c change, step int) string {
 func (d *Document) endOfFlow(value *yaml.Node) int {
 	start := d.offset(value)
 	text := commentText.ReplaceAllFunc(d.withoutQuotes()[start:], func(comment []byte) []byte {
-		return bytes.Repeat([]byte(" "), len(comment))
+		behind := bytes.TrimPrefix(comment, []byte(blot))
+		return append(bytes.Clone(comment[:len(comment)-len(behind)]), bytes.Repeat([]byte(" "), len(behind))...)
 	})
 	depth := 0
 	for at, char := range text {

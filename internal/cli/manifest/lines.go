@@ -125,8 +125,12 @@ var (
 	// quoted is a scalar between quotes.
 	quoted = regexp.MustCompile(`^(?:[!&]\S*\s+)*(?:"(?:\\.|[^"\\])*"|'(?:''|[^'])*')`)
 
-	commentText = regexp.MustCompile(`(^|[ \t\r\n]+)(#[^\r\n]*)`)
+	// commentText is a comment in a text without quotes. The parser accepts one right behind quotes.
+	commentText = regexp.MustCompile(`(^|` + blot + `|[ \t\r\n]+)(#[^\r\n]*)`)
 )
+
+// blot takes the place of each byte of a quoted scalar. No YAML contains it.
+const blot = "\x01"
 
 // withoutQuotes is the text with its quoted scalars blotted out, so that no bracket, comma or # in
 // them is taken for one.
@@ -135,17 +139,17 @@ func (d *Document) withoutQuotes() []byte {
 		return d.blotted
 	}
 	d.blotted = bytes.Clone(d.Text)
-	var blot func(n *yaml.Node)
-	blot = func(n *yaml.Node) {
+	var blotOut func(n *yaml.Node)
+	blotOut = func(n *yaml.Node) {
 		if n.Kind == yaml.ScalarNode {
 			at := d.offset(n)
-			copy(d.blotted[at:], bytes.Repeat([]byte("x"), len(quoted.Find(d.Text[at:]))))
+			copy(d.blotted[at:], bytes.Repeat([]byte(blot), len(quoted.Find(d.Text[at:]))))
 		}
 		for _, child := range n.Content {
-			blot(child)
+			blotOut(child)
 		}
 	}
-	blot(d.root)
+	blotOut(d.root)
 	return d.blotted
 }
 
@@ -153,7 +157,7 @@ func (d *Document) commentsIn(from, to int) []comment {
 	var found []comment
 	text := d.withoutQuotes()[from:to]
 	for _, at := range commentText.FindAllSubmatchIndex(text, -1) {
-		before := string(text[at[2]:at[3]])
+		before := strings.ReplaceAll(string(text[at[2]:at[3]]), blot, " ")
 		found = append(found, comment{
 			before: before, text: strings.TrimRight(string(text[at[4]:at[5]]), " \t"),
 			ownLine: at[0] == 0 || strings.Contains(before, "\n"), isFirst: !bytes.Contains(text[:at[4]], []byte("\n")),
