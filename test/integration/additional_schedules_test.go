@@ -125,7 +125,7 @@ func TestA5WrongAdditionalSchedulesAreRefusedAtTheirFieldInBothVersions(t *testi
 		object := s.object(tc.version, "c", "schedule: "+tc.schedule, "additionalSchedules: "+tc.additional, jobTemplate)
 		err := s.Client.Create(t.Context(), object)
 		require.Error(t, err, "%s: %s beside %s", tc.version, tc.additional, tc.schedule)
-		assert.Contains(t, inNewWords(err.Error()), tc.want)
+		assert.Contains(t, inNewWords(t, err.Error()), tc.want)
 	}
 }
 

@@ -248,21 +248,25 @@ func assertRefusal(t *testing.T, want string, err error, what string) {
 	if !assert.True(t, apierrors.IsInvalid(err), "%s: got %v, want %s", what, err, want) {
 		return
 	}
-	_, message, _ := strings.Cut(inNewWords(err.Error()), " is invalid: ")
+	_, message, _ := strings.Cut(inNewWords(t, err.Error()), " is invalid: ")
 	if trimmed, ok := strings.CutSuffix(message, ", "+notChecked+"]"); ok {
 		message = strings.TrimPrefix(trimmed, "[")
 	}
 	assert.Equal(t, want, message, what)
 }
 
-// saidByType matches how, before 1.35, what a rule of the schema says of an object or a list begins.
+// saidByType matches how, before 1.35, a rule of the schema speaks of an object or a list.
 var saidByType = regexp.MustCompile(
 	`Invalid value: "(?:object|array)": (at least one|notAfter must|maxConcurrency goes|catchUpLimit goes|must be left out)`)
 
-// inNewWords returns the text of a refusal as it is since 1.35. Before, the API server has the type of a
-// value in what a rule of the schema says, where it has the value since, or nothing if that is an
-// object or a list.
-func inNewWords(text string) string {
+// inNewWords returns the text of a refusal as it is since 1.35. Before, the API server has the type
+// of a value in what a rule of the schema says, where it has the value since, or nothing if that is
+// an object or a list.
+func inNewWords(t *testing.T, text string) string {
+	t.Helper()
+	if !shared.isOlderThan(t, "1.35") {
+		return text
+	}
 	text = saidByType.ReplaceAllString(text, "Invalid value: $1")
 	return strings.ReplaceAll(text, `"string": `+dayHint, `"tomorrow": `+dayHint)
 }

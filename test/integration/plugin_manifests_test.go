@@ -40,7 +40,7 @@ func TestPluginLintSaysWhatTheAPIServerSays(t *testing.T) {
 			refusedHere := env.ExitCode(err) == 2
 			out, err := s.tryKubectl(t, "create", "-n", s.ns, "--dry-run=server", "-f", file)
 			assert.Equal(t, err != nil, refusedHere, "%s\nlint: %s%s\nkubectl: %s", document, said, linted, out)
-			out = inNewWords(out)
+			out = inNewWords(t, out)
 			_, only, isInvalid := strings.Cut(out, " is invalid: ")
 			if isInvalid && !strings.HasPrefix(only, "\n") {
 				assert.Contains(t, said, strings.TrimSpace(only), "lint finds what the API server finds")

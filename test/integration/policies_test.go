@@ -39,7 +39,7 @@ func TestS20TheSchemaRefusesAMaxConcurrencyBesideAnotherPolicy(t *testing.T) {
 		for _, policy := range []v1.ConcurrencyPolicy{v1.ForbidConcurrent, v1.ReplaceConcurrent} {
 			err := s.Client.Create(s.t.Context(), s.cronJob("c").Schedule(nextYear).Policy(policy).MaxConcurrency(2).Obj())
 			require.Error(s.t, err)
-			assert.Contains(s.t, inNewWords(err.Error()), "spec: Invalid value: maxConcurrency goes with concurrencyPolicy Allow: "+
+			assert.Contains(s.t, inNewWords(s.t, err.Error()), "spec: Invalid value: maxConcurrency goes with concurrencyPolicy Allow: "+
 				"Forbid runs 1 at a time, and Replace the newest alone")
 		}
 		s.create(s.cronJob("c").Schedule(nextYear).Policy(v1.ForbidConcurrent).MaxConcurrency(1).Obj())
@@ -142,7 +142,7 @@ func TestS23TheSchemaRefusesACatchUpLimitBesideLatest(t *testing.T) {
 		c.Spec.CatchUpPolicy = v1.CatchUpLatest
 		err := s.Client.Create(s.t.Context(), c)
 		require.Error(s.t, err)
-		assert.Contains(s.t, inNewWords(err.Error()), "spec: Invalid value: catchUpLimit goes with catchUpPolicy All: Latest runs 1")
+		assert.Contains(s.t, inNewWords(s.t, err.Error()), "spec: Invalid value: catchUpLimit goes with catchUpPolicy All: Latest runs 1")
 		c.Spec.CatchUpPolicy, c.Spec.CatchUpLimit = v1.CatchUpAll, nil
 		s.create(c)
 		s.edit("c", func(c *v1.CronJob) { c.Spec.CatchUpPolicy = "" })

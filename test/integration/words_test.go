@@ -72,10 +72,11 @@ func (s *space) printedFor(version string, rows ...documented) string {
 }
 
 // refusalOf returns what kubectl printed about the CronJob of a row.
-func refusalOf(printed string, row int) string {
+func refusalOf(t *testing.T, printed string, row int) string {
+	t.Helper()
 	_, refusal, _ := strings.Cut(printed, fmt.Sprintf("CronJob.batch.tutorial.kubebuilder.io \"c%d\" is invalid: ", row))
 	refusal, _, _ = strings.Cut(refusal, "\n")
-	return inNewWords(refusal)
+	return inNewWords(t, refusal)
 }
 
 func TestA5TheDocumentationTellsWhatIsPrintedAboutAWrongManifestOfV1(t *testing.T) {
@@ -89,7 +90,7 @@ func TestA5TheDocumentationTellsWhatIsPrintedAboutAWrongManifestOfV1(t *testing.
 		spec := map[string]string{}
 		require.NoError(t, yaml.Unmarshal([]byte(row.line), &spec))
 		want := fmt.Sprintf("spec.schedule: Invalid value: %q: not a schedule: %s", spec["schedule"], row.printed[0])
-		assert.Equal(t, want, refusalOf(printed, i))
+		assert.Equal(t, want, refusalOf(s.t, printed, i))
 	}
 	assert.NotContains(t, printed, "strconv")
 	s.assertRefusedAsDocumented("v1", tables["printed in v1"], 3)
@@ -112,7 +113,7 @@ func (s *space) assertRefusedAsDocumented(version string, rows []documented, wan
 	require.Len(s.t, rows, want)
 	printed := s.printedFor(version, rows...)
 	for i, row := range rows {
-		assert.Equal(s.t, row.printed[0], refusalOf(printed, i))
+		assert.Equal(s.t, row.printed[0], refusalOf(s.t, printed, i))
 	}
 }
 
