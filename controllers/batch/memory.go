@@ -54,7 +54,7 @@ func (m *memory) with(key types.NamespacedName, use func(*entry)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.entries == nil {
-		m.entries = map[types.NamespacedName]*entry{}
+		m.entries, m.waiting = map[types.NamespacedName]*entry{}, sets.New[types.NamespacedName]()
 	}
 	e := m.entries[key]
 	if e == nil {
@@ -76,17 +76,14 @@ func (m *memory) acquire(key types.NamespacedName) (held *progress) {
 
 // release ends a reconcile. isDeferred is whether it has deferred the status.
 func (m *memory) release(key types.NamespacedName, isDeferred bool) {
-	m.with(key, func(e *entry) { e.inUse = false })
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !isDeferred {
-		m.waiting.Delete(key)
-		return
-	}
-	if m.waiting == nil {
-		m.waiting = sets.New[types.NamespacedName]()
-	}
-	m.waiting.Insert(key)
+	m.with(key, func(e *entry) {
+		e.inUse = false
+		if isDeferred {
+			m.waiting.Insert(key)
+		} else {
+			m.waiting.Delete(key)
+		}
+	})
 }
 
 // hasDeferred reports whether a status waits for the Jobs of others, or is being written.
