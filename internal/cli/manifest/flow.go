@@ -71,10 +71,10 @@ func (d *Document) flowText(n *yaml.Node, c change, step int) string {
 // endOfFlow is where a value ends that is between brackets, or is a scalar among others there.
 func (d *Document) endOfFlow(value *yaml.Node) int {
 	start := d.offset(value)
-	text := commentText.ReplaceAllFunc(d.withoutQuotes()[start:], func(comment []byte) []byte {
-		behind := bytes.TrimPrefix(comment, []byte(blot))
-		return append(bytes.Clone(comment[:len(comment)-len(behind)]), bytes.Repeat([]byte(" "), len(behind))...)
-	})
+	text := bytes.Clone(d.withoutQuotes()[start:])
+	for _, at := range commentText.FindAllSubmatchIndex(text, -1) {
+		copy(text[at[4]:at[5]], bytes.Repeat([]byte(" "), at[5]-at[4]))
+	}
 	depth := 0
 	for at, char := range text {
 		switch char {

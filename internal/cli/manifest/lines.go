@@ -125,7 +125,8 @@ var (
 	// quoted is a scalar between quotes.
 	quoted = regexp.MustCompile(`^(?:[!&]\S*\s+)*(?:"(?:\\.|[^"\\])*"|'(?:''|[^'])*')`)
 
-	// commentText is a comment in a text without quotes. The parser accepts one right behind quotes.
+	// commentText is a comment in a text without quotes. The parser accepts one right behind
+	// quotes.
 	commentText = regexp.MustCompile(`(^|` + blot + `|[ \t\r\n]+)(#[^\r\n]*)`)
 )
 
