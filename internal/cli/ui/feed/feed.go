@@ -76,8 +76,17 @@ func (s *Snapshot) Find(namespace, name string) (*v1.CronJob, bool) {
 
 // IsQueued reports whether a CronJob has Jobs that have not ended, and all of them are queued.
 func (s *Snapshot) IsQueued(c *v1.CronJob) bool {
-	open := slices.DeleteFunc(slices.Clone(s.jobs[c.UID]), func(job *batchv1.Job) bool { return plan.ResultOf(job) != "" })
-	return len(open) > 0 && !slices.ContainsFunc(open, func(job *batchv1.Job) bool { return !history.IsQueued(job) })
+	isQueued := false
+	for _, job := range s.jobs[c.UID] {
+		if plan.ResultOf(job) != "" {
+			continue
+		}
+		if !history.IsQueued(job) {
+			return false
+		}
+		isQueued = true
+	}
+	return isQueued
 }
 
 // JobsOf returns the Jobs that a CronJob controls, oldest first. Of their specs they have whether
