@@ -91,7 +91,8 @@ func startWork(t *testing.T) *work {
 	return w
 }
 
-// create creates a CronJob in a version. What sets its Jobs, and a schedule other than its interval.
+// create creates a CronJob in a version. What sets its Jobs, and a schedule other than its
+// interval.
 func (w *work) create(version, kind string, interval time.Duration, what func(*v1.CronJob)) {
 	w.t.Helper()
 	c := w.space.cronJob(version+"-"+kind).Schedule("@every "+interval.String()).History(1000, 1000).Obj()

@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package helmtest renders the chart in charts/cronjob-operator with Helm's own engine, and compares
-// what comes out with what kustomize builds. It is a module of its own, so that nothing else depends
-// on Helm.
+// Package helmtest renders the chart in charts/cronjob-operator with Helm's own engine, and
+// compares what comes out with what kustomize builds. It is a module of its own, so that nothing
+// else depends on Helm.
 package helmtest
 
 import (

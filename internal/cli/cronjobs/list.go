@@ -208,8 +208,9 @@ func DecodeV1(object *unstructured.Unstructured) (*v1.CronJob, error) {
 	return cronJob, nil
 }
 
-// ListV1 returns the CronJobs that Each visits, in v1, which is always served. Where there are none,
-// it says so. One that can't be decoded would fail a list of the type: here it is an error of its own.
+// ListV1 returns the CronJobs that Each visits, in v1, which is always served. Where there are
+// none, it says so. One that can't be decoded would fail a list of the type: here it is an error of
+// its own.
 func (s *Selection) ListV1(ctx context.Context, e *env.Env, c client.Reader, names []string) ([]*v1.CronJob, []error) {
 	var found []*v1.CronJob
 	errs := s.Each(ctx, e, c, v1.GroupVersion.WithKind("CronJob"), names, func(object *unstructured.Unstructured) error {
