@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	workers           = 8 // how many events are written at once
-	lanesPerNamespace = 4 // how many of them may be of one namespace
+	workers           = 8 // how many normal events are written at once, and how many warnings
+	lanesPerNamespace = 4 // how many of these may be of one namespace
 
 	// maxPending is how many events may wait, to limit the memory that they take: about a kilobyte
 	// each. For each event beyond it, the longest lane loses its last one. So a namespace always
 	// finds room for as many as an equal share of the places, however many the others record.
 	maxPending = 50_000
 
-	// maxYield is how long an event waits at most for more urgent writes, and yieldPoll how often
-	// it is checked whether there are any left.
+	// maxYield is how long a normal event waits at most for more urgent writes, and yieldPoll how
+	// often it is checked whether there are any left.
 	maxYield  = time.Minute
 	yieldPoll = 50 * time.Millisecond
 
@@ -54,6 +54,16 @@ const (
 type lane struct {
 	namespace string
 	number    uint64
+	isWarning bool
+}
+
+// queueOf returns the queue of the lanes like this one. Warnings have workers of their own, as
+// normal events keep theirs waiting.
+func (r *Recorder) queueOf(l lane) workqueue.TypedRateLimitingInterface[lane] {
+	if l.isWarning {
+		return r.warnings
+	}
+	return r.normal
 }
 
 // newBackoff returns the backoff of the lanes.
@@ -84,7 +94,7 @@ func (r *Recorder) enqueue(l lane, event *eventsv1.Event, isRepeat bool) {
 	}
 	r.mu.Unlock()
 	if len(waiting) == 0 && excess != event { // otherwise the lane is in the queue, with a worker, or in backoff
-		r.queue.Add(l)
+		r.queueOf(l).Add(l)
 	}
 	if excess != nil {
 		r.drop(excess, causeQueueFull, errors.New("too many events wait for the API server"))
@@ -131,37 +141,39 @@ func (r *Recorder) removeFirst(l lane) bool {
 	return true
 }
 
-// work writes events until the queue is shut down.
-func (r *Recorder) work() {
+// work writes the events of a queue until it is shut down.
+func (r *Recorder) work(queue workqueue.TypedRateLimitingInterface[lane]) {
 	for {
-		l, isShutDown := r.queue.Get()
+		l, isShutDown := queue.Get()
 		if isShutDown {
 			return
 		}
 		r.writeFirst(l)
-		r.queue.Done(l)
+		queue.Done(l)
 	}
 }
 
 // writeFirst writes the first event of a lane, and requeues the lane: at once, or with backoff
 // after a transient error.
 func (r *Recorder) writeFirst(l lane) {
-	event := r.first(l)
-	r.yield(event)
+	event, queue := r.first(l), r.queueOf(l)
+	if !l.isWarning {
+		r.yield(event)
+	}
 	err := r.create(event)
 	switch {
 	case err == nil:
 	case !isTransient(err):
 		r.drop(event, causeRefused, err)
-	case r.queue.NumRequeues(l) < maxRetries:
-		r.queue.AddRateLimited(l)
+	case queue.NumRequeues(l) < maxRetries:
+		queue.AddRateLimited(l)
 		return
 	default:
 		r.drop(event, causeUnavailable, err)
 	}
-	r.queue.Forget(l)
+	queue.Forget(l)
 	if r.removeFirst(l) {
-		r.queue.Add(l)
+		queue.Add(l)
 	}
 }
 

@@ -82,12 +82,12 @@ type Recorder struct {
 	versions map[schema.GroupKind]string
 	instance string
 
-	ctx     context.Context // of all requests; Stop cancels it
-	cancel  context.CancelFunc
-	workers sync.WaitGroup
-	queue   workqueue.TypedRateLimitingInterface[lane]
+	ctx              context.Context // of all requests; Stop cancels it
+	cancel           context.CancelFunc
+	workers          sync.WaitGroup
+	normal, warnings workqueue.TypedRateLimitingInterface[lane]
 
-	isUrgent func() bool // whether there are writes for which events wait
+	isUrgent func() bool // whether there are writes for which normal events wait
 	places   int         // how many events may wait
 
 	mu       sync.Mutex
@@ -114,8 +114,8 @@ func PreferVersion(mapper meta.RESTMapper, kind schema.GroupKind) Option {
 	}
 }
 
-// YieldTo makes events wait while isUrgent reports that there are more urgent writes, each for a
-// minute at most.
+// YieldTo makes normal events wait while isUrgent reports that there are more urgent writes, each
+// for a minute at most. Warnings don't wait: a process that is killed loses what waits.
 func YieldTo(isUrgent func() bool) Option {
 	return func(r *Recorder) { r.isUrgent = isUrgent }
 }
@@ -140,7 +140,8 @@ func New(
 	r := &Recorder{
 		client: events.RESTClient(), scheme: scheme, clock: now, versions: map[schema.GroupKind]string{},
 		instance: reportingController + "-" + host,
-		queue:    workqueue.NewTypedRateLimitingQueue(newBackoff()),
+		normal:   workqueue.NewTypedRateLimitingQueue(newBackoff()),
+		warnings: workqueue.NewTypedRateLimitingQueue(newBackoff()),
 		isUrgent: func() bool { return false }, places: maxPending,
 		waiting: map[lane][]entry{}, recorded: lru.New(maxRecorded), logged: lru.New(maxLogged),
 	}
@@ -163,7 +164,7 @@ func (r *Recorder) Record(e Event) bool {
 		ctrl.Log.Error(err, "Could not make an event", "reason", e.Reason)
 		return true
 	}
-	r.enqueue(lane{event.Namespace, sum % lanesPerNamespace}, event, e.IsRepeat)
+	r.enqueue(lane{event.Namespace, sum % lanesPerNamespace, e.Type == corev1.EventTypeWarning}, event, e.IsRepeat)
 	return true
 }
 
@@ -221,7 +222,8 @@ func eventName(regarding string, sum uint64) string {
 // Start starts to write the recorded events.
 func (r *Recorder) Start() {
 	for range workers {
-		r.workers.Go(r.work)
+		r.workers.Go(func() { r.work(r.normal) })
+		r.workers.Go(func() { r.work(r.warnings) })
 	}
 }
 
@@ -235,7 +237,8 @@ func (r *Recorder) Stop() {
 		ctrl.Log.Info("Dropped the events that could not be written during shutdown", "count", left)
 	}
 	r.cancel()
-	r.queue.ShutDown()
+	r.normal.ShutDown()
+	r.warnings.ShutDown()
 	r.workers.Wait()
 }
 

@@ -486,5 +486,21 @@ func TestEventsWaitForMoreUrgentWritesButNotForever(t *testing.T) {
 	assert.Len(t, stored(t, object), 2)
 }
 
+func TestWarningsWaitForNothing(t *testing.T) {
+	recorder, _ := newRecorder(t, none, YieldTo(func() bool { return true }))
+	object := newObject(t)
+	for i := range workers * lanesPerNamespace {
+		recorder.Record(eventAbout(object, fmt.Sprint("waits ", i)))
+	}
+	warning := eventAbout(object, "is told")
+	warning.Type = corev1.EventTypeWarning
+	recorder.Start()
+	recorder.Record(warning)
+	require.Eventually(t, func() bool { return len(stored(t, object)) > 0 }, time.Minute, time.Millisecond)
+	assert.Equal(t, corev1.EventTypeWarning, stored(t, object)[0].Type)
+	recorder.cancel() // the others would wait for a minute
+	recorder.Stop()
+}
+
 // withClock gives a recorder another clock.
 func withClock(now clock.PassiveClock) Option { return func(r *Recorder) { r.clock = now } }
