@@ -48,6 +48,7 @@ type judge struct {
 	isStepped      bool // whether a clock was stepped meanwhile
 
 	process  int       // counts the processes
+	unreadBy int       // the newest process whose read of the CronJob was refused
 	trouble  time.Time // when a request last failed, or a process ended
 	isSkewed bool      // whether clocks differ, or did, in this run
 }
@@ -87,6 +88,7 @@ type run struct {
 	knownTo      int
 	isUnanswered bool      // whether the process was not told that it was created
 	isCached     bool      // whether the cache had it at the newest decision
+	cachedBy     int       // the newest process whose cache had it at a decision
 	isTold       bool      // whether a status was stored since
 	gone         time.Time // by the true time
 	goneBy       string
@@ -228,16 +230,26 @@ func (j *judge) created(job *batchv1.Job, by string) {
 
 // twice judges whether the tick has run before.
 func (j *judge) twice(r *run) {
-	if slices.ContainsFunc(j.ran(r.owner), func(other *run) bool { return other.tick == r.tick && !j.isForgotten(other) }) {
+	if slices.ContainsFunc(j.ran(r.owner), func(other *run) bool {
+		return other.tick == r.tick && !j.isForgotten(other) && !j.isUnread(other)
+	}) {
 		j.violate("S4", "the tick of %s runs twice", tickText(r.tick))
 	}
 }
 
 // isForgotten reports whether nobody can know of a run any more: its Job was deleted before any
-// status recorded it, and the process that asked for it has ended, or got no answer, or somebody
-// else has asked.
+// status recorded it, the process that asked for it has ended, or got no answer, or somebody else
+// has asked, and the cache of the newest process never had it.
 func (j *judge) isForgotten(r *run) bool {
-	return !r.gone.IsZero() && !r.recorded && (r.process != j.process || r.by != "manager" || r.isUnanswered)
+	isAsker := r.process == j.process && r.by == "manager" && !r.isUnanswered
+	return !r.gone.IsZero() && !r.recorded && !isAsker && r.cachedBy != j.process
+}
+
+// isUnread reports whether the newest process can't know of a run whose Job is deleted: its cache
+// has a CronJob from before the run, and it was refused to read the stored one.
+func (j *judge) isUnread(r *run) bool {
+	cached := j.w.cachedCronJob
+	return !r.gone.IsZero() && j.unreadBy == j.process && cached != nil && unix(cached.Status.LastScheduleTime) < r.tick
 }
 
 // ran returns the Jobs that ran ticks of a CronJob: those of the schedule, and those of backfills
@@ -283,6 +295,9 @@ func (j *judge) ended(job *batchv1.Job, succeeds bool) {
 	r.result, r.endedAt, r.over = "Failed", j.w.Now(), j.w.serverNow().Unix()
 	if succeeds {
 		r.result = "Succeeded"
+	}
+	if c := j.w.cronJob; c != nil {
+		j.noteUnlisted(c.UID, &c.Status)
 	}
 	j.logf("Job %s ends: %s", r.name, r.result)
 }
@@ -390,7 +405,9 @@ func (j *judge) observed(c *v1.CronJob) {
 			}
 			cached := j.w.cachedJobs[r.name]
 			r.isCached = cached != nil && cached.UID == r.uid
-			r.isUnanswered = r.isUnanswered && !r.isCached
+			if r.isCached {
+				r.cachedBy, r.isUnanswered = j.process, false
+			}
 		}
 	}
 	for _, v := range j.versions {
@@ -424,6 +441,9 @@ func (j *judge) answered(kind, name string, answer error) {
 	}
 	if !isNormal {
 		j.troubled, j.trouble = true, j.w.now
+		if kind == read && name == cronJobName {
+			j.unreadBy = j.process
+		}
 		j.logf("%s %s is answered with %d", kind, name, code)
 	}
 }
