@@ -793,6 +793,22 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.removes(12, 10)
 			t.backfills(15, 10)
 		}},
+		"S4: a tick runs whose backfilled Job a user deleted before the manager's cache had it": {tell: func(t *tale) {
+			knew := t.revision
+			t.backfills(11, 10)
+			t.removes(12, 10)
+			t.asks(13, 10, func(c *history.Create) { c.Knew = knew })
+			t.job(13, 10)
+			t.status(14, 10, 20)
+		}},
+		"S4: a tick runs whose backfilled Job the manager's cache had before a user deleted it": {want: []Law{Doubled}, tell: func(t *tale) {
+			t.backfills(11, 10)
+			knew := t.revision
+			t.removes(12, 10)
+			t.asks(13, 10, func(c *history.Create) { c.Knew = knew })
+			t.job(13, 10)
+			t.status(14, 10, 20)
+		}},
 		"S12: a Job does not say of which tick it is": {want: []Law{Unlabelled}, tell: func(t *tale) {
 			t.asks(10.1, 10)
 			t.job(10.1, 10)

@@ -39,8 +39,11 @@ func (c *check) starts(s *timeline) {
 // they ask for ticks that were missed alone, and so never for one that runs.
 func (c *check) backfills(s *timeline, ticks map[int64]*run) {
 	for _, run := range s.backfills {
-		other := ticks[run.Tick.Unix()]
-		if other != nil && !c.isUntold(s, other, run.created) && !c.isForgotten(s, other, run.createdAt) {
+		switch other := ticks[run.Tick.Unix()]; {
+		case other == nil, c.isUntold(s, other, run.created), c.isForgotten(s, other, run.createdAt):
+		case c.isUnseen(s, run, other):
+			c.Forgotten++
+		default:
 			c.violate(Doubled, s, run.Tick, "Job %s was backfilled, and created at revision %d", run.Name, other.created)
 		}
 		ticks[run.Tick.Unix()] = run
@@ -56,6 +59,13 @@ func (c *check) isUntold(s *timeline, run *run, revision int64) bool {
 	booked := func(v version) bool { return !v.LastSchedule.Before(run.Tick) && v.revision < revision }
 	deleted := c.acts[run.UID] || c.isRefused(s, run.createdAt, run.deletedAt, history.Statuses)
 	return run.deleted > 0 && run.deleted <= revision && deleted && !slices.ContainsFunc(s.versions, booked)
+}
+
+// isUnseen reports whether a user had backfilled a tick and deleted the Job before those who asked
+// for another one were told of it.
+func (c *check) isUnseen(s *timeline, backfilled, other *run) bool {
+	return c.isUntold(s, backfilled, other.created) &&
+		!slices.ContainsFunc(other.creates, func(create *create) bool { return create.Knew >= backfilled.created })
 }
 
 // isForgotten reports whether nobody could know of a run any more at an instant, at which its tick
