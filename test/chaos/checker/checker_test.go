@@ -659,6 +659,30 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.ends(12, 10, history.Failed)
 			t.stops(12.1)
 		}},
+		"S21: a failure from before an edit counts that a manager saw while its clock was behind": {tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.StopAfter = 2 })
+			t.runs(10.1, 10, 20)
+			t.ends(12, 10, history.Failed)
+			t.edit(15, func(c *history.CronJob) { c.SucceededLimit = 1 })
+			t.add(16, history.Record{Clock: &history.Clock{Step: -5 * time.Second}})
+			t.status(17, 10, 20)
+			t.add(18, history.Record{Clock: &history.Clock{}})
+			t.startsJobs(20, 30, 40)
+			t.runs(50.1, 50, 60)
+			t.ends(52, 50, history.Failed)
+			t.stops(52.1)
+		}},
+		"S21: a failure from before an edit counts": {want: []Law{AfterFailures}, tell: func(t *tale) {
+			t.edit(1, func(c *history.CronJob) { c.StopAfter = 2 })
+			t.runs(10.1, 10, 20)
+			t.ends(12, 10, history.Failed)
+			t.edit(15, func(c *history.CronJob) { c.SucceededLimit = 1 })
+			t.status(17, 10, 20)
+			t.startsJobs(20, 30, 40)
+			t.runs(50.1, 50, 60)
+			t.ends(52, 50, history.Failed)
+			t.stops(52.1)
+		}},
 		"S21: after an edit it does not go on": {want: []Law{Lost}, tell: func(t *tale) {
 			t.failsTwice()
 			t.stops(22.1)

@@ -119,9 +119,12 @@ func (c *check) hasStopped(s *timeline, spec spec, run *run, create *create) boo
 	return spec.StopAfter > 0 && known >= spec.StopAfter
 }
 
-// stopped judges a status that is the first to tell that the CronJob has stopped after failures.
+// stopped judges a status that is the first to tell that the CronJob has stopped after failures. To a
+// manager whose clock was behind when it saw an edit, the edit was when its clock says.
 func (c *check) stopped(s *timeline, v version) {
-	known := s.failures(s.restartedAt(v.at.Add(-c.slow(lagInStorm)), false).Add(-time.Second), v.at, nil)
+	since := s.restartedAt(v.at.Add(-c.slow(lagInStorm)), false)
+	behind, _ := c.steps(since, v.at)
+	known := s.failures(since.Add(behind-time.Second), v.at, nil)
 	if v.ObservedGeneration == v.Generation && known < v.StopAfter {
 		c.violate(AfterFailures, s, time.Time{}, "it had stopped at %s (revision %d), when %d runs had failed in a row",
 			stamp(v.at), v.revision, known)

@@ -269,7 +269,12 @@ const stepUnsure = time.Second
 // stepsIn returns the least and the most by which the manager's clock may have been stepped when it
 // decided about a request.
 func (c *check) stepsIn(create *create) (least, most time.Duration) {
-	from, to := create.Decided.Add(-stepUnsure), create.Asked
+	return c.steps(create.Decided.Add(-stepUnsure), create.Asked)
+}
+
+// steps returns the least and the most by which the managers' clock was stepped from one instant to
+// another.
+func (c *check) steps(from, to time.Time) (least, most time.Duration) {
 	for _, w := range c.clocks {
 		switch {
 		case w.from.Before(from) && w.to.After(to):
