@@ -89,7 +89,8 @@ func (p *cluster) patchStatuses(ctx context.Context, k kind, cronJobs []cronJob,
 	return took, errors.Join(err, p.End(r.Process))
 }
 
-// statusAfter returns what changes in a status when a Job is started.
+// statusAfter returns what changes in a status when a Job is started. The CronJob's UID stands for
+// that of the Job, which nobody reads.
 func statusAfter(c *cronJob, tick time.Time) v1.CronJobStatus {
 	at, next := metav1.NewTime(tick), metav1.NewTime(tick.AddDate(0, 0, 1))
 	job := corev1.ObjectReference{

@@ -119,8 +119,8 @@ func (c *check) hasStopped(s *timeline, spec spec, run *run, create *create) boo
 	return spec.StopAfter > 0 && known >= spec.StopAfter
 }
 
-// stopped judges a status that is the first to tell that the CronJob has stopped after failures. To a
-// manager whose clock was behind when it saw an edit, the edit was when its clock says.
+// stopped judges a status that is the first to tell that the CronJob has stopped after failures.
+// To a manager whose clock was behind when it saw an edit, the edit was when its clock says.
 func (c *check) stopped(s *timeline, v version) {
 	since := s.restartedAt(v.at.Add(-c.slow(lagInStorm)), false)
 	behind, _ := c.steps(since, v.at)
