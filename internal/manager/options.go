@@ -87,7 +87,7 @@ func (o *options) flagSet(getenv func(string) string) *flag.FlagSet {
 		"`directory` of the webhooks' tls.crt and tls.key; they are read again when they change")
 	o.bindTLS(flags)
 	flags.DurationVar(&o.shutdownDelay, "shutdown-delay-duration", 0,
-		"how long, a `duration` such as 3s, the manager keeps serving after SIGTERM: it closes each connection to a webhook "+
+		"how long, a `duration` such as 10s, the manager keeps serving after SIGTERM: it closes each connection to a webhook "+
 			"after the next answer, so that no request is lost when it shuts down")
 	flags.Int64Var(&o.memoryLimit, "memory-limit", 0, "`bytes` that the container may use; the Go runtime stays below nine tenths "+
 		"of them. 0 leaves it to GOMEMLIMIT")

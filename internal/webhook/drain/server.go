@@ -6,7 +6,9 @@
 // The API server reuses its connections to a webhook, and does not retry a request that it had sent
 // when the webhook closed the connection. So for some time before the shutdown, each answer has the
 // header "Connection: close" (RFC 9112, section 9.6): the API server then opens its next connection
-// to another replica.
+// to another replica. Connections that are idle for all that time are closed by the shutdown. The
+// API server takes the connection that it used last, so some are used only when many requests come
+// together. HTTP/2 would not help: the API server speaks HTTP/1.1 with webhooks.
 package drain
 
 import (
