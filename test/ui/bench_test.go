@@ -38,7 +38,15 @@ func BenchmarkThePagesOf10000CronJobs(b *testing.B) {
 	plain, err := localcluster.Start(b.Context(), localcluster.Options{})
 	require.NoError(b, err)
 	b.Cleanup(func() { assert.NoError(b, plain.Stop()) })
-	createMany(b, plain.Client)
+	begin := time.Now().UTC().Add(time.Hour).Truncate(time.Minute)
+	createMany(b, plain.Client, manyCronJobs, func(i int) *v1.CronJob { // of 720 schedules; every second has a jitter
+		next := begin.Add(time.Duration(i%720) * time.Minute)
+		c := builders.MakeCronJob(fmt.Sprintf("c-%05d", i)).Schedule(next.Format("4 15 * * *")).Jitter(int32(i % 2 * 600)).Obj()
+		c.Status.NextScheduleTime = new(metav1.NewTime(next))
+		c.Status.RecentRuns = pastRuns(time.Hour, v1.RunFailed, v1.RunSucceeded, v1.RunSucceeded, v1.RunSucceeded, v1.RunDeleted,
+			v1.RunSucceeded, v1.RunFailed, v1.RunSucceeded, v1.RunSucceeded, v1.RunSucceeded)
+		return c
+	})
 	ui := newTab(b)
 	ui.ns = metav1.NamespaceDefault
 	process := ui.startProcess(plain.Kubeconfig)
@@ -63,28 +71,25 @@ func BenchmarkThePagesOf10000CronJobs(b *testing.B) {
 	}
 }
 
-// createMany creates CronJobs of 720 schedules, each with ten runs behind it. Every second has a jitter.
-func createMany(b *testing.B, cluster client.Client) {
-	b.Helper()
+// createMany creates CronJobs with numbers from 0 on, with the statuses that they are given.
+func createMany(t testing.TB, cluster client.Client, count int, numbered func(i int) *v1.CronJob) {
+	t.Helper()
 	var group errgroup.Group
 	group.SetLimit(16)
-	begin := time.Now().UTC().Add(time.Hour).Truncate(time.Minute)
-	for i := range manyCronJobs {
-		next := begin.Add(time.Duration(i%720) * time.Minute)
-		c := builders.MakeCronJob(fmt.Sprintf("c-%05d", i)).Schedule(next.Format("4 15 * * *")).Jitter(int32(i % 2 * 600)).Obj()
-		c.UID, c.Generation = "", 0
+	for i := range count {
 		group.Go(func() error {
-			if err := cluster.Create(b.Context(), c); err != nil {
+			c := numbered(i)
+			c.UID, c.Generation = "", 0
+			status := c.Status
+			if err := cluster.Create(t.Context(), c); err != nil {
 				return err
 			}
 			before := c.DeepCopy()
-			c.Status.NextScheduleTime = new(metav1.NewTime(next))
-			c.Status.RecentRuns = pastRuns(time.Hour, v1.RunFailed, v1.RunSucceeded, v1.RunSucceeded, v1.RunSucceeded, v1.RunDeleted,
-				v1.RunSucceeded, v1.RunFailed, v1.RunSucceeded, v1.RunSucceeded, v1.RunSucceeded)
-			return cluster.Status().Patch(b.Context(), c, client.MergeFrom(before))
+			c.Status = status
+			return cluster.Status().Patch(t.Context(), c, client.MergeFrom(before))
 		})
 	}
-	require.NoError(b, group.Wait())
+	require.NoError(t, group.Wait())
 }
 
 // startProcess has ui be the plugin's own process, and waits until it shows all CronJobs.

@@ -141,6 +141,37 @@ func TestAFleetIsShownAsWhatItIs(t *testing.T) {
 	ui.shoot("cronjob")
 }
 
+func TestOfManyCronJobsTheWorstComeFirst(t *testing.T) {
+	const few, many, failing = 3, 500, 42
+	kinds := []string{"backup", "report", "sync", "invoices", "cleanup"}
+	ui := newTab(t)
+	numbered := func(i int) *v1.CronJob {
+		hour := time.Now().UTC().Add(time.Duration(2+i%3) * time.Hour).Hour() // not while the test runs
+		c := builders.MakeCronJob(fmt.Sprintf("tenant-%03d-%s", i/len(kinds), kinds[i%len(kinds)])).
+			Schedule(fmt.Sprintf("%d %d * * *", i%60, hour)).Suspend(i%25 == 24).Obj()
+		c.Namespace = ui.ns
+		c.Status.RecentRuns = pastRuns(4*time.Hour, v1.RunSucceeded, v1.RunSucceeded, v1.RunSucceeded, v1.RunSucceeded, v1.RunSucceeded)
+		if i%11 == 1 && i/11 < failing {
+			c.Status.ConsecutiveFailures = int32(1 + i%3)
+			for run := range c.Status.ConsecutiveFailures {
+				c.Status.RecentRuns[run].Result, c.Status.RecentRuns[run].Reason = v1.RunFailed, batchv1.JobReasonDeadlineExceeded
+			}
+		}
+		return c
+	}
+	createMany(t, cluster.Client, few, numbered)
+	ui.open("")
+	ui.awaitText("3 of 3 CronJobs")
+	ui.shoot("few")
+	createMany(t, cluster.Client, many-few, func(i int) *v1.CronJob { return numbered(few + i) })
+	ui.open("?state=failing")
+	ui.awaitText(fmt.Sprintf("%d of %d CronJobs", failing, many))
+	ui.open("")
+	ui.awaitText(fmt.Sprintf("%d of %[1]d CronJobs", many))
+	assert.True(t, evaluate[bool](ui, "[...document.querySelectorAll('tbody tr:not(.group)')].slice(0, 20).every((row) => row.innerText.includes('DeadlineExceeded'))"))
+	ui.shoot("many")
+}
+
 func TestEachActIsDoneFromItsButton(t *testing.T) {
 	ui := newTab(t)
 	ui.create(builders.MakeCronJob("backup").Schedule(nextYear).Obj())

@@ -21,6 +21,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
+// perPage is how many CronJobs a page has. A browser paints 50 in 0.3 s, where two CPUs have to do.
+const perPage = 50
+
 type listing struct {
 	// Namespace, Search, State and Sort are what was asked for; "" for all of them, the worst first.
 	Namespace, Search, State, Sort string
@@ -78,8 +81,8 @@ func compareNext(a, b *v1.CronJob) int {
 	return cmp.Or(plan.NextStart(a), &never).Compare(cmp.Or(plan.NextStart(b), &never).Time)
 }
 
-// list finds the CronJobs that a request asks for, so many to a page.
-func list(r *http.Request, snapshot *feed.Snapshot, now time.Time, perPage int) (listing, error) {
+// list finds the CronJobs that a request asks for.
+func list(r *http.Request, snapshot *feed.Snapshot, now time.Time) (listing, error) {
 	query := r.URL.Query()
 	l := listing{
 		Namespace: query.Get("namespace"), Search: query.Get("q"), State: query.Get("state"), Sort: query.Get("sort"),
@@ -136,7 +139,7 @@ func matches(c *v1.CronJob, words []string) bool {
 	return true
 }
 
-func (l listing) shown(perPage int) []*v1.CronJob {
+func (l listing) shown() []*v1.CronJob {
 	first := (l.Page - 1) * perPage
 	return l.Matches[first:min(first+perPage, len(l.Matches))]
 }

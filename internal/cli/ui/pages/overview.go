@@ -20,12 +20,10 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-const overviewRows = 100
-
 func (s *Site) overview(r *http.Request) (view, error) {
 	now := s.Env.Clock.Now()
 	snapshot := s.Feed.Snapshot()
-	l, err := list(r, snapshot, now, overviewRows)
+	l, err := list(r, snapshot, now)
 	if err != nil {
 		return view{}, err
 	}
@@ -37,7 +35,7 @@ func (s *Site) overview(r *http.Request) (view, error) {
 	}{listing: l, chart: newChart(timeline.NewWindow(now, time.Hour, 5*time.Hour))}
 	content.Heat = timeline.NewHeat(l.Matches, content.Window, now.Location())
 	last := ""
-	for _, c := range l.shown(overviewRows) {
+	for _, c := range l.shown() {
 		r := rowOf(c, snapshot.IsQueued(c), now)
 		if l.Sort == "" && r.State != last {
 			r.Heading, last = r.State, r.State

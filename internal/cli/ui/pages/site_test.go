@@ -177,16 +177,16 @@ func namesIn(body string) []string {
 
 func TestALongListHasPages(t *testing.T) {
 	var all []*v1.CronJob
-	for i := range overviewRows + 1 {
+	for i := range perPage + 1 {
 		all = append(all, hourly(fmt.Sprintf("c-%03d", i)).Obj())
 	}
 	_, server := newSite(t, all...)
 	first := show(t, server, "/?q=c")
-	assert.Len(t, namesIn(first), overviewRows)
-	assert.Contains(t, first, "101 of 101 CronJobs, page 1 of 2")
+	assert.Len(t, namesIn(first), perPage)
+	assert.Contains(t, first, "51 of 51 CronJobs, page 1 of 2")
 	assert.Contains(t, first, `rel="next" href="?page=2&amp;q=c"`)
 	second := show(t, server, "/?q=c&page=2")
-	assert.Equal(t, []string{"c-100"}, namesIn(second))
+	assert.Equal(t, []string{"c-050"}, namesIn(second))
 	assert.Contains(t, second, `rel="prev" href="?page=1&amp;q=c"`)
 }
 

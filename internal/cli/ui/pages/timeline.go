@@ -13,8 +13,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/ui/timeline"
 )
 
-const timelineRows = 50
-
 // reach is how much time a timeline shows.
 type reach struct {
 	Name string
@@ -61,11 +59,11 @@ func (s *Site) timeline(r *http.Request) (view, error) {
 		return view{}, err
 	}
 	snapshot := s.Feed.Snapshot()
-	l, err := list(r, snapshot, c.Now, timelineRows)
+	l, err := list(r, snapshot, c.Now)
 	if err != nil {
 		return view{}, err
 	}
-	for _, cronJob := range l.shown(timelineRows) {
+	for _, cronJob := range l.shown() {
 		c.Rows = append(c.Rows, timeline.NewRow(cronJob, snapshot.HistoryOf(cronJob, c.Now, 0), c.Window))
 	}
 	c.Heat = timeline.NewHeat(l.Matches, c.Window, c.Now.Location())
