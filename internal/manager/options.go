@@ -88,7 +88,7 @@ func (o *options) flagSet(getenv func(string) string) *flag.FlagSet {
 	o.bindTLS(flags)
 	flags.DurationVar(&o.shutdownDelay, "shutdown-delay-duration", 0,
 		"how long, a `duration` such as 10s, the manager keeps serving after SIGTERM: it closes each connection to a webhook "+
-			"after the next answer, so that no request is lost when it shuts down")
+			"after the next answer, so that hardly a request is lost when it shuts down")
 	flags.Int64Var(&o.memoryLimit, "memory-limit", 0, "`bytes` that the container may use; the Go runtime stays below nine tenths "+
 		"of them. 0 leaves it to GOMEMLIMIT")
 	flags.IntVar(&o.concurrency, "concurrency", 20, "`number` of CronJobs that are reconciled at once")

@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package drain shuts a webhook server down without losing a request.
+// Package drain shuts a webhook server down with hardly a request lost.
 //
 // The API server reuses its connections to a webhook, and does not retry a request that it had sent
 // when the webhook closed the connection. So for some time before the shutdown, each answer has the
