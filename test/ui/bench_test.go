@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,13 +52,16 @@ func BenchmarkThePagesOf10000CronJobs(b *testing.B) {
 	ui.ns = metav1.NamespaceDefault
 	process := ui.startProcess(plain.Kubeconfig)
 	b.Run("first paint", func(b *testing.B) {
-		paint, before := 0.0, cpu(b, process)
+		var paints []float64
+		before := cpu(b, process)
 		for b.Loop() {
 			ui.open("")
 			ui.await("performance.getEntriesByName('first-contentful-paint').length > 0")
-			paint = max(paint, evaluate[float64](ui, "performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+			paints = append(paints, evaluate[float64](ui, "performance.getEntriesByName('first-contentful-paint')[0].startTime"))
 		}
-		b.ReportMetric(paint, "worst-paint-ms")
+		slices.Sort(paints)
+		b.ReportMetric(paints[len(paints)/2], "median-paint-ms")
+		b.ReportMetric(paints[len(paints)-1], "worst-paint-ms")
 		report(b, process, before)
 	})
 	for _, page := range []string{"", "?sort=next", "?state=failing&q=99", "timeline", "timeline?reach=30d", ui.path("c-00000")} {

@@ -4,10 +4,7 @@
 package pages
 
 import (
-	"fmt"
-	"html"
 	"html/template"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -21,37 +18,14 @@ import (
 
 // functions are what templates call.
 var functions = template.FuncMap{
-	"symbol":  history.Symbol,
-	"squares": squares,
-	"human":   duration.HumanDuration,
-	"kinds":   func() []string { return timeline.Kinds },
-	"iso":     iso,
-	"moment":  momentOf,
-	"timeOf":  timeOf,
-	"zone":    cronjobs.Zone,
-	"why":     func(missed v1.MissedTicks) string { return plan.MissedRow(missed).Event().Note },
-}
-
-// squares draws the results of runs. It is no template: a page has hundreds of them, for which that
-// took a third of its time.
-func squares(runs []v1.Run) template.HTML {
-	results, drawn := "no runs yet", &strings.Builder{}
-	if len(runs) > 0 {
-		results = "recent runs, newest first:"
-	}
-	for i := range runs {
-		run := &runs[i]
-		results += " " + string(run.Result)
-		title := string(run.Result)
-		if run.Reason != "" {
-			title += ", " + run.Reason
-		}
-		title += run.ScheduledTime.Format(", 2006-01-02 15:04:05 MST")
-		fmt.Fprintf(drawn, `<span class="%s" title="%s">%s</span>`,
-			html.EscapeString(string(run.Result)), html.EscapeString(title), history.Symbol(run.Result))
-	}
-	return template.HTML(`<span class="squares" role="img" aria-label="` + //nolint:gosec // each text is escaped
-		html.EscapeString(results) + `">` + drawn.String() + `</span>`)
+	"symbol": history.Symbol,
+	"human":  duration.HumanDuration,
+	"kinds":  func() []string { return timeline.Kinds },
+	"iso":    iso,
+	"moment": momentOf,
+	"timeOf": timeOf,
+	"zone":   cronjobs.Zone,
+	"why":    func(missed v1.MissedTicks) string { return plan.MissedRow(missed).Event().Note },
 }
 
 // iso writes an instant for ui.js.

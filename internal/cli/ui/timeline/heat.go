@@ -161,8 +161,7 @@ func (w Window) addComing(minutes []minute, g group) {
 
 func (w Window) addRuns(minutes []minute, all []*v1.CronJob) {
 	for _, c := range all {
-		for i := range c.Status.RecentRuns {
-			run := &c.Status.RecentRuns[i]
+		for _, run := range c.Status.RecentRuns {
 			if run.StartTime == nil || !w.has(run.StartTime.Time) {
 				continue
 			}

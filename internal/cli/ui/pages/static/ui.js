@@ -197,7 +197,7 @@ if (live !== null) {
   document.querySelector("header").append(pause);
   document.addEventListener("visibilitychange", connect);
   addEventListener("pagehide", () => source?.close());
-  requestAnimationFrame(() => setTimeout(connect)); // when the page is painted
+  connect();
 }
 setInterval(() => { if (!paused) count(); }, 1000);
 count();
