@@ -23,6 +23,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -219,6 +220,7 @@ func Decide(in Input) Plan {
 	stoppedAt, isStopped := p.countFailures(in)
 	p.missSkipped(in)
 	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
+	p.Status.TimeZone = cmp.Or(SpecOf(&in.CronJob.Spec).TimeZone, time.UTC.String())
 	switch {
 	case in.ScheduleErr != nil:
 		p.reject(in)

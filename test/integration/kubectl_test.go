@@ -118,7 +118,7 @@ func TestA7BothVersionsPrintTheSameColumns(t *testing.T) {
 		assert.Regexp(t, ago, row["AGE"])
 	}
 
-	s.edit("c", func(c *v1.CronJob) { c.Spec.Suspend = new(true) })
+	s.edit("c", func(c *v1.CronJob) { c.Spec.Suspend, c.Spec.TimeZone = new(true), nil })
 	s.end(&first, batchv1.JobComplete)
 	s.eventually(func() bool { return s.get("c").Status.LastSuccessfulTime != nil }, "the status does not know of the success")
 	for _, version := range versions {
@@ -126,6 +126,7 @@ func TestA7BothVersionsPrintTheSameColumns(t *testing.T) {
 		require.Equal(t, slices.Concat(columns, []string{"SUSPEND", "SUSPEND UNTIL", "CONTAINERS", "IMAGES", "LAST SUCCESS", "LAST FAILURE"}), got.columns, version)
 		row := got.rows[0]
 		assert.Equal(t, "Suspended", row["STATUS"])
+		assert.Equal(t, "UTC", row["TIMEZONE"])
 		assert.Equal(t, "true", row["SUSPEND"])
 		assert.Equal(t, "0", row["ACTIVE"])
 		assert.Equal(t, "main", row["CONTAINERS"])

@@ -225,6 +225,10 @@ type CronJobStatus struct {
 	// +optional
 	ObservedSchedule string `json:"observedSchedule,omitempty"`
 
+	// The time zone in which the schedules are read: that of the spec, or else UTC.
+	// +optional
+	TimeZone string `json:"timeZone,omitempty"`
+
 	// The generation of the spec that this status was computed from. -1 before the first one,
 	// because tools that wait take an object without this field for ready.
 	// +optional
@@ -358,7 +362,7 @@ const (
 // +kubebuilder:resource:path=cronjobs,scope=Namespaced,shortName=tcj,categories=all
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Schedule",type=string,JSONPath=`.spec.schedule`
-// +kubebuilder:printcolumn:name="Timezone",type=string,JSONPath=`.spec.timeZone`
+// +kubebuilder:printcolumn:name="Timezone",type=string,JSONPath=`.status.timeZone`
 // +kubebuilder:printcolumn:name="Next Schedule",type=string,JSONPath=`.status.nextScheduleTime`
 // +kubebuilder:printcolumn:name="Active",type=integer,JSONPath=`.status.activeCount`
 // +kubebuilder:printcolumn:name="Last Schedule",type=date,JSONPath=`.status.lastScheduleTime`

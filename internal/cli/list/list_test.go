@@ -80,11 +80,11 @@ NAME      SCHEDULE              TIMEZONE       LAST RUN            NEXT RUN     
 backup    At 02:30, every day   Europe/Paris   Failed 10h ago      2027-01-16 02:30, in 13h   ?∅!✔✘
 running   Every 5 minutes       UTC            Running 8m ago      2027-01-15 12:00, in 0s    ▶
 gap       Every hour            UTC            Missed 3h ago       due since 5m               !
-older     At 13:00, every day   UTC            <unknown> 23h ago   2027-01-15 13:00, in 60m   <none>
+older     At 13:00, every day   UTC            <unknown> 23h ago   2027-01-15 13:00, in 1h    <none>
 later     At 00:00, every day   UTC            <none>              Suspended for 2d           <none>
 deleted   Every minute          UTC            <none>              Terminating                <none>
 stopped   Every minute          UTC            <none>              Stopped                    <none>
-spread    Every hour            UTC            <none>              due, starts in 60s         <none>
+spread    Every hour            UTC            <none>              due, starts in 1m          <none>
 off       Every minute          UTC            <none>              Suspended                  <none>
 bad       61 * * * * | @daily   Mars           <none>              <invalid>                  <none>
 `, "\n"), tableOf(t, printers.PrintOptions{}, someCronJobs()))

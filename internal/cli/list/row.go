@@ -51,8 +51,8 @@ func rowOf(c *v1.CronJob, now time.Time) metav1.TableRow {
 	return metav1.TableRow{
 		Cells: []any{
 			c.Name, description, zone, lastRun(c.Status, now), nextRun(c, forecast, err, now),
-			cronjobs.Expressions(c), plan.ActiveCount(c.Status), c.Status.ConsecutiveFailures, ago(c.Status.LastSuccessfulTime, now),
-			suspendedBy(c, now), streak(c.Status.RecentRuns),
+			cronjobs.Expressions(c), plan.ActiveCount(c.Status), c.Status.ConsecutiveFailures,
+			ago(c.Status.LastSuccessfulTime, now, duration.HumanDuration), suspendedBy(c, now), streak(c.Status.RecentRuns),
 		},
 		Object: runtime.RawExtension{Object: &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name}}},
 	}
@@ -64,9 +64,10 @@ func lastRun(status v1.CronJobStatus, now time.Time) string {
 	switch {
 	case len(status.RecentRuns) > 0:
 		newest := status.RecentRuns[0]
-		return fmt.Sprintf("%s %s", newest.Result, ago(cmp.Or(newest.CompletionTime, newest.StartTime, &newest.ScheduledTime), now))
+		at := cmp.Or(newest.CompletionTime, newest.StartTime, &newest.ScheduledTime)
+		return fmt.Sprintf("%s %s", newest.Result, ago(at, now, duration.ShortHumanDuration))
 	case status.LastScheduleTime != nil:
-		return fmt.Sprintf("<unknown> %s", ago(status.LastScheduleTime, now))
+		return fmt.Sprintf("<unknown> %s", ago(status.LastScheduleTime, now, duration.ShortHumanDuration))
 	}
 	return none
 }
@@ -81,18 +82,18 @@ func nextRun(c *v1.CronJob, forecast next.Forecast, err error, now time.Time) st
 	case forecast.Suspended:
 		return "Suspended"
 	case plan.IsSuspended(c, now):
-		return fmt.Sprintf("Suspended for %s", duration.HumanDuration(c.Spec.SuspendUntil.Sub(now)))
+		return fmt.Sprintf("Suspended for %s", duration.ShortHumanDuration(c.Spec.SuspendUntil.Sub(now)))
 	case forecast.Stopped:
 		return "Stopped"
 	case forecast.WaitingUntil != "":
-		return fmt.Sprintf("due, starts in %s", duration.HumanDuration(plan.NextStart(c).Sub(now)))
+		return fmt.Sprintf("due, starts in %s", duration.ShortHumanDuration(plan.NextStart(c).Sub(now)))
 	case forecast.Waiting != "":
-		return fmt.Sprintf("due since %s", duration.HumanDuration(now.Sub(due.Time)))
+		return fmt.Sprintf("due since %s", duration.ShortHumanDuration(now.Sub(due.Time)))
 	case len(forecast.Ticks) == 0:
 		return none
 	}
 	at := forecast.Ticks[0].Time
-	return fmt.Sprintf("%s, in %s", at.Format("2006-01-02 15:04"), duration.HumanDuration(at.Sub(now)))
+	return fmt.Sprintf("%s, in %s", at.Format("2006-01-02 15:04"), duration.ShortHumanDuration(at.Sub(now)))
 }
 
 // suspendedBy says who has suspended a CronJob that is suspended now, and why.
@@ -103,11 +104,11 @@ func suspendedBy(c *v1.CronJob, now time.Time) string {
 	return cmp.Or(suspend.ByWhom(c), none)
 }
 
-func ago(at *metav1.Time, now time.Time) string {
+func ago(at *metav1.Time, now time.Time, format func(time.Duration) string) string {
 	if at == nil {
 		return none
 	}
-	return duration.HumanDuration(now.Sub(at.Time)) + " ago"
+	return format(now.Sub(at.Time)) + " ago"
 }
 
 // streak has a sign for each run, the newest last.

@@ -43,7 +43,7 @@ type Schedule struct {
 // +kubebuilder:resource:path=cronjobs,scope=Namespaced,shortName=tcj,categories=all
 // +kubebuilder:printcolumn:name="Times",type=string,JSONPath=`.spec.schedule.times`
 // +kubebuilder:printcolumn:name="Days",type=string,JSONPath=`.spec.schedule.days`
-// +kubebuilder:printcolumn:name="Timezone",type=string,JSONPath=`.spec.timeZone`
+// +kubebuilder:printcolumn:name="Timezone",type=string,JSONPath=`.status.timeZone`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type CronJob struct {
 	metav1.TypeMeta   `json:",inline"`
