@@ -53,11 +53,11 @@ type load struct {
 }
 
 // lead is how long before the tick we begin to create the CronJobs. On two processors each takes a
-// millisecond or more. The operator's pass webhooks and get a status: they take some milliseconds.
+// millisecond or more. The operator's pass webhooks and get a status: they take 17 ms.
 func (l load) lead() time.Duration {
 	each := 4 * time.Millisecond
 	if l.kind.isOperators() {
-		each *= 3
+		each *= 5
 	}
 	return 25*time.Second + time.Duration(l.n)*each
 }
