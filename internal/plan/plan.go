@@ -219,8 +219,8 @@ func Decide(in Input) Plan {
 	p.noteJobs(in)
 	stoppedAt, isStopped := p.countFailures(in)
 	p.missSkipped(in)
-	p.Status.ObservedSchedule = observedSchedule(in.CronJob)
-	p.Status.TimeZone = cmp.Or(SpecOf(&in.CronJob.Spec).TimeZone, time.UTC.String())
+	spec := SpecOf(&in.CronJob.Spec)
+	p.Status.ObservedSchedule, p.Status.TimeZone = spec.String(), cmp.Or(spec.TimeZone, time.UTC.String())
 	switch {
 	case in.ScheduleErr != nil:
 		p.reject(in)

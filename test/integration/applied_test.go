@@ -23,7 +23,8 @@ func TestASchedulePartOfWhichWasAppliedIsMergedWithAWarning(t *testing.T) {
 	assert.Contains(t, apply("v2", `{"minute":"30"}`), warning)
 	assert.Equal(t, "30 9 * * *", s.get("c").Spec.Schedule)
 
-	// The API server tries a patch on its cache first, and the answer has the warnings of that try too.
+	// The API server tries a patch on its cache first, and the answer has the warnings of that try
+	// too.
 	cached := "/apis/batch.tutorial.kubebuilder.io/v2/namespaces/" + s.ns + "/cronjobs/c?resourceVersion=0"
 	s.eventually(func() bool {
 		out, _ := s.tryKubectl(t, "get", "--raw", cached) // it may lack the object
