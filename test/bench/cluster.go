@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -38,6 +39,12 @@ type cluster struct {
 	metricsAddress string
 
 	etcd *clientv3.Client
+
+	// stored is the only CronJobs that there are, as far as that is known.
+	stored batch
+
+	// creating is how long it took to create a CronJob, of each kind, the last time.
+	creating map[kind]time.Duration
 }
 
 // startCluster starts the control plane. Its flags are Kubernetes' defaults, except for a faster
@@ -50,7 +57,7 @@ func startCluster(ctx context.Context, o *options) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{program: o.manager, memoryLimit: limit}
+	c := &cluster{program: o.manager, memoryLimit: limit, creating: map[kind]time.Duration{}}
 	for i := range namespaceCount {
 		c.namespaces = append(c.namespaces, fmt.Sprintf("bench-%d", i))
 	}
@@ -74,6 +81,7 @@ func (p *cluster) metric(ctx context.Context, name string) (float64, error) {
 // clear deletes all CronJobs, Jobs and events, also from etcd's history: every measurement begins
 // in the same state.
 func (p *cluster) clear(ctx context.Context) error {
+	p.stored = batch{}
 	for _, namespace := range append(p.namespaces, neighbour) {
 		for _, collection := range []string{
 			operatorV1.in(namespace), builtin.in(namespace), plainCRD.in(namespace),

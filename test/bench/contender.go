@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"time"
 
@@ -127,16 +128,25 @@ func (p *cluster) populate(ctx context.Context, b batch, flags ...string) error 
 
 // ready returns a contender that is idle beside a batch of CronJobs and nothing else.
 func (p *cluster) ready(ctx context.Context, c contender, b batch) (*running, error) {
-	if err := p.clear(ctx); err != nil {
-		return nil, err
-	}
-	if err := p.populate(ctx, b); err != nil {
-		return nil, err
-	}
-	if err := p.compact(ctx); err != nil {
+	if err := p.store(ctx, b); err != nil {
 		return nil, err
 	}
 	return p.settled(ctx, c)
+}
+
+// store has a batch of CronJobs stored and nothing else. It does nothing if that is so.
+func (p *cluster) store(ctx context.Context, b batch) error {
+	if reflect.DeepEqual(p.stored, b) {
+		return nil
+	}
+	if err := p.clear(ctx); err != nil {
+		return err
+	}
+	if err := p.populate(ctx, b); err != nil {
+		return err
+	}
+	p.stored = b
+	return p.compact(ctx)
 }
 
 type running struct {

@@ -79,7 +79,9 @@ func (p *cluster) create(ctx context.Context, b batch) (time.Duration, error) {
 		maps.Copy(spec, b.more)
 		return p.createOne(ctx, b.kind, b.namespaces[i%len(b.namespaces)], nameOf(b.prefix, i), spec)
 	})
-	return time.Since(begin), err
+	took := time.Since(begin)
+	p.creating[b.kind] = took / time.Duration(max(b.count, 1))
+	return took, err
 }
 
 func (p *cluster) createOne(ctx context.Context, k kind, namespace, name string, spec map[string]any) error {

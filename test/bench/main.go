@@ -57,12 +57,13 @@ type stage struct {
 	run          func(*bench, context.Context) error
 }
 
-// stages in the order in which they are run. Without -stages, all but churn.
+// stages in the order in which they are run. Without -stages, all but churn. Idle begins with the
+// CronJobs that versions leaves, and restart with those of idle, as to create them takes minutes.
 var stages = []stage{
 	{results.Ticks, true, (*bench).ticks},
 	{results.Jitter, true, (*bench).jittered},
-	{results.Idle, true, (*bench).idle},
 	{results.Versions, true, (*bench).versions},
+	{results.Idle, true, (*bench).idle},
 	{results.Restart, true, (*bench).restart},
 	{results.Tenants, true, (*bench).tenants},
 	{results.Micro, false, (*bench).micro},
@@ -73,13 +74,13 @@ var stages = []stage{
 func parseFlags(args []string) (*options, error) {
 	o := &options{}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	chosen := flags.String("stages", "ticks,jitter,idle,versions,restart,tenants,micro,report",
+	chosen := flags.String("stages", "ticks,jitter,versions,idle,restart,tenants,micro,report",
 		"`names` of the stages to run, of these and churn; the results of others stay as they are")
-	numbers := flags.String("n", "1000,5000,20000",
+	numbers := flags.String("n", "1000,5000",
 		"`numbers` of CronJobs that are due at once; in the stage jitter the largest, but at most 5000")
 	contending := flags.String("contenders", "bare,operator,tuned,shipped", "`names` of those to measure")
-	flags.IntVar(&o.objects, "objects", 20000, "`number` of CronJobs in the stages idle, versions and restart")
-	flags.DurationVar(&o.span, "idle", 10*time.Minute, "`duration` of the stage idle, for each contender")
+	flags.IntVar(&o.objects, "objects", 10000, "`number` of CronJobs in the stages idle, versions and restart")
+	flags.DurationVar(&o.span, "idle", 8*time.Minute, "`duration` of the stage idle, for each contender")
 	flags.DurationVar(&o.churning, "churn", 30*time.Minute, "`duration` of the stage churn")
 	flags.StringVar(&o.manager, "manager", "bin/manager", "`file` of the manager to measure, to compare builds")
 	flags.StringVar(&o.file, "results", "bin/bench/results.json", "`file` with the results, in which those of this run replace older ones")

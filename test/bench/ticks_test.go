@@ -76,3 +76,15 @@ func TestWithAJitterDelaysCountFromTheStartThatEachStatusTold(t *testing.T) {
 	judge(got, starts, cronJobs, tick, 5*time.Minute)
 	assert.Equal(t, map[string]int{"Jobs before they were due": 2, "next starts that are not within the jitter": 2}, got.Wrong, "also a start before what the status told")
 }
+
+func TestRoundsEndWhenTheLastTwoOfEachContenderAgree(t *testing.T) {
+	measured := func(p99s ...float64) (all []results.Result) {
+		for _, p99 := range p99s {
+			all = append(all, results.Result{Values: map[string]float64{results.P99: p99}})
+		}
+		return all
+	}
+	assert.True(t, agree(map[string][]results.Result{"a": measured(9, 1, 1.09), "once": measured(5)}))
+	assert.False(t, agree(map[string][]results.Result{"a": measured(1, 1.09), "b": measured(1.2, 1)}))
+	assert.False(t, agree(map[string][]results.Result{"cut off": {results.Result{}, measured(1)[0]}}), "one has no percentile")
+}
