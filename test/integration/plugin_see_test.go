@@ -230,7 +230,10 @@ func TestPluginLogsAreThoseOfTheRunThatIsAskedFor(t *testing.T) {
 	require.NoError(t, s.Client.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(s.ns), client.GracePeriodSeconds(0)))
 	assert.Regexp(t, `job\.batch/`+last.Name+`: no Pod of it is there, and so no log: Succeeded, started \S+, ended `, s.plugin("logs", "c").fails(1))
 	s.startPod(last, "creating", node, waits("ContainerCreating", ""))
-	assert.Contains(t, s.plugin("logs", "c").fails(1), "none of its containers has started, and so no log: Succeeded, started ")
+	s.startPod(last, "broken", node, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "StartError", Message: "no such file"}})
+	unstarted := s.plugin("logs", "c").fails(1)
+	assert.Contains(t, unstarted, "pod/broken/main does not start: StartError: no such file\n")
+	assert.Contains(t, unstarted, "none of its containers has started, and so no log: Succeeded, started ")
 	require.NoError(t, s.Client.Delete(t.Context(), failed, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	assert.Regexp(t, `job\.batch/`+failed.Name+` is gone, and its log with it: Failed \(Test\), started \S+, ended `,
 		s.plugin("logs", "c", "--failed").fails(1), "the status remembers it")

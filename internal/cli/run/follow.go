@@ -136,8 +136,10 @@ func (f *follower) see(ctx context.Context, pod *corev1.Pod) {
 		}
 	}
 	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		switch waiting := status.State.Waiting; {
+		switch waiting, ended := status.State.Waiting, status.State.Terminated; {
 		case f.container != "" && f.container != status.Name:
+		case ended != nil && (ended.Reason == "StartError" || ended.Reason == "ContainerCannotRun"): // of containerd and CRI-O, of Docker
+			f.warn(pod, status.Name, ended.Reason, ended.Message)
 		case status.State.Running != nil, status.State.Terminated != nil:
 			f.hasStarted = true
 			if f.isNew("log", pod, status.Name, fmt.Sprint(status.RestartCount)) {
