@@ -197,7 +197,7 @@ if (live !== null) {
   document.querySelector("header").append(pause);
   document.addEventListener("visibilitychange", connect);
   addEventListener("pagehide", () => source?.close());
-  connect();
+  requestAnimationFrame(() => setTimeout(connect)); // the server makes the page anew: not while it is first painted
 }
 setInterval(() => { if (!paused) count(); }, 1000);
 count();
