@@ -76,7 +76,7 @@ func rounds(n int) int {
 }
 
 // agreement is by how much the 99th percentiles of a contender may differ for no further round.
-const agreement = 1.1
+const agreement = 1.2
 
 // agree reports whether the last two rounds of each contender that has more than one agree.
 func agree(measured map[string][]results.Result) bool {

@@ -84,7 +84,7 @@ func TestRoundsEndWhenTheLastTwoOfEachContenderAgree(t *testing.T) {
 		}
 		return all
 	}
-	assert.True(t, agree(map[string][]results.Result{"a": measured(9, 1, 1.09), "once": measured(5)}))
-	assert.False(t, agree(map[string][]results.Result{"a": measured(1, 1.09), "b": measured(1.2, 1)}))
+	assert.True(t, agree(map[string][]results.Result{"a": measured(9, 1, 1.19), "once": measured(5)}))
+	assert.False(t, agree(map[string][]results.Result{"a": measured(1, 1.19), "b": measured(1.3, 1)}))
 	assert.False(t, agree(map[string][]results.Result{"cut off": {results.Result{}, measured(1)[0]}}), "one has no percentile")
 }
