@@ -5,6 +5,7 @@ package informer
 
 import (
 	"encoding/json"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,10 +15,14 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
+// maxErrorBytes limits a decoding error, which may quote stored values.
+const maxErrorBytes = 1024
+
 // errorAnnotation has the decoding error of a cached CronJob. It is dropped from stored ones.
 const errorAnnotation = "batch.tutorial.kubebuilder.io/decoding-error"
 
-// DecodingError returns which field of a cached CronJob can't be decoded, and why; "" if all can.
+// DecodingError returns why a cached CronJob can't be decoded, mostly with the field; "" if it can
+// be.
 func DecodingError(c *v1.CronJob) string { return c.Annotations[errorAnnotation] }
 
 // TrimAnnotations keeps, of a CronJob's annotations, the one that DecodingError reads and others; nil
@@ -54,7 +59,7 @@ func (d tolerantDecoder) Decode(
 	switch {
 	case err != nil && kind != nil && kind.Kind == "CronJob":
 		c := &v1.CronJob{}
-		if decodeParts(data, c) == nil {
+		if decodeParts(data, c, err) == nil {
 			return c, kind, nil
 		}
 	case err != nil:
@@ -93,7 +98,7 @@ func decodeItems(data []byte, list *v1.CronJobList) error {
 		c := &list.Items[i]
 		if err := kjson.UnmarshalCaseSensitivePreserveInts(item, c); err == nil {
 			dropForged(c)
-		} else if err := decodeParts(item, c); err != nil {
+		} else if err := decodeParts(item, c, err); err != nil {
 			return err
 		}
 	}
@@ -101,8 +106,8 @@ func decodeItems(data []byte, list *v1.CronJobList) error {
 }
 
 // decodeParts decodes the metadata of a CronJob that can't be decoded as a whole, and those fields
-// of its status that can be. It sets errorAnnotation.
-func decodeParts(data []byte, c *v1.CronJob) error {
+// of its status that can be. It sets errorAnnotation to the error, which says why.
+func decodeParts(data []byte, c *v1.CronJob, why error) error {
 	raw := struct {
 		metav1.ObjectMeta `json:"metadata"`
 		Status            json.RawMessage `json:"status"`
@@ -111,7 +116,8 @@ func decodeParts(data []byte, c *v1.CronJob) error {
 		return err
 	}
 	*c = v1.CronJob{ObjectMeta: raw.ObjectMeta}
-	c.Annotations = map[string]string{errorAnnotation: mistakeIn(data)}
+	message := strings.TrimPrefix(why.Error(), "json: ")
+	c.Annotations = map[string]string{errorAnnotation: strings.ToValidUTF8(message[:min(len(message), maxErrorBytes)], "")}
 	members := map[string]json.RawMessage{}
 	_ = kjson.UnmarshalCaseSensitivePreserveInts(raw.Status, &members) // none if the status is not an object
 	for name, member := range members {

@@ -41,7 +41,7 @@ func (s *space) awaitInvalidObject(name, field string) {
 	s.t.Helper()
 	s.eventually(func() bool {
 		ready := s.field(name, `{.status.conditions[?(@.type=="Ready")]['status','reason','message']}`)
-		return strings.HasPrefix(ready, "False InvalidObject "+field+": ")
+		return strings.HasPrefix(ready, "False InvalidObject ") && strings.Contains(ready, field+" ")
 	}, "the status of %s does not name %s", name, field)
 	assert.Equal(s.t, s.field(name, "{.metadata.generation}"), s.field(name, "{.status.observedGeneration}"))
 }
@@ -86,7 +86,7 @@ func TestC1ACronJobThatCanNotBeDecodedStopsNoOther(t *testing.T) {
 				s.awaitInvalidObject("bad", "spec.suspend")
 				assert.Equal(t, "1", scrape(t, url, token)[undecodableMetric])
 				event := s.awaitEvent("bad", plan.EventInvalidObject)
-				assert.Contains(t, event.Note, "spec.suspend: cannot unmarshal string into Go value of type bool")
+				assert.Contains(t, event.Note, "cannot unmarshal string into Go struct field CronJobSpec.spec.suspend of type bool")
 				transition := s.field("bad", "{.status.conditions[0].lastTransitionTime}")
 				assert.Equal(t, cmp.Or(since, transition), transition, "it is said once")
 				since = transition
