@@ -213,12 +213,25 @@ func (r *reader) check(script block, want string) bool {
 
 func (r *reader) checkOnce(t assert.TestingT, script block, want string) bool {
 	where := fmt.Sprintf("%s:%d:\n%s", r.page.path, script.line, script.text)
+	if strings.Contains(script.text, "kubectl apply ") {
+		awaitRoom()
+	}
 	printed, failed := r.run(script.text)
 	if pattern, ok := strings.CutPrefix(script.comment, "printed here: "); ok {
 		return assert.Regexp(t, pattern, printed, where)
 	}
 	return assert.Equal(t, normal(script.text, want), normal(script.text, printed), where) &&
 		assert.Equal(t, failure.MatchString(want), failed, "%s\nit has the wrong exit code", where)
+}
+
+// room is how much of a minute is left at least when a page applies its CronJob. Some are due each
+// minute, and what the page shows next is before their first tick.
+const room = 20 * time.Second
+
+func awaitRoom() {
+	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < room {
+		time.Sleep(left)
+	}
 }
 
 // run runs a script in a shell, and returns what it prints.
