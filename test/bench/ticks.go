@@ -66,8 +66,8 @@ func (l load) ahead() time.Duration {
 }
 
 // rounds is how often N CronJobs are due for each contender, at most; the median counts. With some
-// thousand, one garbage collection of the API server takes a good part of the seconds measured; with
-// 20,000 there are several. Fewer than a thousand are a smoke test.
+// thousand, one garbage collection of the API server takes a good part of the seconds measured;
+// with 20,000 there are several. Fewer than a thousand are a smoke test.
 func rounds(n int) int {
 	if n < 1000 || n >= 20000 {
 		return 1

@@ -140,7 +140,7 @@ func (f *follower) see(ctx context.Context, pod *corev1.Pod) {
 		case f.container != "" && f.container != status.Name:
 		case ended != nil && (ended.Reason == "StartError" || ended.Reason == "ContainerCannotRun"): // of containerd and CRI-O, of Docker
 			f.warn(pod, status.Name, ended.Reason, ended.Message)
-		case status.State.Running != nil, status.State.Terminated != nil:
+		case status.State.Running != nil, ended != nil:
 			f.hasStarted = true
 			if f.isNew("log", pod, status.Name, fmt.Sprint(status.RestartCount)) {
 				f.streams.Go(func() { f.stream(ctx, pod, status.Name) })
