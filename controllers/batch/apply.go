@@ -89,7 +89,7 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, look *lookup, jobs [
 		default:
 			failed++
 			if !isShutdownError(ctx, err) {
-				r.record(look.current, plan.FailedDelete(job, err), false)
+				r.record(look.current, plan.FailedDelete(job, err))
 			}
 			r.failed(ctx, look, requestDelete, fmt.Errorf("deleting Job %s: %w", job.Name, err))
 		}

@@ -21,20 +21,20 @@ import (
 // write makes it record something again, that is the same event.
 func (r *CronJobReconciler) report(ctx context.Context, c *v1.CronJob, result plan.Result, isWritten bool) {
 	for _, event := range result.Events {
-		isNew := r.record(c, event, false)
+		isNew := r.record(c, event)
 		if isNew && event.Reason == plan.EventFailedCreate && result.Refused != nil {
 			ctrl.LoggerFrom(ctx).Error(result.Refused, "Could not start a Job", "tick", result.Status.NextScheduleTime.Time)
 		}
 	}
 	for _, ended := range result.Ended {
-		if r.record(c, plan.SawCompletedJob(ended), false) {
+		if r.record(c, plan.SawCompletedJob(ended)) {
 			countRun(plan.RunOf(ended))
 		}
 	}
 	if isWritten {
 		runs.WithLabelValues(resultReplaced).Add(float64(result.ReplacedCount))
 		runs.WithLabelValues(resultDeleted).Add(float64(result.DeletedCount))
-		r.reportRows(c, result.Status.Missed[:min(len(result.Missed), len(result.Status.Missed))], false)
+		r.reportRows(c, result.Status.Missed[:min(len(result.Missed), len(result.Status.Missed))])
 	}
 }
 
@@ -59,15 +59,14 @@ func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
 	if older := slices.IndexFunc(rows, func(row v1.MissedTicks) bool { return row.Time.Time.Before(oldest) }); older >= 0 {
 		rows = rows[:older]
 	}
-	r.reportRows(c, rows, true)
+	r.reportRows(c, rows)
 }
 
-// reportRows reports the rows of missed ticks that this process has not reported. isRepeat is
-// whether another process has probably reported them.
-func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks, isRepeat bool) {
+// reportRows reports the rows of missed ticks that this process has not reported.
+func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks) {
 	for _, row := range slices.Backward(r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows)) { // oldest first
 		missed := plan.MissedRow(row)
-		if !r.record(c, missed.Event(), isRepeat) {
+		if !r.record(c, missed.Event()) {
 			continue // reported before: an older status was read since, without the newest row
 		}
 		missedTicks.WithLabelValues(string(missed.Reason)).Add(float64(missed.Count))
@@ -81,11 +80,10 @@ func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks, isR
 }
 
 // record writes an event about a CronJob in the background, and reports whether it is the first
-// time. isRepeat is whether another process has probably written it: it is written after others.
-func (r *CronJobReconciler) record(c *v1.CronJob, event plan.Event, isRepeat bool) bool {
+// time.
+func (r *CronJobReconciler) record(c *v1.CronJob, event plan.Event) bool {
 	written := eventrecorder.Event{
 		Regarding: c, Type: event.Type, Reason: event.Reason, Action: event.Action, Note: event.Note, Key: event.Key,
-		IsRepeat: isRepeat,
 	}
 	if event.Related != nil {
 		written.Related = event.Related

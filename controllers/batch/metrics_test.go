@@ -102,7 +102,7 @@ func TestO3AMissedTickIsCountedOnceThoughAnOlderStatusIsReadAgain(t *testing.T) 
 	}
 	before := count()
 	for _, rows := range [][]v1.MissedTicks{{older}, {newer, older}, {older}, {newer, older}} {
-		s.reconciler.reportRows(s.stored(), rows, false)
+		s.reconciler.reportRows(s.stored(), rows)
 	}
 	assert.InDelta(t, before+6, count(), 0)
 }

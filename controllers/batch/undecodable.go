@@ -21,7 +21,7 @@ import (
 // reportUndecodable records in an event and in the status that a CronJob can't be decoded, and
 // reports whether the status is written.
 func (r *CronJobReconciler) reportUndecodable(ctx context.Context, look *lookup) (isWritten bool) {
-	if r.record(look.stored, plan.InvalidObject(look.stored, look.undecodable), false) {
+	if r.record(look.stored, plan.InvalidObject(look.stored, look.undecodable)) {
 		ctrl.LoggerFrom(ctx).Info("A CronJob can't be decoded", "why", look.undecodable)
 	}
 	return r.writeStatus(ctx, look, statusOfUndecodable(look.observed))

@@ -71,22 +71,11 @@ func newBackoff() workqueue.TypedRateLimiter[lane] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[lane](250*time.Millisecond, 10*time.Second)
 }
 
-// entry is an event that waits in a lane.
-type entry struct {
-	event    *eventsv1.Event
-	isRepeat bool
-}
-
-// enqueue appends an event to a lane, but before the repeats that wait there. If too many events
-// wait, it drops one.
-func (r *Recorder) enqueue(l lane, event *eventsv1.Event, isRepeat bool) {
+// enqueue appends an event to a lane. If too many events wait, it drops one.
+func (r *Recorder) enqueue(l lane, event *eventsv1.Event) {
 	r.mu.Lock()
 	waiting := r.waiting[l]
-	at := len(waiting)
-	for !isRepeat && at > 1 && waiting[at-1].isRepeat { // the first is being written
-		at--
-	}
-	r.waiting[l] = slices.Insert(waiting, at, entry{event, isRepeat})
+	r.waiting[l] = append(waiting, event)
 	r.pending++
 	var excess *eventsv1.Event
 	if r.pending > r.places {
@@ -111,7 +100,7 @@ func (r *Recorder) removeExcess(longest lane) *eventsv1.Event {
 		}
 	}
 	last := len(r.waiting[longest]) - 1
-	excess := r.waiting[longest][last].event
+	excess := r.waiting[longest][last]
 	r.waiting[longest] = slices.Delete(r.waiting[longest], last, last+1)
 	if last == 0 {
 		delete(r.waiting, longest)
@@ -124,7 +113,7 @@ func (r *Recorder) removeExcess(longest lane) *eventsv1.Event {
 func (r *Recorder) first(l lane) *eventsv1.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.waiting[l][0].event
+	return r.waiting[l][0]
 }
 
 // removeFirst removes the first event of a lane, and reports whether others wait there.
@@ -136,7 +125,7 @@ func (r *Recorder) removeFirst(l lane) bool {
 		delete(r.waiting, l)
 		return false
 	}
-	r.waiting[l][0] = entry{}
+	r.waiting[l][0] = nil
 	r.waiting[l] = r.waiting[l][1:]
 	return true
 }

@@ -68,10 +68,6 @@ type Event struct {
 
 	// Key distinguishes events with the same reason and object: the UID of a Job, or a tick.
 	Key string
-
-	// IsRepeat is whether another process has probably written the event. It is written after
-	// others.
-	IsRepeat bool
 }
 
 // Recorder writes events in the background. New returns one.
@@ -91,7 +87,7 @@ type Recorder struct {
 	places   int         // how many events may wait
 
 	mu       sync.Mutex
-	waiting  map[lane][]entry
+	waiting  map[lane][]*eventsv1.Event
 	pending  int        // how many events wait in all lanes
 	recorded *lru.Cache // by fingerprint
 	logged   *lru.Cache // when each failure was last logged, by failure
@@ -143,7 +139,7 @@ func New(
 		normal:   workqueue.NewTypedRateLimitingQueue(newBackoff()),
 		warnings: workqueue.NewTypedRateLimitingQueue(newBackoff()),
 		isUrgent: func() bool { return false }, places: maxPending,
-		waiting: map[lane][]entry{}, recorded: lru.New(maxRecorded), logged: lru.New(maxLogged),
+		waiting: map[lane][]*eventsv1.Event{}, recorded: lru.New(maxRecorded), logged: lru.New(maxLogged),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	for _, option := range options {
@@ -164,7 +160,7 @@ func (r *Recorder) Record(e Event) bool {
 		ctrl.Log.Error(err, "Could not make an event", "reason", e.Reason)
 		return true
 	}
-	r.enqueue(lane{event.Namespace, sum % lanesPerNamespace, e.Type == corev1.EventTypeWarning}, event, e.IsRepeat)
+	r.enqueue(lane{event.Namespace, sum % lanesPerNamespace, e.Type == corev1.EventTypeWarning}, event)
 	return true
 }
 

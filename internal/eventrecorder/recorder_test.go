@@ -361,23 +361,6 @@ func TestR2WhenTheQueueWasFullEachEventIsWrittenOrCountedAndNothingIsKept(t *tes
 	assert.Empty(t, recorder.waiting)
 }
 
-func TestWhatIsNewGoesBeforeRepeats(t *testing.T) {
-	recorder, _ := newRecorder(t, none) // not started: all of them wait
-	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "c", UID: "1"}}
-	for i := range 100 {
-		event := eventAbout(object, fmt.Sprint(i))
-		event.IsRepeat = i%3 == 0
-		recorder.Record(event)
-	}
-	for _, waiting := range recorder.waiting {
-		var keys []string
-		for _, entry := range waiting[1:] { // the first may be under way
-			keys = append(keys, fmt.Sprintf("%t %3s", entry.isRepeat, strings.TrimPrefix(entry.event.Note, "Created job ")))
-		}
-		assert.IsIncreasing(t, keys, "first what is new, and each in the order in which it was recorded")
-	}
-}
-
 func TestAFailureThatStaysInOneNamespaceDoesNotDelayTheEventsOfAnother(t *testing.T) {
 	for name, fail := range map[string]func(*http.Request) (*http.Response, error){
 		"refused": func(request *http.Request) (*http.Response, error) { return answer(request, http.StatusForbidden), nil },
