@@ -75,17 +75,11 @@ func rounds(n int) int {
 	return 5
 }
 
-// agreement is by how much the 99th percentiles of a contender may differ for no further round.
-const agreement = 1.2
-
 // agree reports whether the last two rounds of each contender that has more than one agree.
 func agree(measured map[string][]results.Result) bool {
 	for _, all := range measured {
-		if last := len(all) - 1; last > 0 {
-			a, b := all[last].Values[results.P99], all[last-1].Values[results.P99]
-			if max(a, b) > agreement*min(a, b) {
-				return false
-			}
+		if !results.Agree(all) {
+			return false
 		}
 	}
 	return true

@@ -131,6 +131,20 @@ func (r *Result) p99() float64 {
 	return math.Inf(1)
 }
 
+// agreement is by how much the last two 99th percentiles may differ for no further measurement.
+const agreement = 1.2
+
+// Agree reports whether the last two of repeated measurements agree, or there is only one. Two that
+// were cut off agree.
+func Agree(measured []Result) bool {
+	last := len(measured) - 1
+	if last < 1 {
+		return true
+	}
+	a, b := measured[last].p99(), measured[last-1].p99()
+	return max(a, b) <= agreement*min(a, b)
+}
+
 // Median returns the one of repeated measurements that has the median of the 99th percentiles; of
 // an even number, the slower one.
 func Median(measured []Result) Result {
