@@ -31,7 +31,7 @@ type cluster struct {
 
 	namespaces []string
 
-	// program is the operator's binary, and memoryLimit the memory, in bytes, of its deployment.
+	// program is the operator's binary, and memoryLimit the memory, in bytes, that it may take.
 	program     string
 	memoryLimit int64
 
@@ -53,7 +53,7 @@ func startCluster(ctx context.Context, o *options) (*cluster, error) {
 	if _, err := os.Stat(o.manager); err != nil {
 		return nil, fmt.Errorf("the manager is not built, run \"make build\": %w", err)
 	}
-	limit, err := memoryLimit(o.root)
+	limit, err := memoryLimit(o)
 	if err != nil {
 		return nil, err
 	}

@@ -50,9 +50,13 @@ func versionOf(ctx context.Context, program string) string {
 	return strings.Join(fields[max(0, len(fields)-1):], "")
 }
 
-func memoryLimit(root string) (limit int64, err error) {
+// memoryLimit returns the memory, in bytes, that the operator may take.
+func memoryLimit(o *options) (limit int64, err error) {
+	if chosen := o.memory.Value(); chosen > 0 {
+		return chosen, nil
+	}
 	deployment := &appsv1.Deployment{}
-	content, err := os.ReadFile(filepath.Join(root, "config", "manager", "manager.yaml"))
+	content, err := os.ReadFile(filepath.Join(o.root, "config", "manager", "manager.yaml"))
 	if err == nil {
 		err = yaml.Unmarshal(content, deployment)
 	}

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/bench/results"
 	"tutorial.kubebuilder.io/project/test/plane"
@@ -46,6 +48,7 @@ type options struct {
 	objects    int
 	span       time.Duration
 	churning   time.Duration
+	memory     resource.QuantityValue
 	file       string
 	manager    string
 	root       string // the project's directory
@@ -82,6 +85,7 @@ func parseFlags(args []string) (*options, error) {
 	flags.IntVar(&o.objects, "objects", 10000, "`number` of CronJobs in the stages idle, versions and restart")
 	flags.DurationVar(&o.span, "idle", 8*time.Minute, "`duration` of the stage idle, for each contender")
 	flags.DurationVar(&o.churning, "churn", 30*time.Minute, "`duration` of the stage churn")
+	flags.Var(&o.memory, "memory-limit", "`quantity` of memory that the operator may take, such as 2Gi; 0 for what its deployment has")
 	flags.StringVar(&o.manager, "manager", "bin/manager", "`file` of the manager to measure, to compare builds")
 	flags.StringVar(&o.file, "results", "bin/bench/results.json", "`file` with the results, in which those of this run replace older ones")
 	err := flags.Parse(args)

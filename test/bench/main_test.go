@@ -27,8 +27,19 @@ func TestTheCommandLineChoosesStagesAndContenders(t *testing.T) {
 		"-n=5,0":              `-n: "0" is no number of CronJobs`,
 		"-n=many":             `-n: "many" is no number of CronJobs`,
 		"-stages=ticks,ticks": "each once",
+		"-memory-limit=much":  "quantities must match",
 	} {
 		_, err := parseFlags([]string{wrong})
 		assert.ErrorContains(t, err, want)
+	}
+}
+
+func TestTheOperatorMayTakeTheMemoryOfItsDeploymentOrWhatTheCommandLineSays(t *testing.T) {
+	for args, want := range map[string]int64{"-memory-limit=0": 512 << 20, "-memory-limit=2Gi": 2 << 30} {
+		o, err := parseFlags([]string{args})
+		require.NoError(t, err)
+		limit, err := memoryLimit(o)
+		require.NoError(t, err)
+		assert.Equal(t, want, limit)
 	}
 }

@@ -112,11 +112,17 @@ type Plane struct {
 	Metrics *MetricsReader
 }
 
+// etcdQuota is the most that etcd suggests, in bytes: 100,000 CronJobs with their Jobs exceed its
+// default of 2 GiB.
+const etcdQuota = 8 << 30
+
 // Start starts a control plane with some namespaces, and with flags of the API server, each
 // "--name=value". One that fails leaves nothing behind.
 func Start(ctx context.Context, namespaces []string, flags ...string) (*Plane, error) {
 	cluster, err := localcluster.Start(ctx, localcluster.Options{
-		Webhooks: true, Logf: Logf, ExtraArgs: map[localcluster.Component][]string{localcluster.APIServer: flags},
+		Webhooks: true, Logf: Logf, ExtraArgs: map[localcluster.Component][]string{
+			localcluster.APIServer: flags, localcluster.Etcd: {fmt.Sprintf("--quota-backend-bytes=%d", etcdQuota)},
+		},
 	})
 	if err != nil {
 		return nil, err

@@ -215,7 +215,7 @@ func (r *Results) Get(stage, of string, n int) *Result {
 // budget is what a run whose Job does not end may ask of the API server, and nothing else.
 var budget = map[string]float64{"create jobs": 1, "patch cronjobs/status": 1, "create events": 1}
 
-// Failures returns what the operator must not do. Its deployment has so many bytes of memory.
+// Failures returns what the operator must not do. It may take so many bytes of memory.
 func (r *Result) Failures(memoryLimit int64) (failures []string) {
 	fail := func(format string, args ...any) {
 		failures = append(failures, fmt.Sprintf("%s %s N=%d: ", r.Stage, r.Of, r.N)+fmt.Sprintf(format, args...))
@@ -231,7 +231,7 @@ func (r *Result) Failures(memoryLimit int64) (failures []string) {
 		}
 	}
 	if peak := r.Values[Peak]; peak > float64(memoryLimit) {
-		fail("%.0f bytes of memory: deployed, it has %d", peak, memoryLimit)
+		fail("%.0f bytes of memory: it may take %d", peak, memoryLimit)
 	}
 	return failures
 }
