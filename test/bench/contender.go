@@ -179,6 +179,20 @@ func (p *cluster) measure(ctx context.Context, r *running, result *results.Resul
 	return errors.Join(err, memoryErr, cpuErr)
 }
 
+// addControlPlane adds to a result the resident memory of the API server and the size of etcd's data.
+func (p *cluster) addControlPlane(ctx context.Context, result *results.Result) error {
+	for value, metric := range map[string]string{
+		results.APIServer: "process_resident_memory_bytes", results.Etcd: "apiserver_storage_size_bytes",
+	} {
+		families, err := plane.ReadMetrics(ctx, p.REST, metric)
+		if err != nil {
+			return err
+		}
+		result.Values[value] = plane.Sum(families[metric])
+	}
+	return nil
+}
+
 func (r *running) addMemory(result *results.Result) error {
 	status, err := r.proc.NewStatus()
 	if err != nil {

@@ -36,7 +36,7 @@ func (b *bench) measureIdle(ctx context.Context, c contender) (*results.Result, 
 		result.Values[results.Reconciles] = to - from
 	}
 	result.Values["span"], result.Values[results.Writes] = b.span.Seconds(), requests(result.Requests).writes()
-	return result, errors.Join(err, b.End(r.Process))
+	return result, errors.Join(err, b.addControlPlane(ctx, result), b.End(r.Process))
 }
 
 // reconciles returns how often a contender has reconciled so far. Only the operator tells.
