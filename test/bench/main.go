@@ -46,6 +46,7 @@ type options struct {
 	numbers    []int
 	contenders []contender
 	objects    int
+	finished   int
 	span       time.Duration
 	churning   time.Duration
 	memory     resource.QuantityValue
@@ -83,6 +84,7 @@ func parseFlags(args []string) (*options, error) {
 		"`numbers` of CronJobs that are due at once; in the stage jitter the largest, but at most 5000")
 	contending := flags.String("contenders", "bare,operator,tuned,shipped", "`names` of those to measure")
 	flags.IntVar(&o.objects, "objects", 10000, "`number` of CronJobs in the stages idle, versions and restart")
+	flags.IntVar(&o.finished, "finished", 3, "`number` of finished Jobs of each CronJob in the stage restart: the default history limit")
 	flags.DurationVar(&o.span, "idle", 8*time.Minute, "`duration` of the stage idle, for each contender")
 	flags.DurationVar(&o.churning, "churn", 30*time.Minute, "`duration` of the stage churn")
 	flags.Var(&o.memory, "memory-limit", "`quantity` of memory that the operator may take, such as 2Gi; 0 for what its deployment has")

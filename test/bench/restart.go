@@ -21,9 +21,6 @@ import (
 )
 
 const (
-	// jobsEach is the number of finished Jobs of each CronJob: the default history limit.
-	jobsEach = 3
-
 	// dueEachMinute is the number of CronJobs that are due, among those that are not.
 	dueEachMinute = 20
 
@@ -55,7 +52,7 @@ func (b *bench) measureRestarts(ctx context.Context, c contender) (*results.Resu
 		}
 		firsts, lasts = append(firsts, first.Seconds()), append(lasts, last.Seconds())
 	}
-	result.Values["jobs"], result.Values["first"], result.Values["last"] = float64(b.objects*jobsEach), median(firsts), median(lasts)
+	result.Values["jobs"], result.Values["first"], result.Values["last"] = float64(b.objects*b.finished), median(firsts), median(lasts)
 	return result, nil
 }
 
@@ -65,7 +62,7 @@ func (b *bench) prepareRestart(ctx context.Context, c contender) error {
 		return err
 	}
 	b.stored = batch{} // what follows is stored too
-	if err := b.createFinishedJobs(ctx, c.kind); err != nil {
+	if err := b.createFinishedJobs(ctx, c.kind, b.finished); err != nil {
 		return err
 	}
 	if err := b.populate(ctx, batch{kind: c.kind, prefix: "due", count: dueEachMinute, schedule: "* * * * *"}); err != nil {
@@ -110,14 +107,14 @@ func (b *bench) restartOnce(ctx context.Context, c contender, result *results.Re
 	return starts[0].seen.Sub(begin), starts[len(starts)-1].seen.Sub(begin), err
 }
 
-func (p *cluster) createFinishedJobs(ctx context.Context, k kind) error {
+func (p *cluster) createFinishedJobs(ctx context.Context, k kind, each int) error {
 	cronJobs, err := p.cronJobs(ctx, k)
 	if err != nil {
 		return err
 	}
 	latest := time.Now().Truncate(time.Hour)
-	return inParallel(ctx, len(cronJobs)*jobsEach, func(ctx context.Context, i int) error {
-		job := finishedJob(k, cronJobs[i/jobsEach], latest.Add(-time.Duration(i%jobsEach)*time.Hour))
+	return inParallel(ctx, len(cronJobs)*each, func(ctx context.Context, i int) error {
+		job := finishedJob(k, cronJobs[i/each], latest.Add(-time.Duration(i%each)*time.Hour))
 		if err := p.Client.Create(ctx, job); err != nil {
 			return fmt.Errorf("creating Job %s: %w", job.Name, err)
 		}
