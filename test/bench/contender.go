@@ -179,17 +179,15 @@ func (p *cluster) measure(ctx context.Context, r *running, result *results.Resul
 	return errors.Join(err, memoryErr, cpuErr)
 }
 
-// addControlPlane adds to a result the resident memory of the API server and the size of etcd's data.
+// addControlPlane adds to a result the memory of the API server and the size of etcd's data.
 func (p *cluster) addControlPlane(ctx context.Context, result *results.Result) error {
-	for value, metric := range map[string]string{
-		results.APIServer: "process_resident_memory_bytes", results.Etcd: "apiserver_storage_size_bytes",
-	} {
-		families, err := plane.ReadMetrics(ctx, p.REST, metric)
-		if err != nil {
-			return err
-		}
-		result.Values[value] = plane.Sum(families[metric])
+	const memory = "process_resident_memory_bytes"
+	families, err := plane.ReadMetrics(ctx, p.REST, memory)
+	status, etcdErr := p.etcd.Status(ctx, p.EtcdURL)
+	if err := errors.Join(err, etcdErr); err != nil {
+		return fmt.Errorf("measuring the control plane: %w", err)
 	}
+	result.Values[results.APIServer], result.Values[results.Etcd] = plane.Sum(families[memory]), float64(status.DbSize)
 	return nil
 }
 

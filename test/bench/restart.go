@@ -102,8 +102,8 @@ func (b *bench) restartOnce(ctx context.Context, c contender, result *results.Re
 	if err != nil {
 		return 0, 0, err
 	}
-	err = errors.Join(plane.SleepUntil(ctx, time.Now().Add(memoryDelay)), r.addMemory(result), b.addControlPlane(ctx, result))
-	err = errors.Join(err, b.End(r.Process))
+	err = errors.Join(
+		plane.SleepUntil(ctx, time.Now().Add(memoryDelay)), r.addMemory(result), b.addControlPlane(ctx, result), b.End(r.Process))
 	return starts[0].seen.Sub(begin), starts[len(starts)-1].seen.Sub(begin), err
 }
 

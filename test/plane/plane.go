@@ -112,8 +112,8 @@ type Plane struct {
 	Metrics *MetricsReader
 }
 
-// etcdQuota is the most that etcd suggests, in bytes: 100,000 CronJobs with their Jobs exceed its
-// default of 2 GiB.
+// etcdQuota is how much data etcd may have, in bytes: the most that it suggests, as its default of
+// 2 GiB may be too little for 100,000 CronJobs with their Jobs.
 const etcdQuota = 8 << 30
 
 // Start starts a control plane with some namespaces, and with flags of the API server, each

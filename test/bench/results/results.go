@@ -94,7 +94,7 @@ const (
 	CPU        = "cpu"        // of the process: in the stages ticks and jitter per run
 	Resident   = "resident"   // memory of the process
 	Peak       = "peak"       // the most memory since the begin of the measurement, or of the process
-	APIServer  = "apiServer"  // memory of the API server's process
+	APIServer  = "apiServer"  // resident memory of the API server
 	Etcd       = "etcd"       // size of etcd's data
 	Seen       = "seen"       // Jobs
 	Missed     = "missed"     // ticks without a Job
