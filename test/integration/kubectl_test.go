@@ -119,6 +119,7 @@ func TestA7BothVersionsPrintTheSameColumns(t *testing.T) {
 	}
 
 	s.edit("c", func(c *v1.CronJob) { c.Spec.Suspend, c.Spec.TimeZone = new(true), nil })
+	s.awaitReady("c", metav1.ConditionTrue, v1.ReasonSuspended) // else the end of the Job may start the tick that waits
 	s.end(&first, batchv1.JobComplete)
 	s.eventually(func() bool { return s.get("c").Status.LastSuccessfulTime != nil }, "the status does not know of the success")
 	for _, version := range versions {
