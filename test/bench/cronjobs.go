@@ -48,19 +48,20 @@ var jobTemplate = func() (template batchv1.JobTemplateSpec) {
 	return template
 }()
 
-// batch is a number of CronJobs that differ only in their names.
+// batch is a number of CronJobs that differ only in their names, and perhaps their schedules.
 type batch struct {
 	kind       kind
 	prefix     string
 	count      int
 	schedule   any
+	schedules  []string       // of each, in place of the schedule of all
 	more       map[string]any // other fields of the spec
 	namespaces []string       // over which they are spread; all but the neighbour when empty
 }
 
 // notDue returns a batch that is not due for ten months.
 func (o *options) notDue(k kind) batch {
-	b := batch{kind: k, prefix: "bench", count: o.objects}
+	b := batch{kind: k, prefix: prefix, count: o.objects}
 	month := fmt.Sprint((int(time.Now().UTC().Month())+9)%12 + 1)
 	b.schedule = "0 0 1 " + month + " *"
 	if k == operatorV2 {
@@ -76,6 +77,9 @@ func (p *cluster) create(ctx context.Context, b batch) (time.Duration, error) {
 	begin := time.Now()
 	err := inParallel(ctx, b.count, func(ctx context.Context, i int) error {
 		spec := map[string]any{"schedule": b.schedule, "jobTemplate": jobTemplate}
+		if b.schedules != nil {
+			spec["schedule"] = b.schedules[i]
+		}
 		maps.Copy(spec, b.more)
 		return p.createOne(ctx, b.kind, b.namespaces[i%len(b.namespaces)], nameOf(b.prefix, i), spec)
 	})

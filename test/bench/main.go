@@ -49,6 +49,7 @@ type options struct {
 	finished   int
 	span       time.Duration
 	churning   time.Duration
+	working    time.Duration
 	memory     resource.QuantityValue
 	file       string
 	manager    string
@@ -61,7 +62,7 @@ type stage struct {
 	run          func(*bench, context.Context) error
 }
 
-// stages in the order in which they are run. Without -stages, all but churn. Idle begins with the
+// stages in the order in which they are run. Without -stages, all but churn and hour. Idle begins with the
 // CronJobs that versions leaves, and restart with those of idle, as to create them takes minutes.
 var stages = []stage{
 	{results.Ticks, true, (*bench).ticks},
@@ -73,20 +74,22 @@ var stages = []stage{
 	{results.Micro, false, (*bench).micro},
 	{"report", false, (*bench).report},
 	{results.Churn, true, (*bench).churn},
+	{results.Hour, true, (*bench).hour},
 }
 
 func parseFlags(args []string) (*options, error) {
 	o := &options{}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	chosen := flags.String("stages", "ticks,jitter,versions,idle,restart,tenants,micro,report",
-		"`names` of the stages to run, of these and churn; the results of others stay as they are")
+		"`names` of the stages to run, of these, churn and hour; the results of others stay as they are")
 	numbers := flags.String("n", "1000,5000",
 		"`numbers` of CronJobs that are due at once; in the stage jitter the largest, but at most 5000")
 	contending := flags.String("contenders", "bare,operator,tuned,shipped", "`names` of those to measure")
-	flags.IntVar(&o.objects, "objects", 10000, "`number` of CronJobs in the stages idle, versions and restart")
+	flags.IntVar(&o.objects, "objects", 10000, "`number` of CronJobs in the stages idle, versions, restart and hour")
 	flags.IntVar(&o.finished, "finished", 3, "`number` of finished Jobs of each CronJob in the stage restart: the default history limit")
 	flags.DurationVar(&o.span, "idle", 8*time.Minute, "`duration` of the stage idle, for each contender")
 	flags.DurationVar(&o.churning, "churn", 30*time.Minute, "`duration` of the stage churn")
+	flags.DurationVar(&o.working, "hour", 30*time.Minute, "`duration` of the stage hour, for each contender")
 	flags.Var(&o.memory, "memory-limit", "`quantity` of memory that the operator may take, such as 2Gi; 0 for what its deployment has")
 	flags.StringVar(&o.manager, "manager", "bin/manager", "`file` of the manager to measure, to compare builds")
 	flags.StringVar(&o.file, "results", "bin/bench/results.json", "`file` with the results, in which those of this run replace older ones")

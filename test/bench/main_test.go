@@ -19,7 +19,7 @@ func TestTheCommandLineChoosesStagesAndContenders(t *testing.T) {
 	assert.Equal(t, []int{200, 7}, o.numbers)
 	o, err = parseFlags(nil)
 	require.NoError(t, err)
-	assert.Len(t, o.stages, len(stages)-1, "all but churn")
+	assert.Len(t, o.stages, len(stages)-2, "all but churn and hour")
 	assert.Len(t, o.contenders, len(contenders))
 	for wrong, want := range map[string]string{
 		"-stages=ticks,idel":  "-stages=ticks,idel: want some of ticks,jitter,",

@@ -43,14 +43,63 @@ const (
 	// jitter and mostJittered are what the stage jitter measures.
 	jitter       = 5 * time.Minute
 	mostJittered = 5000
+
+	// prefix begins the names of the CronJobs.
+	prefix = "bench"
 )
 
-// load is a contender with n CronJobs that are due at one tick, whose starts are delayed by less
-// than jitter.
+// load is a contender with n CronJobs, whose starts are due within a span from the first tick on; in
+// the stage ticks all at once.
 type load struct {
 	contender
-	n      int
-	jitter time.Duration
+	stage string
+	n     int
+	span  time.Duration
+}
+
+// chosen are the minutes at which half of the CronJobs of the stage hour are due: those that people
+// choose. The others are due at any.
+var chosen = []int{0, 15, 30}
+
+// tickOf returns when the CronJob with a number is due. In the stage hour, that may be half a day
+// later than its minute, if this is not within the span.
+func (l load) tickOf(i int, first time.Time) time.Time {
+	if l.stage != results.Hour {
+		return first
+	}
+	i /= namespaceCount // each namespace has the same mix
+	after := time.Duration(i/2%60) * time.Minute
+	if i%2 == 0 {
+		after = time.Duration(chosen[i/2%len(chosen)]) * time.Minute
+	}
+	if after >= l.span {
+		after += 12 * time.Hour
+	}
+	return first.Add(after)
+}
+
+// ticks returns when those CronJobs are due that are within the span, by their names.
+func (l load) ticks(first time.Time) map[string]time.Time {
+	due := map[string]time.Time{}
+	for i := range l.n {
+		if at := l.tickOf(i, first); at.Sub(first) <= l.span {
+			due[nameOf(prefix, i)] = at
+		}
+	}
+	return due
+}
+
+// batch returns the CronJobs.
+func (l load) batch(first time.Time) batch {
+	b := batch{kind: l.kind, prefix: prefix, count: l.n}
+	for i := range l.n {
+		at := l.tickOf(i, first).UTC()
+		b.schedules = append(b.schedules, fmt.Sprintf("%d %d * * *", at.Minute(), at.Hour()))
+	}
+	if l.stage == results.Jitter {
+		b.more = map[string]any{"jitterSeconds": l.span.Seconds()}
+	}
+	return b
 }
 
 // lead is how long before the tick we begin to create the CronJobs, if it took so long to create
@@ -99,7 +148,7 @@ func (b *bench) ticks(ctx context.Context) error {
 				return c.id == results.Shipped && (round > 0 || n > mostShipped)
 			})
 			err := b.each(ctx, contenders, func(ctx context.Context, c contender) (*results.Result, error) {
-				result, err := b.tick(ctx, load{contender: c, n: n})
+				result, err := b.tick(ctx, load{contender: c, stage: results.Ticks, n: n})
 				if err == nil {
 					measured[c.id] = append(measured[c.id], *result)
 				}
@@ -119,7 +168,15 @@ func (b *bench) ticks(ctx context.Context) error {
 // jittered has CronJobs due at one tick and start over five minutes.
 func (b *bench) jittered(ctx context.Context) error {
 	return b.each(ctx, []contender{operator}, func(ctx context.Context, c contender) (*results.Result, error) {
-		return b.tick(ctx, load{c, min(slices.Max(b.numbers), mostJittered), jitter})
+		return b.tick(ctx, load{c, results.Jitter, min(slices.Max(b.numbers), mostJittered), jitter})
+	})
+}
+
+// hour has CronJobs that are due once an hour, for half an hour, beside a bare client.
+func (b *bench) hour(ctx context.Context) error {
+	contenders := slices.DeleteFunc(slices.Clone(b.contenders), func(c contender) bool { return c.kind != operatorV1 })
+	return b.each(ctx, contenders, func(ctx context.Context, c contender) (*results.Result, error) {
+		return b.tick(ctx, load{c, results.Hour, b.objects, b.working})
 	})
 }
 
@@ -130,12 +187,7 @@ func (b *bench) tick(ctx context.Context, l load) (*results.Result, error) {
 			return nil, err
 		}
 		tick := time.Now().Add(lead).Truncate(time.Minute).Add(time.Minute)
-		schedule := fmt.Sprintf("%d %d * * *", tick.UTC().Minute(), tick.UTC().Hour())
-		due := batch{kind: l.kind, prefix: "bench", count: l.n, schedule: schedule}
-		if l.jitter > 0 {
-			due.more = map[string]any{"jitterSeconds": l.jitter.Seconds()}
-		}
-		if err := errors.Join(b.populate(ctx, due), b.compact(ctx)); err != nil {
+		if err := errors.Join(b.populate(ctx, l.batch(tick)), b.compact(ctx)); err != nil {
 			return nil, err
 		}
 		r, err := b.settled(ctx, l.contender)
@@ -143,9 +195,10 @@ func (b *bench) tick(ctx context.Context, l load) (*results.Result, error) {
 			return nil, err
 		}
 		if time.Until(tick) > l.ahead() {
-			plane.Logf("%s: %d CronJobs due at %s", l.id, l.n, tick.UTC().Format(time.TimeOnly))
+			plane.Logf("%s: %d CronJobs due from %s", l.id, l.n, tick.UTC().Format(time.TimeOnly))
 			result, err := b.watchTick(ctx, l, r, tick)
-			if err = errors.Join(err, b.End(r.Process)); err == nil && l.id == results.Bare && result.Value(results.CutAfter) == nil {
+			err = errors.Join(err, b.End(r.Process))
+			if err == nil && l.id == results.Bare && l.stage == results.Ticks && result.Value(results.CutAfter) == nil {
 				err = b.addStatuses(ctx, l, result, tick)
 			}
 			return result, err
@@ -159,7 +212,7 @@ func (b *bench) tick(ctx context.Context, l load) (*results.Result, error) {
 	return nil, fmt.Errorf("not ready for a tick in %v: is the machine busy otherwise?", lead/2)
 }
 
-// watchTick measures what a contender does at a tick for which it is ready.
+// watchTick measures what a contender does from a tick on for which it is ready.
 func (b *bench) watchTick(ctx context.Context, l load, r *running, tick time.Time) (*results.Result, error) {
 	cronJobs, err := b.awaitTick(ctx, l.kind, tick)
 	if err != nil {
@@ -169,20 +222,17 @@ func (b *bench) watchTick(ctx context.Context, l load, r *running, tick time.Tim
 	if err != nil {
 		return nil, err
 	}
-	result := results.New(results.Ticks, l.id, l.n)
-	if l.jitter > 0 {
-		result.Stage = results.Jitter
-	}
+	result, ticks := results.New(l.stage, l.id, l.n), l.ticks(tick)
 	err = b.measure(ctx, r, result, func() error {
 		if time.Now().After(tick) {
 			return errors.New("the tick came before we were ready to watch: is the machine busy otherwise?")
 		}
-		all, err := watch.await(ctx, r, l.n, tick.Add(l.jitter+timeLimit))
+		all, err := watch.await(ctx, r, len(ticks), tick.Add(l.span+timeLimit))
 		if err != nil || !all {
-			result.Values[results.CutAfter] = (l.jitter + timeLimit).Seconds()
+			result.Values[results.CutAfter] = (l.span + timeLimit).Seconds()
 			return err
 		}
-		statuses, last, err := b.awaitQuiet(ctx, l.n)
+		statuses, last, err := b.awaitQuiet(ctx, len(ticks))
 		result.Values[results.Written] = last.Sub(tick).Seconds()
 		if l.id != results.Bare { // it writes them afterwards
 			result.Values[results.Statuses] = statuses.Sub(tick).Seconds()
@@ -192,7 +242,7 @@ func (b *bench) watchTick(ctx context.Context, l load, r *running, tick time.Tim
 	if err != nil {
 		return nil, err
 	}
-	judge(result, watch.stop(), cronJobs, tick, l.jitter)
+	judge(result, watch.stop(), cronJobs, ticks, l.span)
 	runs := max(result.Values[results.Seen], 1)
 	result.Values[results.CPU] /= runs
 	for key := range result.Requests {
@@ -201,7 +251,7 @@ func (b *bench) watchTick(ctx context.Context, l load, r *running, tick time.Tim
 	if l.id == results.Bare || result.Value(results.CutAfter) != nil {
 		return result, nil
 	}
-	return result, b.checkStatuses(ctx, l.kind, result, tick)
+	return result, b.checkStatuses(ctx, l.kind, result, ticks)
 }
 
 // addStatuses has the bare client write the statuses after its Jobs.
@@ -258,27 +308,33 @@ func (b *bench) awaitQuiet(ctx context.Context, starts int) (statuses, last time
 	return statuses, last, nil
 }
 
-// judge counts what was started, and what should not have been. Each delay counts from the instant
-// at which the CronJob was to start: the tick or, with a jitter, the one that its status told.
-func judge(result *results.Result, starts []start, cronJobs []cronJob, tick time.Time, jitter time.Duration) {
+// judge counts what was started, and what should not have been, of the CronJobs that have a tick.
+// Each delay counts from the instant at which the CronJob was to start: the tick or, with a jitter,
+// the one within a span that its status told.
+func judge(result *results.Result, starts []start, cronJobs []cronJob, ticks map[string]time.Time, span time.Duration) {
 	result.Wrong = map[string]int{}
-	due, runs := map[types.UID]time.Time{}, map[types.UID]int{}
+	type due struct{ tick, at time.Time }
+	dues, runs := map[types.UID]due{}, map[types.UID]int{}
 	var dueAt, startedAt []time.Time
 	for _, c := range cronJobs {
+		tick, isDue := ticks[c.Name]
+		if !isDue {
+			continue
+		}
 		at := tick
-		if jitter > 0 {
+		if result.Stage == results.Jitter {
 			at = c.Status.NextStartTime
-			if at.Before(tick) || !at.Before(tick.Add(jitter)) {
+			if at.Before(tick) || !at.Before(tick.Add(span)) {
 				result.Wrong["next starts that are not within the jitter"]++
 			}
 		}
-		due[c.UID] = at
+		dues[c.UID] = due{tick, at}
 		dueAt = append(dueAt, at)
 	}
 	var delays []time.Duration
 	for _, start := range starts {
-		at, ours := due[start.owner]
-		if !ours || !start.scheduledAt.Equal(tick) {
+		due, ours := dues[start.owner]
+		if !ours || !start.scheduledAt.Equal(due.tick) {
 			result.Wrong["Jobs of no CronJob, or for another tick"]++
 			continue
 		}
@@ -286,19 +342,19 @@ func judge(result *results.Result, starts []start, cronJobs []cronJob, tick time
 		if runs[start.owner] > 1 {
 			result.Wrong["Jobs too many for a tick"]++
 		} else {
-			delays = append(delays, start.seen.Sub(at))
+			delays = append(delays, start.seen.Sub(due.at))
 			startedAt = append(startedAt, start.seen)
 		}
-		if start.seen.Before(at) || start.created.Before(at) {
+		if start.seen.Before(due.at) || start.created.Before(due.at) {
 			result.Wrong["Jobs before they were due"]++
 		}
 	}
 	result.Values[results.Seen] = float64(len(delays))
-	if result.Value(results.CutAfter) == nil && result.N > len(delays) {
-		result.Wrong["CronJobs without a Job"] = result.N - len(delays)
+	if result.Value(results.CutAfter) == nil && len(ticks) > len(delays) {
+		result.Wrong["CronJobs without a Job"] = len(ticks) - len(delays)
 	}
 	result.Values["duePeak"], result.Values["startPeak"] = peakPerSecond(dueAt), peakPerSecond(startedAt)
-	result.Quantiles(delays, result.N)
+	result.Quantiles(delays, len(ticks))
 }
 
 // peakPerSecond returns how many instants lie within the same second of the clock, at most.
@@ -311,11 +367,11 @@ func peakPerSecond(instants []time.Time) (peak float64) {
 	return peak
 }
 
-// checkStatuses counts the CronJobs whose status does not tell of the run.
-func (b *bench) checkStatuses(ctx context.Context, k kind, result *results.Result, tick time.Time) error {
+// checkStatuses counts the CronJobs whose status does not tell of the run, of those that have a tick.
+func (b *bench) checkStatuses(ctx context.Context, k kind, result *results.Result, ticks map[string]time.Time) error {
 	cronJobs, err := b.cronJobs(ctx, k)
 	for _, c := range cronJobs {
-		if !c.Status.LastScheduleTime.Equal(tick) {
+		if tick, isDue := ticks[c.Name]; isDue && !c.Status.LastScheduleTime.Equal(tick) {
 			result.Wrong["statuses that do not tell of the run"]++
 		}
 	}
@@ -343,7 +399,7 @@ func (b *bench) checkOrder(ctx context.Context, result *results.Result, cronJobs
 	err := b.Client.List(ctx, events)
 	early := 0
 	for _, event := range events.Items {
-		if strings.HasPrefix(event.Name, "bench-") && isBefore(event.ResourceVersion, last) {
+		if strings.HasPrefix(event.Name, prefix) && isBefore(event.ResourceVersion, last) {
 			early++
 		}
 	}

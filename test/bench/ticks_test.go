@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/types"
 
 	"tutorial.kubebuilder.io/project/test/bench/results"
@@ -22,6 +23,7 @@ func TestJudgeCountsWhatMustNotBe(t *testing.T) {
 	}
 	cronJobs := make([]cronJob, 2)
 	cronJobs[0].UID, cronJobs[1].UID = "a", "b"
+	cronJobs[0].Name, cronJobs[1].Name = "a", "b"
 	other := job("b", time.Second)
 	other.scheduledAt = tick.Add(-time.Minute)
 	createdEarly := job("b", time.Second)
@@ -47,7 +49,7 @@ func TestJudgeCountsWhatMustNotBe(t *testing.T) {
 			if test.cut {
 				got.Values[results.CutAfter] = 60
 			}
-			judge(got, test.starts, cronJobs, tick, 0)
+			judge(got, test.starts, cronJobs, map[string]time.Time{"a": tick, "b": tick}, 0)
 			assert.InDelta(t, test.wantSeen, got.Values[results.Seen], 0)
 			assert.Equal(t, test.wantWrong, got.Wrong)
 		})
@@ -56,14 +58,15 @@ func TestJudgeCountsWhatMustNotBe(t *testing.T) {
 
 func TestWithAJitterDelaysCountFromTheStartThatEachStatusTold(t *testing.T) {
 	tick := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	cronJobs, starts := make([]cronJob, 4), make([]start, 4)
+	cronJobs, starts, ticks := make([]cronJob, 4), make([]start, 4), map[string]time.Time{}
 	for i, offset := range []time.Duration{0, 7 * time.Second, 7 * time.Second, 299 * time.Second} {
 		uid, at := types.UID(nameOf("c", i)), tick.Add(offset)
-		cronJobs[i].UID, cronJobs[i].Status.NextStartTime = uid, at
+		cronJobs[i].Name, cronJobs[i].UID, cronJobs[i].Status.NextStartTime = string(uid), uid, at
+		ticks[string(uid)] = tick
 		starts[i] = start{owner: uid, seen: at.Add(time.Duration(i) * 100 * time.Millisecond), created: at, scheduledAt: tick}
 	}
 	got := results.New(results.Jitter, results.Operator, 4)
-	judge(got, starts, cronJobs, tick, 5*time.Minute)
+	judge(got, starts, cronJobs, ticks, 5*time.Minute)
 	assert.Empty(t, got.Wrong)
 	assert.InDelta(t, 0.1, got.Values["p50"], 1e-9)
 	assert.InDelta(t, 0.3, got.Values[results.P99], 1e-9)
@@ -73,8 +76,23 @@ func TestWithAJitterDelaysCountFromTheStartThatEachStatusTold(t *testing.T) {
 	starts[1].seen = tick.Add(6 * time.Second)
 	cronJobs[2].Status.NextStartTime = time.Time{}
 	cronJobs[3].Status.NextStartTime = tick.Add(5 * time.Minute)
-	judge(got, starts, cronJobs, tick, 5*time.Minute)
+	judge(got, starts, cronJobs, ticks, 5*time.Minute)
 	assert.Equal(t, map[string]int{"Jobs before they were due": 2, "next starts that are not within the jitter": 2}, got.Wrong, "also a start before what the status told")
+}
+
+func TestInTheStageHourHalfOfTheCronJobsAreDueAtMinutesThatPeopleChoose(t *testing.T) {
+	first := time.Date(2026, 1, 1, 12, 40, 0, 0, time.UTC)
+	l := load{stage: results.Hour, n: 1200 * namespaceCount, span: 30 * time.Minute}
+	counts := map[time.Duration]int{}
+	for _, tick := range l.ticks(first) {
+		counts[tick.Sub(first)]++
+	}
+	require.Len(t, counts, 30, "one for each minute of the span")
+	assert.Equal(t, 210*namespaceCount, counts[0], "of 200 that choose minute 0, and 10 that are there by chance")
+	assert.Equal(t, 210*namespaceCount, counts[15*time.Minute])
+	assert.Equal(t, 10*namespaceCount, counts[16*time.Minute])
+	assert.Equal(t, "40 12 * * *", l.batch(first).schedules[0])
+	assert.Equal(t, "10 1 * * *", l.batch(first).schedules[4*namespaceCount], "half an hour later is not within the span")
 }
 
 func TestRoundsEndWhenTheLastTwoOfEachContenderAgree(t *testing.T) {

@@ -27,6 +27,7 @@ const (
 	Restart  = "restart"  // a controller that was down comes back
 	Tenants  = "tenants"  // CronJobs of some namespaces are due, beside those of another
 	Churn    = "churn"    // CronJobs are created, run and are deleted
+	Hour     = "hour"     // CronJobs are due once an hour, half of them at minutes that people choose
 	Micro    = "micro"    // Go benchmarks
 )
 
@@ -78,7 +79,7 @@ type Result struct {
 	// the measurement with their median.
 	P99s []*float64 `json:"p99s,omitempty"`
 
-	// Requests are those to the API server: in the stages ticks and jitter per run.
+	// Requests are those to the API server: in the stages ticks, jitter and hour per run.
 	Requests map[string]float64 `json:"requests,omitempty"`
 
 	// Wrong counts what must not happen, by what it is.
@@ -91,7 +92,7 @@ const (
 	Statuses   = "statuses"   // from the tick until the last status was written, known to two seconds
 	Written    = "written"    // from the tick until Jobs, statuses and events were written, known to two seconds
 	CutAfter   = "cutAfter"   // when the measurement ended early: it would have taken too long
-	CPU        = "cpu"        // of the process: in the stages ticks and jitter per run
+	CPU        = "cpu"        // of the process: in the stages ticks, jitter and hour per run
 	Resident   = "resident"   // memory of the process
 	Peak       = "peak"       // the most memory since the begin of the measurement, or of the process
 	APIServer  = "apiServer"  // resident memory of the API server
@@ -225,7 +226,7 @@ func (r *Result) Failures(memoryLimit int64) (failures []string) {
 	for _, what := range r.WentWrong() {
 		fail("%s", what)
 	}
-	if r.Stage == Ticks || r.Stage == Jitter {
+	if r.Stage == Ticks || r.Stage == Jitter || r.Stage == Hour {
 		for _, key := range slices.Sorted(maps.Keys(r.Requests)) {
 			if most := budget[key]; r.Requests[key] > most {
 				fail("%.3f × %q a run: want at most %v", r.Requests[key], key, most)
