@@ -114,24 +114,14 @@ func (l load) ahead() time.Duration {
 	return before + collecting + time.Duration(l.n)*500*time.Microsecond
 }
 
-// rounds is how often N CronJobs are due for each contender, at most; the median counts. With some
-// thousand, one garbage collection of the API server takes a good part of the seconds measured;
+// rounds is how often N CronJobs are due for each contender, at most: until its last two rounds
+// agree. The median counts. With some thousand, one garbage collection of the API server takes a good part of the seconds measured;
 // with 20,000 there are several. Fewer than a thousand are a smoke test.
 func rounds(n int) int {
 	if n < 1000 || n >= 20000 {
 		return 1
 	}
 	return 5
-}
-
-// agree reports whether the last two rounds of each contender that has more than one agree.
-func agree(measured map[string][]results.Result) bool {
-	for _, all := range measured {
-		if !results.Agree(all) {
-			return false
-		}
-	}
-	return true
 }
 
 // mostShipped is the most CronJobs that are measured with the built-in as shipped. With more it is
@@ -143,9 +133,9 @@ const mostShipped = 1000
 func (b *bench) ticks(ctx context.Context) error {
 	for _, n := range b.numbers {
 		measured := map[string][]results.Result{}
-		for round := 0; round < rounds(n) && (round < 2 || !agree(measured)); round++ {
+		for round := range rounds(n) {
 			contenders := slices.DeleteFunc(slices.Clone(b.contenders), func(c contender) bool {
-				return c.id == results.Shipped && (round > 0 || n > mostShipped)
+				return results.Agree(measured[c.id]) || c.id == results.Shipped && (round > 0 || n > mostShipped)
 			})
 			err := b.each(ctx, contenders, func(ctx context.Context, c contender) (*results.Result, error) {
 				result, err := b.tick(ctx, load{contender: c, stage: results.Ticks, n: n})

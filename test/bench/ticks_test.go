@@ -94,15 +94,3 @@ func TestInTheStageHourHalfOfTheCronJobsAreDueAtMinutesThatPeopleChoose(t *testi
 	assert.Equal(t, "40 12 * * *", l.batch(first).schedules[0])
 	assert.Equal(t, "10 1 * * *", l.batch(first).schedules[4*namespaceCount], "half an hour later is not within the span")
 }
-
-func TestRoundsEndWhenTheLastTwoOfEachContenderAgree(t *testing.T) {
-	measured := func(p99s ...float64) (all []results.Result) {
-		for _, p99 := range p99s {
-			all = append(all, results.Result{Values: map[string]float64{results.P99: p99}})
-		}
-		return all
-	}
-	assert.True(t, agree(map[string][]results.Result{"a": measured(9, 1, 1.19), "once": measured(5)}))
-	assert.False(t, agree(map[string][]results.Result{"a": measured(1, 1.19), "b": measured(1.3, 1)}))
-	assert.False(t, agree(map[string][]results.Result{"cut off": {results.Result{}, measured(1)[0]}}), "one has no percentile")
-}

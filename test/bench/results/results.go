@@ -137,12 +137,11 @@ func (r *Result) p99() float64 {
 // agreement is by how much the last two 99th percentiles may differ for no further measurement.
 const agreement = 1.2
 
-// Agree reports whether the last two of repeated measurements agree, or there is only one. Two that
-// were cut off agree.
+// Agree reports whether the last two of repeated measurements agree. Two that were cut off do.
 func Agree(measured []Result) bool {
 	last := len(measured) - 1
 	if last < 1 {
-		return true
+		return false
 	}
 	a, b := measured[last].p99(), measured[last-1].p99()
 	return max(a, b) <= agreement*min(a, b)

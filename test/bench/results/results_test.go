@@ -88,6 +88,19 @@ func TestTheMedianOfSeveralTicksCounts(t *testing.T) {
 	assert.InDelta(t, 1, Median([]Result{of(1, 9), of(2, 5)}).Values[CPU], 0, "of two, the slower")
 }
 
+func TestMeasurementsAgreeWhenTheLastTwoDo(t *testing.T) {
+	measured := func(p99s ...float64) (all []Result) {
+		for _, p99 := range p99s {
+			all = append(all, tick(Operator, 10, map[string]float64{P99: p99}))
+		}
+		return all
+	}
+	assert.True(t, Agree(measured(9, 1, 1.19)))
+	assert.False(t, Agree(measured(1, 1, 1.3)))
+	assert.False(t, Agree(measured(1)), "there is only one")
+	assert.False(t, Agree([]Result{tick(Operator, 10, nil), measured(1)[0]}), "one was cut off, and has no percentile")
+}
+
 func TestResultsSayOfWhichBuildTheyAre(t *testing.T) {
 	r := &Results{Environment: Environment{Operator: "aaaa"}}
 	r.Add(tick(Operator, 1000, nil))
