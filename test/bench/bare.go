@@ -26,8 +26,8 @@ import (
 )
 
 // bareClient is the argument with which this program is the bare client: what no controller can be
-// faster than. It knows the CronJobs beforehand, and creates the Job of the next tick of each with 32
-// workers. Then the bench itself patches the statuses.
+// faster than. It knows the CronJobs beforehand, and creates the Job of the next tick of each with
+// 32 workers. Then the bench itself patches the statuses.
 const bareClient = "bare-client"
 
 func runBareClient(ctx context.Context, args []string) error {

@@ -48,24 +48,26 @@ var jobTemplate = func() (template batchv1.JobTemplateSpec) {
 	return template
 }()
 
+// benchPrefix begins the names of the CronJobs of most stages.
+const benchPrefix = "bench"
+
 // batch is a number of CronJobs that differ only in their names, and perhaps their schedules.
 type batch struct {
 	kind       kind
 	prefix     string
 	count      int
-	schedule   any
-	schedules  []string       // of each, in place of the schedule of all
+	schedules  []any          // which they have in turn
 	more       map[string]any // other fields of the spec
 	namespaces []string       // over which they are spread; all but the neighbour when empty
 }
 
 // notDue returns a batch that is not due for ten months.
 func (o *options) notDue(k kind) batch {
-	b := batch{kind: k, prefix: prefix, count: o.objects}
+	b := batch{kind: k, prefix: benchPrefix, count: o.objects}
 	month := fmt.Sprint((int(time.Now().UTC().Month())+9)%12 + 1)
-	b.schedule = "0 0 1 " + month + " *"
+	b.schedules = []any{"0 0 1 " + month + " *"}
 	if k == operatorV2 {
-		b.schedule = map[string]string{"minute": "0", "hour": "0", "dayOfMonth": "1", "month": month}
+		b.schedules = []any{map[string]string{"minute": "0", "hour": "0", "dayOfMonth": "1", "month": month}}
 	}
 	return b
 }
@@ -76,10 +78,7 @@ func (p *cluster) create(ctx context.Context, b batch) (time.Duration, error) {
 	}
 	begin := time.Now()
 	err := inParallel(ctx, b.count, func(ctx context.Context, i int) error {
-		spec := map[string]any{"schedule": b.schedule, "jobTemplate": jobTemplate}
-		if b.schedules != nil {
-			spec["schedule"] = b.schedules[i]
-		}
+		spec := map[string]any{"schedule": b.schedules[i%len(b.schedules)], "jobTemplate": jobTemplate}
 		maps.Copy(spec, b.more)
 		return p.createOne(ctx, b.kind, b.namespaces[i%len(b.namespaces)], nameOf(b.prefix, i), spec)
 	})

@@ -62,8 +62,9 @@ type stage struct {
 	run          func(*bench, context.Context) error
 }
 
-// stages in the order in which they are run. Without -stages, all but churn and hour. Idle begins with the
-// CronJobs that versions leaves, and restart with those of idle, as to create them takes minutes.
+// stages in the order in which they are run. Without -stages, all but churn and hour. Idle begins
+// with the CronJobs that versions leaves, and restart with those of idle, as to create them takes
+// minutes.
 var stages = []stage{
 	{results.Ticks, true, (*bench).ticks},
 	{results.Jitter, true, (*bench).jittered},
@@ -71,10 +72,10 @@ var stages = []stage{
 	{results.Idle, true, (*bench).idle},
 	{results.Restart, true, (*bench).restart},
 	{results.Tenants, true, (*bench).tenants},
+	{results.Hour, true, (*bench).hour},
 	{results.Micro, false, (*bench).micro},
 	{"report", false, (*bench).report},
 	{results.Churn, true, (*bench).churn},
-	{results.Hour, true, (*bench).hour},
 }
 
 func parseFlags(args []string) (*options, error) {

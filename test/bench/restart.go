@@ -65,7 +65,7 @@ func (b *bench) prepareRestart(ctx context.Context, c contender) error {
 	if err := b.createFinishedJobs(ctx, c.kind, b.finished); err != nil {
 		return err
 	}
-	if err := b.populate(ctx, batch{kind: c.kind, prefix: "due", count: dueEachMinute, schedule: "* * * * *"}); err != nil {
+	if err := b.populate(ctx, batch{kind: c.kind, prefix: "due", count: dueEachMinute, schedules: []any{"* * * * *"}}); err != nil {
 		return err
 	}
 	r, err := b.settled(ctx, c)

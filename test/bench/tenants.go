@@ -69,11 +69,11 @@ func (b *bench) createTenants(ctx context.Context, neighbours int, quota bool) e
 			return err
 		}
 	}
-	some := batch{kind: operatorV1, prefix: "tenant", count: tenantCronJobs, schedule: "* * * * *"}
+	some := batch{kind: operatorV1, prefix: "tenant", count: tenantCronJobs, schedules: []any{"* * * * *"}}
 	if err := b.populate(ctx, some); err != nil {
 		return err
 	}
-	others := batch{kind: operatorV1, prefix: "neighbour", count: neighbours, schedule: "@every 1s", namespaces: []string{neighbour}}
+	others := batch{kind: operatorV1, prefix: "neighbour", count: neighbours, schedules: []any{"@every 1s"}, namespaces: []string{neighbour}}
 	return b.populate(ctx, others, "--namespaces="+b.namespaces[0])
 }
 

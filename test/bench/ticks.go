@@ -43,13 +43,10 @@ const (
 	// jitter and mostJittered are what the stage jitter measures.
 	jitter       = 5 * time.Minute
 	mostJittered = 5000
-
-	// prefix begins the names of the CronJobs.
-	prefix = "bench"
 )
 
-// load is a contender with n CronJobs, whose starts are due within a span from the first tick on; in
-// the stage ticks all at once.
+// load is a contender with n CronJobs, whose starts are due within a span from the first tick on;
+// in the stage ticks all at once.
 type load struct {
 	contender
 	stage string
@@ -83,7 +80,7 @@ func (l load) ticks(first time.Time) map[string]time.Time {
 	due := map[string]time.Time{}
 	for i := range l.n {
 		if at := l.tickOf(i, first); at.Sub(first) <= l.span {
-			due[nameOf(prefix, i)] = at
+			due[nameOf(benchPrefix, i)] = at
 		}
 	}
 	return due
@@ -91,7 +88,7 @@ func (l load) ticks(first time.Time) map[string]time.Time {
 
 // batch returns the CronJobs.
 func (l load) batch(first time.Time) batch {
-	b := batch{kind: l.kind, prefix: prefix, count: l.n}
+	b := batch{kind: l.kind, prefix: benchPrefix, count: l.n}
 	for i := range l.n {
 		at := l.tickOf(i, first).UTC()
 		b.schedules = append(b.schedules, fmt.Sprintf("%d %d * * *", at.Minute(), at.Hour()))
@@ -115,8 +112,9 @@ func (l load) ahead() time.Duration {
 }
 
 // rounds is how often N CronJobs are due for each contender, at most: until its last two rounds
-// agree. The median counts. With some thousand, one garbage collection of the API server takes a good part of the seconds measured;
-// with 20,000 there are several. Fewer than a thousand are a smoke test.
+// agree. The median counts. With some thousand, one garbage collection of the API server takes a
+// good part of the seconds measured; with 20,000 there are several. Fewer than a thousand are a
+// smoke test.
 func rounds(n int) int {
 	if n < 1000 || n >= 20000 {
 		return 1
@@ -357,7 +355,7 @@ func peakPerSecond(instants []time.Time) (peak float64) {
 	return peak
 }
 
-// checkStatuses counts the CronJobs whose status does not tell of the run, of those that have a tick.
+// checkStatuses counts the CronJobs that have a tick and whose status does not tell of the run.
 func (b *bench) checkStatuses(ctx context.Context, k kind, result *results.Result, ticks map[string]time.Time) error {
 	cronJobs, err := b.cronJobs(ctx, k)
 	for _, c := range cronJobs {
@@ -389,7 +387,7 @@ func (b *bench) checkOrder(ctx context.Context, result *results.Result, cronJobs
 	err := b.Client.List(ctx, events)
 	early := 0
 	for _, event := range events.Items {
-		if strings.HasPrefix(event.Name, prefix) && isBefore(event.ResourceVersion, last) {
+		if strings.HasPrefix(event.Name, benchPrefix+"-") && isBefore(event.ResourceVersion, last) {
 			early++
 		}
 	}

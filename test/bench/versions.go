@@ -147,7 +147,7 @@ func (b *bench) timeReads(ctx context.Context) error {
 		"chunks": {listings, func(k kind, _ int) error { return b.list(ctx, k, chunk) }},
 		"get": {readings, func(k kind, i int) error {
 			i %= b.objects
-			return b.REST.Get().AbsPath(k.in(b.namespaceOf(i)), nameOf("bench", i)).Do(ctx).Error()
+			return b.REST.Get().AbsPath(k.in(b.namespaceOf(i)), nameOf(benchPrefix, i)).Do(ctx).Error()
 		}},
 	} {
 		took := map[string][]time.Duration{}
