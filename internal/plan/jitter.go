@@ -65,12 +65,11 @@ func NextStart(c *v1.CronJob) *metav1.Time {
 
 // setNext sets the first tick that is not handled in the status; zero if there is none.
 func (p *Plan) setNext(in Input, tick time.Time) {
-	p.Status.NextScheduleTime, p.Status.NextStartTime = nil, nil
-	if tick.IsZero() {
-		return
+	p.Status.NextStartTime = nil
+	if !timeOf(p.Status.NextScheduleTime).Equal(tick) {
+		p.Status.NextScheduleTime = maxTime(nil, tick)
 	}
-	p.Status.NextScheduleTime = &metav1.Time{Time: tick}
-	if in.CronJob.Spec.JitterSeconds != nil {
+	if in.CronJob.Spec.JitterSeconds != nil && !tick.IsZero() {
 		p.Status.NextStartTime = &metav1.Time{Time: StartOf(in.CronJob, tick)}
 	}
 }
