@@ -237,8 +237,8 @@ run: build $(BUILT_KUBECTL) ## Run the manager from here against the current clu
 	exec bin/manager $(RUNARGS)
 
 .PHONY: docker-build
-docker-build: ## Build the image IMG.
-	$(CONTAINER_TOOL) build $(IMAGE_ARGS) -t $(IMG) .
+docker-build: ## Build the image IMG. IMAGE_FLAGS are further flags for CONTAINER_TOOL.
+	$(CONTAINER_TOOL) build $(IMAGE_FLAGS) $(IMAGE_ARGS) -t $(IMG) .
 
 .PHONY: docker-push
 docker-push: ## Push the image IMG.
