@@ -98,6 +98,9 @@ func parseFlags(args []string) (*options, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.objects < 1 || o.finished < 0 {
+		return nil, fmt.Errorf("-objects=%d -finished=%d: want 1 or more CronJobs, and 0 or more Jobs of each", o.objects, o.finished)
+	}
 	for text := range strings.SplitSeq(*numbers, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {

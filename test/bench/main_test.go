@@ -26,6 +26,8 @@ func TestTheCommandLineChoosesStagesAndContenders(t *testing.T) {
 		"-contenders=":        "-contenders=: want some of bare,operator,",
 		"-n=5,0":              `-n: "0" is no number of CronJobs`,
 		"-n=many":             `-n: "many" is no number of CronJobs`,
+		"-objects=0":          "-objects=0 -finished=3: want 1 or more CronJobs",
+		"-finished=-1":        "-finished=-1: want 1 or more CronJobs, and 0 or more Jobs of each",
 		"-stages=ticks,ticks": "each once",
 		"-memory-limit=much":  "quantities must match",
 	} {
