@@ -66,10 +66,14 @@ func NextStart(c *v1.CronJob) *metav1.Time {
 // setNext sets the first tick that is not handled in the status; zero if there is none.
 func (p *Plan) setNext(in Input, tick time.Time) {
 	p.Status.NextStartTime = nil
-	if !timeOf(p.Status.NextScheduleTime).Equal(tick) {
-		p.Status.NextScheduleTime = maxTime(nil, tick)
+	if tick.IsZero() {
+		p.Status.NextScheduleTime = nil
+		return
 	}
-	if in.CronJob.Spec.JitterSeconds != nil && !tick.IsZero() {
+	if !timeOf(p.Status.NextScheduleTime).Equal(tick) { // most decisions find the one that is stored
+		p.Status.NextScheduleTime = &metav1.Time{Time: tick}
+	}
+	if in.CronJob.Spec.JitterSeconds != nil {
 		p.Status.NextStartTime = &metav1.Time{Time: StartOf(in.CronJob, tick)}
 	}
 }
