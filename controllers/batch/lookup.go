@@ -109,15 +109,10 @@ func (l *lookup) ruleOut(ctx context.Context, names []string) {
 	if len(names) <= maxLookUps {
 		return
 	}
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("JobList"))
-	if err := l.r.APIReader.List(ctx, list, client.InNamespace(l.key.Namespace)); err != nil {
+	exist, err := l.r.lists.share(l.key.Namespace, func() (sets.Set[string], error) { return l.r.listJobs(ctx, l.key.Namespace) })
+	if err != nil {
 		l.fail(ctx, fmt.Errorf("listing the Jobs: %w", err))
 		return
-	}
-	exist := sets.New[string]()
-	for i := range list.Items {
-		exist.Insert(list.Items[i].Name)
 	}
 	for _, name := range names {
 		if !exist.Has(name) {
@@ -125,6 +120,21 @@ func (l *lookup) ruleOut(ctx context.Context, names []string) {
 			l.known.learn(l.current, name, nil)
 		}
 	}
+}
+
+// listJobs returns the names of all Jobs of a namespace. Several CronJobs may wait for them, so the
+// deadline of this reconcile does not count.
+func (r *CronJobReconciler) listJobs(ctx context.Context, namespace string) (sets.Set[string], error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+	defer cancel()
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("JobList"))
+	err := r.APIReader.List(ctx, list, client.InNamespace(namespace))
+	names := sets.New[string]()
+	for i := range list.Items {
+		names.Insert(list.Items[i].Name)
+	}
+	return names, err
 }
 
 // read returns the CronJob's Job of a name; nil if there is none.
