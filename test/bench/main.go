@@ -137,7 +137,7 @@ func run(ctx context.Context, args []string) (err error) {
 			if b.results.Environment, err = environment(ctx, o); err != nil {
 				return err
 			}
-			if b.cluster, err = startCluster(ctx, o); err != nil {
+			if err := b.startAnew(ctx); err != nil {
 				return err
 			}
 		}
@@ -149,6 +149,17 @@ func run(ctx context.Context, args []string) (err error) {
 		return fmt.Errorf("the operator did not do what it must:\n  %s", strings.Join(b.failures, "\n  "))
 	}
 	return nil
+}
+
+// startAnew starts a control plane, instead of the one that there is.
+func (b *bench) startAnew(ctx context.Context) (err error) {
+	if b.cluster != nil {
+		if err := errors.Join(b.etcd.Close(), b.Stop()); err != nil {
+			return err
+		}
+	}
+	b.cluster, err = startCluster(ctx, &b.options)
+	return err
 }
 
 // keep saves a result and notes what failed. It is a failure too if the operator has taken more
