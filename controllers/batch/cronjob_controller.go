@@ -50,7 +50,7 @@ type CronJobReconciler struct {
 	leads        atomic.Bool // whether this manager is the leader
 	leadingSince time.Time   // when it became the leader
 	memory       memory      // the state that reconciles keep for later ones
-	lists        jobLists    // what reconciles share
+	lists        jobLists    // the lists of Jobs that reconciles share
 
 	// ticked are the namespaces in which a tick ran or was missed, and missed those in which one
 	// was missed for another reason than Forbidden, Edited and Stopped.
@@ -120,8 +120,8 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 }
 
 // decide makes the plan. While the plan asks for something, it is looked up first. All requests
-// together take requestTimeout at most, because a tick may be due; only a list that is shared may take
-// as long again.
+// together take requestTimeout at most, because a tick may be due; only a list that is shared may
+// take as long again.
 func decide(ctx context.Context, look *lookup) (plan.Input, plan.Plan) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

@@ -10,11 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// jobLists shares lists of the Jobs of a namespace among its CronJobs. After a failover, all of them
-// may need one. The zero value is ready for use.
+// jobLists shares lists of the Jobs of a namespace among its CronJobs. After a failover, all of
+// them may need one. The zero value is ready for use.
 //
-// A list is shared by those who ask before it begins: one in progress may lack a Job that was created
-// since. So golang.org/x/sync/singleflight, which shares one in progress, is of no use.
+// A list is shared by those who ask before it begins: one in progress may lack a Job that was
+// created since. So golang.org/x/sync/singleflight, which shares one in progress, is of no use.
 type jobLists struct {
 	mu sync.Mutex
 
@@ -29,25 +29,25 @@ type jobList struct {
 	err   error
 }
 
-// share returns the names that a list returns which begins from now on. It may have to wait for the
-// end of another list first.
+// share returns what a list returns that begins from now on. It may have to wait for the end of
+// another list first.
 func (s *jobLists) share(namespace string, list func() (sets.Set[string], error)) (sets.Set[string], error) {
 	shared, before, isFirst := s.join(namespace)
-	if isFirst {
-		defer s.end(namespace, shared)
-		if before != nil {
-			<-before.done
-		}
-		s.begin(namespace, shared)
-		shared.names, shared.err = list()
-	} else {
+	if !isFirst {
 		<-shared.done
+		return shared.names, shared.err
 	}
+	defer s.end(namespace, shared)
+	if before != nil {
+		<-before.done
+	}
+	s.begin(namespace, shared)
+	shared.names, shared.err = list()
 	return shared.names, shared.err
 }
 
-// join returns the next list of a namespace, the one before it, and whether nobody else has asked for
-// it.
+// join returns the next list of a namespace, the one in progress, if any, and whether nobody else
+// has asked for the next.
 func (s *jobLists) join(namespace string) (next, running *jobList, isFirst bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

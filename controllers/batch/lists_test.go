@@ -20,9 +20,9 @@ func TestS14ThoseWhoAskWhileJobsAreListedShareTheNextList(t *testing.T) {
 		var lists jobLists
 		var asking sync.WaitGroup
 		var count, inProgress atomic.Int32
-		ask := func(namespace, wanted string) {
+		ask := func(wanted string) {
 			asking.Go(func() {
-				names, err := lists.share(namespace, func() (sets.Set[string], error) {
+				names, err := lists.share("n", func() (sets.Set[string], error) {
 					assert.EqualValues(t, 1, inProgress.Add(1), "lists of a namespace follow one another")
 					defer inProgress.Add(-1)
 					time.Sleep(time.Second)
@@ -33,12 +33,12 @@ func TestS14ThoseWhoAskWhileJobsAreListedShareTheNextList(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		ask("n", "1")
+		ask("1")
 		for range 20 {
-			ask("n", "2")
+			ask("2")
 		}
 		asking.Wait()
-		ask("n", "3")
+		ask("3")
 		asking.Wait()
 		assert.Empty(t, lists.running)
 		assert.Empty(t, lists.next)

@@ -72,7 +72,7 @@ var stages = []stage{
 	{results.Idle, true, (*bench).idle},
 	{results.Restart, true, (*bench).restart},
 	{results.Tenants, true, (*bench).tenants},
-	{results.Hour, true, (*bench).hour},
+	{results.Hour, false, (*bench).hour}, // starts its own
 	{results.Micro, false, (*bench).micro},
 	{"report", false, (*bench).report},
 	{results.Churn, true, (*bench).churn},
@@ -134,9 +134,6 @@ func run(ctx context.Context, args []string) (err error) {
 	}()
 	for _, stage := range b.stages {
 		if stage.needsCluster && b.cluster == nil {
-			if b.results.Environment, err = environment(ctx, o); err != nil {
-				return err
-			}
 			if err := b.startAnew(ctx); err != nil {
 				return err
 			}
@@ -151,12 +148,15 @@ func run(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// startAnew starts a control plane, instead of the one that there is.
+// startAnew starts a control plane, instead of the one that there is, and notes what it consists of.
 func (b *bench) startAnew(ctx context.Context) (err error) {
 	if b.cluster != nil {
 		if err := errors.Join(b.etcd.Close(), b.Stop()); err != nil {
 			return err
 		}
+	}
+	if b.results.Environment, err = environment(ctx, &b.options); err != nil {
+		return err
 	}
 	b.cluster, err = startCluster(ctx, &b.options)
 	return err

@@ -160,9 +160,9 @@ func (b *bench) jittered(ctx context.Context) error {
 	})
 }
 
-// hour has CronJobs that are due once an hour, for half an hour, beside a bare client. Each contender
-// gets a control plane of its own: an API server that had 100,000 CronJobs and now has as many others
-// takes 19 GiB.
+// hour has CronJobs that are due once an hour, for half an hour, beside a bare client. Each
+// contender gets a control plane of its own: an API server that had 100,000 CronJobs and now has as
+// many others takes 19 GiB.
 func (b *bench) hour(ctx context.Context) error {
 	contenders := slices.DeleteFunc(slices.Clone(b.contenders), func(c contender) bool { return c.kind != operatorV1 })
 	return b.each(ctx, contenders, func(ctx context.Context, c contender) (*results.Result, error) {
