@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -120,11 +121,14 @@ func JobsByOwner[T client.Object](ctx context.Context, c client.Reader, namespac
 		return nil, fmt.Errorf("listing the Jobs: %w", err)
 	}
 	for _, owned := range jobs {
-		slices.SortStableFunc(owned, func(a, b *batchv1.Job) int {
-			return cmp.Or(plan.AgeFrom(a).Compare(plan.AgeFrom(b)), cmp.Compare(a.Name, b.Name))
-		})
+		slices.SortStableFunc(owned, CompareAge)
 	}
 	return jobs, nil
+}
+
+// CompareAge orders Jobs by their tick, or by their creation if they have none.
+func CompareAge(a, b *batchv1.Job) int {
+	return cmp.Or(plan.AgeFrom(a).Compare(plan.AgeFrom(b)), cmp.Compare(a.Name, b.Name))
 }
 
 // Active returns the Jobs that run, as the controller counts them.
@@ -143,6 +147,28 @@ func Schedule(c *v1.CronJob) (schedule.Ticks, error) {
 		return schedule.Ticks{}, fmt.Errorf("spec: %w", err)
 	}
 	return ticks.Anchored(plan.Anchor(c, c.Status)), nil
+}
+
+// IsIdle reports whether a CronJob starts nothing until somebody changes it.
+func IsIdle(c *v1.CronJob) bool {
+	return ptr.Deref(c.Spec.Suspend, false) || plan.IsStopped(c) || !c.DeletionTimestamp.IsZero()
+}
+
+// Coming returns the ticks of a CronJob after an instant that will run unless somebody changes it.
+// If its schedule is invalid, there are none.
+func Coming(c *v1.CronJob, after time.Time) iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		ticks, err := Schedule(c)
+		if err != nil || IsIdle(c) {
+			return
+		}
+		if until := c.Spec.SuspendUntil; until != nil && until.After(after) {
+			after = until.Add(-time.Nanosecond) // a tick at its end runs
+		}
+		for tick, ok := ticks.Next(after); ok && yield(tick); {
+			tick, ok = ticks.Next(tick)
+		}
+	}
 }
 
 // CheckNew says why admission would refuse a new CronJob for its schedule. An error names the field

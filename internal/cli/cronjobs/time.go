@@ -5,7 +5,6 @@ package cronjobs
 
 import (
 	"fmt"
-	"iter"
 	"time"
 
 	"tutorial.kubebuilder.io/project/internal/schedule"
@@ -50,14 +49,4 @@ func tickAt(local time.Time, zone *time.Location) time.Time {
 		return time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), local.Second(), 0, zone)
 	}
 	return tick.Add(time.Duration(local.Second()) * time.Second).In(zone)
-}
-
-// Between returns the ticks from an instant on and before another.
-func Between(ticks schedule.Ticks, from, until time.Time) iter.Seq[time.Time] {
-	return func(yield func(time.Time) bool) {
-		tick, ok := ticks.Next(from.Add(-time.Nanosecond)) // one at that instant counts
-		for ok && tick.Before(until) && yield(tick) {
-			tick, ok = ticks.Next(tick)
-		}
-	}
 }

@@ -203,13 +203,12 @@ func (h *History) withHalts() []Entry {
 
 // addTicks appends the tick that waits, if there is one, and those to come.
 func (h *History) addTicks(c *v1.CronJob, coming int) {
-	ticks, err := cronjobs.Schedule(c)
-	if err != nil {
+	if _, err := cronjobs.Schedule(c); err != nil {
 		h.Problem = err.Error()
 		return
 	}
 	h.Description, _ = english.Describe(c.Spec.Schedule, c.Spec.AdditionalSchedules...) // they can be described, as they are schedules
-	if h.Suspended && h.SuspendedUntil.IsZero() || h.Stopped || !c.DeletionTimestamp.IsZero() {
+	if cronjobs.IsIdle(c) {
 		return
 	}
 	if waiting := c.Status.NextScheduleTime; waiting != nil && !waiting.After(h.now) && !h.has(waiting.Time) {
@@ -219,17 +218,12 @@ func (h *History) addTicks(c *v1.CronJob, coming int) {
 		}
 		h.Entries = append(h.Entries, tickEntry(Waiting, waiting.In(h.now.Location()), message))
 	}
-	after := h.now
-	if h.Suspended {
-		after = h.SuspendedUntil.Add(-time.Nanosecond) // a tick at its end runs
-	}
-	for range coming {
-		tick, ok := ticks.Next(after)
-		if !ok {
+	for tick := range cronjobs.Coming(c, h.now) {
+		if coming == 0 {
 			break
 		}
+		coming--
 		h.Entries = append(h.Entries, tickEntry(Coming, tick.In(h.now.Location()), ""))
-		after = tick
 	}
 }
 

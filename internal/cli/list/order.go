@@ -13,7 +13,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/next"
-	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/internal/cli/state"
 )
 
 // order is the value of --sort-by; "" leaves the rows as they come.
@@ -51,31 +51,14 @@ func (o order) sort(cronJobs []*v1.CronJob, now time.Time) {
 func (o order) place(c *v1.CronJob, now time.Time) int64 {
 	switch o {
 	case byState:
-		return urgency(c, now)
+		word, _ := state.Of(c, false, now)
+		return int64(slices.Index(state.All, word))
 	case byLast:
 		return -cronjobs.LastRun(c).Unix()
 	case byNext:
 		return nextTime(c, now)
 	}
 	return 0
-}
-
-// urgency is the smaller the more a CronJob needs somebody.
-func urgency(c *v1.CronJob, now time.Time) int64 {
-	forecast, err := next.Stored(c, now)
-	switch {
-	case err != nil:
-		return 0
-	case plan.IsStopped(c):
-		return 1
-	case c.Status.ConsecutiveFailures > 0:
-		return 2
-	case plan.IsSuspended(c, now):
-		return 5
-	case forecast.Waiting != "":
-		return 3
-	}
-	return 4
 }
 
 // nextTime is when the next run is, in Unix seconds; the greatest number if there is none.

@@ -17,7 +17,7 @@ func TestEachOrderHasWhatItIsAboutFirst(t *testing.T) {
 	for by, want := range map[order]string{
 		"":      "backup running gap older later deleted stopped spread off bad",
 		byName:  "backup bad deleted gap later off older running spread stopped",
-		byState: "bad stopped backup gap spread deleted older running later off",
+		byState: "bad stopped backup gap running deleted later off older spread",
 		byLast:  "running gap backup older bad deleted later off spread stopped",
 		byNext:  "gap spread deleted running older backup later bad off stopped",
 	} {

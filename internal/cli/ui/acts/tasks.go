@@ -13,9 +13,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/ui/feed"
 )
 
-// maxTasks is how many tasks are remembered that have ended.
-const maxTasks = 100
-
 // Task is an act that goes on, or has ended.
 type Task struct {
 	feed.Signal
@@ -90,9 +87,6 @@ func (t *Tasks) Start(ctx context.Context, id string, call Call) *Task {
 	}
 	task := &Task{ID: id, Call: call}
 	t.all = append(t.all, task)
-	if len(t.all) > maxTasks {
-		t.forgetOldest()
-	}
 	t.running.Go(func() {
 		err := t.plugin.Do(ctx, call, task)
 		task.end(err)
@@ -103,15 +97,6 @@ func (t *Tasks) Start(ctx context.Context, id string, call Call) *Task {
 		}
 	})
 	return task
-}
-
-func (t *Tasks) forgetOldest() {
-	for i, task := range t.all {
-		if _, isEnded, _ := task.State(); isEnded {
-			t.all = slices.Delete(t.all, i, i+1)
-			return
-		}
-	}
 }
 
 // Wait waits until all tasks have ended, and returns the errors of those that the context has

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/history"
-	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // Snapshot is what is known at some time. It does not change.
@@ -76,25 +76,14 @@ func (s *Snapshot) Find(namespace, name string) (*v1.CronJob, bool) {
 
 // IsQueued reports whether a CronJob has Jobs that have not ended, and all of them are queued.
 func (s *Snapshot) IsQueued(c *v1.CronJob) bool {
-	isQueued := false
-	for _, job := range s.jobs[c.UID] {
-		if plan.ResultOf(job) != "" {
-			continue
-		}
-		if !history.IsQueued(job) {
-			return false
-		}
-		isQueued = true
-	}
-	return isQueued
+	active := cronjobs.Active(s.jobs[c.UID])
+	return len(active) > 0 && !slices.ContainsFunc(active, func(job *batchv1.Job) bool { return !history.IsQueued(job) })
 }
 
 // JobsOf returns the Jobs that a CronJob controls, oldest first. Of their specs they have whether
 // they are suspended.
 func (s *Snapshot) JobsOf(c *v1.CronJob) []*batchv1.Job {
-	return slices.SortedFunc(slices.Values(s.jobs[c.UID]), func(a, b *batchv1.Job) int {
-		return cmp.Or(plan.AgeFrom(a).Compare(plan.AgeFrom(b)), cmp.Compare(a.Name, b.Name))
-	})
+	return slices.SortedFunc(slices.Values(s.jobs[c.UID]), cronjobs.CompareAge)
 }
 
 // HistoryOf returns the history of a CronJob at an instant, as far as it is known, with so many
@@ -110,11 +99,9 @@ func (s *Snapshot) HistoryOf(c *v1.CronJob, now time.Time, coming int) history.H
 func (s *Snapshot) Namespaces() []string {
 	var names []string
 	for _, c := range s.CronJobs {
-		if len(names) == 0 || names[len(names)-1] != c.Namespace {
-			names = append(names, c.Namespace)
-		}
+		names = append(names, c.Namespace)
 	}
-	return names
+	return slices.Compact(names)
 }
 
 // Signal wakes those that wait for a change.

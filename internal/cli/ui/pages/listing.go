@@ -17,6 +17,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
+	"tutorial.kubebuilder.io/project/internal/cli/state"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/feed"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
@@ -45,17 +46,12 @@ type listing struct {
 	query url.Values
 }
 
-// states are what CronJobs can be filtered by, the worst first.
-var states = []string{
-	"broken", "stopped", "failing", "waiting", "missed", "queued", "running", "terminating", "suspended", "completed", "new", "healthy",
-}
-
 // statesOf returns the state that a CronJob is shown in, and then those that its runs are in.
 func statesOf(c *v1.CronJob, isQueued bool, now time.Time) []string {
-	state, _ := stateOf(c, isQueued, now)
-	all := []string{state}
+	shown, _ := state.Of(c, isQueued, now)
+	all := []string{shown}
 	add := func(other string, isSo bool) {
-		if isSo && other != state {
+		if isSo && other != shown {
 			all = append(all, other)
 		}
 	}
@@ -69,28 +65,25 @@ func statesOf(c *v1.CronJob, isQueued bool, now time.Time) []string {
 // orders are by what else CronJobs can be sorted; by their names if they are equal.
 var orders = map[string]func(a, b *v1.CronJob) int{
 	"name": func(*v1.CronJob, *v1.CronJob) int { return 0 },
-	"next": compareNext,
+	"next": func(a, b *v1.CronJob) int {
+		return cmp.Or(plan.NextStart(a), &never).Compare(cmp.Or(plan.NextStart(b), &never).Time)
+	},
 	"last": func(a, b *v1.CronJob) int { return cronjobs.LastRun(b).Compare(cronjobs.LastRun(a)) },
 }
 
 // never is later than the next run of each CronJob that has one.
 var never = metav1.NewTime(time.Unix(1<<40, 0))
 
-// compareNext compares when CronJobs run next; those that do not come last.
-func compareNext(a, b *v1.CronJob) int {
-	return cmp.Or(plan.NextStart(a), &never).Compare(cmp.Or(plan.NextStart(b), &never).Time)
-}
-
 // list finds the CronJobs that a request asks for.
 func list(r *http.Request, snapshot *feed.Snapshot, now time.Time) (listing, error) {
 	query := r.URL.Query()
 	l := listing{
 		Namespace: query.Get("namespace"), Search: query.Get("q"), State: query.Get("state"), Sort: query.Get("sort"),
-		Namespaces: snapshot.Namespaces(), States: states, Counts: map[string]int{}, Total: len(snapshot.CronJobs),
+		Namespaces: snapshot.Namespaces(), States: state.All, Counts: map[string]int{}, Total: len(snapshot.CronJobs),
 		Groups: map[string][]*v1.CronJob{}, query: query,
 	}
-	if l.State != "" && !slices.Contains(states, l.State) {
-		return l, fmt.Errorf("%w: the state %q; there are %s", errNotFound, l.State, strings.Join(states, ", "))
+	if l.State != "" && !slices.Contains(state.All, l.State) {
+		return l, fmt.Errorf("%w: the state %q; there are %s", errNotFound, l.State, strings.Join(state.All, ", "))
 	}
 	order, ok := orders[l.Sort]
 	if !ok && l.Sort != "" {
@@ -102,8 +95,8 @@ func list(r *http.Request, snapshot *feed.Snapshot, now time.Time) (listing, err
 			continue
 		}
 		all := statesOf(c, snapshot.IsQueued(c), now)
-		for _, state := range all {
-			l.Counts[state]++
+		for _, name := range all {
+			l.Counts[name]++
 		}
 		if l.State == "" || slices.Contains(all, l.State) {
 			l.Matches = append(l.Matches, c)
@@ -114,8 +107,8 @@ func list(r *http.Request, snapshot *feed.Snapshot, now time.Time) (listing, err
 		slices.SortStableFunc(l.Matches, order)
 	} else {
 		l.Matches = l.Matches[:0]
-		for _, state := range states {
-			l.Matches = append(l.Matches, l.Groups[state]...)
+		for _, name := range state.All {
+			l.Matches = append(l.Matches, l.Groups[name]...)
 		}
 	}
 	l.Pages = max(1, (len(l.Matches)+perPage-1)/perPage)

@@ -36,8 +36,10 @@ func (s *Site) object(r *http.Request) (view, error) {
 	defer cancel()
 	o := object{Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
 	for _, apiVersion := range batch.Versions.APIVersions() {
-		v := version{Name: path.Base(apiVersion)}
-		switch stored, err := s.read(ctx, o, v.Name); {
+		v, stored := version{Name: path.Base(apiVersion)}, &unstructured.Unstructured{}
+		stored.SetAPIVersion(apiVersion)
+		stored.SetKind(batch.Versions.Hub.Kind)
+		switch err := s.Cluster.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: o.Name}, stored); {
 		case meta.IsNoMatchError(err):
 			v.Problem = "The cluster does not serve this version: the operator was installed without webhooks."
 		case err != nil:
@@ -48,12 +50,6 @@ func (s *Site) object(r *http.Request) (view, error) {
 		o.Versions = append(o.Versions, v)
 	}
 	return view{Title: o.Namespace + "/" + o.Name + " in both versions", Page: "object", IsStill: true, Content: o}, nil
-}
-
-func (s *Site) read(ctx context.Context, o object, version string) (*unstructured.Unstructured, error) {
-	stored := &unstructured.Unstructured{}
-	stored.SetGroupVersionKind(v1.GroupVersion.WithKind("CronJob").GroupKind().WithVersion(version))
-	return stored, s.Cluster.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: o.Name}, stored)
 }
 
 // textsOf returns what users write of an object, and what the operator does.

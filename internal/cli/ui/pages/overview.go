@@ -4,19 +4,16 @@
 package pages
 
 import (
-	"fmt"
 	"net/http"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
+	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/next"
-	"tutorial.kubebuilder.io/project/internal/cli/suspend"
+	"tutorial.kubebuilder.io/project/internal/cli/state"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/timeline"
-	"tutorial.kubebuilder.io/project/internal/informer"
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
@@ -79,14 +76,14 @@ func rowOf(c *v1.CronJob, isQueued bool, now time.Time) row {
 			r.Since = start
 		}
 	}
-	r.State, r.Detail = stateOf(c, isQueued, now)
+	r.State, r.Detail = state.Of(c, isQueued, now)
 	forecast, err := next.Stored(c, now)
 	if err != nil {
 		return r
 	}
 	r.Description, r.Delay = forecast.Description, plan.Jitter(c)
 	switch {
-	case timeline.IsIdle(c):
+	case cronjobs.IsIdle(c):
 	case forecast.Waiting != "":
 		r.Next = momentOf(plan.NextStart(c).Time, now)
 	case len(forecast.Ticks) > 0:
@@ -95,81 +92,8 @@ func rowOf(c *v1.CronJob, isQueued bool, now time.Time) row {
 	return r
 }
 
-// LastJob is the Job of the newest run; "" if it had none.
-func (r row) LastJob() string {
-	if len(r.Status.RecentRuns) == 0 {
-		return ""
-	}
-	return r.Status.RecentRuns[0].JobName
-}
-
 // Active is how many Jobs run.
 func (r row) Active() int { return plan.ActiveCount(r.Status) }
 
-// stateOf says in a word how a CronJob is, and in a sentence why.
-func stateOf(c *v1.CronJob, isQueued bool, now time.Time) (state, detail string) {
-	ready := ptr.Deref(meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady), metav1.Condition{})
-	start := plan.NextStart(c)
-	switch broken := informer.DecodingError(c); {
-	case !c.DeletionTimestamp.IsZero():
-		return "terminating", "It is being deleted, and starts nothing any more."
-	case broken != "":
-		return "broken", broken
-	case plan.IsSuspended(c, now):
-		return "suspended", suspension(c)
-	case plan.IsStopped(c):
-		return "stopped", fmt.Sprintf("after %d failures", c.Status.ConsecutiveFailures) + lastFailure(c)
-	case ready.Status == metav1.ConditionFalse:
-		return "broken", ready.Message
-	case ready.Reason == v1.ReasonCompleted:
-		return "completed", ready.Message
-	case ready.Reason == v1.ReasonWaiting:
-		return "waiting", ready.Message
-	case start != nil && !start.After(now):
-		return "waiting", "It is due, and has not started."
-	case c.Status.ConsecutiveFailures > 0:
-		return "failing", fmt.Sprintf("%d in a row", c.Status.ConsecutiveFailures) + lastFailure(c)
-	case isQueued:
-		return "queued", "Its Job is suspended, as by Kueue."
-	case plan.ActiveCount(c.Status) > 0:
-		return "running", ""
-	case len(c.Status.RecentRuns) == 0:
-		if len(c.Status.Conditions) == 0 { // the operator has not seen it
-			if _, err := next.Stored(c, now); err != nil {
-				return "broken", err.Error()
-			}
-		}
-		return "new", "no run yet"
-	case c.Status.RecentRuns[0].Result == v1.RunMissed:
-		return "missed", "the last tick"
-	}
-	return "healthy", ""
-}
-
-// lastFailure says why the newest run that failed did, if that is known.
-func lastFailure(c *v1.CronJob) string {
-	for _, run := range c.Status.RecentRuns {
-		if run.Result == v1.RunFailed && run.Reason != "" {
-			return " · " + run.Reason
-		}
-	}
-	return ""
-}
-
 // CanResume reports whether something holds the CronJob back that a resume ends.
 func (r row) CanResume() bool { return r.State == "suspended" || r.State == "stopped" }
-
-// suspension says until when a CronJob is suspended, by whom, and why.
-func suspension(c *v1.CronJob) string {
-	text := "for good"
-	if !ptr.Deref(c.Spec.Suspend, false) {
-		text = "until " + c.Spec.SuspendUntil.UTC().Format(time.RFC3339)
-	}
-	if by := c.Annotations[suspend.SuspendedByAnnotation]; by != "" {
-		text += ", by " + by
-	}
-	if reason := c.Annotations[suspend.SuspendReasonAnnotation]; reason != "" {
-		text += ": " + reason
-	}
-	return text
-}

@@ -211,7 +211,7 @@ func TestTheOverviewSaysWhyACronJobDoesNotRun(t *testing.T) {
 		ready("h", "True", v1.ReasonCompleted, "No tick is left"), ready("i", "True", v1.ReasonScheduled, ""),
 	)
 	for state, want := range map[string]map[string]string{
-		"suspended":   {"a": "for good, by ann: storage is moved", "b": "until 2027-01-15T07:30:00Z"},
+		"suspended":   {"a": "for good, by ann (storage is moved)", "b": "until 2027-01-15T07:30:00Z"},
 		"waiting":     {"c": "It is due, and has not started.", "g": "g-1 runs"},
 		"terminating": {"d": "It is being deleted"},
 		"broken":      {"e": "quota is exceeded"},

@@ -117,7 +117,7 @@ type group struct {
 func groupsOf(all []*v1.CronJob) map[string]group {
 	groups := map[string]group{}
 	for _, c := range all {
-		if IsIdle(c) {
+		if cronjobs.IsIdle(c) {
 			continue
 		}
 		key, delay := plan.SpecOf(&c.Spec).String(), plan.Jitter(c)
@@ -139,15 +139,10 @@ func groupsOf(all []*v1.CronJob) map[string]group {
 
 // addComing adds the ticks to come of a group, and the starts to come of ticks that have passed.
 func (w Window) addComing(minutes []minute, g group) {
-	ticks, err := cronjobs.Schedule(g.of)
-	if err != nil {
-		return
-	}
-	from := w.Now.Add(-slices.Max(slices.Collect(maps.Keys(g.delays))))
-	if until := g.of.Spec.SuspendUntil; until != nil && until.After(from) {
-		from = until.Time
-	}
-	for tick := range cronjobs.Between(ticks, from, w.Until) {
+	for tick := range cronjobs.Coming(g.of, w.Now.Add(-slices.Max(slices.Collect(maps.Keys(g.delays))))) {
+		if !tick.Before(w.Until) {
+			break
+		}
 		for delay, count := range g.delays {
 			if tick.After(w.Now) {
 				minutes[w.minute(tick)].ticks += count

@@ -130,20 +130,20 @@ func (w Window) entry(e history.Entry) (Mark, bool) {
 // coming returns the marks of the ticks to come, each up to when its Job starts, and how many these
 // are; more than maxTicks are one mark, and not counted further.
 func (w Window) coming(c *v1.CronJob) ([]Mark, int) {
-	ticks, err := cronjobs.Schedule(c)
-	if err != nil || IsIdle(c) {
-		return nil, 0
-	}
-	from := w.Now.Add(time.Nanosecond)
-	if until := c.Spec.SuspendUntil; until != nil && until.After(from) {
-		from = until.Time
-	}
 	var marks []Mark
+	var first time.Time
 	zone, delay := cronjobs.Zone(c), plan.Jitter(c)
-	for tick := range cronjobs.Between(ticks, from, w.Until) {
-		if len(marks) == maxTicks {
-			last, _ := ticks.Last(from, w.Until)
-			return []Mark{w.mark("coming", from, last, "More than %d ticks until %s", maxTicks, last.In(zone).Format(time.RFC3339))}, maxTicks
+	for tick := range cronjobs.Coming(c, w.Now) {
+		if !tick.Before(w.Until) {
+			break
+		}
+		switch len(marks) {
+		case 0:
+			first = tick
+		case maxTicks:
+			ticks, _ := cronjobs.Schedule(c) // it has some
+			last, _ := ticks.Last(first, w.Until)
+			return []Mark{w.mark("coming", first, last, "More than %d ticks until %s", maxTicks, last.In(zone).Format(time.RFC3339))}, maxTicks
 		}
 		title := "Tick " + tick.In(zone).Format(time.RFC3339)
 		if delay > 0 {

@@ -10,11 +10,6 @@ import (
 	"fmt"
 	"math"
 	"time"
-
-	"k8s.io/utils/ptr"
-
-	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
 // columns is how many parts the width has in which starts are counted. The beginning of a window is
@@ -131,9 +126,4 @@ func (w Window) clocks(zone *time.Location) []Mark {
 			"The clocks of %s go %s, to %s", zone, direction, end.Format("Mon 2006-01-02 15:04 -07:00")))
 		at = end
 	}
-}
-
-// IsIdle reports whether a CronJob starts nothing until somebody changes it.
-func IsIdle(c *v1.CronJob) bool {
-	return ptr.Deref(c.Spec.Suspend, false) || plan.IsStopped(c) || !c.DeletionTimestamp.IsZero()
 }
