@@ -40,10 +40,11 @@ const (
 
 	// WaitTime is how long a request waits for others to end before it is refused. It is longer
 	// than StallTime.
-	WaitTime = time.Second
+	WaitTime = 2500 * time.Millisecond
 
-	// StallTime is how long a body may pause.
-	StallTime = 750 * time.Millisecond
+	// StallTime is how long a body may pause. On a busy machine, the sender or this process may get
+	// no CPU for a second.
+	StallTime = 2 * time.Second
 
 	// BodyTime is how long a body may take.
 	BodyTime = 5 * time.Second

@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"tutorial.kubebuilder.io/project/internal/webhook/limit"
@@ -210,6 +211,11 @@ func TestAnAnswerThatNobodyReadsIsGivenUp(t *testing.T) {
 		require.Error(t, <-written)
 		assert.Equal(t, 2*limit.AnswerTime, time.Since(started), "the time counts from the begin of the answer")
 	})
+}
+
+func TestTheAPIServerClosesIdleConnectionsFirst(t *testing.T) {
+	transport := utilnet.SetTransportDefaults(&http.Transport{}) // as the API server has it for webhooks
+	assert.Greater(t, limit.IdleTime, transport.IdleConnTimeout)
 }
 
 // requireAnswered sends a whole request and requires an answer of a status within a time.

@@ -32,8 +32,10 @@ const (
 	// HeaderTime limits the time for the header, and for the handshake before it.
 	HeaderTime = 10 * time.Second
 
-	// idleTime is how long a connection may wait for the next request.
-	idleTime = 90 * time.Second
+	// IdleTime is how long a connection may wait for the next request. It is longer than in the API
+	// server, which closes its idle connections after 90 s. If this end closed first, it might do so
+	// while the next request is being sent, which would then fail.
+	IdleTime = 2 * time.Minute
 
 	// shutdownTime is how long requests in progress may take when the server stops.
 	shutdownTime = time.Minute
@@ -54,7 +56,7 @@ func (s *Server) Start(ctx context.Context) error {
 	server := &http.Server{
 		ErrorLog:    slog.NewLogLogger(logr.ToSlogHandler(log), slog.LevelInfo), // for failed handshakes, for example
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		Handler:     s.WebhookMux(), MaxHeaderBytes: MaxHeader, ReadHeaderTimeout: HeaderTime, IdleTimeout: idleTime,
+		Handler:     s.WebhookMux(), MaxHeaderBytes: MaxHeader, ReadHeaderTimeout: HeaderTime, IdleTimeout: IdleTime,
 	}
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
