@@ -154,12 +154,11 @@ func IsIdle(c *v1.CronJob) bool {
 	return ptr.Deref(c.Spec.Suspend, false) || plan.IsStopped(c) || !c.DeletionTimestamp.IsZero()
 }
 
-// Coming returns the ticks of a CronJob after an instant that will run unless somebody changes it.
-// If its schedule is invalid, there are none.
-func Coming(c *v1.CronJob, after time.Time) iter.Seq[time.Time] {
+// Coming returns those ticks of a CronJob, given what Schedule returns, that come after an instant
+// and will run unless somebody changes it.
+func Coming(c *v1.CronJob, ticks schedule.Ticks, after time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
-		ticks, err := Schedule(c)
-		if err != nil || IsIdle(c) {
+		if IsIdle(c) {
 			return
 		}
 		if until := c.Spec.SuspendUntil; until != nil && until.After(after) {

@@ -203,7 +203,8 @@ func (h *History) withHalts() []Entry {
 
 // addTicks appends the tick that waits, if there is one, and those to come.
 func (h *History) addTicks(c *v1.CronJob, coming int) {
-	if _, err := cronjobs.Schedule(c); err != nil {
+	ticks, err := cronjobs.Schedule(c)
+	if err != nil {
 		h.Problem = err.Error()
 		return
 	}
@@ -218,7 +219,7 @@ func (h *History) addTicks(c *v1.CronJob, coming int) {
 		}
 		h.Entries = append(h.Entries, tickEntry(Waiting, waiting.In(h.now.Location()), message))
 	}
-	for tick := range cronjobs.Coming(c, h.now) {
+	for tick := range cronjobs.Coming(c, ticks, h.now) {
 		if coming == 0 {
 			break
 		}

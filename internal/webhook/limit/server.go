@@ -40,7 +40,7 @@ const (
 
 	// WaitTime is how long a request waits for others to end before it is refused. It is longer
 	// than StallTime.
-	WaitTime = 2500 * time.Millisecond
+	WaitTime = StallTime + 500*time.Millisecond
 
 	// StallTime is how long a body may pause. On a busy machine, the sender or this process may get
 	// no CPU for a second.

@@ -176,6 +176,20 @@ func TestATaskThatIsInterruptedSaysSo(t *testing.T) {
 	assert.EqualError(t, tasks.Wait(), "interrupted")
 }
 
+func TestOnlySomeTasksAreRemembered(t *testing.T) {
+	end, started := make(chan struct{}), 0
+	close(end)
+	tasks := NewTasks(newPlugin(t, blocking(end, &started)))
+	for i := range maxTasks + 2 {
+		tasks.Start(t.Context(), fmt.Sprint(i), call(t, "run"))
+		assert.NoError(t, tasks.Wait())
+	}
+	_, ok := tasks.Find("0")
+	assert.False(t, ok)
+	_, ok = tasks.Find(fmt.Sprint(maxTasks + 1))
+	assert.True(t, ok)
+}
+
 func TestAnActThatWouldStartNoJobIsPointless(t *testing.T) {
 	const two = "2 ticks from a to b\njob.batch/c-1 created for a (server dry run)\njob.batch/c-2 created for b (server dry run)\n"
 	assert.Equal(t, []string{"c-1", "c-2"}, JobsIn(two))

@@ -7,11 +7,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
 	"sync"
+
+	"k8s.io/utils/lru"
 
 	"tutorial.kubebuilder.io/project/internal/cli/ui/feed"
 )
+
+// maxTasks is how many tasks are remembered: those that somebody looked at last.
+const maxTasks = 100
 
 // Task is an act that goes on, or has ended.
 type Task struct {
@@ -54,27 +58,19 @@ type Tasks struct {
 	plugin *Plugin
 
 	mu          sync.Mutex
-	all         []*Task // oldest first
+	all         *lru.Cache // by ID
 	interrupted []error
 	running     sync.WaitGroup
 }
 
 // NewTasks returns no tasks yet.
-func NewTasks(plugin *Plugin) *Tasks { return &Tasks{plugin: plugin} }
+func NewTasks(plugin *Plugin) *Tasks { return &Tasks{plugin: plugin, all: lru.New(maxTasks)} }
 
 // Find returns a task by its ID, and reports whether there is one.
 func (t *Tasks) Find(id string) (*Task, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.find(id)
-}
-
-func (t *Tasks) find(id string) (*Task, bool) {
-	i := slices.IndexFunc(t.all, func(task *Task) bool { return task.ID == id })
-	if i < 0 {
-		return nil, false
-	}
-	return t.all[i], true
+	known, _ := t.all.Get(id)
+	task, ok := known.(*Task)
+	return task, ok
 }
 
 // Start begins a task, which goes on until it has ended or the context does. It returns the one that
@@ -82,11 +78,11 @@ func (t *Tasks) find(id string) (*Task, bool) {
 func (t *Tasks) Start(ctx context.Context, id string, call Call) *Task {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if task, ok := t.find(id); ok {
+	if task, ok := t.Find(id); ok {
 		return task
 	}
 	task := &Task{ID: id, Call: call}
-	t.all = append(t.all, task)
+	t.all.Add(id, task)
 	t.running.Go(func() {
 		err := t.plugin.Do(ctx, call, task)
 		task.end(err)

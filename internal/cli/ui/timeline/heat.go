@@ -139,7 +139,12 @@ func groupsOf(all []*v1.CronJob) map[string]group {
 
 // addComing adds the ticks to come of a group, and the starts to come of ticks that have passed.
 func (w Window) addComing(minutes []minute, g group) {
-	for tick := range cronjobs.Coming(g.of, w.Now.Add(-slices.Max(slices.Collect(maps.Keys(g.delays))))) {
+	ticks, err := cronjobs.Schedule(g.of)
+	if err != nil {
+		return
+	}
+	from := w.Now.Add(-slices.Max(slices.Collect(maps.Keys(g.delays))))
+	for tick := range cronjobs.Coming(g.of, ticks, from) {
 		if !tick.Before(w.Until) {
 			break
 		}

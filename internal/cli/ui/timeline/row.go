@@ -5,6 +5,7 @@ package timeline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,10 +34,10 @@ type Row struct {
 
 // NewRow lays out the runs of a CronJob that are known, and its ticks to come.
 func NewRow(c *v1.CronJob, h history.History, w Window) Row {
-	row, counts, first := Row{Namespace: c.Namespace, Name: c.Name}, map[string]int{}, w.Now
+	row, counts, known := Row{Namespace: c.Namespace, Name: c.Name}, map[string]int{}, []time.Time{w.Now}
 	row.Marks = w.clocks(cronjobs.Zone(c))
 	for _, missed := range c.Status.Missed {
-		first = earlier(first, missed.First.Time)
+		known = append(known, missed.First.Time)
 		if missed.Last.Time.Before(w.From) {
 			continue
 		}
@@ -44,27 +45,20 @@ func NewRow(c *v1.CronJob, h history.History, w Window) Row {
 		counts["missed"] += int(missed.Count)
 	}
 	for _, entry := range h.Entries {
-		first = earlier(first, entry.At())
+		known = append(known, entry.At())
 		if mark, ok := w.entry(entry); ok {
 			row.Runs = append(row.Runs, mark)
 			counts[mark.Kind]++
 		}
 	}
 	row.Marks = append(row.Marks, w.merged(row.Runs)...)
-	if first.After(w.From) {
+	if first := slices.MinFunc(known, time.Time.Compare); first.After(w.From) {
 		row.Marks = append(row.Marks, w.mark(Unknown, w.From, first, "No record before %s", first.In(cronjobs.Zone(c)).Format(time.RFC3339)))
 	}
 	coming, count := w.coming(c)
 	row.Marks, counts["coming"] = append(row.Marks, coming...), count
 	row.Summary = summaryOf(counts)
 	return row
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // merged puts runs together that begin in the same column, so that none hides another.
@@ -130,10 +124,14 @@ func (w Window) entry(e history.Entry) (Mark, bool) {
 // coming returns the marks of the ticks to come, each up to when its Job starts, and how many these
 // are; more than maxTicks are one mark, and not counted further.
 func (w Window) coming(c *v1.CronJob) ([]Mark, int) {
+	ticks, err := cronjobs.Schedule(c)
+	if err != nil {
+		return nil, 0
+	}
 	var marks []Mark
 	var first time.Time
 	zone, delay := cronjobs.Zone(c), plan.Jitter(c)
-	for tick := range cronjobs.Coming(c, w.Now) {
+	for tick := range cronjobs.Coming(c, ticks, w.Now) {
 		if !tick.Before(w.Until) {
 			break
 		}
@@ -141,7 +139,6 @@ func (w Window) coming(c *v1.CronJob) ([]Mark, int) {
 		case 0:
 			first = tick
 		case maxTicks:
-			ticks, _ := cronjobs.Schedule(c) // it has some
 			last, _ := ticks.Last(first, w.Until)
 			return []Mark{w.mark("coming", first, last, "More than %d ticks until %s", maxTicks, last.In(zone).Format(time.RFC3339))}, maxTicks
 		}
