@@ -24,10 +24,6 @@ const (
 	// before is how long before the tick the measurement begins.
 	before = 5 * time.Second
 
-	// collecting is how long the API server may take to collect its garbage before that: with
-	// 20,000 CronJobs, it has some gigabytes.
-	collecting = 5 * time.Second
-
 	// timeLimit is how long after the last start is due a measurement ends in any case.
 	timeLimit = 3 * time.Minute
 
@@ -108,7 +104,13 @@ func (l load) lead(creating time.Duration) time.Duration {
 // ahead is how long before the tick a contender has to be ready: we still have to read the
 // CronJobs, and the API server to collect its garbage.
 func (l load) ahead() time.Duration {
-	return before + collecting + time.Duration(l.n)*500*time.Microsecond
+	return before + l.collecting() + time.Duration(l.n)*500*time.Microsecond
+}
+
+// collecting is how long the API server may take to collect its garbage. With 100,000 CronJobs it
+// has 15 GiB, for which ten seconds were not enough.
+func (l load) collecting() time.Duration {
+	return 5*time.Second + time.Duration(l.n)*200*time.Microsecond
 }
 
 // rounds is how often N CronJobs are due for each contender, at most: until its last two rounds
@@ -207,7 +209,7 @@ func (b *bench) tick(ctx context.Context, l load) (*results.Result, error) {
 
 // watchTick measures what a contender does from a tick on for which it is ready.
 func (b *bench) watchTick(ctx context.Context, l load, r *running, tick time.Time) (*results.Result, error) {
-	cronJobs, err := b.awaitTick(ctx, l.kind, tick)
+	cronJobs, err := b.awaitTick(ctx, l, tick)
 	if err != nil {
 		return nil, err
 	}
@@ -261,12 +263,12 @@ func (b *bench) addStatuses(ctx context.Context, l load, result *results.Result,
 
 // awaitTick waits until shortly before the tick, when all is ready for it, and returns the
 // CronJobs.
-func (b *bench) awaitTick(ctx context.Context, k kind, tick time.Time) ([]cronJob, error) {
-	cronJobs, err := b.cronJobs(ctx, k)
+func (b *bench) awaitTick(ctx context.Context, l load, tick time.Time) ([]cronJob, error) {
+	cronJobs, err := b.cronJobs(ctx, l.kind)
 	if err != nil {
 		return nil, err
 	}
-	if err := plane.SleepUntil(ctx, tick.Add(-before-collecting)); err != nil {
+	if err := plane.SleepUntil(ctx, tick.Add(-before-l.collecting())); err != nil {
 		return nil, err
 	}
 	if err := b.collectGarbage(ctx); err != nil {
