@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	startTimeout = time.Minute
-	stopTimeout  = time.Minute // an API server with 100,000 CronJobs takes more than 20 seconds
+	startTimeout = 60 * time.Second
+	stopTimeout  = 20 * time.Second
 	poll         = 100 * time.Millisecond
 	tailLines    = 20
 )
