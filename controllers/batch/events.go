@@ -47,9 +47,10 @@ func countRun(run v1.Run) {
 }
 
 // maxUnreported is how long before this process became the leader a row of status.missed may have
-// been written without its event: leaders may follow each other quickly, each with unwritten events
-// when it stops.
-const maxUnreported = 2 * time.Minute
+// been written without its event: while the API server fails, several leaders may follow each other,
+// each with unwritten events when it stops. A row that was reported before counts again in the
+// metrics, but as it is younger than namespaceWindow, no alert fires that did not before.
+const maxUnreported = 10 * time.Minute
 
 // reportMissed reports the missed ticks of the stored status that this process has not reported:
 // its own status write may have got no answer, or an earlier leader may have stopped before its
@@ -62,9 +63,10 @@ func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
 	r.reportRows(c, rows)
 }
 
-// reportRows reports the rows of missed ticks that this process has not reported.
+// reportRows reports the rows of missed ticks that this process has not reported, newest first: those
+// of before have most likely been reported by others.
 func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks) {
-	for _, row := range slices.Backward(r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows)) { // oldest first
+	for _, row := range r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows) {
 		missed := plan.MissedRow(row)
 		if !r.record(c, missed.Event()) {
 			continue // reported before: an older status was read since, without the newest row

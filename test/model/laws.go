@@ -617,7 +617,7 @@ func (j *judge) accountSpan(c *v1.CronJob, v *version, until int64, isOver bool)
 }
 
 // isUntold reports whether a status says that a tick was missed, and the process that wrote it ended
-// before its event was sent. The next one reports it only if it follows within two minutes.
+// before its event was sent. The next one reports it only if it follows within ten minutes.
 func (j *judge) isUntold(owner types.UID, tick int64) bool {
 	return slices.ContainsFunc(j.noted, func(r row) bool {
 		return r.owner == owner && r.first <= tick && tick <= r.last && r.count != j.process
