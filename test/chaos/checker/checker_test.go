@@ -833,6 +833,16 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.job(13, 10)
 			t.status(14, 10, 20)
 		}},
+		"S4: a tick runs whose backfilled Job a manager had that has ended": {tell: func(t *tale) {
+			t.backfills(11, 10)
+			knew := t.revision
+			t.removes(12, 10)
+			t.process("a-1", history.Ended, 12.5)
+			t.process("a-2", history.Started, 12.6)
+			t.asks(13, 10, func(c *history.Create) { c.Knew = knew })
+			t.job(13, 10)
+			t.status(14, 10, 20)
+		}},
 		"S12: a Job does not say of which tick it is": {want: []Law{Unlabelled}, tell: func(t *tale) {
 			t.asks(10.1, 10)
 			t.job(10.1, 10)

@@ -62,10 +62,11 @@ func (c *check) isUntold(s *timeline, run *run, revision int64) bool {
 }
 
 // isUnseen reports whether a user had backfilled a tick and deleted the Job before those who asked
-// for another one were told of it.
+// for another one were told of it, or whether a process that was told may have ended since.
 func (c *check) isUnseen(s *timeline, backfilled, other *run) bool {
+	knew := func(create *create) bool { return create.Knew >= backfilled.created }
 	return c.isUntold(s, backfilled, other.created) &&
-		!slices.ContainsFunc(other.creates, func(create *create) bool { return create.Knew >= backfilled.created })
+		(!slices.ContainsFunc(other.creates, knew) || c.hasEnded(backfilled.createdAt, other.createdAt))
 }
 
 // isForgotten reports whether nobody could know of a run any more at an instant, at which its tick
@@ -80,10 +81,14 @@ func (c *check) isForgotten(s *timeline, run *run, by time.Time) bool {
 		}
 	}
 	asked = asked.Add(-c.slow(slack)) // a request may be on its way when its process is frozen
-	ended := func(end time.Time) bool { return end.After(asked) && end.Before(by.Add(c.slow(lastWords))) }
 	answered := func(create *create) bool { return create.Code == http.StatusCreated }
-	isUnknown := slices.ContainsFunc(c.ends, ended) || !slices.ContainsFunc(run.creates, answered)
+	isUnknown := c.hasEnded(asked, by.Add(c.slow(lastWords))) || !slices.ContainsFunc(run.creates, answered)
 	return c.isUntold(s, run, run.deleted) && isUnknown
+}
+
+// hasEnded reports whether a process ended, or was frozen, between two instants.
+func (c *check) hasEnded(from, to time.Time) bool {
+	return slices.ContainsFunc(c.ends, func(end time.Time) bool { return end.After(from) && end.Before(to) })
 }
 
 func (c *check) label(s *timeline, run *run) {

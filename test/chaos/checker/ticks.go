@@ -233,9 +233,7 @@ const lastWords = 5 * time.Second
 // says that was written at an instant.
 func (c *check) died(written time.Time) bool {
 	lastWords := c.slow(lastWords)
-	return slices.ContainsFunc(c.ends, func(end time.Time) bool {
-		return end.After(written.Add(-lastWords)) && end.Before(written.Add(lastWords))
-	})
+	return c.hasEnded(written.Add(-lastWords), written.Add(lastWords))
 }
 
 // wasOut reports whether an outage may have delayed the events of a status.
