@@ -26,7 +26,8 @@ func (s *Site) rotateCerts(ctx context.Context) error {
 	if err := s.inject(ctx, certificate); err != nil {
 		return fmt.Errorf("injecting the authority: %w", err)
 	}
-	// As the kubelet does it, the directory is a link, so that its files change at once.
+	// As the kubelet does it, the directory is a link, so that its files change at once, and the one
+	// that it led to before is removed, which those who watch the files are told of.
 	s.rotations++
 	dir := fmt.Sprintf("%s-%d", s.certDir, s.rotations)
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -40,7 +41,10 @@ func (s *Site) rotateCerts(ctx context.Context) error {
 	if err := os.Symlink(dir, dir+".link"); err != nil {
 		return err
 	}
-	return os.Rename(dir+".link", s.certDir)
+	if err := os.Rename(dir+".link", s.certDir); err != nil {
+		return err
+	}
+	return os.RemoveAll(fmt.Sprintf("%s-%d", s.certDir, s.rotations-1))
 }
 
 // trusting are what names the authority of the webhooks, and where.
