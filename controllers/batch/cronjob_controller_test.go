@@ -218,7 +218,11 @@ func (r *fakeRecorder) Record(e eventrecorder.Event) bool {
 		return false
 	}
 	r.recorded[identity] = true
-	r.texts = append(r.texts, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Note))
+	text := fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Note)
+	if e.MayExist {
+		text += " (may exist)"
+	}
+	r.texts = append(r.texts, text)
 	return true
 }
 

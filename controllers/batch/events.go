@@ -68,7 +68,9 @@ func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
 func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks) {
 	for _, row := range r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows) {
 		missed := plan.MissedRow(row)
-		if !r.record(c, missed.Event()) {
+		event := eventOf(c, missed.Event())
+		event.MayExist = row.Time.Time.Before(r.leadingSince)
+		if !r.Recorder.Record(event) {
 			continue // reported before: an older status was read since, without the newest row
 		}
 		missedTicks.WithLabelValues(string(missed.Reason)).Add(float64(missed.Count))
@@ -84,11 +86,16 @@ func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks) {
 // record writes an event about a CronJob in the background, and reports whether it is the first
 // time.
 func (r *CronJobReconciler) record(c *v1.CronJob, event plan.Event) bool {
-	written := eventrecorder.Event{
+	return r.Recorder.Record(eventOf(c, event))
+}
+
+// eventOf returns an event about a CronJob as it is recorded.
+func eventOf(c *v1.CronJob, event plan.Event) eventrecorder.Event {
+	recorded := eventrecorder.Event{
 		Regarding: c, Type: event.Type, Reason: event.Reason, Action: event.Action, Note: event.Note, Key: event.Key,
 	}
 	if event.Related != nil {
-		written.Related = event.Related
+		recorded.Related = event.Related
 	}
-	return r.Recorder.Record(written)
+	return recorded
 }

@@ -54,7 +54,7 @@ const (
 type lane struct {
 	namespace string
 	number    uint64
-	isWarning bool
+	isWarning bool // and is new
 }
 
 // queueOf returns the queue of the lanes like this one. Warnings have workers of their own, as

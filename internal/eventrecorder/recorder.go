@@ -68,6 +68,10 @@ type Event struct {
 
 	// Key distinguishes events with the same reason and object: the UID of a Job, or a tick.
 	Key string
+
+	// MayExist says that another process has most likely written the event. So it waits as normal
+	// events do, even if it is a warning: there may be thousands when a process begins to lead.
+	MayExist bool
 }
 
 // Recorder writes events in the background. New returns one.
@@ -160,7 +164,7 @@ func (r *Recorder) Record(e Event) bool {
 		ctrl.Log.Error(err, "Could not make an event", "reason", e.Reason)
 		return true
 	}
-	r.enqueue(lane{event.Namespace, sum % lanesPerNamespace, e.Type == corev1.EventTypeWarning}, event)
+	r.enqueue(lane{event.Namespace, sum % lanesPerNamespace, e.Type == corev1.EventTypeWarning && !e.MayExist}, event)
 	return true
 }
 

@@ -469,18 +469,22 @@ func TestEventsWaitForMoreUrgentWritesButNotForever(t *testing.T) {
 	assert.Len(t, stored(t, object), 2)
 }
 
-func TestWarningsWaitForNothing(t *testing.T) {
+func TestNewWarningsWaitForNothing(t *testing.T) {
 	recorder, _ := newRecorder(t, none, YieldTo(func() bool { return true }))
 	object := newObject(t)
-	for i := range workers * lanesPerNamespace {
-		recorder.Record(eventAbout(object, fmt.Sprint("waits ", i)))
-	}
 	warning := eventAbout(object, "is told")
 	warning.Type = corev1.EventTypeWarning
+	for i := range workers * lanesPerNamespace {
+		recorder.Record(eventAbout(object, fmt.Sprint("waits ", i)))
+		old := eventAbout(object, fmt.Sprint("of others ", i))
+		old.Type, old.MayExist = corev1.EventTypeWarning, true
+		recorder.Record(old)
+	}
 	recorder.Start()
 	recorder.Record(warning)
 	require.Eventually(t, func() bool { return len(stored(t, object)) > 0 }, time.Minute, time.Millisecond)
-	assert.Equal(t, corev1.EventTypeWarning, stored(t, object)[0].Type)
+	assert.Len(t, stored(t, object), 1)
+	assert.Equal(t, warning.Note, stored(t, object)[0].Note)
 	recorder.cancel() // the others would wait for a minute
 	recorder.Stop()
 }
