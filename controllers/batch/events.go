@@ -49,7 +49,7 @@ func countRun(run v1.Run) {
 // maxUnreported is how long before this process became the leader a row of status.missed may have
 // been written without its event: while the API server fails, several leaders may follow each other,
 // each with unwritten events when it stops. A row that was reported before counts again in the
-// metrics, but as it is younger than namespaceWindow, no alert fires that did not before.
+// metrics. It is younger than namespaceWindow, so its namespace counted anyway.
 const maxUnreported = 10 * time.Minute
 
 // reportMissed reports the missed ticks of the stored status that this process has not reported:
