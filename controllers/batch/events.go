@@ -47,9 +47,9 @@ func countRun(run v1.Run) {
 }
 
 // maxUnreported is how long before this process became the leader a row of status.missed may have
-// been written without its event: while the API server fails, several leaders may follow each other,
-// each with unwritten events when it stops. A row that was reported before counts again in the
-// metrics. It is younger than namespaceWindow, so its namespace counted anyway.
+// been written without its event: while the API server fails, several leaders may follow one
+// another, each with unwritten events when it stops. A row that was reported before counts again in
+// the metrics. It is younger than namespaceWindow, so its namespace counted anyway.
 const maxUnreported = 10 * time.Minute
 
 // reportMissed reports the missed ticks of the stored status that this process has not reported:
@@ -63,8 +63,8 @@ func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
 	r.reportRows(c, rows)
 }
 
-// reportRows reports the rows of missed ticks that this process has not reported, newest first: those
-// of before have most likely been reported by others.
+// reportRows reports the rows of missed ticks that this process has not reported, newest first:
+// others have most likely reported the older ones.
 func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks) {
 	for _, row := range r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows) {
 		missed := plan.MissedRow(row)

@@ -894,6 +894,9 @@ func TestS2ANewLeaderReportsWhatThoseBeforeHaveWrittenLast(t *testing.T) {
 	s.reconcile()
 	s.awaitCached()
 	require.Len(t, s.stored().Status.Missed, 1)
+	found := s.events()
+	require.Len(t, found, 1)
+	assert.NotContains(t, found[0], "(may exist)")
 	for name, tc := range map[string]struct {
 		after time.Duration
 		want  int

@@ -52,15 +52,15 @@ const (
 // lane is a queue of events of one namespace, which are written one after another. After a
 // transient error the whole lane waits for the retry, and its worker serves other lanes.
 type lane struct {
-	namespace string
-	number    uint64
-	isWarning bool // and is new
+	namespace    string
+	number       uint64
+	isNewWarning bool
 }
 
-// queueOf returns the queue of the lanes like this one. Warnings have workers of their own, as
+// queueOf returns the queue of the lanes like this one. New warnings have workers of their own, as
 // normal events keep theirs waiting.
 func (r *Recorder) queueOf(l lane) workqueue.TypedRateLimitingInterface[lane] {
-	if l.isWarning {
+	if l.isNewWarning {
 		return r.warnings
 	}
 	return r.normal
@@ -146,7 +146,7 @@ func (r *Recorder) work(queue workqueue.TypedRateLimitingInterface[lane]) {
 // after a transient error.
 func (r *Recorder) writeFirst(l lane) {
 	event, queue := r.first(l), r.queueOf(l)
-	if !l.isWarning {
+	if !l.isNewWarning {
 		r.yield(event)
 	}
 	err := r.create(event)

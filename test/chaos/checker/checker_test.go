@@ -839,7 +839,7 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.removes(12, 10)
 			t.process("a-1", history.Ended, 12.5)
 			t.process("a-2", history.Started, 12.6)
-			t.asks(13, 10, func(c *history.Create) { c.Knew = knew })
+			t.asks(13, 10, func(c *history.Create) { c.Knew, c.Manager = knew, "a-2" })
 			t.job(13, 10)
 			t.status(14, 10, 20)
 		}},

@@ -136,7 +136,7 @@ func (c *check) isSteady(s *timeline, span span, tick time.Time) bool {
 		return false
 	}
 	struck := func(at time.Time) bool { return at.After(settled) && at.Before(by) }
-	return !slices.ContainsFunc(c.struck[s.name], struck) && !slices.ContainsFunc(c.ends, struck) && c.othersRun(tick, by, span.revision)
+	return !slices.ContainsFunc(c.struck[s.name], struck) && !c.hasEnded(settled, by) && c.othersRun(tick, by, span.revision)
 }
 
 // versionAt returns the version that was stored at an instant; nil if there was none.

@@ -225,8 +225,7 @@ func (c *check) isCalm(tick time.Time) bool {
 	return ok && tick.After(from)
 }
 
-// lastWords is how long after a status an event about it may still be on its way: behind those that
-// a new leader sends again.
+// lastWords is how long after a status an event about it may still be on its way.
 const lastWords = 5 * time.Second
 
 // died reports whether a process ended, or was frozen, when it may have had to report what a status
