@@ -110,7 +110,7 @@ func (r *CronJobReconciler) reconcile(ctx context.Context, key types.NamespacedN
 	case done.IsTerminating:
 		return r.requeue(look, result, false), nil // the namespace is being deleted: no status, no events
 	case shouldDeferStatus(look, result):
-		return deferred, nil
+		return deferred(look, result), nil
 	}
 	written := !in.Uncertain && r.writeStatus(ctx, look, result.Status) // else a Job may exist that the status would lack
 	known.conclude(result, written)

@@ -18,13 +18,11 @@ import (
 
 // The priorities in the work queue are the seconds for which an item has been due: see
 // internal/fairqueue.
-const (
-	// tickPriority is that of a CronJob whose tick comes due now.
-	tickPriority = 0
+// tickPriority is that of a CronJob whose tick comes due now.
+const tickPriority = 0
 
-	// deferredPriority is that of a CronJob with a deferred status.
-	deferredPriority = -10
-)
+// maxDeferral is for how long a deferred status lets all ticks go first that come due meanwhile.
+const maxDeferral = 10 * time.Minute
 
 // nearTick is how near the next tick may be at most for the status not to be deferred. Most
 // schedules that are due together have ticks a minute or more apart.
@@ -38,11 +36,23 @@ func shouldDeferStatus(look *lookup, result plan.Result) bool {
 	return result.CanDefer && len(look.failed) == 0 && (result.WakeAt.IsZero() || result.WakeAt.Sub(look.now) >= nearTick)
 }
 
-// deferred is the outcome of a reconcile that has deferred its status.
-var deferred = ctrl.Result{RequeueAfter: time.Nanosecond, Priority: new(deferredPriority)}
+// deferredDelay marks the outcome of a reconcile that has deferred its status. All other delays are
+// longer.
+const deferredDelay = time.Nanosecond
+
+// deferred returns the outcome of a reconcile that has deferred its status, which is due just after
+// the next tick of its own CronJob, or after maxDeferral if that is earlier. It is written before, as
+// soon as nothing else is due.
+func deferred(look *lookup, result plan.Result) ctrl.Result {
+	wait := maxDeferral
+	if !result.WakeAt.IsZero() {
+		wait = min(wait, result.WakeAt.Sub(look.now))
+	}
+	return ctrl.Result{RequeueAfter: deferredDelay, Priority: new(tickPriority - int(wait/time.Second) - 1)}
+}
 
 // isDeferred reports whether a reconcile has deferred its status.
-func isDeferred(outcome ctrl.Result) bool { return outcome == deferred }
+func isDeferred(outcome ctrl.Result) bool { return outcome.RequeueAfter == deferredDelay }
 
 // HasDeferredStatuses reports whether statuses wait to be written, for which events should wait.
 func (r *CronJobReconciler) HasDeferredStatuses() bool { return r.memory.hasDeferred() }

@@ -1058,6 +1058,21 @@ func TestAStatusIsNotDeferredWhenTheNextTickIsNear(t *testing.T) {
 	}
 }
 
+func TestADeferredStatusIsDueAfterTheTicksOfOthersAndNotLongAfterItsOwnNext(t *testing.T) {
+	for schedule, wait := range map[string]time.Duration{"@every 40s": 40 * time.Second, "@every 5m": 5 * time.Minute, "@every 24h": maxDeferral} {
+		t.Run(schedule, func(t *testing.T) {
+			s := newStage(t, every().Schedule(schedule))
+			s.toNextTick()
+			result, err := s.reconcileOnce()
+			require.NoError(t, err)
+			require.True(t, isDeferred(result))
+			due := time.Duration(tickPriority-*result.Priority) * time.Second
+			assert.Greater(t, due, wait-time.Second)
+			assert.LessOrEqual(t, due, wait+time.Second)
+		})
+	}
+}
+
 func TestS14ATickWhoseNameIsTakenHoldsUpNoneThatCatchUpWhileTheStatusIsRefused(t *testing.T) {
 	s := newStage(t, every().CatchUp(3).History(100, 100))
 	first := s.stored().Status.NextScheduleTime.Time
