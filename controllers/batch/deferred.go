@@ -16,24 +16,31 @@ import (
 // is kept in memory, so that it is not started again. After a crash, the next leader finds its Job.
 // Events come last: the next run depends on the status, and on no event.
 
-// The priorities in the work queue are the seconds for which an item has been due: see
-// internal/fairqueue.
-// tickPriority is that of a CronJob whose tick comes due now.
+// tickPriority is that of a CronJob whose tick comes due now. The priorities in the work queue are the
+// seconds for which an item has been due: see internal/fairqueue.
 const tickPriority = 0
-
-// maxDeferral is for how long a deferred status lets all ticks go first that come due meanwhile.
-const maxDeferral = 10 * time.Minute
 
 // nearTick is how near the next tick may be at most for the status not to be deferred. Most
 // schedules that are due together have ticks a minute or more apart.
 const nearTick = 30 * time.Second
+
+// maxDeferral is for how long a deferred status lets all ticks go first that come due meanwhile.
+const maxDeferral = 10 * time.Minute
+
+// deferral returns for how long a status may wait: until its CronJob's next tick, or for maxDeferral.
+func deferral(look *lookup, result plan.Result) time.Duration {
+	if result.WakeAt.IsZero() {
+		return maxDeferral
+	}
+	return min(maxDeferral, result.WakeAt.Sub(look.now))
+}
 
 // shouldDeferStatus reports whether the status and the events of a plan can wait for the Jobs of
 // other CronJobs. Only those of a start can, and only once, so that the status does not fall behind
 // for good in a cluster too busy for its ticks. They can't if the next tick is near, because it
 // would have to wait for them.
 func shouldDeferStatus(look *lookup, result plan.Result) bool {
-	return result.CanDefer && len(look.failed) == 0 && (result.WakeAt.IsZero() || result.WakeAt.Sub(look.now) >= nearTick)
+	return result.CanDefer && len(look.failed) == 0 && deferral(look, result) >= nearTick
 }
 
 // deferredDelay marks the outcome of a reconcile that has deferred its status. All other delays are
@@ -41,14 +48,10 @@ func shouldDeferStatus(look *lookup, result plan.Result) bool {
 const deferredDelay = time.Nanosecond
 
 // deferred returns the outcome of a reconcile that has deferred its status, which is due just after
-// the next tick of its own CronJob, or after maxDeferral if that is earlier. It is written before, as
-// soon as nothing else is due.
+// its deferral. It is written earlier, as soon as nothing else is due.
 func deferred(look *lookup, result plan.Result) ctrl.Result {
-	wait := maxDeferral
-	if !result.WakeAt.IsZero() {
-		wait = min(wait, result.WakeAt.Sub(look.now))
-	}
-	return ctrl.Result{RequeueAfter: deferredDelay, Priority: new(tickPriority - int(wait/time.Second) - 1)}
+	due := int(deferral(look, result)/time.Second) + 1
+	return ctrl.Result{RequeueAfter: deferredDelay, Priority: new(tickPriority - due)}
 }
 
 // isDeferred reports whether a reconcile has deferred its status.
