@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -327,6 +328,7 @@ func judge(result *results.Result, starts []start, cronJobs []cronJob, ticks map
 		dueAt = append(dueAt, at)
 	}
 	var delays []time.Duration
+	worst := map[time.Time]time.Duration{}
 	for _, start := range starts {
 		due, ours := dues[start.owner]
 		if !ours || !start.scheduledAt.Equal(due.tick) {
@@ -337,7 +339,9 @@ func judge(result *results.Result, starts []start, cronJobs []cronJob, ticks map
 		if runs[start.owner] > 1 {
 			result.Wrong["Jobs too many for a tick"]++
 		} else {
-			delays = append(delays, start.seen.Sub(due.at))
+			delay := start.seen.Sub(due.at)
+			delays = append(delays, delay)
+			worst[due.tick] = max(worst[due.tick], delay)
 			startedAt = append(startedAt, start.seen)
 		}
 		if start.seen.Before(due.at) || start.created.Before(due.at) {
@@ -350,6 +354,10 @@ func judge(result *results.Result, starts []start, cronJobs []cronJob, ticks map
 	}
 	result.Values["duePeak"], result.Values["startPeak"] = peakPerSecond(dueAt), peakPerSecond(startedAt)
 	result.Quantiles(delays, len(ticks))
+	for _, tick := range slices.SortedFunc(maps.Keys(worst), time.Time.Compare) {
+		plane.Logf("%s: of those due at %s, the last started %.1fs later",
+			result.Of, tick.UTC().Format(time.TimeOnly), worst[tick].Seconds())
+	}
 }
 
 // peakPerSecond returns how many instants lie within the same second of the clock, at most.
