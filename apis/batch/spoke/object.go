@@ -6,11 +6,14 @@ package spoke
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 )
 
@@ -21,42 +24,41 @@ type members []member
 
 type member struct{ name, value string }
 
-// split splits JSON that is valid, and reports whether it starts with this bracket.
-func split(raw string, open byte) (all members, ok bool) {
-	if raw == "" || raw[0] != open {
+// decoders are reused, because a new one costs as much as splitting a small object.
+var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(strings.NewReader("")) }}
+
+// split splits JSON, and reports whether it is valid and starts with this bracket. It accepts what
+// the API server's decoder accepts.
+func split(raw string, open jsontext.Kind) (all members, ok bool) {
+	decoder := decoders.Get().(*jsontext.Decoder)
+	defer decoders.Put(decoder)
+	decoder.Reset(strings.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if start, err := decoder.ReadToken(); err != nil || start.Kind() != open {
 		return nil, false
 	}
-	all = make(members, 0, 12)
+	next := func() string {
+		value, err := decoder.ReadValue()
+		ok = ok && err == nil
+		end := int(decoder.InputOffset())
+		return raw[end-len(value) : end]
+	}
+	all, ok = make(members, 0, 12), true
 	if open == '[' { // it may be long
 		all = make(members, 0, 1+strings.Count(raw, ","))
 	}
-	name, depth, start := "", 0, 1
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; c {
-		case '"':
-			for i++; raw[i] != '"'; i++ {
-				if raw[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			depth++
-		case ':', ',', '}', ']':
-			if part := strings.TrimSpace(raw[start:i]); depth == 1 && c == ':' {
-				if name, start = part, i+1; strings.Contains(part, `\\`) {
-					name = encode(textOf(part)) // all that needs no escape has none
-				}
-			} else if depth == 1 {
-				if start = i + 1; part != "" {
-					all = append(all, member{name, part})
-				}
-			}
-			if c == '}' || c == ']' {
-				depth--
+	for ok && decoder.PeekKind() != open+2 { // the closing bracket, in ASCII
+		m := member{}
+		if open == '{' {
+			if m.name = next(); strings.Contains(m.name, `\\`) {
+				m.name = encode(textOf(m.name)) // all that needs no escape has none
 			}
 		}
+		m.value = next()
+		all = append(all, m)
 	}
-	return all, true
+	_, err := decoder.ReadToken()
+	_, end := decoder.ReadToken()
+	return all, ok && err == nil && end == io.EOF
 }
 
 // isNamed reports whether a member has a name. None has the empty one.
@@ -99,13 +101,14 @@ func (m members) object() string {
 }
 
 // textOf returns a value if it is a string; "" if it is not.
-func textOf(value string) (text string) {
+func textOf(value string) string {
 	if value == "" || value[0] != '"' {
 		return ""
 	}
 	if strings.IndexByte(value, '\\') < 0 && utf8.ValidString(value) { // it costs less
 		return value[1 : len(value)-1]
 	}
+	var text string
 	_ = json.Unmarshal([]byte(value), &text)
 	return text
 }
@@ -152,10 +155,7 @@ type object struct {
 
 // takeApart splits an object into those parts.
 func takeApart(raw []byte) (*object, error) {
-	top, isObject := members(nil), json.Valid(raw)
-	if isObject {
-		top, isObject = split(strings.TrimSpace(string(raw)), '{')
-	}
+	top, isObject := split(string(raw), '{')
 	if !isObject {
 		return nil, errors.New("reading the object: it is no JSON object")
 	}

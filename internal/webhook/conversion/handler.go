@@ -13,6 +13,8 @@ import (
 	"io"
 	"net/http"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -48,9 +50,9 @@ type review struct {
 }
 
 type request struct {
-	UID               types.UID         `json:"uid"`
-	DesiredAPIVersion string            `json:"desiredAPIVersion"`
-	Objects           []json.RawMessage `json:"objects"`
+	UID               types.UID        `json:"uid"`
+	DesiredAPIVersion string           `json:"desiredAPIVersion"`
+	Objects           []jsontext.Value `json:"objects"`
 }
 
 // ServeHTTP answers one review. A body that is not a review gets a client error. A review always
@@ -83,6 +85,10 @@ const maxMessage = 1 << 10
 // is the longest body that the server accepts.
 const maxPreallocation = 8 << 20
 
+// lenient has all accepted that encoding/json accepts, which is slower.
+var lenient = jsonv2.JoinOptions(
+	jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsonv2.MatchCaseInsensitiveNames(true))
+
 func readReview(r *http.Request) (*review, error) {
 	var body bytes.Buffer
 	body.Grow(int(min(max(r.ContentLength, 0), maxPreallocation)) + bytes.MinRead) // ReadFrom needs MinRead bytes to find the end
@@ -90,7 +96,7 @@ func readReview(r *http.Request) (*review, error) {
 		return nil, fmt.Errorf("reading the ConversionReview: %w", err)
 	}
 	asked := &review{}
-	if err := json.Unmarshal(body.Bytes(), asked); err != nil {
+	if err := jsonv2.Unmarshal(body.Bytes(), asked, lenient); err != nil {
 		return nil, fmt.Errorf("reading the ConversionReview: %w", err)
 	}
 	if asked.Request == nil {

@@ -117,8 +117,8 @@ func TestAReviewOfNothingIsAnswered(t *testing.T) {
 
 func TestWhatIsNoReviewIsAClientError(t *testing.T) {
 	for body, want := range map[string]string{
-		"":                        "reading the ConversionReview: unexpected end of JSON input",
-		twoObjects[:100]:          "reading the ConversionReview: unexpected end of JSON input",
+		"":                        "reading the ConversionReview: jsontext: unexpected EOF",
+		twoObjects[:100]:          `reading the ConversionReview: jsontext: unexpected EOF within "/request" after offset 100`,
 		"[]":                      "reading the ConversionReview",
 		"{}":                      "the ConversionReview has no request",
 		`{"request":"x"}`:         "reading the ConversionReview",
