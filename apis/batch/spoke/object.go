@@ -58,7 +58,7 @@ func split(raw string, open jsontext.Kind) (all members, ok bool) {
 	}
 	_, err := decoder.ReadToken()
 	_, end := decoder.ReadToken()
-	return all, ok && err == nil && end == io.EOF
+	return all, ok && err == nil && errors.Is(end, io.EOF)
 }
 
 // isNamed reports whether a member has a name. None has the empty one.
@@ -212,9 +212,12 @@ func (o *object) assemble(apiVersion string) []byte {
 // show sets a member of the status. An empty value removes it, and the status if nothing else is in
 // it. So a status that is {} stays so: it would come back as none.
 func (o *object) show(name, value string) {
+	if name == "" {
+		return
+	}
 	raw := o.top.get("status")
 	status, _ := split(raw, '{')
-	if name == "" || value == status.get(name) || value != "" && raw != "" && len(status) == 0 {
+	if value == status.get(name) || value != "" && raw != "" && len(status) == 0 {
 		return
 	}
 	status.set(name, value)
