@@ -224,9 +224,9 @@ var strangeBodies = map[string]map[string]struct {
 	wantAnswer string
 }{
 	"/convert": {
-		"cut off":              {reviewOf(1, "1")[:100], http.StatusBadRequest, "reading the ConversionReview: unexpected end of JSON input"},
-		"no JSON":              {"\x00\xff\x1f\x8b", http.StatusBadRequest, "reading the ConversionReview: invalid character"},
-		"of another type":      {`{"request":{"uid":5}}`, http.StatusBadRequest, "cannot unmarshal number"},
+		"cut off":              {reviewOf(1, "1")[:100], http.StatusBadRequest, "reading the ConversionReview: jsontext: unexpected EOF"},
+		"no JSON":              {"\x00\xff\x1f\x8b", http.StatusBadRequest, "reading the ConversionReview: jsontext: invalid character"},
+		"of another type":      {`{"request":{"uid":5}}`, http.StatusBadRequest, "cannot unmarshal JSON number into Go types.UID within \"/request/uid\""},
 		"nested deeply":        {reviewOf(1, nested(9_000)), http.StatusOK, `"status":"Success"`},
 		"nested too deeply":    {reviewOf(1, nested(1_000_000)), http.StatusBadRequest, "exceeded max depth"},
 		"10,000 objects":       {reviewOf(10_000, "1"), http.StatusOK, `"status":"Success"`},

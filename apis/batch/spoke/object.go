@@ -6,11 +6,9 @@ package spoke
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,41 +22,42 @@ type members []member
 
 type member struct{ name, value string }
 
-// decoders are reused, because a new one costs as much as splitting a small object.
-var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(strings.NewReader("")) }}
-
-// split splits JSON, and reports whether it is valid and starts with this bracket. It accepts what
-// the API server's decoder accepts.
-func split(raw string, open jsontext.Kind) (all members, ok bool) {
-	decoder := decoders.Get().(*jsontext.Decoder)
-	defer decoders.Put(decoder)
-	decoder.Reset(strings.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if start, err := decoder.ReadToken(); err != nil || start.Kind() != open {
+// split splits JSON that is valid, and reports whether it starts with this bracket.
+func split(raw string, open byte) (all members, ok bool) {
+	if raw == "" || raw[0] != open {
 		return nil, false
 	}
-	next := func() string {
-		value, err := decoder.ReadValue()
-		ok = ok && err == nil
-		end := int(decoder.InputOffset())
-		return raw[end-len(value) : end]
-	}
-	all, ok = make(members, 0, 12), true
+	all = make(members, 0, 12)
 	if open == '[' { // it may be long
 		all = make(members, 0, 1+strings.Count(raw, ","))
 	}
-	for ok && decoder.PeekKind() != open+2 { // the closing bracket, in ASCII
-		m := member{}
-		if open == '{' {
-			if m.name = next(); strings.Contains(m.name, `\\`) {
-				m.name = encode(textOf(m.name)) // all that needs no escape has none
+	name, depth, start := "", 0, 1
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; c {
+		case '"':
+			for i++; raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+		case ':', ',', '}', ']':
+			if part := strings.TrimSpace(raw[start:i]); depth == 1 && c == ':' {
+				if name, start = part, i+1; strings.Contains(part, `\\`) {
+					name = encode(textOf(part)) // all that needs no escape has none
+				}
+			} else if depth == 1 {
+				if start = i + 1; part != "" {
+					all = append(all, member{name, part})
+				}
+			}
+			if c == '}' || c == ']' {
+				depth--
 			}
 		}
-		m.value = next()
-		all = append(all, m)
 	}
-	_, err := decoder.ReadToken()
-	_, end := decoder.ReadToken()
-	return all, ok && err == nil && errors.Is(end, io.EOF)
+	return all, true
 }
 
 // isNamed reports whether a member has a name. None has the empty one.
@@ -153,9 +152,15 @@ type object struct {
 	annotations         map[string]string
 }
 
+// What encoding/json accepts is accepted, which takes several times as long to see it.
+var anyNames, anyText = jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)
+
 // takeApart splits an object into those parts.
 func takeApart(raw []byte) (*object, error) {
-	top, isObject := split(string(raw), '{')
+	top, isObject := members(nil), jsontext.Value(raw).IsValid(anyNames, anyText)
+	if isObject {
+		top, isObject = split(strings.TrimSpace(string(raw)), '{')
+	}
 	if !isObject {
 		return nil, errors.New("reading the object: it is no JSON object")
 	}
