@@ -354,9 +354,15 @@ func judge(result *results.Result, starts []start, cronJobs []cronJob, ticks map
 	}
 	result.Values["duePeak"], result.Values["startPeak"] = peakPerSecond(dueAt), peakPerSecond(startedAt)
 	result.Quantiles(delays, len(ticks))
+	if len(worst) > 1 {
+		logWorst(result.Of, worst)
+	}
+}
+
+// logWorst logs the longest delay of each tick, which the quantiles of several don't tell.
+func logWorst(of string, worst map[time.Time]time.Duration) {
 	for _, tick := range slices.SortedFunc(maps.Keys(worst), time.Time.Compare) {
-		plane.Logf("%s: of those due at %s, the last started %.1fs later",
-			result.Of, tick.UTC().Format(time.TimeOnly), worst[tick].Seconds())
+		plane.Logf("%s: of those due at %s, the last started %.1fs later", of, tick.UTC().Format(time.TimeOnly), worst[tick].Seconds())
 	}
 }
 

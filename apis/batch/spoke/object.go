@@ -152,7 +152,7 @@ type object struct {
 	annotations         map[string]string
 }
 
-// What encoding/json accepts is accepted, which takes several times as long to see it.
+// With these options, jsontext accepts what encoding/json does, in less time.
 var anyNames, anyText = jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)
 
 // takeApart splits an object into those parts.
