@@ -4,12 +4,16 @@
 package informer
 
 import (
-	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	kjson "sigs.k8s.io/json"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -40,88 +44,100 @@ func TrimAnnotations(annotations map[string]string, others ...string) map[string
 	return rest
 }
 
-// negotiated is a serializer with tolerant decoders.
-type negotiated struct{ runtime.NegotiatedSerializer }
+// lenient has the fast decoder accept what the API server's does.
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// DecoderToVersion returns a tolerantDecoder.
-func (n negotiated) DecoderToVersion(decoder runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
-	return tolerantDecoder{n.NegotiatedSerializer.DecoderToVersion(decoder, version)}
-}
-
-// tolerantDecoder wraps a decoder. Of a CronJob that this fails on it decodes what it can.
-type tolerantDecoder struct{ runtime.Decoder }
-
-// Decode decodes an object.
-func (d tolerantDecoder) Decode(
-	data []byte, defaults *schema.GroupVersionKind, into runtime.Object,
-) (runtime.Object, *schema.GroupVersionKind, error) {
-	object, kind, err := d.Decoder.Decode(data, defaults, into)
-	switch {
-	case err != nil && kind != nil && kind.Kind == "CronJob":
-		c := &v1.CronJob{}
-		if decodeParts(data, c, err) == nil {
-			return c, kind, nil
-		}
-	case err != nil:
-		if list, ok := into.(*v1.CronJobList); ok && decodeItems(data, list) == nil {
-			return list, kind, nil
-		}
-	default:
-		dropForged(object)
+// decode decodes a CronJob; if that fails, what it can of it.
+func decode(data []byte) (*v1.CronJob, error) {
+	c := &v1.CronJob{}
+	err := json.Unmarshal(data, c, lenient)
+	if err != nil { // the words of its errors vary, and this one is written to the status
+		c = &v1.CronJob{}
+		err = kjson.UnmarshalCaseSensitivePreserveInts(data, c)
 	}
-	return object, kind, err
-}
-
-// dropForged drops errorAnnotation from decoded CronJobs: only the decoder may set it.
-func dropForged(object runtime.Object) {
-	switch o := object.(type) {
-	case *v1.CronJob:
-		delete(o.Annotations, errorAnnotation)
-	case *v1.CronJobList:
-		for i := range o.Items {
-			delete(o.Items[i].Annotations, errorAnnotation)
-		}
+	if err == nil {
+		delete(c.Annotations, errorAnnotation) // only decodeParts may set it
+	} else if err := decodeParts(data, c, err); err != nil {
+		return nil, err
 	}
+	if c.Kind != "CronJob" {
+		return nil, fmt.Errorf("decoding a CronJob: it is of kind %q", c.Kind)
+	}
+	c.TypeMeta = metav1.TypeMeta{} // as client-go leaves it
+	return c, nil
 }
 
-// decodeItems decodes a list in which some CronJobs can't be decoded.
-func decodeItems(data []byte, list *v1.CronJobList) error {
+// decodeList decodes a list of CronJobs, each by itself.
+func decodeList(data []byte) (*v1.CronJobList, error) {
 	raw := struct {
 		metav1.ListMeta `json:"metadata"`
-		Items           []json.RawMessage `json:"items"`
+		Items           []jsontext.Value `json:"items"`
 	}{}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &raw); err != nil {
-		return err
+	if err := json.Unmarshal(data, &raw, lenient); err != nil {
+		return nil, fmt.Errorf("decoding a list of CronJobs: %w", err)
 	}
-	*list = v1.CronJobList{ListMeta: raw.ListMeta, Items: make([]v1.CronJob, len(raw.Items))}
+	list := &v1.CronJobList{ListMeta: raw.ListMeta, Items: make([]v1.CronJob, len(raw.Items))}
 	for i, item := range raw.Items {
-		c := &list.Items[i]
-		if err := kjson.UnmarshalCaseSensitivePreserveInts(item, c); err == nil {
-			dropForged(c)
-		} else if err := decodeParts(item, c, err); err != nil {
-			return err
+		c, err := decode(item)
+		if err != nil {
+			return nil, err
 		}
+		list.Items[i] = *c
 	}
-	return nil
+	return list, nil
 }
+
+// eventDecoder is a watch.Decoder of CronJobs.
+type eventDecoder struct {
+	stream io.Closer
+	json   *jsontext.Decoder
+}
+
+func newEventDecoder(stream io.ReadCloser) eventDecoder {
+	return eventDecoder{stream, jsontext.NewDecoder(stream, lenient)}
+}
+
+// Decode waits for the next event.
+func (d eventDecoder) Decode() (watch.EventType, runtime.Object, error) {
+	event := struct {
+		Type   watch.EventType `json:"type"`
+		Object jsontext.Value  `json:"object"`
+	}{}
+	switch err := json.UnmarshalDecode(d.json, &event); {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "", nil, io.ErrUnexpectedEOF // by this alone a watch knows that its stream was cut off
+	case err != nil:
+		return "", nil, err
+	}
+	if event.Type == watch.Error {
+		status := &metav1.Status{}
+		return event.Type, status, json.Unmarshal(event.Object, status, lenient)
+	}
+	c, err := decode(event.Object)
+	return event.Type, c, err
+}
+
+// Close ends the watch.
+func (d eventDecoder) Close() { _ = d.stream.Close() }
 
 // decodeParts decodes the metadata of a CronJob that can't be decoded as a whole, and those fields
 // of its status that can be. It sets errorAnnotation to the error, which says why.
 func decodeParts(data []byte, c *v1.CronJob, why error) error {
 	raw := struct {
+		metav1.TypeMeta   `json:",inline"`
 		metav1.ObjectMeta `json:"metadata"`
-		Status            json.RawMessage `json:"status"`
+		Status            jsontext.Value `json:"status"`
 	}{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &raw); err != nil {
 		return err
 	}
-	*c = v1.CronJob{ObjectMeta: raw.ObjectMeta}
+	*c = v1.CronJob{TypeMeta: raw.TypeMeta, ObjectMeta: raw.ObjectMeta}
 	message := strings.TrimPrefix(why.Error(), "json: ")
 	c.Annotations = map[string]string{errorAnnotation: strings.ToValidUTF8(message[:min(len(message), maxErrorBytes)], "")}
-	members := map[string]json.RawMessage{}
+	members := map[string]jsontext.Value{}
 	_ = kjson.UnmarshalCaseSensitivePreserveInts(raw.Status, &members) // none if the status is not an object
 	for name, member := range members {
-		one, err := json.Marshal(map[string]json.RawMessage{name: member})
+		one, err := json.Marshal(map[string]jsontext.Value{name: member})
 		if err == nil && kjson.UnmarshalCaseSensitivePreserveInts(one, &v1.CronJobStatus{}) == nil {
 			_ = kjson.UnmarshalCaseSensitivePreserveInts(one, &c.Status) // it succeeded on the line above
 		}

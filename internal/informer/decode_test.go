@@ -6,29 +6,24 @@ package informer
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"math/rand"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
-
-// newDecoder returns the decoder of the cache's client.
-func newDecoder(t *testing.T) runtime.Decoder {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	utilruntime.Must(v1.AddToScheme(scheme))
-	codecs := serializer.NewCodecFactory(scheme)
-	info, ok := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
-	require.True(t, ok)
-	return negotiated{serializer.WithoutConversionCodecFactory{CodecFactory: codecs}}.DecoderToVersion(info.Serializer, v1.GroupVersion)
-}
 
 // cronJob returns the JSON of a stored CronJob.
 func cronJob(name, spec, status string) string {
@@ -74,18 +69,14 @@ var mistakes = map[string]struct{ spec, status, want string }{
 }
 
 func TestACronJobThatCanNotBeDecodedIsItsMetadataAndWhyItCanNotBe(t *testing.T) {
-	decoder := newDecoder(t)
 	for name, tc := range mistakes {
 		t.Run(name, func(t *testing.T) {
 			status := tc.status
 			if status == "" {
 				status = goodStatus
 			}
-			object, kind, err := decoder.Decode([]byte(cronJob("c", tc.spec, status)), nil, nil)
+			c, err := decode([]byte(cronJob("c", tc.spec, status)))
 			require.NoError(t, err)
-			assert.Equal(t, v1.GroupVersion.WithKind("CronJob"), *kind)
-			c, ok := object.(*v1.CronJob)
-			require.True(t, ok, "%T", object)
 			assert.Equal(t, []any{"c", "n", "7", int64(3)}, []any{c.Name, c.Namespace, c.ResourceVersion, c.Generation})
 			assert.EqualValues(t, "u-c", c.UID)
 			assert.Zero(t, c.Spec)
@@ -100,9 +91,9 @@ func TestACronJobThatCanNotBeDecodedIsItsMetadataAndWhyItCanNotBe(t *testing.T) 
 }
 
 func TestWhatCanBeDecodedOfAStatusIsKept(t *testing.T) {
-	object, _, err := newDecoder(t).Decode([]byte(cronJob("c", goodSpec, `{"active":["c-1"],"observedGeneration":2}`)), nil, nil)
+	c, err := decode([]byte(cronJob("c", goodSpec, `{"active":["c-1"],"observedGeneration":2}`)))
 	require.NoError(t, err)
-	assert.Equal(t, v1.CronJobStatus{ObservedGeneration: 2}, object.(*v1.CronJob).Status)
+	assert.Equal(t, v1.CronJobStatus{ObservedGeneration: 2}, c.Status)
 }
 
 func TestAListHoldsTheCronJobsThatCanNotBeDecodedBesideTheOthers(t *testing.T) {
@@ -113,8 +104,7 @@ func TestAListHoldsTheCronJobsThatCanNotBeDecodedBesideTheOthers(t *testing.T) {
 	items = append(items, cronJob("good-2", goodSpec, goodStatus))
 	data := `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJobList","metadata":{"resourceVersion":"9","continue":"more"},"items":[` +
 		strings.Join(items, ",") + `]}`
-	list := &v1.CronJobList{}
-	_, _, err := newDecoder(t).Decode([]byte(data), nil, list)
+	list, err := decodeList([]byte(data))
 	require.NoError(t, err)
 	require.Len(t, list.Items, len(items))
 	assert.Equal(t, "9", list.ResourceVersion)
@@ -131,43 +121,80 @@ func TestAListHoldsTheCronJobsThatCanNotBeDecodedBesideTheOthers(t *testing.T) {
 	for _, i := range []int{0, len(items) - 1} {
 		want := v1.CronJob{}
 		require.NoError(t, json.Unmarshal([]byte(items[i]), &want))
+		want.TypeMeta = metav1.TypeMeta{}
 		assert.Equal(t, want, list.Items[i], "it is as it is without the others")
 	}
 }
 
 func TestNobodyCanSayOfAGoodCronJobThatItCanNotBeDecoded(t *testing.T) {
 	forged := strings.Replace(cronJob("c", goodSpec, goodStatus), `"a":"b"`, `"a":"b","`+errorAnnotation+`":"no"`, 1)
-	object, _, err := newDecoder(t).Decode([]byte(forged), nil, nil)
+	c, err := decode([]byte(forged))
 	require.NoError(t, err)
-	assert.Empty(t, DecodingError(object.(*v1.CronJob)))
+	assert.Empty(t, DecodingError(c))
 	for name, items := range map[string]string{
 		"a list of good ones": forged, "a list with a bad one": forged + "," + cronJob("bad", `5`, `{}`),
 	} {
-		list := &v1.CronJobList{}
-		_, _, err := newDecoder(t).Decode(
-			[]byte(`{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJobList","metadata":{},"items":[`+items+`]}`), nil, list)
+		list, err := decodeList([]byte(`{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJobList","metadata":{},"items":[` + items + `]}`))
 		require.NoError(t, err)
 		assert.Equal(t, map[string]string{"a": "b"}, list.Items[0].Annotations, name)
 	}
 }
 
-func TestWhatIsNoCronJobFailsToDecodeAsBefore(t *testing.T) {
+func TestWhatIsNoCronJobFailsToDecode(t *testing.T) {
 	for name, data := range map[string]string{
-		"no JSON":           `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob"`,
-		"another kind":      `{"apiVersion":"v1","kind":"Pod","spec":5}`,
-		"no kind":           `{"spec":5}`,
-		"metadata of none":  `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":5}`,
-		"items that is one": `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJobList","items":5}`,
+		"no JSON":          `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob"`,
+		"another kind":     `{"apiVersion":"v1","kind":"Pod","spec":{}}`,
+		"no kind":          `{"spec":5}`,
+		"metadata of none": `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":5}`,
 	} {
-		_, _, err := newDecoder(t).Decode([]byte(data), nil, nil)
-		assert.Error(t, err, name)
+		_, err := decode([]byte(data))
+		require.Error(t, err, name)
+		_, err = decodeList([]byte(`{"items":[` + data + `]}`))
+		require.Error(t, err, name)
+	}
+	_, err := decodeList([]byte(`{"items":5}`))
+	assert.Error(t, err)
+}
+
+// TestADecodedCronJobIsAsClientGoDecodesIt compares two decoders: one is fast, the other is client-go's.
+func TestADecodedCronJobIsAsClientGoDecodesIt(t *testing.T) {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(v1.AddToScheme(scheme))
+	codecs := serializer.NewCodecFactory(scheme)
+	source := rand.NewSource(1)
+	filler := fuzzer.FuzzerFor(metafuzzer.Funcs, source, codecs).NumElements(0, 2).NilChance(0.3)
+	for range 200 {
+		filled, want := &v1.CronJob{}, &v1.CronJob{}
+		filler.Fill(filled)
+		filled.TypeMeta = metav1.TypeMeta{APIVersion: v1.GroupVersion.String(), Kind: "CronJob"}
+		data, err := json.Marshal(filled)
+		require.NoError(t, err)
+		require.NoError(t, runtime.DecodeInto(codecs.UniversalDeserializer(), data, want))
+		want.TypeMeta = metav1.TypeMeta{} // which its client removes
+		got, err := decode(data)
+		require.NoError(t, err)
+		require.Equal(t, want, got, "%s", data)
+		require.Empty(t, DecodingError(got), "%s", data)
 	}
 }
 
-func TestADecoderSaysOfAStatusWhatItIs(t *testing.T) {
-	object, _, err := newDecoder(t).Decode([]byte(`{"apiVersion":"v1","kind":"Status","code":410,"reason":"Expired"}`), nil, nil)
+func TestAWatchThatFailsSaysWhy(t *testing.T) {
+	events := newEventDecoder(io.NopCloser(strings.NewReader(
+		`{"type":"ERROR","object":{"apiVersion":"v1","kind":"Status","code":410,"reason":"Expired"}}` + "\n" + `{"type":"ADDED","obj`)))
+	defer events.Close()
+	kind, object, err := events.Decode()
 	require.NoError(t, err)
-	assert.Equal(t, metav1.StatusReasonExpired, object.(*metav1.Status).Reason)
+	assert.Equal(t, watch.Error, kind)
+	assert.True(t, apierrors.IsResourceExpired(apierrors.FromObject(object)))
+	_, _, err = events.Decode()
+	assert.Equal(t, io.ErrUnexpectedEOF, err, "as from client-go's decoder")
+}
+
+func TestAWatchEndsWithItsStream(t *testing.T) {
+	events := newEventDecoder(io.NopCloser(strings.NewReader("\n")))
+	defer events.Close()
+	_, _, err := events.Decode()
+	assert.Equal(t, io.EOF, err, "the one error of which nothing is logged")
 }
 
 func TestOnlyTheDecodingErrorIsLeftOfTheAnnotations(t *testing.T) {
