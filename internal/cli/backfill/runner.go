@@ -150,7 +150,7 @@ func (r *runner) startNext(ctx context.Context) error {
 	if scheduleOf(r.cronJob) != r.record.Schedule {
 		return fmt.Errorf("%w: the schedule of CronJob %s was edited", errStop, r.cronJob.Name)
 	}
-	if err := r.checkForbid(r.jobs.list()); err != nil {
+	if err := r.checkConcurrency(r.jobs.list()); err != nil {
 		return err
 	}
 	// The watch may be behind, and a Job that another command started may be gone soon.
@@ -168,7 +168,7 @@ func (r *runner) startNext(ctx context.Context) error {
 		r.done(&r.others)
 		return nil
 	}
-	if err := r.checkForbid(jobs); err != nil {
+	if err := r.checkConcurrency(jobs); err != nil {
 		return err
 	}
 	err = r.cluster.Create(ctx, job)
@@ -206,10 +206,10 @@ func (r *runner) readCronJob(ctx context.Context) error {
 	return nil
 }
 
-// checkForbid says what has to end first, if no more Jobs may run at once. A tick of the schedule that
+// checkConcurrency says what has to end first, if no more Jobs may run at once. A tick of the schedule that
 // is due, or about to be, has precedence: it would otherwise start at the same moment as the tick of
 // the past.
-func (r *runner) checkForbid(jobs []*batchv1.Job) error {
+func (r *runner) checkConcurrency(jobs []*batchv1.Job) error {
 	limit := plan.MaxConcurrency(r.cronJob)
 	if limit == 0 {
 		return nil

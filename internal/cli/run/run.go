@@ -30,10 +30,10 @@ const (
 	long = `Start a Job of a CronJob now, from its template, whether or not it is suspended.
 
 The CronJob owns the Job and counts it like any other, among those that are active and in its
-concurrency policy. Three finished ones are kept, beside its history limits. The schedule goes on as if nothing had been: the run
-takes no tick's place. The Job has the annotations cronjob.kubernetes.io/instantiate: manual and
-batch.tutorial.kubebuilder.io/trigger: Manual, and its Pods have
-batch.tutorial.kubebuilder.io/scheduled-at, with the time of the run.
+concurrency policy. Three finished ones are kept, beside its history limits. The schedule goes on as
+if nothing had been: the run takes no tick's place. The Job has the annotations
+cronjob.kubernetes.io/instantiate: manual and batch.tutorial.kubebuilder.io/trigger: Manual, and its
+Pods have batch.tutorial.kubebuilder.io/scheduled-at, with the time of the run.
 
 With --tick it runs a tick of the past, as backfill does. A tick that has run needs --again.
 
