@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"time"
 
@@ -35,8 +36,8 @@ type cluster struct {
 	program     string
 	memoryLimit int64
 
-	// metricsAddress is where the operator serves its metrics.
-	metricsAddress string
+	// metricsAddress and profilesAddress are where the operator serves its metrics and profiles.
+	metricsAddress, profilesAddress string
 
 	etcd *clientv3.Client
 
@@ -61,11 +62,13 @@ func startCluster(ctx context.Context, o *options) (*cluster, error) {
 	for i := range namespaceCount {
 		c.namespaces = append(c.namespaces, fmt.Sprintf("bench-%d", i))
 	}
-	port, err := localcluster.FreePort()
-	if err != nil {
-		return nil, err
+	for _, address := range []*string{&c.metricsAddress, &c.profilesAddress} {
+		port, err := localcluster.FreePort()
+		if err != nil {
+			return nil, err
+		}
+		*address = fmt.Sprintf("127.0.0.1:%d", port)
 	}
-	c.metricsAddress = fmt.Sprintf("127.0.0.1:%d", port)
 	if c.Plane, err = plane.Start(ctx, append(c.namespaces, neighbour), "--delete-collection-workers=16"); err != nil {
 		return nil, err
 	}
@@ -76,6 +79,22 @@ func startCluster(ctx context.Context, o *options) (*cluster, error) {
 func (p *cluster) metric(ctx context.Context, name string) (float64, error) {
 	families, err := p.Metrics.Read(ctx, p.metricsAddress, name)
 	return plane.Sum(families[name]), err
+}
+
+// liveHeap has the operator collect its garbage, and returns how many bytes are left.
+func (p *cluster) liveHeap(ctx context.Context) (float64, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.profilesAddress+"/debug/pprof/heap?gc=1", http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, fmt.Errorf("having the operator collect its garbage: %w", err)
+	}
+	if err := answer.Body.Close(); err != nil {
+		return 0, err
+	}
+	return p.metric(ctx, "go_gc_heap_live_bytes")
 }
 
 // clear deletes all CronJobs, Jobs and events, also from etcd's history: every measurement begins

@@ -59,10 +59,11 @@ func builtinCommand(flags ...string) func(*cluster, string) (localcluster.Comman
 }
 
 // operatorCommand runs the manager that `make build` made, with the memory limit and the metrics of
-// its deployment.
+// its deployment, and with profiles.
 func operatorCommand(p *cluster, kubeconfig string) (localcluster.Command, error) {
 	command, err := p.Manager(p.program, kubeconfig)
-	command.Args = append(command.Args, fmt.Sprintf("--memory-limit=%d", p.memoryLimit), "--metrics-bind-address="+p.metricsAddress)
+	command.Args = append(command.Args, fmt.Sprintf("--memory-limit=%d", p.memoryLimit),
+		"--metrics-bind-address="+p.metricsAddress, "--pprof-bind-address="+p.profilesAddress)
 	return command, err
 }
 

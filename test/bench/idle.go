@@ -8,6 +8,8 @@ import (
 	"errors"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"tutorial.kubebuilder.io/project/test/bench/results"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
@@ -36,7 +38,27 @@ func (b *bench) measureIdle(ctx context.Context, c contender) (*results.Result, 
 		result.Values[results.Reconciles] = to - from
 	}
 	result.Values["span"], result.Values[results.Writes] = b.span.Seconds(), requests(result.Requests).writes()
-	return result, errors.Join(err, b.addControlPlane(ctx, result), b.End(r.Process))
+	err = errors.Join(err, b.addControlPlane(ctx, result))
+	if c.id == results.Operator {
+		return result, errors.Join(err, b.addHeap(ctx, r, result))
+	}
+	return result, errors.Join(err, b.End(r.Process))
+}
+
+// addHeap adds to a result by how many bytes each CronJob makes the operator's live objects larger. It
+// ends the operator, and runs it once more, for a namespace without CronJobs.
+func (b *bench) addHeap(ctx context.Context, r *running, result *results.Result) error {
+	with, err := b.liveHeap(ctx)
+	if err := errors.Join(err, b.End(r.Process)); err != nil {
+		return err
+	}
+	r, err = b.settled(ctx, operator, "--namespaces="+metav1.NamespaceDefault)
+	if err != nil {
+		return err
+	}
+	without, err := b.liveHeap(ctx)
+	result.Values[results.PerCronJob] = (with - without) / float64(result.N)
+	return errors.Join(err, b.End(r.Process))
 }
 
 // reconciles returns how often a contender has reconciled so far. Only the operator tells.

@@ -92,8 +92,9 @@ func (b *bench) micro(ctx context.Context) error {
 				continue // not the line of a benchmark
 			}
 			result := results.New(results.Micro, name+" "+strings.TrimSuffix(benchmark, fmt.Sprintf("-%d", runtime.GOMAXPROCS(0))), 0)
-			result.Values["ns"], result.Values["bytes"], result.Values["allocations"] = ns, size, allocations
+			result.Values["ns"], result.Values["bytes"], result.Values[results.Allocated] = ns, size, allocations
 			b.results.Add(*result)
+			b.failures = append(b.failures, result.Failures(0)...)
 		}
 	}
 	return b.results.Save(b.file)

@@ -101,6 +101,8 @@ const (
 	Missed     = "missed"     // ticks without a Job
 	Writes     = "writes"     // requests that change something
 	Reconciles = "reconciles" // only the operator tells
+	PerCronJob = "perCronJob" // live memory of the operator for each idle CronJob
+	Allocated  = "allocations"
 )
 
 // New returns a result without values.
@@ -217,6 +219,15 @@ func (r *Results) Get(stage, of string, n int) *Result {
 // budget is what a run whose Job does not end may ask of the API server, and nothing else.
 var budget = map[string]float64{"create jobs": 1, "patch cronjobs/status": 1, "create events": 1}
 
+// maxPerCronJob is how many bytes of memory an idle CronJob may take, and maxAllocations how often a
+// decision may allocate: a tenth more than they do.
+const maxPerCronJob = 7_300
+
+var maxAllocations = map[string]float64{
+	"internal/plan DecideWithFourJobs":               11,
+	"internal/plan ReconcileAtATickWithManyFeatures": 247,
+}
+
 // Failures returns what the operator must not do. It may take so many bytes of memory.
 func (r *Result) Failures(memoryLimit int64) (failures []string) {
 	fail := func(format string, args ...any) {
@@ -234,6 +245,12 @@ func (r *Result) Failures(memoryLimit int64) (failures []string) {
 	}
 	if peak := r.Values[Peak]; peak > float64(memoryLimit) {
 		fail("%.0f bytes of memory: it may take %d", peak, memoryLimit)
+	}
+	if size := r.Values[PerCronJob]; size > maxPerCronJob {
+		fail("%.0f bytes of memory for each CronJob: want at most %d", size, maxPerCronJob)
+	}
+	if most, isLimited := maxAllocations[r.Of]; isLimited && r.Values[Allocated] > most {
+		fail("%v allocations: want at most %v", r.Values[Allocated], most)
 	}
 	return failures
 }

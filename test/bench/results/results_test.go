@@ -74,6 +74,10 @@ func TestFailuresAreWhatMustNotHappen(t *testing.T) {
 		"not idle":       {Result{Stage: Idle, Values: map[string]float64{Writes: 1, Reconciles: 1}}, 2},
 		"tenants":        {Result{Stage: Tenants, Values: map[string]float64{Missed: 0}}, 0},
 		"tenants missed": {Result{Stage: Tenants, Values: map[string]float64{Missed: 2}}, 1},
+		"memory":         {Result{Stage: Idle, Values: map[string]float64{PerCronJob: maxPerCronJob}}, 0},
+		"much memory":    {Result{Stage: Idle, Values: map[string]float64{PerCronJob: maxPerCronJob + 1}}, 1},
+		"allocations":    {Result{Stage: Micro, Of: "internal/plan DecideWithFourJobs", Values: map[string]float64{Allocated: 10}}, 0},
+		"many of them":   {Result{Stage: Micro, Of: "internal/plan DecideWithFourJobs", Values: map[string]float64{Allocated: 12}}, 1},
 	} {
 		assert.Len(t, test.result.Failures(99), test.want, name)
 	}
