@@ -10,7 +10,7 @@ require (
 	github.com/chromedp/chromedp v0.23.0 // test/ui: drives the browser
 	github.com/fatih/color v1.19.0 // plugin: colours of history
 	github.com/fluxcd/cli-utils v1.2.2 // tests: kstatus
-	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // conversion: reads a review in one pass; to become the standard library's
+	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // conversion, the cache: JSON in one pass; to become the standard library's
 	github.com/go-logr/logr v1.4.4 // manager, tests: loggers
 	github.com/go-logr/zapr v1.3.0 // manager: the logger
 	github.com/google/renameio/v2 v2.0.2 // plugin, hack/localcluster, test/chaos: files that change at once

@@ -144,6 +144,7 @@ func TestWhatIsNoCronJobFailsToDecode(t *testing.T) {
 	for name, data := range map[string]string{
 		"no JSON":          `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob"`,
 		"another kind":     `{"apiVersion":"v1","kind":"Pod","spec":{}}`,
+		"a bad one of it":  `{"apiVersion":"v1","kind":"Pod","spec":5}`,
 		"no kind":          `{"spec":5}`,
 		"metadata of none": `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":5}`,
 	} {
@@ -152,11 +153,10 @@ func TestWhatIsNoCronJobFailsToDecode(t *testing.T) {
 		_, err = decodeList([]byte(`{"items":[` + data + `]}`))
 		require.Error(t, err, name)
 	}
-	_, err := decodeList([]byte(`{"items":5}`))
+	_, err := decodeList([]byte(`{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJobList","items":5}`))
 	assert.Error(t, err)
 }
 
-// TestADecodedCronJobIsAsClientGoDecodesIt compares two decoders: one is fast, the other is client-go's.
 func TestADecodedCronJobIsAsClientGoDecodesIt(t *testing.T) {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(v1.AddToScheme(scheme))

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -91,8 +92,8 @@ func (p *cluster) liveHeap(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("having the operator collect its garbage: %w", err)
 	}
-	if err := answer.Body.Close(); err != nil {
-		return 0, err
+	if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusOK {
+		return 0, errors.Join(fmt.Errorf("having the operator collect its garbage: it answers %s", answer.Status), err)
 	}
 	return p.metric(ctx, "go_gc_heap_live_bytes")
 }

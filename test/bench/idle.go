@@ -45,8 +45,8 @@ func (b *bench) measureIdle(ctx context.Context, c contender) (*results.Result, 
 	return result, errors.Join(err, b.End(r.Process))
 }
 
-// addHeap adds to a result by how many bytes each CronJob makes the operator's live objects larger. It
-// ends the operator, and runs it once more, for a namespace without CronJobs.
+// addHeap adds to a result by how many bytes each CronJob makes the operator's live objects larger.
+// It ends the operator, and runs it once more, for a namespace without CronJobs.
 func (b *bench) addHeap(ctx context.Context, r *running, result *results.Result) error {
 	with, err := b.liveHeap(ctx)
 	if err := errors.Join(err, b.End(r.Process)); err != nil {

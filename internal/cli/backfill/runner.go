@@ -206,9 +206,9 @@ func (r *runner) readCronJob(ctx context.Context) error {
 	return nil
 }
 
-// checkConcurrency says what has to end first, if no more Jobs may run at once. A tick of the schedule that
-// is due, or about to be, has precedence: it would otherwise start at the same moment as the tick of
-// the past.
+// checkConcurrency says what has to end first, if no more Jobs may run at once. A tick of the
+// schedule that is due, or about to be, has precedence: it would otherwise start at the same moment
+// as the tick of the past.
 func (r *runner) checkConcurrency(jobs []*batchv1.Job) error {
 	limit := plan.MaxConcurrency(r.cronJob)
 	if limit == 0 {

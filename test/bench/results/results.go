@@ -88,21 +88,21 @@ type Result struct {
 
 // The names of values that more than one place knows.
 const (
-	P99        = "p99"        // of the delay from when a start is due until a watch sees the Job
-	Statuses   = "statuses"   // from the tick until the last status was written, known to two seconds
-	Written    = "written"    // from the tick until Jobs, statuses and events were written, known to two seconds
-	CutAfter   = "cutAfter"   // when the measurement ended early: it would have taken too long
-	CPU        = "cpu"        // of the process: in the stages ticks, jitter and hour per run
-	Resident   = "resident"   // memory of the process
-	Peak       = "peak"       // the most memory since the begin of the measurement, or of the process
-	APIServer  = "apiServer"  // resident memory of the API server
-	Etcd       = "etcd"       // size of etcd's data
-	Seen       = "seen"       // Jobs
-	Missed     = "missed"     // ticks without a Job
-	Writes     = "writes"     // requests that change something
-	Reconciles = "reconciles" // only the operator tells
-	PerCronJob = "perCronJob" // live memory of the operator for each idle CronJob
-	Allocated  = "allocations"
+	P99        = "p99"         // of the delay from when a start is due until a watch sees the Job
+	Statuses   = "statuses"    // from the tick until the last status was written, known to two seconds
+	Written    = "written"     // from the tick until Jobs, statuses and events were written, known to two seconds
+	CutAfter   = "cutAfter"    // when the measurement ended early: it would have taken too long
+	CPU        = "cpu"         // of the process: in the stages ticks, jitter and hour per run
+	Resident   = "resident"    // memory of the process
+	Peak       = "peak"        // the most memory since the begin of the measurement, or of the process
+	APIServer  = "apiServer"   // resident memory of the API server
+	Etcd       = "etcd"        // size of etcd's data
+	Seen       = "seen"        // Jobs
+	Missed     = "missed"      // ticks without a Job
+	Writes     = "writes"      // requests that change something
+	Reconciles = "reconciles"  // only the operator tells
+	PerCronJob = "perCronJob"  // live memory of the operator for each idle CronJob
+	Allocated  = "allocations" // of a Go benchmark, for each operation
 )
 
 // New returns a result without values.
@@ -219,8 +219,8 @@ func (r *Results) Get(stage, of string, n int) *Result {
 // budget is what a run whose Job does not end may ask of the API server, and nothing else.
 var budget = map[string]float64{"create jobs": 1, "patch cronjobs/status": 1, "create events": 1}
 
-// maxPerCronJob is how many bytes of memory an idle CronJob may take, and maxAllocations how often a
-// decision may allocate: a tenth more than they do.
+// maxPerCronJob is how many bytes of memory an idle CronJob may take, and maxAllocations how often
+// a decision may allocate: a tenth more than they do.
 const maxPerCronJob = 7_300
 
 var maxAllocations = map[string]float64{
