@@ -155,8 +155,8 @@ func run(ctx context.Context, config *rest.Config, opts *options, version string
 // them, and then it allocates so little that the Go runtime would keep that memory for two minutes.
 type memoryRelease struct{ informers cache.Informers }
 
-// releaseDelay is how long after the first list of CronJobs the memory is released. What was due has
-// been started by then.
+// releaseDelay is how long after the first list of CronJobs the memory is released: what is due
+// goes before it.
 const releaseDelay = 10 * time.Second
 
 // Start implements manager.Runnable.
