@@ -152,7 +152,7 @@ bin/bench/bench bin/chaos/chaos:
 
 # bench, chaos and demo run in make's place, so that Ctrl-C and kill reach them and they clean up.
 .PHONY: bench
-bench: control-plane build bin/bench/bench ## Measure the operator beside the built-in CronJob controller, in tables for docs/performance.md: about 2 hours.
+bench: control-plane build bin/bench/bench ## Measure the operator beside the built-in CronJob controller, in tables for docs/performance.md: about an hour and a half.
 	@exec bin/bench/bench $(BENCHARGS)
 
 .PHONY: bench-smoke
