@@ -51,8 +51,8 @@ type load struct {
 	span  time.Duration
 }
 
-// chosen are the minutes at which half of the CronJobs of the stage hour are due: those that people
-// choose. The others are due at any.
+// chosen are the minutes, from the first tick on, at which half of the CronJobs of the stage hour are
+// due: as far apart as those that people choose. The others are due at any.
 var chosen = []int{0, 15, 30}
 
 // tickOf returns when the CronJob with a number is due. In the stage hour, that may be half a day
