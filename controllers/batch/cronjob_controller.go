@@ -202,7 +202,7 @@ func (r *CronJobReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	if err := errors.Join(
 		c.Watch(source.Kind(mgr.GetCache(), &v1.CronJob{}, &enqueueByTick{clock: r.Clock}, changes(r.sawCronJob))),
-		c.Watch(source.Kind(mgr.GetCache(), &batchv1.Job{}, enqueueOwner(mgr), changes(r.sawJob))),
+		c.Watch(source.Kind(mgr.GetCache(), &batchv1.Job{}, enqueueOwner(mgr), notListed, changes(r.sawJob))),
 	); err != nil {
 		return err
 	}

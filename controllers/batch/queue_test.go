@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -61,6 +62,13 @@ func TestS14WhatANewLeaderFindsIsEnqueuedByItsNextTick(t *testing.T) {
 			assert.Equal(t, test.want, priority)
 		})
 	}
+}
+
+func TestS14TheJobsThatANewLeaderFindsDelayNoCronJob(t *testing.T) {
+	found := event.TypedCreateEvent[*batchv1.Job]{Object: &batchv1.Job{}, IsInInitialList: true}
+	assert.False(t, notListed.Create(found))
+	found.IsInInitialList = false
+	assert.True(t, notListed.Create(found), "a Job that was created since")
 }
 
 func TestWhatIsCreatedWhileALeaderLeadsIsEnqueuedAtOnce(t *testing.T) {

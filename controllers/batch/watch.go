@@ -27,6 +27,13 @@ func changes[T client.Object](saw func(before, after T) bool) predicate.TypedFun
 	}
 }
 
+// notListed leaves out the Jobs of a new leader's first list: all CronJobs of that list are
+// reconciled anyway, once both lists are there. To enqueue the owner of each Job as well would delay
+// those that are due.
+var notListed = predicate.TypedFuncs[*batchv1.Job]{
+	CreateFunc: func(e event.TypedCreateEvent[*batchv1.Job]) bool { return !e.IsInInitialList },
+}
+
 // sawCronJob reports whether a change of a CronJob can change a plan: an edit of the spec, a change
 // of whether it can be decoded, a resume, or another UID, as a list after a broken watch shows a
 // CronJob that was deleted and created again. It drops the written copy in memory once the cache
