@@ -27,9 +27,9 @@ func changes[T client.Object](saw func(before, after T) bool) predicate.TypedFun
 	}
 }
 
-// notListed leaves out the Jobs of a new leader's first list: all CronJobs of that list are
-// reconciled anyway, once both lists are there. To enqueue the owner of each Job as well would delay
-// those that are due.
+// notListed leaves out the Jobs of a new leader's first list. The leader reconciles all CronJobs
+// anyway, once it has both lists. To enqueue the owner of each Job as well would delay those that
+// are due.
 var notListed = predicate.TypedFuncs[*batchv1.Job]{
 	CreateFunc: func(e event.TypedCreateEvent[*batchv1.Job]) bool { return !e.IsInInitialList },
 }
