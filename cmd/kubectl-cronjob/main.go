@@ -14,7 +14,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
-	_ "time/tzdata" // for the user's own zone where the machine has no zones; schedules don't use it
+	_ "time/tzdata" // for the user's zone, on machines without zone files; schedules don't use it
 
 	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -29,7 +29,7 @@ var version string
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	streams, out := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, &output{Writer: os.Stdout}
-	if !term.IsTerminal(int(os.Stdout.Fd())) { // as which commands know it by its type
+	if !term.IsTerminal(int(os.Stdout.Fd())) { // commands recognize a terminal by its type
 		streams.Out = out
 	}
 	err := cmp.Or(cli.NewCommand(env.New(streams), buildVersion()).ExecuteContext(ctx), out.err)
@@ -40,20 +40,20 @@ func main() {
 	os.Exit(env.ExitCode(err))
 }
 
-// output remembers that a write failed: not every printer says so.
+// output records the first write error, which some printers do not return.
 type output struct {
 	io.Writer
 	err error
 }
 
-// Write writes, and notes the first error.
+// Write writes, and records the first error.
 func (o *output) Write(text []byte) (int, error) {
 	n, err := o.Writer.Write(text)
 	o.err = cmp.Or(o.err, err)
 	return n, err
 }
 
-// buildVersion returns the version that was stamped or, after go install, that of the module.
+// buildVersion returns the stamped version, or that of the module after go install.
 func buildVersion() string {
 	if version != "" {
 		return version

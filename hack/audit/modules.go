@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// toolchain is the path of the Go toolchain, with the standard library, among the modules. Its
-// versions are those of `go version`.
+// toolchain is the path for the Go toolchain, with the standard library. Its versions are those of
+// `go version`.
 const toolchain = "go"
 
 type module struct {
 	path, version string
 
-	// sum is its checksum in go.sum; the toolchain has none.
+	// sum is its checksum in go.sum; "" for the toolchain.
 	sum string
 
-	// root is the directory of its source, and terms are the files there, relative to root, with
-	// the terms of use of the linked packages.
+	// root is the directory of its source. terms has the files there, relative to root, with the
+	// terms of the linked packages.
 	root  string
 	terms []string
 
@@ -34,8 +34,8 @@ type module struct {
 
 func (m *module) String() string { return m.path + "@" + m.version }
 
-// linkedModules returns the toolchain and the modules that the linker recorded in a binary, without
-// the binary's own.
+// linkedModules returns the toolchain and the modules that the linker recorded in a binary, except
+// the main module.
 func linkedModules(binary string) ([]*module, error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
@@ -71,19 +71,19 @@ func linkedModules(binary string) ([]*module, error) {
 	return modules, nil
 }
 
-// source is where a module is: its directory, and those of its packages that are in the binary.
+// source has the directories of a module and of its packages that are in the binary.
 type source struct {
 	root     string
 	packages []string
 }
 
-// packageFormat has go list print the module, the module's directory and the package's own. go list
+// packageFormat makes go list print the module, its directory, and that of the package. go list
 // does not know the version of the toolchain.
 const packageFormat = "{{if .Standard}}" + toolchain + "@{{else}}{{.Module.Path}}@{{.Module.Version}}{{end}}\t" +
 	"{{if .Standard}}{{.Root}}{{else}}{{.Module.Dir}}{{end}}\t{{.Dir}}"
 
-// findSources returns the sources of the packages in a binary, by module and version, as the module
-// in the working directory has them.
+// findSources returns the sources of the packages in a binary, by module and version, according to
+// the module in the working directory.
 func findSources(info *debug.BuildInfo) (map[string]*source, error) {
 	command := exec.Command("go", "list", "-deps", "-f", packageFormat, info.Path) //nolint:gosec // as the binary says
 	command.Env, command.Stderr = append(os.Environ(), "GOPROXY=off"), os.Stderr

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// policy says what may be linked. policy.yaml describes the fields.
+// policy is what may be linked. policy.yaml describes the fields.
 type policy struct {
 	Licences struct {
 		Allowed []string          `json:"allowed"`
@@ -40,8 +40,8 @@ func readPolicy(file string) (*policy, error) {
 	return p, nil
 }
 
-// findLicences fills in the licences of modules: those that the policy names, and otherwise those
-// whose texts the modules have.
+// findLicences sets the licences of modules: those in the policy, or else those whose texts the
+// modules have.
 func (p *policy) findLicences(modules []*module) error {
 	for _, m := range modules {
 		if known, ok := p.Licences.Known[m.path]; ok {
@@ -76,8 +76,8 @@ func (p *policy) check(modules []*module) error {
 	return errors.Join(errs...)
 }
 
-// semantic returns a version as semantic versions are written. The toolchain's is go1.26.8, and may
-// be followed by experiments or a distribution's suffix.
+// semantic converts a version to a semantic one. The toolchain's is such as go1.26.8, with an
+// optional suffix for experiments or of a distribution.
 func semantic(version string) string {
 	if number, isToolchain := strings.CutPrefix(version, toolchain); isToolchain {
 		number, _, _ = strings.Cut(number, " ")

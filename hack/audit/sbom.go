@@ -16,8 +16,8 @@ import (
 
 const mainPath = "tutorial.kubebuilder.io/project"
 
-// writeSBOM writes what is linked into a binary to a file, with the checksum of the binary. For the
-// same binary it writes the same bytes: there is no time and no serial number.
+// writeSBOM writes an SBOM of a binary with its checksum. It is reproducible: it has no time and no
+// serial number.
 func writeSBOM(file, version, binary string, modules []*module) error {
 	content, err := os.ReadFile(binary)
 	if err != nil {
@@ -45,7 +45,7 @@ func writeSBOM(file, version, binary string, modules []*module) error {
 	bom := cyclonedx.NewBOM()
 	bom.Metadata = &cyclonedx.Metadata{Component: &root}
 	bom.Components = &components
-	// A binary does not say which of its modules uses which.
+	// A binary does not have the dependencies between its modules.
 	bom.Dependencies = &[]cyclonedx.Dependency{{Ref: root.BOMRef, Dependencies: &refs}}
 
 	text := &bytes.Buffer{}
@@ -55,7 +55,7 @@ func writeSBOM(file, version, binary string, modules []*module) error {
 	return os.WriteFile(file, text.Bytes(), 0o644) //nolint:gosec // for all to read
 }
 
-// component names a module by the URL under which package databases have it.
+// component identifies a module by its package URL.
 func component(kind cyclonedx.ComponentType, path, version string) cyclonedx.Component {
 	url := "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")
 	return cyclonedx.Component{Type: kind, BOMRef: url, Name: path, Version: version, PackageURL: url}

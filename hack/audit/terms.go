@@ -19,13 +19,13 @@ var (
 	sourceFile  = regexp.MustCompile(`\.(go|s|c|h)$`)
 )
 
-// minCoverage is how many percent of a file known licences make up at least. A file with less says
-// more than they do.
+// minCoverage is the minimum percentage of a file that known licences make up. A file with less has
+// further terms.
 const minCoverage = 75
 
-// termsOf returns the files with licences, notices and grants of patents in a directory and in
-// those above it up to root, relative to root. Code that was copied into a module often has its own
-// terms beside it.
+// termsOf returns the files with licences, notices and patent grants in a directory and its parents
+// up to root, relative to root. Code that was copied into a module often has its own terms beside
+// it.
 func termsOf(dir, root string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -49,8 +49,8 @@ func termsOf(dir, root string) ([]string, error) {
 	return append(found, above...), err
 }
 
-// licencesIn returns the licences whose texts are in some of the files below root. A file that is
-// no known licence counts as "unknown"; notices and grants of patents do not count.
+// licencesIn returns the licences whose texts are in some files. A file without a known licence is
+// "unknown". Notices and patent grants do not count.
 func licencesIn(root string, files []string) ([]string, error) {
 	var found []string
 	for _, file := range files {
@@ -73,8 +73,8 @@ func licencesIn(root string, files []string) ([]string, error) {
 	return slices.Compact(found), nil
 }
 
-// copyTerms copies the terms of the binary's own module to a new directory, and those of the linked
-// modules below their paths, as the licences demand of whoever distributes the binary.
+// copyTerms copies the terms of the main module to a new directory, and those of the linked modules
+// to paths below it, as their licences require for the distribution of the binary.
 func copyTerms(dir string, modules []*module) error {
 	own, err := termsOf(".", ".")
 	if err != nil {

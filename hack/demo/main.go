@@ -24,8 +24,8 @@ import (
 )
 
 func main() {
-	log.SetLogger(log.Log.WithSink(nil)) // the show is on stdout, errors are returned
-	// SIGPIPE too: stdout may be a pipe whose reader goes away, and that calls for a clean end.
+	log.SetLogger(log.Log.WithSink(nil)) // stdout is for the demo, and errors are returned
+	// SIGPIPE too: the reader of stdout may go away, and the demo must end cleanly.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	if err := run(ctx); err != nil {
@@ -88,7 +88,7 @@ func startManager(ctx context.Context, cluster *localcluster.Cluster, binary str
 	return cluster.Run(ctx, command)
 }
 
-// runSteps runs the script. When the context ends, the script ends with all that it has started.
+// runSteps runs the script. When the context ends, it ends the script and all its children.
 func runSteps(ctx context.Context, root string, cluster *localcluster.Cluster) error {
 	kubectl := cluster.Kubectl(ctx)
 	script := exec.CommandContext(ctx, "hack/demo/steps")
@@ -103,7 +103,7 @@ func runSteps(ctx context.Context, root string, cluster *localcluster.Cluster) e
 	return nil
 }
 
-// stayUp leaves everything running until it is interrupted or the manager ends.
+// stayUp waits for an interrupt or the end of the manager.
 func stayUp(ctx context.Context, root string, cluster *localcluster.Cluster) error {
 	fmt.Printf(`The cluster and the manager stay up until Ctrl-C. Its Pods are simulated by kwok, and have no logs. In another terminal:
 

@@ -40,12 +40,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// Cluster is a control plane that runs.
+// Cluster is a running control plane.
 type Cluster struct {
-	// Dir holds its data, certificates and logs, and whatever the caller wants to go away with it.
+	// Dir has its data, certificates and logs. Files that the caller adds are removed with it.
 	Dir string
 
-	// Config and Client act as an administrator.
+	// Config and Client are those of an administrator.
 	Config *rest.Config
 	Client client.WithWatch
 
@@ -56,7 +56,7 @@ type Cluster struct {
 	WebhookPort    int
 	WebhookCertDir string
 
-	// EtcdURL is where etcd serves its clients, in the clear.
+	// EtcdURL is the address of etcd, without TLS.
 	EtcdURL string
 
 	options Options
@@ -67,7 +67,7 @@ type Cluster struct {
 	processes []*Process // in the order of their start
 }
 
-// Start starts a cluster and returns when it can be used. A start that fails leaves nothing behind.
+// Start starts a cluster and returns when it is usable. After an error nothing is left.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
 	options, err := options.withDefaults()
 	if err != nil {
@@ -126,7 +126,7 @@ func (c *Cluster) startControlPlane() error {
 		err = fmt.Errorf("starting etcd and kube-apiserver: %w", err)
 		return c.describe(APIServer, c.describe(Etcd, err))
 	}
-	c.Config.QPS = -1 // what a client here asks for is not limited
+	c.Config.QPS = -1 // no client-side rate limit
 	c.EtcdURL = env.ControlPlane.Etcd.URL.String()
 	c.WebhookPort = env.WebhookInstallOptions.LocalServingPort
 	c.WebhookCertDir = env.WebhookInstallOptions.LocalServingCertDir
@@ -137,14 +137,14 @@ func (c *Cluster) startControlPlane() error {
 	return err
 }
 
-// environment describes etcd and the API server to envtest.
+// environment returns envtest's configuration of etcd and the API server.
 func (c *Cluster) environment() (*envtest.Environment, error) {
 	scheme, err := NewScheme()
 	if err != nil {
 		return nil, err
 	}
-	// Envtest points the conversion of the types that it finds in a scheme to the webhook server.
-	// Without webhooks nothing shall be converted.
+	// Envtest sets a conversion webhook for all types of a scheme. Without webhooks there must be
+	// none.
 	conversions, config := runtime.NewScheme(), filepath.Join(c.options.root, "config")
 	var crds, webhooks []string
 	if c.options.Webhooks {
@@ -163,8 +163,8 @@ func (c *Cluster) environment() (*envtest.Environment, error) {
 	}
 	etcd.Err, apiServer.Err = etcd.Out, apiServer.Out
 	if c.options.RunsJobs {
-		// Instead of envtest's choice, which does without service accounts. New Nodes get a taint
-		// that only the node controllers take away, which are not run.
+		// Replaces envtest's choice, which disables service accounts. New Nodes get a taint that
+		// only the node controllers remove, which do not run.
 		apiServer.Configure().Set("disable-admission-plugins", "TaintNodesByCondition")
 	}
 	appendArgs(etcd.Configure(), c.options.ExtraArgs[Etcd])
@@ -176,13 +176,13 @@ func (c *Cluster) environment() (*envtest.Environment, error) {
 		CRDInstallOptions:        envtest.CRDInstallOptions{Scheme: conversions},
 		ErrorIfCRDPathMissing:    true,
 		WebhookInstallOptions:    envtest.WebhookInstallOptions{Paths: webhooks},
-		UseExistingCluster:       new(bool), // whatever the environment says
+		UseExistingCluster:       new(bool), // whatever the environment variable says
 		ControlPlaneStartTimeout: startTimeout,
-		ControlPlaneStopTimeout:  time.Minute, // an API server with 100,000 CronJobs takes more than stopTimeout
+		ControlPlaneStopTimeout:  time.Minute, // an API server with 100,000 CronJobs needs more than stopTimeout
 	}, nil
 }
 
-// prepare returns the program of a component that envtest starts, and the file for what it writes.
+// prepare returns the program of a component that envtest starts, and its log file.
 func (c *Cluster) prepare(component Component) (string, *os.File, error) {
 	log, err := os.Create(c.logPath(component))
 	if err != nil {
@@ -201,7 +201,7 @@ func (c *Cluster) describe(component Component, err error) error {
 	return withLog(err, c.logPath(component))
 }
 
-// appendArgs adds flags of the form "--name=value".
+// appendArgs adds flags in the form "--name=value".
 func appendArgs(to *envtest.Arguments, flags []string) {
 	for _, flag := range flags {
 		name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
@@ -209,13 +209,13 @@ func appendArgs(to *envtest.Arguments, flags []string) {
 	}
 }
 
-// AddAdmin makes a user with all rights, known to the audit log by its name, and returns its
-// kubeconfig file.
+// AddAdmin adds a user with all rights, whose name is in the audit log, and returns its kubeconfig
+// file.
 func (c *Cluster) AddAdmin(name string) (string, error) {
 	return c.AddUser(name, "system:masters")
 }
 
-// AddUser makes a user in groups and returns its kubeconfig file.
+// AddUser adds a user in groups, and returns its kubeconfig file.
 func (c *Cluster) AddUser(name string, groups ...string) (string, error) {
 	user, err := c.env.AddUser(envtest.User{Name: name, Groups: groups}, nil)
 	if err != nil {
@@ -226,20 +226,20 @@ func (c *Cluster) AddUser(name string, groups ...string) (string, error) {
 		return "", fmt.Errorf("adding user %s: %w", name, err)
 	}
 	path := filepath.Join(c.Dir, "users", strings.ReplaceAll(name, ":", "-")+".kubeconfig")
-	if err := renameio.WriteFile(path, kubeconfig, 0o600); err != nil { // whoever has added it before may read it
+	if err := renameio.WriteFile(path, kubeconfig, 0o600); err != nil { // atomic: a process may be reading an earlier one
 		return "", fmt.Errorf("adding user %s: %w", name, err)
 	}
 	return path, nil
 }
 
-// The manager's service account, which its role bindings name before kustomize changes names.
+// The manager's service account in the role bindings before kustomize changes names.
 const (
 	ManagerNamespace = "system"
 	ManagerUser      = "system:serviceaccount:" + ManagerNamespace + ":controller-manager"
 )
 
-// AddManager makes the manager's user, with the rights that it has where it is deployed, and
-// returns its kubeconfig file.
+// AddManager adds the manager's user with the rights of a deployed manager, and returns its
+// kubeconfig file.
 func (c *Cluster) AddManager(ctx context.Context) (string, error) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ManagerNamespace}}
 	if err := c.Client.Create(ctx, namespace); err != nil {
@@ -251,8 +251,8 @@ func (c *Cluster) AddManager(ctx context.Context) (string, error) {
 	return c.AddUser(ManagerUser, "system:serviceaccounts")
 }
 
-// Manager returns the command that runs a build of the manager with its webhooks, where the API
-// server expects them.
+// Manager returns the command of a build of the manager whose webhooks are where the API server
+// expects them.
 func (c *Cluster) Manager(binary, kubeconfig string) (Command, error) {
 	port, err := FreePort()
 	if err != nil {
@@ -263,7 +263,7 @@ func (c *Cluster) Manager(binary, kubeconfig string) (Command, error) {
 		Name: "manager", Path: binary,
 		Args: []string{
 			"--kubeconfig=" + kubeconfig,
-			"--enable-webhooks", // whatever the environment says
+			"--enable-webhooks", // whatever the environment variable says
 			"--webhook-cert-path=" + c.WebhookCertDir,
 			"--webhook-host=" + loopback,
 			fmt.Sprintf("--webhook-port=%d", c.WebhookPort),
@@ -274,8 +274,8 @@ func (c *Cluster) Manager(binary, kubeconfig string) (Command, error) {
 	}, nil
 }
 
-// Run starts a child process that ends with the cluster, before its components do, and waits until
-// it is ready. It is safe for concurrent use.
+// Run starts a child process that ends with the cluster, before its components, and waits until it
+// is ready. It is safe for concurrent use.
 func (c *Cluster) Run(ctx context.Context, command Command) (*Process, error) {
 	process, err := c.launch(command)
 	if err != nil {
@@ -284,7 +284,7 @@ func (c *Cluster) Run(ctx context.Context, command Command) (*Process, error) {
 	return process, process.AwaitReady(ctx)
 }
 
-// End ends a process that [Cluster.Run] has started, before the cluster does.
+// End ends a process of [Cluster.Run] before the cluster ends.
 func (c *Cluster) End(process *Process) error {
 	c.mu.Lock()
 	c.processes = slices.DeleteFunc(c.processes, func(p *Process) bool { return p == process })
@@ -303,8 +303,8 @@ func (c *Cluster) launch(command Command) (*Process, error) {
 	return process, nil
 }
 
-// Kubectl returns kubectl with arguments, to be run in the project's directory as administrator. It
-// reads no configuration of the user's and keeps its cache in the cluster's directory.
+// Kubectl returns a kubectl command to run in the project's directory as administrator. It reads no
+// configuration of the user, and has its cache in the cluster's directory.
 func (c *Cluster) Kubectl(ctx context.Context, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, filepath.Join(BinDir(c.options.root), "kubectl"), args...) //nolint:gosec // our own binary
 	command.Dir = c.options.root
@@ -323,7 +323,7 @@ func (c *Cluster) kubectl(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// Stop ends everything and removes the cluster's directory. Further calls do nothing.
+// Stop ends all processes and removes the cluster's directory. Further calls do nothing.
 func (c *Cluster) Stop() error {
 	var errs []error
 	for _, process := range slices.Backward(c.processes) {

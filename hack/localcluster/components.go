@@ -17,10 +17,10 @@ import (
 
 const loopback = "127.0.0.1"
 
-// awaitStart is how long kubectl waits for what the components do at first.
+// awaitStart is how long kubectl waits for the first results of the components.
 var awaitStart = "--timeout=" + startTimeout.String()
 
-// controllers are the few of kube-controller-manager that Jobs and clean deletion need.
+// controllers are those of kube-controller-manager that Jobs and a clean deletion need.
 var controllers = []string{
 	"garbage-collector-controller",
 	"job-controller",
@@ -56,7 +56,7 @@ func (c *Cluster) runJobs(ctx context.Context) error {
 	if err := c.kubectl(ctx, "wait", "--for=condition=Ready", "node", "--all", awaitStart); err != nil {
 		return c.describe(Kwok, err)
 	}
-	// Without it, the namespace can have no Pods.
+	// Without it, the namespace can't have Pods.
 	if err := c.kubectl(ctx, "wait", "--for=create", "serviceaccount/default", "--namespace=default", awaitStart); err != nil {
 		return c.describe(ControllerManager, err)
 	}
@@ -68,7 +68,7 @@ func (c *Cluster) command(component Component) (Command, error) {
 	if err != nil {
 		return Command{}, err
 	}
-	// Their own rate limits, made for shared clusters, shall not decide how fast this cluster is.
+	// Their default rate limits are for shared clusters, and would slow down this one.
 	flags := []string{"--kube-api-qps=1000", "--kube-api-burst=2000"}
 	switch component {
 	case Kwok:
@@ -79,7 +79,7 @@ func (c *Cluster) command(component Component) (Command, error) {
 	return c.KubeCommand(component, kubeconfig, append(flags, c.options.ExtraArgs[component]...)...)
 }
 
-// KubeCommand returns how to run kube-controller-manager or kube-scheduler, each without leader
+// KubeCommand returns the command of kube-controller-manager or kube-scheduler, without leader
 // election.
 func (c *Cluster) KubeCommand(component Component, kubeconfig string, flags ...string) (Command, error) {
 	port, err := FreePort()
@@ -106,7 +106,7 @@ func (c *Cluster) kwok(kubeconfig string) (Command, error) {
 	}, err
 }
 
-// kwokStages returns kwok's flags for what happens to Nodes and Pods; it has none built in.
+// kwokStages returns kwok's flags for the stages of Nodes and Pods. kwok has no default stages.
 func (c *Cluster) kwokStages() ([]string, error) {
 	pattern := filepath.Join(BinDir(c.options.root), "kwok-stages", "*.yaml")
 	stages, err := filepath.Glob(pattern)
@@ -122,10 +122,9 @@ func (c *Cluster) kwokStages() ([]string, error) {
 	return stages, nil
 }
 
-// FreePort returns a port of the loopback interface that nobody listens on. It is below those that
-// Linux gives to connections that go out (net.ipv4.ip_local_port_range, from 32768) and that
-// Services have as node ports (from 30000), so that neither takes it before its user listens. No
-// call of this process has returned it before.
+// FreePort returns a free port of the loopback interface. It is below Linux's ports for outgoing
+// connections (net.ipv4.ip_local_port_range, from 32768) and the node ports of Services (from
+// 30000), so that neither takes it before its user listens. It returns no port twice.
 func FreePort() (int, error) {
 	const lowest, highest = 20000, 29999
 	for range highest - lowest {
@@ -145,5 +144,5 @@ func FreePort() (int, error) {
 	return 0, fmt.Errorf("no port of %s from %d to %d is free", loopback, lowest, highest)
 }
 
-// handedOut holds the ports that FreePort has returned or found taken.
+// handedOut has the ports that FreePort has returned or found in use.
 var handedOut sync.Map

@@ -17,7 +17,7 @@ import (
 	"tutorial.kubebuilder.io/project/apis/batch"
 )
 
-// Component is a program of the control plane, named like its binary.
+// Component is a program of the control plane, by the name of its binary.
 type Component string
 
 // The components. The first two always run.
@@ -29,35 +29,35 @@ const (
 	Kwok              Component = "kwok"
 )
 
-// jobRunners are the components that a cluster needs, beside etcd and the API server, for Jobs to
-// run and complete.
+// jobRunners are the components besides etcd and the API server that are needed for Jobs to run and
+// complete.
 var jobRunners = []Component{ControllerManager, Scheduler, Kwok}
 
-// Options say what to start. The zero value is an API server with this project's CRD, without
-// webhooks and with nothing that acts on objects.
+// Options are the options of Start. The zero value is an API server with this project's CRD,
+// without webhooks and without controllers.
 type Options struct {
-	// RunsJobs says that Jobs run and complete, and that garbage is collected.
+	// RunsJobs is whether Jobs run and complete, and garbage is collected.
 	RunsJobs bool
 
-	// ExtraArgs are flags, each "--name=value", added to a component's own.
+	// ExtraArgs has further flags of components, in the form "--name=value".
 	ExtraArgs map[Component][]string
 
-	// Webhooks says that the webhooks are installed: they and the CRD's conversion point to a
-	// server that the caller runs on WebhookPort with the certificate in WebhookCertDir. Until it
-	// does, writes of CronJobs fail. Without webhooks the CRD has no conversion either: use its
-	// storage version.
+	// Webhooks is whether the webhooks are installed. They and the CRD's conversion then refer to a
+	// server that the caller has to run on WebhookPort with the certificate in WebhookCertDir.
+	// Until it runs, writes of CronJobs fail. Without webhooks the CRD has no conversion, and only
+	// its storage version works.
 	Webhooks bool
 
-	// WithoutCRD says that the caller installs the CRD itself.
+	// WithoutCRD is whether the caller installs the CRD itself.
 	WithoutCRD bool
 
-	// Logf, if set, is told what was started.
+	// Logf, if set, logs what was started.
 	Logf func(format string, args ...any)
 
-	root string // the project's directory
+	root string // the directory of the project
 }
 
-// NewScheme returns a scheme with Kubernetes' own types and every version of this project's.
+// NewScheme returns a scheme with the built-in types and all versions of this project's.
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	adders := runtime.NewSchemeBuilder(clientgoscheme.AddToScheme, batch.AddToScheme)
@@ -85,7 +85,7 @@ func BinDir(root string) string {
 
 func (o Options) binary(c Component) string { return filepath.Join(BinDir(o.root), string(c)) }
 
-// checkBinaries reports every binary that is missing, rather than the first at its start.
+// checkBinaries returns an error with all missing binaries.
 func (o Options) checkBinaries() error {
 	wanted := []Component{Etcd, APIServer}
 	if o.RunsJobs {
@@ -103,7 +103,7 @@ func (o Options) checkBinaries() error {
 	return nil
 }
 
-// notBuilt returns ErrNoBinaries, unless KUBEBUILDER_ASSETS says that there are binaries.
+// notBuilt returns ErrNoBinaries, unless KUBEBUILDER_ASSETS names a directory.
 func notBuilt(files string) error {
 	if assets := os.Getenv("KUBEBUILDER_ASSETS"); assets != "" {
 		return fmt.Errorf("KUBEBUILDER_ASSETS is %s, which lacks %s", assets, files)
@@ -111,15 +111,15 @@ func notBuilt(files string) error {
 	return fmt.Errorf("%w: %s", ErrNoBinaries, files)
 }
 
-// ErrNoBinaries is returned by Start when the control plane's binaries were not built and
+// ErrNoBinaries is the error of Start if the control plane's binaries were not built and
 // KUBEBUILDER_ASSETS does not name others. Tests are skipped then.
 var ErrNoBinaries = errors.New("the control plane is not built, run \"make control-plane\"; missing")
 
-// modulePath is how the go.mod of the project's root begins, and no nested module's.
+// modulePath is the first line of go.mod in the project's root, and in no nested module.
 const modulePath = "module tutorial.kubebuilder.io/project\n"
 
-// FindRoot returns the project's directory: the working directory or the nearest one above that
-// holds the project's go.mod.
+// FindRoot returns the project's directory: the nearest one with the project's go.mod, from the
+// working directory upwards.
 func FindRoot() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {

@@ -28,40 +28,39 @@ const (
 
 // Command is a program to run as a child process.
 type Command struct {
-	// Name is what it is called in messages; its log file is <Name>.log.
+	// Name is the name for messages and of its log file, <Name>.log.
 	Name string
-	// Path is the program.
 	Path string
-	// Args are its arguments, without the program's name.
+	// Args are the arguments without the name of the program.
 	Args []string
-	// Env is added to this process's environment.
+	// Env is added to the environment of this process.
 	Env []string
-	// HealthURL answers 200 once the program is ready. Ready at once when empty.
+	// HealthURL answers 200 once the program is ready; "" if it is ready at once.
 	HealthURL string
 }
 
 // Process is a child process. It leads a process group, so that a Ctrl-C in the terminal does not
-// reach it before this process has decided in what order to stop, and so that its own children end
-// with it.
+// reach it before this process has chosen the order of the shutdown, and so that its own children
+// end with it.
 type Process struct {
-	// LogPath is the file that takes its stdout and stderr.
+	// LogPath is the file with its stdout and stderr.
 	LogPath string
 
 	command Command
 	cmd     *exec.Cmd
 	done    chan struct{}
-	err     error // why it ended; valid once done is closed
+	err     error // set before done is closed
 }
 
-// setpriv has the kernel kill the program that it runs when this process ends, however that ends.
-// Where it is missing, only a clean stop ends the children.
+// setpriv makes the kernel kill a program when this process ends in any way. Without it, only a
+// clean shutdown ends the children.
 var setpriv, _ = exec.LookPath("setpriv")
 
-// dieWithParent are setpriv's arguments before the program's.
+// dieWithParent has setpriv's arguments before the program.
 var dieWithParent = []string{"--pdeathsig", "KILL", "--"}
 
-// dyingWithParent returns a program that does what another does and is killed when this process
-// ends, for envtest, which takes no arguments before its own. It is a script in dir.
+// dyingWithParent returns a program that runs another one, which is killed when this process ends.
+// It is a script in dir, for envtest, which can't pass setpriv's arguments.
 func dyingWithParent(program, dir string) (string, error) {
 	if setpriv == "" {
 		return program, nil
@@ -74,7 +73,7 @@ func dyingWithParent(program, dir string) (string, error) {
 	return script, nil
 }
 
-// Launch starts a command with its output in a file of logDir, and does not wait until it is ready.
+// Launch starts a command with its output in a file of logDir. It does not wait until it is ready.
 func Launch(command Command, logDir string) (*Process, error) {
 	p := &Process{LogPath: filepath.Join(logDir, command.Name+".log"), command: command, done: make(chan struct{})}
 	log, err := os.OpenFile(p.LogPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -100,7 +99,7 @@ func Launch(command Command, logDir string) (*Process, error) {
 	return p, nil
 }
 
-// AwaitReady waits until the process answers on its health URL.
+// AwaitReady waits until the process answers at its health URL.
 func (p *Process) AwaitReady(ctx context.Context) error {
 	if p.command.HealthURL == "" {
 		return nil
@@ -117,8 +116,8 @@ func (p *Process) AwaitReady(ctx context.Context) error {
 	return withLog(fmt.Errorf("waiting for %s to be ready: %w", p.command.Name, err), p.LogPath)
 }
 
-// healthClient does not verify certificates: components serve self-signed ones on loopback, and
-// nothing is sent but the question.
+// healthClient does not verify certificates. Components have self-signed ones on loopback, and the
+// request has no data.
 var healthClient = &http.Client{
 	Timeout:   5 * time.Second,
 	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, //nolint:gosec // see above
@@ -137,13 +136,13 @@ func healthy(ctx context.Context, url string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// PID returns the process's id.
+// PID returns the process ID.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Done is closed when the process has ended.
+// Done returns a channel that is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err says why the process ended, with the end of its log; nil while it runs.
+// Err returns why the process ended, with the end of its log; nil while it runs.
 func (p *Process) Err() error {
 	select {
 	case <-p.done:
@@ -159,7 +158,7 @@ func (p *Process) Err() error {
 // LogTail returns the end of the process's log.
 func (p *Process) LogTail() string { return tail(p.LogPath) }
 
-// withLog adds the end of a log to an error. An interrupt needs no explanation.
+// withLog adds the end of a log to an error, except after an interrupt.
 func withLog(err error, path string) error {
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -167,7 +166,7 @@ func withLog(err error, path string) error {
 	return fmt.Errorf("%w\n%s", err, tail(path))
 }
 
-// tail returns the last lines of a file, under a heading with its name.
+// tail returns the last lines of a file, after a line with its name.
 func tail(path string) string {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -178,7 +177,7 @@ func tail(path string) string {
 	return fmt.Sprintf("--- end of %s\n%s", filepath.Base(path), strings.Join(lines, "\n"))
 }
 
-// Stop asks the process to end, waits, and kills it and its group if it does not.
+// Stop asks the process to end, waits, and kills its group if it does not.
 func (p *Process) Stop(timeout time.Duration) error {
 	var err error
 	signalGroup(p.PID(), syscall.SIGTERM)
@@ -192,7 +191,7 @@ func (p *Process) Stop(timeout time.Duration) error {
 	return err
 }
 
-// signalGroup signals a process group. One that is gone needs no signal.
+// signalGroup signals a process group, if it still exists.
 func signalGroup(pid int, signal syscall.Signal) {
 	_ = syscall.Kill(-pid, signal)
 }

@@ -43,7 +43,7 @@ func (r *release) annotations() map[string]string {
 	}
 }
 
-// writeImage writes a layout with an image for each root file system, whose name is
+// writeImage writes a layout with an image for each root file system, which is named
 // <os>-<architecture>.tar, and an index of them.
 func writeImage(ctx context.Context, dir string, r *release, roots []string) error {
 	blobs, err := oci.NewStorage(dir)
@@ -65,8 +65,8 @@ func writeImage(ctx context.Context, dir string, r *release, roots []string) err
 	return writeIndex(dir, pushed, r.version)
 }
 
-// addImage adds an image without a base: the manager is linked statically, has the time zones, and
-// trusts the API server by the CA of its service account.
+// addImage adds an image without a base. The manager needs none: it is linked statically, has the
+// time zones, and verifies the API server by the CA of its service account.
 func addImage(ctx context.Context, blobs *oci.Storage, r *release, root string) (ocispec.Descriptor, error) {
 	system, architecture, ok := strings.Cut(strings.TrimSuffix(filepath.Base(root), ".tar"), "-")
 	if !ok {
@@ -104,7 +104,7 @@ func addImage(ctx context.Context, blobs *oci.Storage, r *release, root string) 
 	return manifest, err
 }
 
-// writeChart writes a layout with what helm push makes of a packed chart.
+// writeChart writes a layout with the same content as helm push for a packed chart.
 func writeChart(ctx context.Context, dir string, r *release, file string) error {
 	blobs, err := oci.NewStorage(dir)
 	if err != nil {
@@ -127,7 +127,7 @@ func writeChart(ctx context.Context, dir string, r *release, file string) error 
 		return err
 	}
 	chart := *r
-	chart.version = strings.TrimPrefix(r.version, "v") // as Helm wants it
+	chart.version = strings.TrimPrefix(r.version, "v") // Helm requires it without the v
 	pushed, err := pushManifest(ctx, blobs, config, layer, chart.annotations())
 	if err != nil {
 		return err
@@ -175,8 +175,8 @@ func pushJSON(ctx context.Context, blobs *oci.Storage, mediaType string, value a
 	return oras.PushBytes(ctx, blobs, mediaType, content)
 }
 
-// writeIndex makes a layout of blobs, with one artifact that has a tag, and prints its digest.
-// oras's store would name the manifests of each platform too, in any order.
+// writeIndex writes a layout with blobs and one tagged artifact, and prints its digest. oras's
+// store would list the manifests of all platforms too, in random order.
 func writeIndex(dir string, artifact ocispec.Descriptor, tag string) error {
 	artifact.Annotations = map[string]string{ocispec.AnnotationRefName: tag}
 	for file, value := range map[string]any{

@@ -33,7 +33,7 @@ import (
 	"time"
 )
 
-// release is what the parts of a release say of it.
+// release identifies a release.
 type release struct {
 	version string
 	commit  string

@@ -15,7 +15,7 @@ import (
 // buildType is the address of the page that describes the parameters.
 const buildType = "https://tutorial.kubebuilder.io/project/docs/releases.md#provenance"
 
-// build is what only the provenance tells.
+// build has what only the provenance needs.
 type build struct {
 	source, builder, registry string
 }
@@ -23,9 +23,9 @@ type build struct {
 // object is one in JSON.
 type object map[string]any
 
-// writeProvenance writes an in-toto statement in SLSA's format: what the artifacts whose checksums
-// are listed were made from, and by whom. The types of in-toto's library are Protobuf's, whose JSON
-// is not the same bytes each time; the test reads it with them.
+// writeProvenance writes an in-toto statement in SLSA's format: what the listed artifacts were made
+// from, and by whom. It does not use the types of in-toto's library, which are Protobuf's, because
+// their JSON is not reproducible; the test reads it with them.
 func writeProvenance(out io.Writer, sums io.Reader, r *release, b *build) error {
 	subjects := []object{}
 	lines := bufio.NewScanner(sums)

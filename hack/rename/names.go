@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// names are all that an operator is called.
+// names has all names of an operator.
 type names struct{ module, group, kind, plural, short, project string }
 
 func present() (names, error) {
@@ -49,12 +49,13 @@ func present() (names, error) {
 	return names{scaffold.Repo, crd.Spec.Group, is.Kind, is.Plural, is.ShortNames[0], scaffold.ProjectName}, nil
 }
 
-// label is the group without its domain. kubebuilder calls the folders of the group after it.
+// label returns the group without its domain. kubebuilder names the folders of the group after it.
 func (n names) label() string { return strings.SplitN(n.group, ".", 2)[0] }
 
 func (n names) domain() string { return strings.TrimPrefix(n.group, n.label()+".") }
 
-// kinds is the kind's plural as Go's identifiers and sentences have it, as Policies of Policy.
+// kinds returns the plural of the kind for Go identifiers and sentences, such as Policies for
+// Policy.
 func (n names) kinds() string {
 	common := 0
 	for common < min(len(n.kind), len(n.plural)) && strings.ToLower(n.kind)[common] == n.plural[common] {
@@ -90,12 +91,12 @@ func (n names) validate() error {
 	return errors.Join(errs...)
 }
 
-// isName reports whether Go lets a package or a variable have a name.
+// isName reports whether a name is valid for a Go package or variable.
 func isName(s string) bool { return token.IsIdentifier(s) && types.Universe.Lookup(s) == nil }
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// isFree fails if Go code has identifiers with which those of the new names would collide.
+// isFree returns an error if Go code has identifiers that would collide with the new names.
 func (n names) isFree(old names, files []string) error {
 	taken := map[string]string{}
 	if n.kind != old.kind {

@@ -15,13 +15,13 @@ import (
 	"strings"
 )
 
-// isOwn reports whether a file is of this program or its test, which it leaves as they are: they
-// name the built-in kind, and the old names.
+// isOwn reports whether a file belongs to this program or its test. They keep the built-in kind and
+// the old names.
 func isOwn(name string) bool {
 	return strings.HasPrefix(name, "hack/rename/") || strings.HasPrefix(name, "test/rename/")
 }
 
-// kept match what is never renamed: the built-in CronJob, the book's tutorial, the manual of
+// kept matches what is never renamed: the built-in CronJob, the book's tutorial, the manual of
 // PROJECT. They come before the kind, which they contain.
 const kept = `batchv1\.CronJob\w*|SchemeGroupVersion\.WithKind\("CronJob"\)` +
 	`|[Bb]uilt-in(?: batch/v1)? CronJobs?\b|built-in-cronjob` +
@@ -29,10 +29,10 @@ const kept = `batchv1\.CronJob\w*|SchemeGroupVersion\.WithKind\("CronJob"\)` +
 	`|"?apiVersion"?: ?"?batch/v1"?(?:\\n|[,\s]\s*)"?kind"?: ?"?CronJob|groups=batch,resources=cronjobs|batch/cronjobs` +
 	`|cronjobs?\.batch\b|create cronjob\b|cronjob\.kubernetes\.io|multiversion-tutorial|project-config\.html`
 
-// replacer replaces names by others. Each rule matches one of the names with what stands around it.
+// replacer replaces names. Each rule matches one of the names with its surroundings.
 type replacer struct {
-	rules *regexp.Regexp // a group for each name, and none for what is kept
-	with  []string       // the group's replacement
+	rules *regexp.Regexp // a group for each name
+	with  []string       // the replacement for each group
 }
 
 func newReplacer(old, to names) replacer {
@@ -53,7 +53,7 @@ func newReplacer(old, to names) replacer {
 	rule("", dashed(old.group), "", dashed(to.group))
 	rule("", old.domain(), "", to.domain())
 	rules = append(rules, kept)
-	// Where the names of the domain and the group stand alone.
+	// The names of the domain and the group on their own.
 	rule("kube_", tag(old), "_", strings.ReplaceAll(tag(to), "-", "_"))
 	rule(`["/]`, tag(old), "-", tag(to))
 	rule(`(?:apis|controllers|webhook)/`, old.label(), `\b`, to.label())
@@ -69,7 +69,7 @@ func newReplacer(old, to names) replacer {
 	rule("", lower(old.kind), "", lower(to.kind))
 	rule("", strings.ToUpper(old.kind), "", strings.ToUpper(to.kind))
 	rule(`\b`, old.short, `\b`, to.short)
-	// The name of the project, which is a word of its own as well.
+	// The name of the project, which is also a common word.
 	rule(`\b`, old.project, "-", to.project)
 	rule(`(?:[nN]ame: |job: |(?:install|upgrade) )`, old.project, `\b`, to.project)
 	rule("[\"'`-]", old.project, `["'\\.`+"`]", to.project)

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// newOptionsCommand returns the command that lists kubectl's flags, which all commands take and
-// whose help would drown in them.
+// newOptionsCommand returns the command that lists kubectl's flags, which all commands have. They
+// are too many for the help of each.
 func newOptionsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "options",
@@ -25,9 +25,9 @@ func newOptionsCommand() *cobra.Command {
 	}
 }
 
-// leaveOutGlobalFlags has the help of all commands name the command options in the place of the
-// flags of root that all take. They are hidden only while the help is written: completion offers
-// them still.
+// leaveOutGlobalFlags replaces the persistent flags of root in the help of all commands by a hint
+// at the command options. It hides them only while the help is printed, so that completion still
+// has them.
 func leaveOutGlobalFlags(root *cobra.Command) {
 	usage := root.UsageFunc()
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
@@ -44,10 +44,10 @@ func leaveOutGlobalFlags(root *cobra.Command) {
 	})
 }
 
-// pointToHelp has a mistake on the command line of a command, or of one below it, be followed by
-// where to read what is right.
+// pointToHelp adds a hint at the help to errors about the command line of a command and its
+// subcommands.
 func pointToHelp(cmd *cobra.Command) {
-	// Those below first: they would inherit, and point twice.
+	// Subcommands first: they would inherit the hint, and add it twice.
 	for _, below := range cmd.Commands() {
 		pointToHelp(below)
 	}

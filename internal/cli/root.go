@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is the kubectl plugin, kubectl cronjob: its commands put together.
+// Package cli is the kubectl plugin kubectl cronjob.
 package cli
 
 import (
@@ -32,12 +32,12 @@ func NewCommand(e *env.Env, version string) *cobra.Command {
 		Long: "Work with CronJobs of batch.tutorial.kubebuilder.io: convert manifests between the versions, " +
 			"move from the built-in CronJob and back, and see and run what is scheduled.",
 		Version: version,
-		// Errors are printed once, by main; the usage only when it was asked for.
+		// main prints errors, once, and the usage is printed only on request.
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		// kubectl runs the plugin as kubectl-cronjob, and people call it kubectl cronjob.
+		// kubectl runs kubectl-cronjob for kubectl cronjob.
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl cronjob"},
-		// What kubectl itself completes covers the plugin, through kubectl_complete-cronjob.
+		// kubectl's own completion covers the plugin, through kubectl_complete-cronjob.
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.SetIn(e.In)

@@ -20,8 +20,7 @@ import (
 
 const versionTimeout = 3 * time.Second
 
-// newVersionCommand returns the command that prints what --version does, and more. That no cluster
-// answers is no error.
+// newVersionCommand returns the command version. It succeeds without a cluster, too.
 func newVersionCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
@@ -38,7 +37,7 @@ func newVersionCommand(e *env.Env) *cobra.Command {
 	}
 }
 
-// servedVersions says in which versions the cluster serves our CronJobs, or why that is not known.
+// servedVersions describes in which versions the cluster serves CronJobs, or why that is unknown.
 func servedVersions(e *env.Env) string {
 	config, err := e.RESTConfig()
 	if err != nil {

@@ -25,9 +25,9 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// bareClient is the argument with which this program is the bare client: what no controller can be
-// faster than. It knows the CronJobs beforehand, and creates the Job of the next tick of each with
-// 32 workers. Then the bench itself patches the statuses.
+// bareClient is the argument by which this program is the bare client, the lower limit for any
+// controller. It knows the CronJobs beforehand, and creates the Job of the next tick of each with
+// 32 workers. After that, the bench itself patches the statuses.
 const bareClient = "bare-client"
 
 func runBareClient(ctx context.Context, args []string) error {
@@ -67,16 +67,16 @@ func runBareClient(ctx context.Context, args []string) error {
 		}
 		return direct.Create(ctx, jobs[i])
 	})
-	if err != nil && ctx.Err() == nil { // else the next ticks are too late to be measured
+	if err != nil && ctx.Err() == nil { // otherwise the next ticks would be too late to measure
 		return err
 	}
-	<-ctx.Done() // its CPU and memory are still to be measured
+	<-ctx.Done() // its CPU and memory are measured next
 	return nil
 }
 
-// patchStatuses patches the status of each CronJob as the operator does when it has started a Job,
-// and returns how long that takes 32 workers: no controller can be faster than the API server. An
-// operator of another namespace converts.
+// patchStatuses patches the status of each CronJob, as the operator does after it has started a
+// Job, and returns how long that takes with 32 workers. That is the API server's part for any
+// controller. An operator for another namespace converts.
 func (p *cluster) patchStatuses(ctx context.Context, k kind, cronJobs []cronJob, tick time.Time) (time.Duration, error) {
 	r, err := p.settled(ctx, operator, "--namespaces="+neighbour)
 	if err != nil {
@@ -95,8 +95,8 @@ func (p *cluster) patchStatuses(ctx context.Context, k kind, cronJobs []cronJob,
 	return took, errors.Join(err, p.End(r.Process))
 }
 
-// statusAfter returns what changes in a status when a Job is started. The CronJob's UID stands for
-// that of the Job, which nobody reads.
+// statusAfter returns the change of a status when a Job is started. The UID of the Job, which
+// nobody reads, is that of the CronJob.
 func statusAfter(c *cronJob, tick time.Time) v1.CronJobStatus {
 	at, next := metav1.NewTime(tick), metav1.NewTime(tick.AddDate(0, 0, 1))
 	job := corev1.ObjectReference{

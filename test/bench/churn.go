@@ -22,32 +22,31 @@ import (
 )
 
 const (
-	// churnRate is how many CronJobs are created, and deleted, each second, and churnAtOnce how
-	// many exist at most. With more of them, a queue would be measured.
+	// churnRate is how many CronJobs are created and deleted per second, and churnAtOnce how many
+	// exist at most. More of them would measure a queue.
 	churnRate   = 50
 	churnAtOnce = 10 * churnRate
 
-	// churnSchedule leaves a CronJob time for a Job or two. churnPatience is how long that may
-	// take.
+	// churnSchedule leaves a CronJob time for one or two Jobs. churnPatience limits that time.
 	churnSchedule = "@every 2s"
 	churnPatience = time.Minute
 
-	// churnSamples is how often the manager's metrics are read, all in all. After churnWarmUp of
-	// them, the manager has warmed up. A level is the median of churnLevel of them.
+	// churnSamples is how often the manager's metrics are read. The first churnWarmUp samples are a
+	// warm-up. A level is the median of churnLevel samples.
 	churnSamples = 180
 	churnWarmUp  = churnSamples / 6
 	churnLevel   = churnSamples / 10
 )
 
 // gauges are metrics of the manager that must not grow by more than a factor and a number. The live
-// heap is that after the last garbage collection: what is in use depends on when that was.
+// heap is that after the last garbage collection, since the heap in use depends on its time.
 var gauges = map[string]struct{ factor, more float64 }{
 	"process_resident_memory_bytes": {factor: 1.1},
 	"go_gc_heap_live_bytes":         {factor: 1.1},
 	"go_goroutines":                 {factor: 1, more: 10},
 }
 
-// churn creates CronJobs, lets each run a Job and deletes it, and sees whether the manager's memory
+// churn creates CronJobs, lets each run a Job, deletes it, and checks whether the manager's memory
 // grows.
 func (b *bench) churn(ctx context.Context) error {
 	if err := b.clear(ctx); err != nil {
@@ -68,8 +67,8 @@ func (b *bench) churn(ctx context.Context) error {
 	return errors.Join(b.keep(*result), b.End(r.Process))
 }
 
-// judgeChurn adds the levels of the gauges after the warm-up and at the end. It returns what has
-// grown, and whether there were enough CronJobs to tell.
+// judgeChurn adds the levels of the gauges after the warm-up and at the end to the result. It
+// returns an error if one has grown, or if there were too few CronJobs to tell.
 func judgeChurn(result *results.Result, samples map[string][]float64, span time.Duration) (failures []string) {
 	for name, g := range gauges {
 		early := median(samples[name][churnWarmUp : churnWarmUp+churnLevel])
@@ -89,11 +88,11 @@ type churner struct {
 	*cluster
 
 	completed, jobs atomic.Int64
-	pruned          sync.Map // channels by the name of a CronJob, closed when the operator has deleted a Job of it
+	pruned          sync.Map // channels by the name of a CronJob, closed when the operator has deleted one of its Jobs
 }
 
-// run creates and deletes CronJobs for a while, and returns the samples of the gauges. Here Jobs
-// end at once, as if the Job controller ran, and are deleted with their CronJob.
+// run creates and deletes CronJobs for some time, and returns the samples of the gauges. Jobs end
+// at once, in place of the Job controller, and are deleted with their CronJob.
 func (c *churner) run(ctx context.Context, span time.Duration) (map[string][]float64, error) {
 	revision, err := c.revision(ctx)
 	if err != nil {
@@ -129,7 +128,7 @@ func (c *churner) run(ctx context.Context, span time.Duration) (map[string][]flo
 	return samples, group.Wait()
 }
 
-// observe notes the Jobs that are deleted: <name of the CronJob>-<seconds of the tick>.
+// observe records deleted Jobs, which are named <name of the CronJob>-<seconds of the tick>.
 func (c *churner) observe(record history.Record) {
 	if record.Job == nil || !record.Job.Deleted {
 		return
@@ -155,7 +154,7 @@ func (c *churner) runAll(ctx context.Context, end time.Time) error {
 }
 
 // runOne creates a CronJob that keeps no ended Jobs, waits until the operator has deleted one, and
-// deletes the CronJob. Its template is its own: whoever caches templates has to forget it.
+// deletes the CronJob. It has a template of its own, so that a cache of templates has to forget it.
 func (c *churner) runOne(ctx context.Context, namespace, name string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, churnPatience,
 		fmt.Errorf("CronJob %s had no Job that ran, ended and was deleted in %v", name, churnPatience))

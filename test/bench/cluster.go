@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// workers is how many requests at a time create things.
+	// workers is how many creations are in progress at a time.
 	workers = 32
 
 	namespaceCount = 10
@@ -33,7 +33,7 @@ type cluster struct {
 
 	namespaces []string
 
-	// program is the operator's binary, and memoryLimit the memory, in bytes, that it may take.
+	// program is the operator's binary, and memoryLimit its memory limit in bytes.
 	program     string
 	memoryLimit int64
 
@@ -42,15 +42,15 @@ type cluster struct {
 
 	etcd *clientv3.Client
 
-	// stored is the only CronJobs that there are, as far as that is known.
+	// stored is the batch of CronJobs that exist, as far as that is known.
 	stored batch
 
-	// creating is how long it took to create a CronJob, of each kind, the last time.
+	// creating is how long it last took to create a CronJob, by kind.
 	creating map[kind]time.Duration
 }
 
-// startCluster starts the control plane. Its flags are Kubernetes' defaults, except for a faster
-// deletion of collections, which is not measured. If it fails, what it returns must be stopped too.
+// startCluster starts the control plane with Kubernetes' default flags, except for a faster
+// deletion of collections, which is not measured. After an error, the result must be stopped too.
 func startCluster(ctx context.Context, o *options) (*cluster, error) {
 	if _, err := os.Stat(o.manager); err != nil {
 		return nil, fmt.Errorf("the manager is not built, run \"make build\": %w", err)
@@ -82,7 +82,7 @@ func (p *cluster) metric(ctx context.Context, name string) (float64, error) {
 	return plane.Sum(families[name]), err
 }
 
-// liveHeap has the operator collect its garbage, and returns how many bytes are left.
+// liveHeap makes the operator collect garbage, and returns the size of its live heap in bytes.
 func (p *cluster) liveHeap(ctx context.Context) (float64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.profilesAddress+"/debug/pprof/heap?gc=1", http.NoBody)
 	if err != nil {
@@ -98,8 +98,8 @@ func (p *cluster) liveHeap(ctx context.Context) (float64, error) {
 	return p.metric(ctx, "go_gc_heap_live_bytes")
 }
 
-// clear deletes all CronJobs, Jobs and events, also from etcd's history: every measurement begins
-// in the same state.
+// clear deletes all CronJobs, Jobs and events, also from etcd's history, so that every measurement
+// begins in the same state.
 func (p *cluster) clear(ctx context.Context) error {
 	p.stored = batch{}
 	for _, namespace := range append(p.namespaces, neighbour) {
@@ -115,8 +115,9 @@ func (p *cluster) clear(ctx context.Context) error {
 	return p.compact(ctx)
 }
 
-// deleteAll deletes a collection, in the background, as no garbage collector runs here. The API
-// server answers after a minute at the latest, even if it is not done: then it is asked again.
+// deleteAll deletes a collection in the background, since no garbage collector runs here. The API
+// server answers after a minute at the latest, even if it is not done: then the request is
+// repeated.
 func (p *cluster) deleteAll(ctx context.Context, collection string) error {
 	for {
 		err := p.REST.Delete().AbsPath(collection).Param("propagationPolicy", "Background").Do(ctx).Error()
@@ -129,8 +130,8 @@ func (p *cluster) deleteAll(ctx context.Context, collection string) error {
 	}
 }
 
-// collectGarbage has the API server collect its garbage. With many objects that takes both
-// processors for a second or more. If it came at a tick, chance would decide which contender waits.
+// collectGarbage makes the API server collect garbage. With many objects that takes both CPUs for a
+// second or more. At a tick, it would delay one contender by chance.
 func (p *cluster) collectGarbage(ctx context.Context) error {
 	if _, err := p.REST.Get().AbsPath("/debug/pprof/heap").Param("gc", "1").DoRaw(ctx); err != nil {
 		return fmt.Errorf("having the API server collect its garbage: %w", err)

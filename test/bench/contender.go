@@ -24,19 +24,18 @@ import (
 type contender struct {
 	id string
 
-	// kind is that of the CronJobs it runs.
+	// kind is the kind of its CronJobs.
 	kind kind
 
-	// command is how to start it with a kubeconfig, without leader election.
+	// command returns the command that starts it with a kubeconfig, without leader election.
 	command func(p *cluster, kubeconfig string) (localcluster.Command, error)
 }
 
 // operator is the only contender of some stages.
 var operator = contender{id: results.Operator, kind: operatorV1, command: operatorCommand}
 
-// contenders in the order in which they are measured. The bare client finds the control plane in
-// the state in which the operator finds it: with the same CronJobs stored, as long after their
-// creation.
+// contenders are in the order in which they are measured. The bare client finds the control plane
+// in the same state as the operator: with the same CronJobs, as long after their creation.
 var contenders = []contender{
 	{id: results.Bare, kind: operatorV1, command: bareCommand},
 	operator,
@@ -45,8 +44,8 @@ var contenders = []contender{
 	{id: results.Shipped, kind: builtin, command: builtinCommand()},
 }
 
-// controllers returns the chosen contenders for stages about more than the limits of speed: the
-// built-in as shipped would do there what the tuned one does.
+// controllers returns the selected contenders for stages that are not about rate limits. There the
+// built-in as shipped would do the same as the tuned one.
 func (b *bench) controllers() []contender {
 	return slices.DeleteFunc(slices.Clone(b.contenders), func(c contender) bool { return c.id == results.Bare || c.id == results.Shipped })
 }
@@ -58,8 +57,8 @@ func builtinCommand(flags ...string) func(*cluster, string) (localcluster.Comman
 	}
 }
 
-// operatorCommand runs the manager that `make build` made, with the memory limit and the metrics of
-// its deployment, and with profiles.
+// operatorCommand runs the manager of `make build` with the memory limit and the metrics of its
+// deployment, and with profiles.
 func operatorCommand(p *cluster, kubeconfig string) (localcluster.Command, error) {
 	command, err := p.Manager(p.program, kubeconfig)
 	command.Args = append(command.Args, fmt.Sprintf("--memory-limit=%d", p.memoryLimit),
@@ -89,7 +88,7 @@ func (p *cluster) start(ctx context.Context, c contender, flags ...string) (*run
 	if err != nil {
 		return nil, err
 	}
-	proc, err := procfs.NewProc(process.PID()) // on Linux only
+	proc, err := procfs.NewProc(process.PID()) // Linux only
 	if err != nil {
 		return nil, fmt.Errorf("looking for process %d: %w", process.PID(), err)
 	}
@@ -108,8 +107,8 @@ func (p *cluster) settled(ctx context.Context, c contender, flags ...string) (*r
 	return r, nil
 }
 
-// populate creates CronJobs, with the operator if they are its own. It has written their first
-// statuses then.
+// populate creates CronJobs. The operator runs meanwhile if they are its own, and writes their
+// first statuses.
 func (p *cluster) populate(ctx context.Context, b batch, flags ...string) error {
 	if !b.kind.isOperators() {
 		_, err := p.create(ctx, b)
@@ -127,7 +126,7 @@ func (p *cluster) populate(ctx context.Context, b batch, flags ...string) error 
 	return errors.Join(r.awaitIdle(ctx), p.End(r.Process))
 }
 
-// ready returns a contender that is idle beside a batch of CronJobs and nothing else.
+// ready returns a contender that is idle, with a batch of CronJobs and no others.
 func (p *cluster) ready(ctx context.Context, c contender, b batch) (*running, error) {
 	if err := p.store(ctx, b); err != nil {
 		return nil, err
@@ -135,7 +134,7 @@ func (p *cluster) ready(ctx context.Context, c contender, b batch) (*running, er
 	return p.settled(ctx, c)
 }
 
-// store has a batch of CronJobs stored and nothing else. It does nothing if that is so.
+// store stores a batch of CronJobs and no others. It does nothing if they are stored already.
 func (p *cluster) store(ctx context.Context, b batch) error {
 	if reflect.DeepEqual(p.stored, b) {
 		return nil
@@ -155,8 +154,8 @@ type running struct {
 	proc procfs.Proc
 }
 
-// measure adds to a result what a contender uses while something is done, and what anybody asks of
-// the API server: CPU, the memory before and its peak, requests.
+// measure adds to a result what a contender uses during a function, and all requests to the API
+// server: CPU, the memory before and its peak, requests.
 func (p *cluster) measure(ctx context.Context, r *running, result *results.Result, do func() error) error {
 	// 5 resets the peak, see proc_pid_clear_refs(5).
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", r.proc.PID), []byte("5"), 0); err != nil {
@@ -180,7 +179,7 @@ func (p *cluster) measure(ctx context.Context, r *running, result *results.Resul
 	return errors.Join(err, memoryErr, cpuErr)
 }
 
-// addControlPlane adds to a result the memory of the API server and the size of etcd's data.
+// addControlPlane adds the memory of the API server and the size of etcd's data to a result.
 func (p *cluster) addControlPlane(ctx context.Context, result *results.Result) error {
 	const memory = "process_resident_memory_bytes"
 	families, err := plane.ReadMetrics(ctx, p.REST, memory)
@@ -201,8 +200,7 @@ func (r *running) addMemory(result *results.Result) error {
 	return nil
 }
 
-// cpu returns the CPU time that the process has used, with the kernel's on its behalf, in steps of
-// 10 ms.
+// cpu returns the CPU time of the process, including the kernel's for it, in steps of 10 ms.
 func (r *running) cpu() (time.Duration, error) {
 	stat, err := r.proc.Stat()
 	if err != nil {

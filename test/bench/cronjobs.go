@@ -21,7 +21,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// kind is a kind of CronJobs: its apiVersion.
+// kind is a kind of CronJobs, by its apiVersion.
 type kind string
 
 const (
@@ -30,7 +30,7 @@ const (
 	operatorV2 kind = "batch.tutorial.kubebuilder.io/v2"
 )
 
-// isOperators says that creates pass the operator's webhooks, so that it has to run.
+// isOperators is whether creates pass the operator's webhooks, so that it must run.
 func (k kind) isOperators() bool { return strings.HasPrefix(string(k), v1.GroupVersion.Group+"/") }
 
 func (k kind) in(namespace string) string {
@@ -42,23 +42,23 @@ func (k kind) everywhere() string { return "/apis/" + string(k) + "/cronjobs" }
 //go:embed jobtemplate.yaml
 var jobTemplateYAML []byte
 
-// jobTemplate is the template of all CronJobs and Jobs here. It has the size that people write.
+// jobTemplate is the template of all CronJobs and Jobs here. It is as large as usual ones.
 var jobTemplate = func() (template batchv1.JobTemplateSpec) {
 	utilruntime.Must(yaml.UnmarshalStrict(jobTemplateYAML, &template))
 	return template
 }()
 
-// benchPrefix begins the names of the CronJobs of most stages.
+// benchPrefix is the prefix of the names of CronJobs in most stages.
 const benchPrefix = "bench"
 
-// batch is a number of CronJobs that differ only in their names, and perhaps their schedules.
+// batch is a number of CronJobs that differ only in their names and, possibly, their schedules.
 type batch struct {
 	kind       kind
 	prefix     string
 	count      int
 	schedules  []any          // which they have in turn
 	more       map[string]any // other fields of the spec
-	namespaces []string       // over which they are spread; all but the neighbour when empty
+	namespaces []string       // which they have in turn; all but the neighbour if empty
 }
 
 // notDue returns a batch that is not due for ten months.
@@ -106,7 +106,7 @@ func (p *cluster) namespaceOf(i int) string { return p.namespaces[i%len(p.namesp
 
 func nameOf(prefix string, i int) string { return fmt.Sprintf("%s-%05d", prefix, i) }
 
-// inParallel does something for each number below count, with 32 workers, until one fails.
+// inParallel calls a function for each number below count, with 32 workers, until one fails.
 func inParallel(ctx context.Context, count int, do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(workers)
@@ -116,7 +116,7 @@ func inParallel(ctx context.Context, count int, do func(ctx context.Context, i i
 	return group.Wait()
 }
 
-// cronJob is what the bench reads of a CronJob of any kind.
+// cronJob has the fields of a CronJob of any kind that the bench reads.
 type cronJob struct {
 	metav1.ObjectMeta `json:"metadata"`
 

@@ -23,7 +23,7 @@ func (b *bench) measureIdle(ctx context.Context, c contender) (*results.Result, 
 	if err != nil {
 		return nil, err
 	}
-	// Reconciles are read outside of the measurement: the answer costs CPU.
+	// Reconciles are read outside the measurement, since the answer costs CPU.
 	from, err := b.reconciles(ctx, c)
 	if err != nil {
 		return nil, err
@@ -45,8 +45,8 @@ func (b *bench) measureIdle(ctx context.Context, c contender) (*results.Result, 
 	return result, errors.Join(err, b.End(r.Process))
 }
 
-// addHeap adds to a result by how many bytes each CronJob makes the operator's live objects larger.
-// It ends the operator, and runs it once more, for a namespace without CronJobs.
+// addHeap adds to a result by how many bytes each CronJob increases the operator's live heap. It
+// ends the operator, and runs it once more for a namespace without CronJobs.
 func (b *bench) addHeap(ctx context.Context, r *running, result *results.Result) error {
 	with, err := b.liveHeap(ctx)
 	if err := errors.Join(err, b.End(r.Process)); err != nil {
@@ -61,7 +61,7 @@ func (b *bench) addHeap(ctx context.Context, r *running, result *results.Result)
 	return errors.Join(err, b.End(r.Process))
 }
 
-// reconciles returns how often a contender has reconciled so far. Only the operator tells.
+// reconciles returns the number of reconciles so far. Only the operator has that metric.
 func (b *bench) reconciles(ctx context.Context, c contender) (float64, error) {
 	if c.id != results.Operator {
 		return 0, nil

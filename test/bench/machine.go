@@ -24,7 +24,7 @@ import (
 	"tutorial.kubebuilder.io/project/test/bench/results"
 )
 
-// environment describes the machine, without naming it, and what runs on it.
+// environment describes the machine, without naming it, and the programs.
 func environment(ctx context.Context, o *options) (results.Environment, error) {
 	e := results.Environment{
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
@@ -43,14 +43,15 @@ func environment(ctx context.Context, o *options) (results.Environment, error) {
 	return e, nil
 }
 
-// versionOf returns the version that a program prints; "" if it can't be run: its start will fail.
+// versionOf returns the version that a program prints; "" if it can't be run, as its start will
+// fail.
 func versionOf(ctx context.Context, program string) string {
 	out, _ := exec.CommandContext(ctx, program, "--version").Output()
 	fields := strings.Fields(string(out))
 	return strings.Join(fields[max(0, len(fields)-1):], "")
 }
 
-// memoryLimit returns the memory, in bytes, that the operator may take.
+// memoryLimit returns the operator's memory limit, in bytes.
 func memoryLimit(o *options) (limit int64, err error) {
 	if chosen := o.memory.Value(); chosen > 0 {
 		return chosen, nil
@@ -69,7 +70,7 @@ func memoryLimit(o *options) (limit int64, err error) {
 	return limit, nil
 }
 
-// benchmarked are the packages whose Go benchmarks are in the results.
+// benchmarked has the packages whose Go benchmarks are in the results.
 var benchmarked = []string{"internal/schedule", "internal/plan", "apis/batch/v2", "internal/webhook/conversion"}
 
 func (b *bench) micro(ctx context.Context) error {
@@ -77,7 +78,7 @@ func (b *bench) micro(ctx context.Context) error {
 	for _, name := range benchmarked {
 		command := exec.CommandContext(ctx, "go", "test", "-run=^$", "-bench=.", "-benchmem", "./"+name) //nolint:gosec // constants
 		command.Dir, command.Stderr = b.root, os.Stderr
-		// The tests of some packages start a control plane where they find one.
+		// The tests of some packages start a control plane if they find one.
 		command.Env = append(os.Environ(), "KUBEBUILDER_ASSETS=")
 		out, err := command.Output()
 		if err != nil {
@@ -89,7 +90,7 @@ func (b *bench) micro(ctx context.Context) error {
 			_, err := fmt.Sscanf(string(line), "Benchmark%s %f %f ns/op %f B/op %f allocs/op",
 				&benchmark, &iterations, &ns, &size, &allocations)
 			if err != nil {
-				continue // not the line of a benchmark
+				continue // another line
 			}
 			result := results.New(results.Micro, name+" "+strings.TrimSuffix(benchmark, fmt.Sprintf("-%d", runtime.GOMAXPROCS(0))), 0)
 			result.Values["ns"], result.Values["bytes"], result.Values[results.Allocated] = ns, size, allocations

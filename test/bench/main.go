@@ -1,11 +1,11 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench measures the operator beside Kubernetes' own CronJob controller, on a control plane
-// of its own on this machine, and prints tables for docs/performance.md.
+// Command bench compares the operator with Kubernetes' own CronJob controller on a local control
+// plane, and prints tables for docs/performance.md.
 //
-// Run it by "make bench", which builds what it needs. It leaves no process behind, and no files but
-// the results.
+// Run it by "make bench", which builds what it needs. It leaves no process behind, and only the
+// file with the results.
 package main
 
 import (
@@ -53,7 +53,7 @@ type options struct {
 	memory     resource.QuantityValue
 	file       string
 	manager    string
-	root       string // the project's directory
+	root       string // the directory of the project
 }
 
 type stage struct {
@@ -62,9 +62,9 @@ type stage struct {
 	run          func(*bench, context.Context) error
 }
 
-// stages in the order in which they are run. Without -stages, all but churn and hour. Idle begins
-// with the CronJobs that versions leaves, and restart with those of idle, as to create them takes
-// minutes.
+// stages has the stages in the order in which they run. Without -stages, all but churn and hour
+// run. Idle starts with the CronJobs of versions, and restart with those of idle, since creating
+// them takes minutes.
 var stages = []stage{
 	{results.Ticks, true, (*bench).ticks},
 	{results.Jitter, true, (*bench).jittered},
@@ -72,7 +72,7 @@ var stages = []stage{
 	{results.Idle, true, (*bench).idle},
 	{results.Restart, true, (*bench).restart},
 	{results.Tenants, true, (*bench).tenants},
-	{results.Hour, false, (*bench).hour}, // starts its own
+	{results.Hour, false, (*bench).hour}, // it starts its own
 	{results.Micro, false, (*bench).micro},
 	{"report", false, (*bench).report},
 	{results.Churn, true, (*bench).churn},
@@ -148,7 +148,7 @@ func run(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// startAnew starts a control plane, instead of the one that there is, and notes what it consists of.
+// startAnew replaces the control plane by a new one, and records its versions.
 func (b *bench) startAnew(ctx context.Context) (err error) {
 	if b.cluster != nil {
 		if err := errors.Join(b.etcd.Close(), b.Stop()); err != nil {
@@ -162,8 +162,8 @@ func (b *bench) startAnew(ctx context.Context) (err error) {
 	return err
 }
 
-// keep saves a result and notes what failed. It is a failure too if the operator has taken more
-// memory than its deployment has: here nothing keeps it from that.
+// keep saves a result and its failures. It is also a failure if the operator used more memory than
+// its deployment allows, since nothing limits it here.
 func (b *bench) keep(result results.Result) error {
 	line, err := json.Marshal(result)
 	if err != nil {
@@ -177,7 +177,7 @@ func (b *bench) keep(result results.Result) error {
 	return b.results.Save(b.file)
 }
 
-// each measures contenders in a stage, one after another.
+// each measures the contenders of a stage, one after another.
 func (b *bench) each(ctx context.Context, contenders []contender, measure func(context.Context, contender) (*results.Result, error)) error {
 	for _, c := range contenders {
 		result, err := measure(ctx, c)

@@ -14,18 +14,18 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// requestsMetric is the API server's count of the requests that it has answered.
+// requestsMetric is the API server's metric of answered requests.
 const requestsMetric = "apiserver_request_total"
 
-// relevant are the resources of a controller of CronJobs. The API server asks itself for others.
+// relevant has the resources of a controller of CronJobs. The API server itself requests others.
 var relevant = []string{"cronjobs", "jobs", "events"}
 
 // requests counts requests by verb and resource, such as "create jobs" and "patch cronjobs/status".
-// Those that failed are under a key of their own, with the code: "create jobs (409)". Watches are
-// left out: they count when they end, and the bench has its own.
+// Failed ones have a key with the code: "create jobs (409)". Watches are left out: they count when
+// they end, and the bench has its own.
 type requests map[string]float64
 
-// requests returns what the API server has answered so far, to anybody.
+// requests returns the requests that the API server has answered so far, from anybody.
 func (p *cluster) requests(ctx context.Context) (requests, error) {
 	families, err := plane.ReadMetrics(ctx, p.REST, requestsMetric)
 	return requestsIn(families), err
@@ -46,10 +46,10 @@ func requestsIn(families map[string]*dto.MetricFamily) requests {
 	return counts
 }
 
-// rbacVerbs are RBAC's names for the verbs that are not the same in lower case.
+// rbacVerbs has RBAC's names of the verbs that differ in more than case.
 var rbacVerbs = strings.NewReplacer("post", "create", "put", "update")
 
-// requestKey names requests as RBAC does.
+// requestKey names a request as RBAC does.
 func requestKey(labels map[string]string) string {
 	key := rbacVerbs.Replace(strings.ToLower(labels["verb"])) + " " + labels["resource"]
 	if labels["subresource"] != "" {

@@ -21,17 +21,18 @@ import (
 )
 
 const (
-	// dueEachMinute is the number of CronJobs that are due, among those that are not.
+	// dueEachMinute is how many CronJobs are due each minute, in addition to those that are not
+	// due.
 	dueEachMinute = 20
 
-	// restarts is how often a contender is started; the median counts.
+	// restarts is how often a contender is started. The median counts.
 	restarts = 3
 
-	// memoryDelay is how long after all is done the memory is measured.
+	// memoryDelay is how long after the end of all work the memory is measured.
 	memoryDelay = 30 * time.Second
 )
 
-// restart measures how controllers come back to many CronJobs and Jobs.
+// restart measures the start of controllers with many CronJobs and Jobs.
 func (b *bench) restart(ctx context.Context) error {
 	contenders := b.controllers()
 	slices.Reverse(contenders) // the CronJobs of the last one are stored already
@@ -61,7 +62,7 @@ func (b *bench) prepareRestart(ctx context.Context, c contender) error {
 	if err := b.store(ctx, b.notDue(c.kind)); err != nil {
 		return err
 	}
-	b.stored = batch{} // what follows is stored too
+	b.stored = batch{} // the store gets further objects
 	if err := b.createFinishedJobs(ctx, c.kind, b.finished); err != nil {
 		return err
 	}
@@ -75,8 +76,8 @@ func (b *bench) prepareRestart(ctx context.Context, c contender) error {
 	return errors.Join(b.End(r.Process), b.compact(ctx))
 }
 
-// restartOnce starts a contender a second after a tick, and returns when the first and the last
-// Job of the tick came, from the start of the process. It adds the memory to the result.
+// restartOnce starts a contender a second after a tick, and returns when the first and the last Job
+// of the tick started, since the start of the process. It adds the memory to the result.
 func (b *bench) restartOnce(ctx context.Context, c contender, result *results.Result) (first, last time.Duration, err error) {
 	tick := time.Now().Truncate(time.Minute).Add(time.Minute)
 	if err := plane.SleepUntil(ctx, tick.Add(time.Second)); err != nil {
@@ -97,7 +98,7 @@ func (b *bench) restartOnce(ctx context.Context, c contender, result *results.Re
 		err = fmt.Errorf("only %d of %d CronJobs had a Job %v after the tick", len(starts), dueEachMinute, timeLimit)
 	}
 	if err == nil {
-		err = r.awaitIdle(ctx) // the next start is to find all statuses written
+		err = r.awaitIdle(ctx) // the next start must find all statuses written
 	}
 	if err != nil {
 		return 0, 0, err
@@ -126,8 +127,7 @@ func (p *cluster) createFinishedJobs(ctx context.Context, k kind, each int) erro
 	})
 }
 
-// finishedJob returns a Job of a CronJob for a tick, of which its controller knows by the
-// annotation.
+// finishedJob returns a Job of a CronJob for a tick. The annotation tells the controller the tick.
 func finishedJob(k kind, owner cronJob, tick time.Time) *batchv1.Job {
 	kind, annotations := schema.FromAPIVersionAndKind(string(k), "CronJob"), map[string]string{}
 	for _, annotation := range tickAnnotations {

@@ -23,14 +23,14 @@ import (
 )
 
 type start struct {
-	// owner is the UID of the CronJob that controls it; empty if none does.
+	// owner is the UID of the CronJob that controls it; "" for none.
 	owner     types.UID
 	namespace string
-	// seen is when the watch told of it.
+	// seen is when the watch received it.
 	seen time.Time
-	// created is its creation timestamp, which the API server cuts off to whole seconds.
+	// created is its creation timestamp, in whole seconds.
 	created time.Time
-	// scheduledAt is the tick in its annotation; zero if there is none.
+	// scheduledAt is the tick in its annotation; zero for none.
 	scheduledAt time.Time
 }
 
@@ -90,8 +90,8 @@ func (s *startWatch) add(job *batchv1.Job) {
 	s.owners[added.owner] = true
 }
 
-// await waits until so many CronJobs have started a Job, and reports whether they have by the end.
-// It fails when the contender ends.
+// await waits until this many CronJobs have started a Job; it returns false if they have not by the
+// end. It fails when the contender ends.
 func (s *startWatch) await(ctx context.Context, r *running, count int, end time.Time) (bool, error) {
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
@@ -111,7 +111,7 @@ func (s *startWatch) await(ctx context.Context, r *running, count int, end time.
 	return err == nil, err
 }
 
-// stop ends the watch and returns all that it saw, in the order of coming.
+// stop ends the watch and returns everything that it received, in order.
 func (s *startWatch) stop() []start {
 	s.cancel()
 	<-s.ended

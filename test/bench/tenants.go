@@ -26,13 +26,13 @@ const (
 
 	tenantMinutes = 3
 
-	// lateness is how long after the last of these minutes a Job may come before it counts as
+	// lateness is how long after the last of these minutes a Job may start before it counts as
 	// missed.
 	lateness = 30 * time.Second
 )
 
-// tenants measures how late the CronJobs of some namespaces are beside those of another, which are
-// due every second.
+// tenants measures the delays of the CronJobs of some namespaces, beside another namespace whose
+// CronJobs are due every second.
 func (b *bench) tenants(ctx context.Context) error {
 	for _, neighbours := range []struct {
 		what  string
@@ -58,8 +58,7 @@ func (b *bench) tenants(ctx context.Context) error {
 	return nil
 }
 
-// createTenants creates the CronJobs of the tenants and of the neighbours, whose Jobs nobody starts
-// yet.
+// createTenants creates the CronJobs of the tenants and of the neighbours, which do not run yet.
 func (b *bench) createTenants(ctx context.Context, neighbours int, quota bool) error {
 	if err := b.clear(ctx); err != nil {
 		return err
@@ -82,7 +81,7 @@ func (b *bench) measureTenants(ctx context.Context, beside string) (*results.Res
 	if err != nil {
 		return nil, err
 	}
-	// In the first minute the operator looks at all of them for the first time.
+	// In the first minute the operator reconciles all of them for the first time.
 	first := time.Now().Truncate(time.Minute).Add(2 * time.Minute)
 	if err := plane.SleepUntil(ctx, first.Add(-before)); err != nil {
 		return nil, err
@@ -99,7 +98,7 @@ func (b *bench) measureTenants(ctx context.Context, beside string) (*results.Res
 	return result, errors.Join(r.addMemory(result), r.Err(), b.End(r.Process))
 }
 
-// refuseJobs has a quota refuse all Jobs of the other namespace.
+// refuseJobs creates a quota that refuses all Jobs of the other namespace.
 func (p *cluster) refuseJobs(ctx context.Context) error {
 	none := corev1.ResourceList{"count/jobs.batch": resource.Quantity{}}
 	quota := &corev1.ResourceQuota{
@@ -108,7 +107,7 @@ func (p *cluster) refuseJobs(ctx context.Context) error {
 	if err := p.Client.Create(ctx, quota); err != nil {
 		return fmt.Errorf("creating a quota: %w", err)
 	}
-	// Its controller, which does not run, would do this.
+	// The quota's controller, which does not run, would do this.
 	quota.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none}
 	if err := p.Client.Status().Update(ctx, quota); err != nil {
 		return fmt.Errorf("putting a quota into force: %w", err)
@@ -116,8 +115,8 @@ func (p *cluster) refuseJobs(ctx context.Context) error {
 	return nil
 }
 
-// judgeTenants adds to a result how late the tenants' Jobs were in each minute from the first, and
-// how many Jobs a second their neighbours had.
+// judgeTenants adds to a result the delays of the tenants' Jobs in each minute from the first, and
+// the rate of their neighbours' Jobs.
 func judgeTenants(result *results.Result, starts []start, first time.Time) {
 	var delays []time.Duration
 	others := 0.0

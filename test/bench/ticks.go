@@ -25,19 +25,20 @@ const (
 	// before is how long before the tick the measurement begins.
 	before = 5 * time.Second
 
-	// timeLimit is how long after the last start is due a measurement ends in any case.
+	// timeLimit is how long after the last due start a measurement ends in any case.
 	timeLimit = 3 * time.Minute
 
 	// settling is how much longer the status and the events of each start may take.
 	settling = 15 * time.Millisecond
 
-	// quietPoll is how often we look for further writes. Two looks without any end a measurement.
+	// quietPoll is the time between two checks for further writes. Two without any end a
+	// measurement.
 	quietPoll = 2 * time.Second
 
-	// tries is how often we try to be ready for a tick in time, each time with twice the lead.
+	// tries is how often to try to be ready for a tick in time, each time with twice the lead.
 	tries = 3
 
-	// jitter and mostJittered are what the stage jitter measures.
+	// jitter and mostJittered are the jitter and the number of CronJobs of the stage jitter.
 	jitter       = 5 * time.Minute
 	mostJittered = 5000
 )
@@ -51,17 +52,17 @@ type load struct {
 	span  time.Duration
 }
 
-// chosen are the minutes, from the first tick on, at which half of the CronJobs of the stage hour are
-// due: as far apart as those that people choose. The others are due at any.
+// chosen has the minutes, from the first tick on, at which half of the CronJobs of the stage hour
+// are due: as far apart as those that people choose. The others are due at any minute.
 var chosen = []int{0, 15, 30}
 
-// tickOf returns when the CronJob with a number is due. In the stage hour, that may be half a day
-// later than its minute, if this is not within the span.
+// tickOf returns when the i-th CronJob is due. In the stage hour, it may be due half a day after
+// its minute, if that is not within the span.
 func (l load) tickOf(i int, first time.Time) time.Time {
 	if l.stage != results.Hour {
 		return first
 	}
-	i /= namespaceCount // each namespace has the same mix
+	i /= namespaceCount // the same mix in each namespace
 	after := time.Duration(i/2%60) * time.Minute
 	if i%2 == 0 {
 		after = time.Duration(chosen[i/2%len(chosen)]) * time.Minute
@@ -72,7 +73,7 @@ func (l load) tickOf(i int, first time.Time) time.Time {
 	return first.Add(after)
 }
 
-// ticks returns when those CronJobs are due that are within the span, by their names.
+// ticks returns the ticks of the CronJobs that are due within the span, by name.
 func (l load) ticks(first time.Time) map[string]time.Time {
 	due := map[string]time.Time{}
 	for i := range l.n {
@@ -96,28 +97,28 @@ func (l load) batch(first time.Time) batch {
 	return b
 }
 
-// lead is how long before the tick we begin to create the CronJobs, if it took so long to create
-// one the last time; 0 if none were created before.
+// lead is how long before the tick to begin to create the CronJobs, given how long it last took to
+// create one; 0 if none were created before.
 func (l load) lead(creating time.Duration) time.Duration {
 	return l.ahead() + 20*time.Second + time.Duration(l.n)*cmp.Or(creating*3/2, 20*time.Millisecond)
 }
 
-// ahead is how long before the tick a contender has to be ready: we still have to read the
-// CronJobs, and the API server to collect its garbage.
+// ahead is how long before the tick a contender has to be ready. Until then, the CronJobs are read,
+// and the API server collects garbage.
 func (l load) ahead() time.Duration {
 	return before + l.collecting() + time.Duration(l.n)*500*time.Microsecond
 }
 
-// collecting is how long the API server may take to collect its garbage. With 100,000 CronJobs it
-// has 15 GiB, for which ten seconds were not enough.
+// collecting is how long the API server may take to collect garbage. With 100,000 CronJobs it has
+// 15 GiB, for which ten seconds were not enough.
 func (l load) collecting() time.Duration {
 	return 5*time.Second + time.Duration(l.n)*200*time.Microsecond
 }
 
-// rounds is how often N CronJobs are due for each contender, at most: until its last two rounds
-// agree. The median counts. With some thousand, one garbage collection of the API server takes a
-// good part of the seconds measured; with 20,000 there are several. Fewer than a thousand are a
-// smoke test.
+// rounds is the maximum number of rounds with N CronJobs for each contender. They end when the last
+// two agree, and the median counts. With some thousand CronJobs, one garbage collection of the API
+// server takes a large part of the measured seconds; with 20,000 there are several. Fewer than a
+// thousand are a smoke test.
 func rounds(n int) int {
 	if n < 1000 || n >= 20000 {
 		return 1
@@ -125,12 +126,12 @@ func rounds(n int) int {
 	return 5
 }
 
-// mostShipped is the most CronJobs that are measured with the built-in as shipped. With more it is
-// cut off.
+// mostShipped is the maximum number of CronJobs for the built-in as shipped. With more it is cut
+// off.
 const mostShipped = 1000
 
-// ticks has N CronJobs due at once, for each number and each contender, in turn. The built-in as
-// shipped, which takes minutes, is measured once.
+// ticks measures N CronJobs that are due at once, for each number and each contender in turn. The
+// built-in as shipped, which takes minutes, is measured once.
 func (b *bench) ticks(ctx context.Context) error {
 	for _, n := range b.numbers {
 		measured := map[string][]results.Result{}
@@ -156,16 +157,16 @@ func (b *bench) ticks(ctx context.Context) error {
 	return b.results.Save(b.file)
 }
 
-// jittered has CronJobs due at one tick and start over five minutes.
+// jittered measures CronJobs that are due at one tick and start over five minutes.
 func (b *bench) jittered(ctx context.Context) error {
 	return b.each(ctx, []contender{operator}, func(ctx context.Context, c contender) (*results.Result, error) {
 		return b.tick(ctx, load{c, results.Jitter, min(slices.Max(b.numbers), mostJittered), jitter})
 	})
 }
 
-// hour has CronJobs that are due once an hour, for half an hour, beside a bare client. Each
-// contender gets a control plane of its own: an API server that had 100,000 CronJobs and now has as
-// many others takes 19 GiB.
+// hour measures CronJobs that are due once an hour, for half an hour, and a bare client with the
+// same Jobs. Each contender gets a control plane of its own: an API server that had 100,000
+// CronJobs and now has as many others takes 19 GiB.
 func (b *bench) hour(ctx context.Context) error {
 	contenders := slices.DeleteFunc(slices.Clone(b.contenders), func(c contender) bool { return c.kind != operatorV1 })
 	return b.each(ctx, contenders, func(ctx context.Context, c contender) (*results.Result, error) {
@@ -208,7 +209,7 @@ func (b *bench) tick(ctx context.Context, l load) (*results.Result, error) {
 	return nil, fmt.Errorf("not ready for a tick in %v: is the machine busy otherwise?", lead/2)
 }
 
-// watchTick measures what a contender does from a tick on for which it is ready.
+// watchTick measures what a contender that is ready does from a tick on.
 func (b *bench) watchTick(ctx context.Context, l load, r *running, tick time.Time) (*results.Result, error) {
 	cronJobs, err := b.awaitTick(ctx, l, tick)
 	if err != nil {
@@ -230,7 +231,7 @@ func (b *bench) watchTick(ctx context.Context, l load, r *running, tick time.Tim
 		}
 		statuses, last, err := b.awaitQuiet(ctx, len(ticks))
 		result.Values[results.Written] = last.Sub(tick).Seconds()
-		if l.id != results.Bare { // it writes them afterwards
+		if l.id != results.Bare { // the bare client writes them afterwards
 			result.Values[results.Statuses] = statuses.Sub(tick).Seconds()
 		}
 		return err
@@ -250,7 +251,7 @@ func (b *bench) watchTick(ctx context.Context, l load, r *running, tick time.Tim
 	return result, b.checkStatuses(ctx, l.kind, result, ticks)
 }
 
-// addStatuses has the bare client write the statuses after its Jobs.
+// addStatuses makes the bare client write the statuses after its Jobs.
 func (b *bench) addStatuses(ctx context.Context, l load, result *results.Result, tick time.Time) error {
 	cronJobs, err := b.cronJobs(ctx, l.kind)
 	if err != nil {
@@ -262,7 +263,7 @@ func (b *bench) addStatuses(ctx context.Context, l load, result *results.Result,
 	return err
 }
 
-// awaitTick waits until shortly before the tick, when all is ready for it, and returns the
+// awaitTick waits until shortly before the tick, when everything is ready for it, and returns the
 // CronJobs.
 func (b *bench) awaitTick(ctx context.Context, l load, tick time.Time) ([]cronJob, error) {
 	cronJobs, err := b.cronJobs(ctx, l.kind)
@@ -278,8 +279,8 @@ func (b *bench) awaitTick(ctx context.Context, l load, tick time.Time) ([]cronJo
 	return cronJobs, plane.SleepUntil(ctx, tick.Add(-before))
 }
 
-// awaitQuiet waits until nobody writes any more, which must be soon after as many starts. It
-// returns when it first saw the last status and the last write of all.
+// awaitQuiet waits until there are no more writes, which must be soon after as many starts. It
+// returns when it first saw the last status and the last write.
 func (b *bench) awaitQuiet(ctx context.Context, starts int) (statuses, last time.Time, err error) {
 	limit := timeLimit + time.Duration(starts)*settling
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("there are still writes, though all Jobs are there"))
@@ -304,9 +305,9 @@ func (b *bench) awaitQuiet(ctx context.Context, starts int) (statuses, last time
 	return statuses, last, nil
 }
 
-// judge counts what was started, and what should not have been, of the CronJobs that have a tick.
-// Each delay counts from the instant at which the CronJob was to start: the tick or, with a jitter,
-// the one within a span that its status told.
+// judge counts the starts, and those that should not have been, of the CronJobs with a tick. A
+// delay counts from when the CronJob was to start: the tick, or with a jitter the time within the
+// span that its status had.
 func judge(result *results.Result, starts []start, cronJobs []cronJob, ticks map[string]time.Time, span time.Duration) {
 	result.Wrong = map[string]int{}
 	type due struct{ tick, at time.Time }
@@ -359,14 +360,14 @@ func judge(result *results.Result, starts []start, cronJobs []cronJob, ticks map
 	}
 }
 
-// logWorst logs the longest delay of each tick, which the quantiles of several don't tell.
+// logWorst logs the longest delay of each tick, which the quantiles over several do not show.
 func logWorst(of string, worst map[time.Time]time.Duration) {
 	for _, tick := range slices.SortedFunc(maps.Keys(worst), time.Time.Compare) {
 		plane.Logf("%s: of those due at %s, the last started %.1fs later", of, tick.UTC().Format(time.TimeOnly), worst[tick].Seconds())
 	}
 }
 
-// peakPerSecond returns how many instants lie within the same second of the clock, at most.
+// peakPerSecond returns the most instants within one second of the clock.
 func peakPerSecond(instants []time.Time) (peak float64) {
 	counts := map[int64]float64{}
 	for _, at := range instants {
@@ -376,7 +377,7 @@ func peakPerSecond(instants []time.Time) (peak float64) {
 	return peak
 }
 
-// checkStatuses counts the CronJobs that have a tick and whose status does not tell of the run.
+// checkStatuses counts the CronJobs with a tick whose status does not have the run.
 func (b *bench) checkStatuses(ctx context.Context, k kind, result *results.Result, ticks map[string]time.Time) error {
 	cronJobs, err := b.cronJobs(ctx, k)
 	for _, c := range cronJobs {
@@ -390,13 +391,13 @@ func (b *bench) checkStatuses(ctx context.Context, k kind, result *results.Resul
 	return err
 }
 
-// inOrder is up to how many CronJobs that are due at once have all their statuses written before
-// the first event, whatever the machine. With more, an event may have waited for a minute, and goes
+// inOrder is the maximum number of CronJobs due at once for which all statuses are written before
+// the first event, on any machine. With more, an event may have waited for a minute, and goes
 // first.
 const inOrder = 1000
 
-// checkOrder counts the events that were written before the last status. A few don't count: events
-// don't wait for the retry of a status.
+// checkOrder counts the events that were written before the last status. A few don't count, since
+// events don't wait for the retry of a status.
 func (b *bench) checkOrder(ctx context.Context, result *results.Result, cronJobs []cronJob) error {
 	last := ""
 	for _, c := range cronJobs {
@@ -412,13 +413,13 @@ func (b *bench) checkOrder(ctx context.Context, result *results.Result, cronJobs
 			early++
 		}
 	}
-	if early > result.N/10 { // without order, nearly all are
+	if early > result.N/10 { // without an order it would be nearly all
 		result.Wrong["events before the last status"] = early
 	}
 	return err
 }
 
-// isBefore compares resource versions, of which the API server has one sequence for all objects.
+// isBefore compares resource versions. The API server has one sequence for all objects.
 func isBefore(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	return a == "" || err == nil && order < 0

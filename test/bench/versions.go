@@ -25,23 +25,23 @@ const (
 	// mostCreates is how many CronJobs are created to measure the rate.
 	mostCreates = 5000
 
-	// listings and readings are how often all are listed, and one is read; the median counts.
+	// listings and readings are how often all are listed, and one is read. The median counts.
 	listings = 5
 	readings = 200
 
-	// chunk is how many kubectl lists at once, and everything how many are listed without a limit.
+	// chunk is kubectl's page size, and everything a list without a limit.
 	chunk      = "500"
 	everything = "0"
 )
 
 // plainGroup is the API group of custom resources with the schema of v1 and nothing else: no
-// webhook, no other version, nobody who reconciles them.
+// webhook, no other version, no controller.
 const plainGroup = "plain.bench.example"
 
 const plainCRD kind = plainGroup + "/v1"
 
-// versions measures what it costs to create and read CronJobs in each version. What a create costs
-// is told apart by leaving things out: all but the CRD, and all but the webhooks.
+// versions measures creating and reading CronJobs in each version. It also measures creates with
+// just the CRD, and without webhooks, to show what each part costs.
 func (b *bench) versions(ctx context.Context) error {
 	options, err := plainCRDs(b.root)
 	if err != nil {
@@ -56,7 +56,7 @@ func (b *bench) versions(ctx context.Context) error {
 	for _, m := range []struct {
 		of    string
 		kind  kind
-		flags []string // the operator's, if it runs
+		flags []string // of the operator, if it runs
 	}{
 		{"builtin", builtin, nil},
 		{"crd", plainCRD, nil},
@@ -78,8 +78,8 @@ func (b *bench) versions(ctx context.Context) error {
 	return errors.Join(b.timeReads(ctx), b.End(r.Process))
 }
 
-// takeLease takes the operator's Lease in the neighbour namespace, so that nobody who waits for it
-// reconciles.
+// takeLease takes the operator's Lease in the neighbour namespace, so that an operator that waits
+// for it does not reconcile.
 func (p *cluster) takeLease(ctx context.Context) error {
 	now := metav1.NowMicro()
 	lease := &coordinationv1.Lease{
@@ -110,7 +110,7 @@ func plainCRDs(root string) (envtest.CRDInstallOptions, error) {
 	return options, nil
 }
 
-// timeCreates measures how fast CronJobs are created, with the operator if it has flags.
+// timeCreates measures how fast CronJobs are created, with an operator if flags are given.
 func (b *bench) timeCreates(ctx context.Context, of string, k kind, flags []string) error {
 	if err := b.clear(ctx); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (b *bench) timeReads(ctx context.Context) error {
 		}},
 	} {
 		took := map[string][]time.Duration{}
-		for i := range measurement.times + 1 { // the first time does not count
+		for i := range measurement.times + 1 { // the first one does not count
 			for version, k := range kinds {
 				begin := time.Now()
 				if err := measurement.read(k, i); err != nil {
@@ -169,13 +169,13 @@ func (b *bench) timeReads(ctx context.Context) error {
 	return b.results.Save(b.file)
 }
 
-// median returns the median of some values; of an even number, the larger one.
+// median returns the median; of an even number of values, the larger one.
 func median[T cmp.Ordered](values []T) T { return slices.Sorted(slices.Values(values))[len(values)/2] }
 
-// continues finds where to go on in a list. No object here has such a field.
+// continues matches the continue token of a list. No object here has such a field.
 var continues = regexp.MustCompile(`"continue":"([^"]+)"`)
 
-// list reads all CronJobs, so many in each answer.
+// list reads all CronJobs in pages of a size.
 func (p *cluster) list(ctx context.Context, k kind, limit string) error {
 	for token := ""; ; {
 		answer, err := p.REST.Get().AbsPath(k.everywhere()).Param("limit", limit).Param("continue", token).DoRaw(ctx)

@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bounds has tests fail on input that costs too much, be it time or memory.
+// Package bounds fails tests in which an input takes too much time or memory.
 package bounds
 
 import (
@@ -11,20 +11,19 @@ import (
 	"time"
 )
 
-// What an input may cost: much more than it does, also with the race detector, which takes ten
-// times as long. What grows with the square of its input goes beyond when the input is as large as
-// a request may be.
+// The limits are far above what an input takes, even with the race detector, which is ten times
+// slower. Work that is quadratic in the size of its input exceeds them for inputs as large as a
+// request may be.
 const (
-	mostTime        = 20 * time.Second // of the processors
+	mostTime        = 20 * time.Second // CPU time
 	mostMemory      = 4 << 20
 	memoryPerByte   = 256
 	allocatedMetric = "/gc/heap/allocs:bytes"
 )
 
-// Hold runs something with an input of some bytes. It fails the test if that allocates more than 4
-// MiB and 256 bytes for each byte. If it takes more than 20 seconds, not counting those that other
-// processes take, it panics, as what hangs can't be told in another way: a fuzz target then keeps
-// the input as one that crashes it. Nothing else may run in the process meanwhile.
+// Hold calls a function with an input of some size. It fails the test if that allocates more than 4
+// MiB plus 256 times the size. After 20 seconds of CPU time it panics, since it can't return: a
+// fuzz target then saves the input as a crasher. Nothing else may run in the process meanwhile.
 func Hold(t testing.TB, size int, run func()) {
 	t.Helper()
 	ended := make(chan struct{})
@@ -38,7 +37,7 @@ func Hold(t testing.TB, size int, run func()) {
 	}
 }
 
-// limitTime calls back if the process works for longer than that before something ends.
+// limitTime calls back if the process uses more CPU time than this before the context ends.
 func limitTime(ended <-chan struct{}, most time.Duration, tooLong func()) {
 	looks := time.NewTicker(most / 20)
 	defer looks.Stop()
@@ -56,7 +55,7 @@ func limitTime(ended <-chan struct{}, most time.Duration, tooLong func()) {
 	}
 }
 
-// allocated returns how many bytes the process has allocated so far.
+// allocated returns the total number of bytes that the process has allocated.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: allocatedMetric}}
 	metrics.Read(sample)

@@ -9,5 +9,5 @@ import "time"
 
 var began = time.Now()
 
-// workedFor returns how old the process is, where the system does not tell more.
+// workedFor returns the age of the process, as there is no portable way to get its CPU time.
 func workedFor() time.Duration { return time.Since(began) }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// workedFor returns for how long the processors have worked for the process.
+// workedFor returns the CPU time of the process.
 func workedFor() time.Duration {
 	used := syscall.Rusage{}
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

@@ -92,7 +92,7 @@ func (b *CronJob) StopAfterFailures(limit int32) *CronJob {
 // Jitter sets by how many seconds starts may be delayed.
 func (b *CronJob) Jitter(seconds int32) *CronJob { b.c.Spec.JitterSeconds = &seconds; return b }
 
-// CatchUp has as many ticks run after an outage.
+// CatchUp sets how many ticks run after an outage.
 func (b *CronJob) CatchUp(limit int32) *CronJob {
 	b.c.Spec.CatchUpPolicy, b.c.Spec.CatchUpLimit = v1.CatchUpAll, &limit
 	return b
@@ -116,7 +116,7 @@ func (b *CronJob) History(successful, failed int32) *CronJob {
 // Job builds a Job that a CronJob controls.
 type Job struct{ j batchv1.Job }
 
-// MakeJob begins a Job of the CronJob's for a tick, which runs.
+// MakeJob begins a running Job of a CronJob for a tick.
 func MakeJob(c *v1.CronJob, tick time.Time) *Job {
 	name := fmt.Sprintf("%s-%d", c.Name, tick.Unix())
 	return &Job{batchv1.Job{ObjectMeta: metav1.ObjectMeta{
@@ -130,13 +130,13 @@ func MakeJob(c *v1.CronJob, tick time.Time) *Job {
 // Obj returns the Job.
 func (b *Job) Obj() *batchv1.Job { return b.j.DeepCopy() }
 
-// Manual makes it one that was started by hand: of its time only its Pods are told.
+// Manual makes it a manual run: only its Pods have the time of the run.
 func (b *Job) Manual() *Job {
 	b.j.Spec.Template.Annotations, b.j.Annotations = b.j.Annotations, nil
 	return b
 }
 
-// Backfilled makes it one that somebody created for its tick later.
+// Backfilled makes it a backfill of its tick.
 func (b *Job) Backfilled(at time.Time) *Job {
 	b.j.CreationTimestamp = metav1.NewTime(at)
 	b.j.Annotations[v1.TriggerAnnotation] = string(v1.TriggerBackfill)
@@ -171,7 +171,7 @@ func (b *Job) ended(condition batchv1.JobConditionType, at time.Time) *Job {
 	return b
 }
 
-// EndedJob returns the status that the Job controller gives a Job that has ended.
+// EndedJob returns the status that the Job controller sets at the end of a Job.
 func EndedJob(start, end metav1.Time, succeeds bool) batchv1.JobStatus {
 	status := batchv1.JobStatus{StartTime: &start}
 	conditions := []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed}

@@ -1,13 +1,12 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command chaos runs CronJobs for a while on a control plane of its own on this machine, has all
-// that can go wrong around the managers go wrong, and then decides, from a history of what happened
-// and against the operator's contract, whether a tick was lost, doubled, early, or any other law
-// broken. See docs/reliability.md.
+// Command chaos runs CronJobs for some time on a local control plane, and injects faults around the
+// managers. Then it checks the history of what happened against the operator's contract: whether a
+// tick was lost, doubled, early, or another law broken. See docs/reliability.md.
 //
-// Run it by "make chaos", which builds what it needs. It leaves no process behind, and no files but
-// those in -out.
+// Run it by "make chaos", which builds what it needs. It leaves no process behind, and only the
+// files in -out.
 package main
 
 import (
@@ -29,7 +28,7 @@ import (
 
 func main() { plane.Main("chaos", run) }
 
-// all names all faults or all mutations.
+// all selects all faults or all mutations.
 const all = "all"
 
 type options struct {
@@ -116,7 +115,7 @@ func run(ctx context.Context, args []string) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return errors.Join(err, o.judge(file)) // if it did not end well, the history may tell why
+	return errors.Join(err, o.judge(file)) // after an error the history may explain it
 }
 
 func (o *options) printPlan() {
@@ -130,8 +129,8 @@ func (o *options) printPlan() {
 	}
 }
 
-// build makes the directory for what is written, and builds the kubectl plugin and, unless there is
-// one, the manager with a clock that can be stepped.
+// build makes the output directory, and builds the kubectl plugin and, unless -manager names one,
+// the manager with a clock that can be stepped.
 func (o *options) build(ctx context.Context) error {
 	root, err := localcluster.FindRoot()
 	if err != nil {

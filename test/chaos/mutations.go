@@ -22,8 +22,8 @@ import (
 
 const parallelStorms = 2
 
-// tryMutations shows that the checker can fail: it runs a short storm on each mutation that the
-// command line names, and the checker has to find the law broken that the mutation breaks.
+// tryMutations shows that the checker can fail: for each selected mutation it runs a short storm,
+// in which the checker must find the mutation's law broken.
 func (o *options) tryMutations(ctx context.Context) error {
 	if err := o.build(ctx); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (o *options) tryMutations(ctx context.Context) error {
 	return nil
 }
 
-// tryMutation runs a storm on a mutation, and counts how often the checker finds its law broken.
+// tryMutation runs a storm with a mutation, and counts the violations of its law.
 func (o *options) tryMutation(ctx context.Context, m *mutations.Mutation, out string) (int, error) {
 	short, err := parseFlags(append([]string{
 		"-seed=1", "-duration=40s", "-calm=0", "-patience=30s", "-cronjobs=80", "-faults=none", "-out=" + out,
@@ -70,7 +70,7 @@ func (o *options) tryMutation(ctx context.Context, m *mutations.Mutation, out st
 	}
 	short.manager, short.plugin, short.mutation = o.manager, o.plugin, m
 	file := filepath.Join(out, "history.jsonl")
-	failure := short.storm(ctx, file) // it may well not settle
+	failure := short.storm(ctx, file) // it may not settle
 	if ctx.Err() != nil {
 		return 0, failure
 	}

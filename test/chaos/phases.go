@@ -20,7 +20,7 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// idle is how long nothing may have changed for all to be idle, on a machine that keeps up.
+// idle is how long nothing may have changed to be idle, on a machine that keeps up.
 const idle = 4 * time.Second
 
 type stormRun struct {
@@ -30,7 +30,7 @@ type stormRun struct {
 	users   *storm.Users
 	jobs    *storm.Jobs
 	plan    []storm.CronJob
-	changed atomic.Int64 // when anything stored was last seen to change, in nanoseconds since 1970
+	changed atomic.Int64 // the last change of a stored object, in nanoseconds since 1970
 }
 
 // storm runs the storm, and writes its history to a file.
@@ -62,13 +62,13 @@ func (o *options) storm(ctx context.Context, file string) (err error) {
 	group.Go(func() error {
 		defer stopWatching()
 		err := r.phases(ctx)
-		plane.Sleep(ctx, time.Second) // what is on its way to the history arrives
+		plane.Sleep(ctx, time.Second) // wait for the last records
 		return err
 	})
 	return group.Wait()
 }
 
-// phases has the storm, then quiet, then calm, then quiet again.
+// phases runs the storm, then quiet, then calm, then quiet again.
 func (r *stormRun) phases(ctx context.Context) error {
 	if err := r.users.Await(ctx); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (r *stormRun) carryOut(ctx context.Context) error {
 	return r.site.EndFaults(ctx)
 }
 
-// settle suspends all and waits until no Job runs and nothing has changed for a while.
+// settle suspends all CronJobs and waits until no Job runs and nothing has changed for some time.
 func (r *stormRun) settle(ctx context.Context, phase string) error {
 	r.jobs.Hurry(true)
 	if err := r.users.SuspendAll(ctx, true, r.plan); err != nil {

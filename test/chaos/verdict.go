@@ -12,10 +12,10 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
-// shown is how many violations of a law are shown on the terminal.
+// shown is how many violations of a law are printed.
 const shown = 10
 
-// judge decides about the history in a file. It fails if a law was broken.
+// judge checks the history in a file. It returns an error if a law was broken.
 func (o *options) judge(file string) error {
 	records, err := history.Read(file)
 	if err != nil {

@@ -21,29 +21,29 @@ import (
 	"tutorial.kubebuilder.io/project/test/builders"
 )
 
-// profile is what one run of the model is like. Some runs have no faults, so that the judge need not
-// excuse anything in them.
+// profile is the kind of a run. Some runs have no faults, so that the judge accepts no excuse in
+// them.
 type profile struct {
-	weights       map[string]int // of each action
+	weights       map[string]int // by action
 	steps         int
 	start         time.Time
 	latency       time.Duration // of a request
 	deferral      time.Duration // of a deferred status
 	maxReconciles int           // in one step
 	longest       time.Duration // of a Job
-	failing       float64       // how many Jobs fail
-	vanishing     float64       // how many are deleted when they have ended
+	failing       float64       // the share of Jobs that fail
+	vanishing     float64       // the share that is deleted at the end
 	isUnseen      bool          // whether the webhook is off
-	canStep       bool          // whether clocks are stepped
+	canStep       bool          // whether clocks may be stepped
 }
 
-// step is an action of a run. What it does depends on n and on the state of the world.
+// step is an action of a run. Its effect depends on n and on the state of the world.
 type step struct {
 	name string
 	n    uint64
 }
 
-// action does something, and returns what it did; "" for nothing.
+// action does something, and describes it; "" if it did nothing.
 type action func(w *world, r *rand.Rand) string
 
 var actions map[string]action
@@ -74,7 +74,7 @@ func init() { //nolint:gochecknoinits // some of them choose among all
 	}
 }
 
-// Groups of actions, of which each profile has some.
+// The groups of actions from which a profile is made.
 var groups = []map[string]int{
 	{"refuse": 6, "fault": 10},
 	{"crash": 4, "stop": 2},
@@ -88,7 +88,7 @@ var groups = []map[string]int{
 	{"mid": 8},
 }
 
-// epochs are days without and with a change of Paris's clocks.
+// epochs are days with and without a shift of Paris's clocks.
 var epochs = []time.Time{
 	time.Date(2027, 3, 27, 0, 0, 0, 0, time.UTC), time.Date(2027, 10, 30, 0, 0, 0, 0, time.UTC), time.Date(2027, 6, 1, 0, 0, 0, 0, time.UTC),
 }
@@ -113,7 +113,7 @@ func newProfile(r *rand.Rand) profile {
 	return p
 }
 
-// steps draws the steps of a run.
+// steps returns random steps of a run.
 func (p *profile) draw(r *rand.Rand) []step {
 	names := slices.Sorted(maps.Keys(p.weights))
 	total := 0
@@ -133,7 +133,7 @@ func (p *profile) draw(r *rand.Rand) []step {
 	return append(steps, step{"settle", 0})
 }
 
-// seconds draws a duration of up to so much; short ones are as likely as long ones.
+// seconds returns a random duration up to a limit, on a logarithmic scale.
 func seconds(r *rand.Rand, most time.Duration) time.Duration {
 	for most > time.Second && r.IntN(2) == 0 {
 		most /= 4
@@ -147,7 +147,7 @@ func pass(w *world, r *rand.Rand) string {
 	return d.String()
 }
 
-// toTick lets time pass until about the next tick.
+// toTick passes time until about the next tick.
 func toTick(w *world, r *rand.Rand) string {
 	c := w.cronJob
 	if c == nil || c.Status.NextScheduleTime == nil {
@@ -160,7 +160,7 @@ func toTick(w *world, r *rand.Rand) string {
 	return max(d, 0).String()
 }
 
-// ours returns the Jobs that the CronJob controls, and that have ended or not.
+// ours returns the Jobs that the CronJob controls and that have ended, or not.
 func (w *world) ours(haveEnded bool) []*batchv1.Job {
 	var jobs []*batchv1.Job
 	for _, name := range slices.Sorted(maps.Keys(w.jobs)) {
@@ -193,7 +193,7 @@ func deleteSome(w *world, r *rand.Rand) string {
 	return job.Name
 }
 
-// update stores the CronJob after somebody has changed it. The webhook sees that, unless it is off.
+// update stores a CronJob that somebody changed. The webhook sees that, unless it is off.
 func (w *world) update(change func(*v1.CronJob)) bool {
 	if w.cronJob == nil {
 		return false
@@ -225,7 +225,7 @@ var (
 		"* * * * *", "*/5 * * * *", "*/15 9-17 * * *", "30 * * * *", "0 */2 * * *", "0,1 9 * * *", "30 2 * * *", "0,30 1-3 * * *",
 		"30 10,11,12 * * 1-5", "@every 7s", "@every 30s", "@every 90s", "@every 10m", "@every 1h",
 	}
-	// gaps are the shortest times from a tick to the next, in seconds.
+	// gaps has the shortest times between two ticks, in seconds.
 	gaps = []int32{60, 300, 900, 3600, 3600, 60, 3600, 1800, 3600, 7, 30, 90, 600, 3600}
 )
 
@@ -282,12 +282,12 @@ var edits = []func(w *world, r *rand.Rand, spec *v1.CronJobSpec){
 	},
 	func(_ *world, r *rand.Rand, spec *v1.CronJobSpec) {
 		if r.IntN(4) == 0 {
-			spec.Schedule = "nonsense" // as while the webhooks are off
+			spec.Schedule = "nonsense" // as without the webhooks
 		}
 	},
 }
 
-// mend makes what the validating webhook would refuse acceptable.
+// mend corrects what the validating webhook would refuse.
 func mend(spec *v1.CronJobSpec) {
 	i := slices.Index(schedules, spec.Schedule)
 	if i < 0 || strings.HasPrefix(spec.Schedule, "@every") {
@@ -352,7 +352,7 @@ func runByHand(w *world, r *rand.Rand) string {
 	return job.Name
 }
 
-// backfill has a tick of the past run: one that was missed, or that is due now.
+// backfill runs a past tick: one that was missed, or that is due now.
 func backfill(w *world, r *rand.Rand) string {
 	c := w.cronJob
 	if c == nil {
@@ -423,7 +423,7 @@ func crash(w *world, r *rand.Rand) string {
 	return fmt.Sprintf("in %d", w.crashIn)
 }
 
-// stop shuts the process down in good order, and starts another.
+// stop shuts the process down, and starts another.
 func stop(w *world, _ *rand.Rand) string {
 	if w.process == nil {
 		w.start()
@@ -459,7 +459,7 @@ func relist(w *world, _ *rand.Rand) string {
 	return "both"
 }
 
-// stranger has somebody else take the name of the next tick's Job.
+// stranger creates another object with the name of the next tick's Job.
 func stranger(w *world, _ *rand.Rand) string {
 	if w.cronJob == nil || w.cronJob.Status.NextScheduleTime == nil {
 		return ""
@@ -488,7 +488,7 @@ func recreate(w *world, r *rand.Rand) string {
 	return describe(&w.cronJob.Spec)
 }
 
-// meanwhile has something happen during the next request of the process, or a later one.
+// meanwhile makes something happen during one of the next requests of the process.
 func meanwhile(w *world, r *rand.Rand) string {
 	name, n := oneOf(r, "end", "edit", "delete", "run", "backfill", "resume", "relist", "step"), r.Uint64()
 	for range r.IntN(3) {
@@ -522,7 +522,7 @@ func (w *world) create(r *rand.Rand) {
 	c := builders.MakeCronJob(cronJobName).Created(w.serverNow().Truncate(time.Second)).Obj()
 	w.incarnation++
 	c.UID = types.UID(fmt.Sprintf("cronjob-%d", w.incarnation))
-	c.Spec.JobTemplate.Spec.Template.Spec.Containers = nil // a small template is copied faster
+	c.Spec.JobTemplate.Spec.Template.Spec.Containers = nil // a small template is faster to copy
 	c.Spec.Schedule = oneOf(r, schedules...)
 	for _, change := range edits[:len(edits)-1] {
 		if r.IntN(6) == 0 {
@@ -535,7 +535,7 @@ func (w *world) create(r *rand.Rand) {
 	w.judge.edited(nil, c)
 }
 
-// describe says in short what a spec asks for.
+// describe describes a spec in short.
 func describe(spec *v1.CronJobSpec) string {
 	said := []string{spec.Schedule, string(spec.ConcurrencyPolicy)}
 	say := func(isSet bool, format string, args ...any) {

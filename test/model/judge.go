@@ -24,51 +24,51 @@ import (
 	"tutorial.kubebuilder.io/project/internal/eventrecorder"
 )
 
-// judge holds the contract against what the reconciler does. It knows all that is stored, and what
-// the process has been told of it.
+// judge checks the reconciler against the contract. It knows everything that is stored, and what
+// the process has received of it.
 type judge struct {
 	w       *world
 	history []string
 
-	versions []*version      // of the CronJob: what it asked for, oldest first
+	versions []*version      // of the CronJob, oldest first
 	runs     []*run          // Jobs of all CronJobs, in the order of their creation
 	noted    []row           // in statuses; count is the process
-	refusals map[string]bool // that were reported: a tick and an answer
+	refusals map[string]bool // the reported ones, by tick and answer
 	rows     []row           // events about missed ticks
 	told     map[string]bool
 	looks    []look   // decisions, oldest first
-	stops    []window // in which the stored status said that the CronJob has stopped after failures
+	stops    []window // in which the stored status said that the CronJob had stopped after failures
 	names    map[int64]bool
 
-	// What the reconcile in progress does.
+	// The reconcile in progress.
 	look           look
 	rejections     map[int]bool // the answers to requests for Jobs
 	statusRequests int
-	troubled       bool // whether a request of it failed
-	isStepped      bool // whether a clock was stepped meanwhile
+	troubled       bool // whether one of its requests failed
+	isStepped      bool // whether a clock was stepped during it
 
-	process  int       // counts the processes
-	unreadBy int       // the newest process whose read of the CronJob was refused
-	trouble  time.Time // when a request last failed, or a process ended
-	isSkewed bool      // whether clocks differ, or did, in this run
+	process  int       // the number of processes so far
+	unreadBy int       // the newest process that could not read the CronJob
+	trouble  time.Time // when a request last failed or a process ended
+	isSkewed bool      // whether clocks differ, or differed, in this run
 }
 
-// version is what a CronJob asks for, from one edit to the next.
+// version is the CronJob from one edit to the next.
 type version struct {
 	number     int64 // the resourceVersion
 	c          *v1.CronJob
 	at         time.Time // by the manager's clock
-	floor      time.Time // ticks up to it don't count, as they are from before an edit of the schedule
-	isKnown    bool      // whether the webhook wrote the time of the last edit down
+	floor      time.Time // ticks up to it are from before an edit of the schedule, and don't count
+	isKnown    bool      // whether the webhook recorded the time of the last edit
 	rhythm     *rhythm
 	jitter     int64
 	edited     time.Time // when the spec was last edited
-	resumed    int64     // when somebody last resumed it; 0 for never
-	seen       time.Time // when the newest process first went by it
+	resumed    int64     // the last resume; 0 for never
+	seen       time.Time // when the newest process first used it
 	seenBy     int
 	since      int64 // the generation of the edit at floor
-	isRecorded bool  // whether a status was written that goes by it
-	waiting    int64 // the tick that the status waited for when the next schedule came; 0 for none
+	isRecorded bool  // whether a status was written for it
+	waiting    int64 // the tick that the status waited for at the next edit of the schedule; 0 for none
 }
 
 type run struct {
@@ -80,21 +80,21 @@ type run struct {
 	isFirst      bool // whether it has the name of its tick
 	by           string
 	process      int
-	started      time.Time // as the Job says
+	started      time.Time // of the Job's status
 	result       string
 	endedAt      time.Time // by the manager's clock
-	over         int64     // as the Job says
-	seenBy       int       // the process whose cache has shown how it ended, and the one that has decided since
+	over         int64     // of the Job's status
+	seenBy       int       // the process whose cache has shown its end, and the one that has decided since
 	knownTo      int
-	isUnanswered bool      // whether the process was not told that it was created
-	isCached     bool      // whether the cache had it at the newest decision
+	isUnanswered bool      // whether the process got no answer to its creation
+	isCached     bool      // whether the cache had it at the last decision
 	cachedBy     int       // the newest process whose cache had it at a decision
 	isTold       bool      // whether a status was stored since
 	gone         time.Time // by the true time
 	goneBy       string
 	recorded     bool // whether a stored status has recorded its tick
 	wasDue       bool // whether a stored status had its tick as the last one
-	isUnlisted   bool // whether a status that lacks its end did not list it either: its failure may not count
+	isUnlisted   bool // whether a status without its end did not list it either: its failure may not count
 }
 
 // row is an event about missed ticks.
@@ -105,7 +105,7 @@ type row struct {
 	count       int
 }
 
-// window is from one second to another one; 0 for still.
+// window is a time in seconds since 1970; to is 0 while it lasts.
 type window struct {
 	owner    types.UID
 	from, to int64
@@ -113,14 +113,14 @@ type window struct {
 
 type look struct {
 	at       time.Time // by the manager's clock
-	version  *version  // what it went by
+	version  *version  // that it used
 	troubled bool
-	asked    int64 // the tick whose Job it asked for; 0 for none
+	asked    int64 // the tick whose Job it requested; 0 for none
 	code     int
-	isHeld   bool // whether as many Jobs ran as may
+	isHeld   bool // whether no more Jobs may run
 }
 
-// broken is the panic of a run in which a law was broken.
+// broken is the panic of a run that breaks a law.
 type broken struct{ law, text string }
 
 func (j *judge) violate(law, format string, args ...any) {
@@ -140,7 +140,7 @@ func versionOf(c *v1.CronJob) int64 {
 	return n
 }
 
-// edited notes what the CronJob asks for from now on.
+// edited adds a version of the CronJob.
 func (j *judge) edited(before, after *v1.CronJob) {
 	now := j.w.Now()
 	v := &version{number: versionOf(after), c: after, at: now, jitter: jitterOf(after), isKnown: !j.w.profile.isUnseen}
@@ -158,14 +158,14 @@ func (j *judge) edited(before, after *v1.CronJob) {
 		if isRescheduled(&before.Spec, &after.Spec, now) {
 			v.floor, v.since = now, after.Generation
 		} else if was := before.Spec.SuspendUntil; was != nil && after.Spec.SuspendUntil == nil && was.After(v.floor) {
-			v.floor = was.Add(-time.Nanosecond) // a suspension that is over stays over
+			v.floor = was.Add(-time.Nanosecond) // a suspension that has ended stays so
 		}
 	}
 	j.versions = append(j.versions, v)
 }
 
-// isRescheduled reports whether an edit changes what says when Jobs start. To remove the end of a
-// suspension that is over changes nothing.
+// isRescheduled reports whether an edit changes when Jobs start. Removing the end of a past
+// suspension does not.
 func isRescheduled(before, after *v1.CronJobSpec, now time.Time) bool {
 	when := func(spec *v1.CronJobSpec) v1.CronJobSpec {
 		return v1.CronJobSpec{
@@ -184,8 +184,8 @@ func isRescheduled(before, after *v1.CronJobSpec, now time.Time) bool {
 
 func (j *judge) newest() *version { return j.versions[len(j.versions)-1] }
 
-// jitterOf returns by how many seconds the starts of a CronJob are delayed: the first 64 bits of a
-// hash of its namespace and name say.
+// jitterOf returns the jitter of a CronJob in seconds: from the first 64 bits of a hash of its
+// namespace and name.
 func jitterOf(c *v1.CronJob) int64 {
 	limit := uint64(deref(c.Spec.JitterSeconds)) //nolint:gosec // positive
 	if limit == 0 {
@@ -228,7 +228,7 @@ func (j *judge) created(job *batchv1.Job, by string) {
 	j.w.plan(job)
 }
 
-// twice judges whether the tick has run before.
+// twice checks that the tick has not run before.
 func (j *judge) twice(r *run) {
 	if slices.ContainsFunc(j.ran(r.owner), func(other *run) bool {
 		return other.tick == r.tick && !j.isForgotten(other) && !j.isUnread(other)
@@ -237,23 +237,23 @@ func (j *judge) twice(r *run) {
 	}
 }
 
-// isForgotten reports whether nobody can know of a run any more: its Job was deleted before any
-// status recorded it, the process that asked for it has ended, or got no answer, or somebody else
-// has asked, and the cache of the newest process never had it.
+// isForgotten reports whether no process can know of a run any more: its Job was deleted before a
+// status recorded it, the cache of the newest process never had it, and the process that requested
+// it has ended or got no answer, or it was requested by somebody else.
 func (j *judge) isForgotten(r *run) bool {
 	isAsker := r.process == j.process && r.by == "manager" && !r.isUnanswered
 	return !r.gone.IsZero() && !r.recorded && !isAsker && r.cachedBy != j.process
 }
 
-// isUnread reports whether the newest process can't know of a run whose Job is deleted: its cache
-// has a CronJob from before the run, and it was refused to read the stored one.
+// isUnread reports whether the newest process can't know of a run whose Job was deleted: its cached
+// CronJob is from before the run, and it could not read the stored one.
 func (j *judge) isUnread(r *run) bool {
 	cached := j.w.cachedCronJob
 	return !r.gone.IsZero() && j.unreadBy == j.process && cached != nil && unix(cached.Status.LastScheduleTime) < r.tick
 }
 
-// ran returns the Jobs that ran ticks of a CronJob: those of the schedule, and those of backfills
-// that have the name of their tick.
+// ran returns the Jobs that ran ticks of a CronJob: those of the schedule, and backfills with the
+// name of their tick.
 func (j *judge) ran(owner types.UID) []*run {
 	var found []*run
 	for _, r := range j.runs {
@@ -264,7 +264,7 @@ func (j *judge) ran(owner types.UID) []*run {
 	return found
 }
 
-// count returns of how many Jobs of a CronJob something is true.
+// count counts the Jobs of a CronJob for which a predicate is true.
 func (j *judge) count(owner types.UID, isTrue func(r *run) bool) int {
 	count := 0
 	for _, r := range j.runs {
@@ -305,8 +305,8 @@ func (j *judge) ended(job *batchv1.Job, succeeds bool) {
 // isKnown reports whether the process knows how a Job ended.
 func (j *judge) isKnown(r *run) bool { return r.isTold || r.knownTo == j.process }
 
-// sawEnd notes that the process was told of a Job, and how it ended: at once, or by its cache
-// before it decides the next time.
+// sawEnd records that the process has received the end of a Job: directly, or by its cache before
+// its next decision.
 func (j *judge) sawEnd(job *batchv1.Job, atOnce bool) {
 	if atOnce {
 		j.runOf(job.UID).isUnanswered = false
@@ -319,7 +319,7 @@ func (j *judge) sawEnd(job *batchv1.Job, atOnce bool) {
 	}
 }
 
-// deleted judges the deletion of a Job, and notes it.
+// deleted checks and records the deletion of a Job.
 func (j *judge) deleted(job *batchv1.Job, by string) {
 	r := j.runOf(job.UID)
 	if by == "manager" {
@@ -329,8 +329,8 @@ func (j *judge) deleted(job *batchv1.Job, by string) {
 	j.logf("Job %s is deleted by %s", r.name, by)
 }
 
-// mayDelete judges a deletion by the process: it replaces a Job that runs, or one has ended beyond
-// the limits.
+// mayDelete checks a deletion by the process: it must replace a running Job, or prune an ended one
+// beyond the limits.
 func (j *judge) mayDelete(r *run) {
 	v := j.look.version
 	if r.owner != v.c.UID {
@@ -366,8 +366,7 @@ func classOf(r *run) string {
 	return string(r.trigger) + r.result
 }
 
-// isOlder reports whether a Job goes before another one: the schedule's by their ticks, others by
-// their creation.
+// isOlder compares Jobs: those of the schedule by tick, others by creation.
 func isOlder(a, b *run) bool {
 	if a.trigger == v1.TriggerSchedule {
 		return a.tick < b.tick
@@ -392,7 +391,7 @@ func (j *judge) reconciling() {
 	j.look, j.statusRequests, j.troubled, j.isStepped = look{}, 0, false, false
 }
 
-// observed notes what the process goes by from now on.
+// observed records the version that the process uses from now on.
 func (j *judge) observed(c *v1.CronJob) {
 	if c == nil || !j.w.inReconcile || j.look.asked != 0 || j.statusRequests > 0 {
 		return
@@ -448,7 +447,7 @@ func (j *judge) answered(kind, name string, answer error) {
 	}
 }
 
-// wrote judges a status that is stored.
+// wrote checks a status that is stored.
 func (j *judge) wrote(before, after *v1.CronJobStatus, changed bool) {
 	if !changed {
 		j.violate("W3", "a status is written that changes nothing")
@@ -487,7 +486,7 @@ func (j *judge) wrote(before, after *v1.CronJobStatus, changed bool) {
 // maxRecentRuns is how many runs a status has.
 const maxRecentRuns = 10
 
-// noteUnlisted notes the runs that a status does not list although it is not from before them.
+// noteUnlisted records the runs that a status should list and does not.
 func (j *judge) noteUnlisted(owner types.UID, status *v1.CronJobStatus) {
 	for _, r := range j.runs {
 		if r.owner == owner && !r.isTold && r.tick <= unix(status.LastScheduleTime) && !mayBeListed(status, r) {
@@ -505,7 +504,7 @@ func mayBeListed(status *v1.CronJobStatus, r *run) bool {
 		isNewer && r.trigger != v1.TriggerSchedule
 }
 
-// event notes an event. The API server stores each once.
+// event records an event. The API server stores each once.
 func (j *judge) event(e eventrecorder.Event, identity string) {
 	if j.told[identity] {
 		return
@@ -521,7 +520,7 @@ func (j *judge) event(e eventrecorder.Event, identity string) {
 	}
 }
 
-// rowOf reads "Missed scheduled time A: why" or "Missed 7 scheduled times from A to B: why".
+// rowOf parses "Missed scheduled time A: why" or "Missed 7 scheduled times from A to B: why".
 func rowOf(e eventrecorder.Event) row {
 	what, why, _ := strings.Cut(e.Note, "Z: ")
 	words := strings.Fields(what)

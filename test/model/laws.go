@@ -32,8 +32,8 @@ func (j *judge) anchor(c *v1.CronJob) int64 {
 // lastRun returns the newest tick that the schedule ran; 0 for none.
 func (j *judge) lastRun(owner types.UID) int64 { return j.lastRunBy(owner, math.MaxInt64) }
 
-// lastRunBy returns the newest tick up to an instant that the schedule ran, or a backfill for it,
-// and that can't be forgotten; 0 for none.
+// lastRunBy returns the newest tick up to an instant that ran, by the schedule or a backfill, and
+// that can't be forgotten; 0 for none.
 func (j *judge) lastRunBy(owner types.UID, until int64) int64 {
 	last := int64(0)
 	for _, r := range j.ran(owner) {
@@ -44,8 +44,9 @@ func (j *judge) lastRunBy(owner types.UID, until int64) int64 {
 	return last
 }
 
-// from returns the instant up to which no tick of a version may run: that of the edit, and the last
-// one of a suspension. A process whose clock is behind goes by when it first saw the edit.
+// from returns the instant up to which no tick of a version may run: that of the edit, or the last
+// one of a suspension. A process whose clock is behind uses the time at which it first saw the
+// edit.
 func (j *judge) from(v *version) int64 {
 	floor := v.floor
 	for _, l := range j.looks {
@@ -113,9 +114,9 @@ func catchUp(v *version) int {
 	return int(*v.c.Spec.CatchUpLimit)
 }
 
-// order judges whether it is the tick's turn: the newest one, or with catchUpPolicy All the oldest of
-// the newest few, of those that are in time and have not been handled. Ticks from before an edit may
-// run if clocks differ, and need not.
+// order checks that it is the tick's turn: it must be the newest tick, or with catchUpPolicy All
+// the oldest of the newest few that are in time and unhandled. Ticks from before an edit may run if
+// clocks differ, but need not.
 func (j *judge) order(v *version, tick int64) {
 	due := v.rhythm.between(j.from(v), j.look.at.Unix()-v.jitter, j.anchor(v.c))
 	if last := j.lastRun(v.c.UID); last >= tick {
@@ -133,8 +134,8 @@ func (j *judge) order(v *version, tick int64) {
 	}
 }
 
-// isHandled reports whether a tick has run, was reported as missed, or has a Job of somebody
-// else's.
+// isHandled reports whether a tick has run, was reported as missed, or has its name taken by
+// another object.
 func (j *judge) isHandled(owner types.UID, tick int64) bool {
 	return j.hasRun(owner, tick) || j.names[tick] || j.rowsOf(owner, tick) > 0
 }
@@ -154,9 +155,9 @@ func (j *judge) rowsOf(owner types.UID, tick int64) int {
 	return count
 }
 
-// concurrency judges how many Jobs run beside one that is asked for. Those that others started count
-// once the cache has them. Under Replace, a backfill runs on while no status can record its tick: only
-// its name prevents that the tick runs twice.
+// concurrency checks how many Jobs run beside a requested one. Jobs that others started count once
+// the cache has them. Under Replace, a backfill keeps running while no status can record its tick:
+// only its name prevents that the tick runs twice.
 func (j *judge) concurrency(v *version, name string) {
 	isReplace := v.c.Spec.ConcurrencyPolicy == v1.ReplaceConcurrent
 	running := j.count(v.c.UID, func(r *run) bool {
@@ -164,7 +165,7 @@ func (j *judge) concurrency(v *version, name string) {
 		return r.isRunning() && (r.by == "manager" || r.isCached) && !isSpared
 	})
 	if j.isSkewed && j.w.now.Sub(j.trouble) < settling {
-		return // a cache that a read can't confirm is trusted after a minute, by clocks that differ
+		return // if it can't read, the process trusts its cache after a minute, by clocks that differ
 	}
 	limit := limitOf(v)
 	if isReplace {
@@ -175,7 +176,7 @@ func (j *judge) concurrency(v *version, name string) {
 	}
 }
 
-// limitOf returns how many Jobs may run before a tick waits.
+// limitOf returns how many Jobs may run before a tick has to wait.
 func limitOf(v *version) int {
 	switch {
 	case v.c.Spec.ConcurrencyPolicy == v1.ForbidConcurrent:
@@ -186,8 +187,8 @@ func limitOf(v *version) int {
 	return int(*v.c.Spec.MaxConcurrency)
 }
 
-// resets returns when the count of failures towards the stop was reset: by the edits and the
-// resumptions of some versions, and by the successes that count.
+// resets returns when the count of failures was reset: by the edits and resumes of some versions,
+// and by the successes that count.
 func (j *judge) resets(owner types.UID, versions []*version, counts func(r *run) bool) []int64 {
 	var resets []int64
 	for _, v := range versions {
@@ -202,7 +203,7 @@ func (j *judge) resets(owner types.UID, versions []*version, counts func(r *run)
 }
 
 // failures counts the failures in a row that must count towards the stop, and those that may, as
-// far as a process knows. One in the second of a reset does not count.
+// far as a process knows. A failure in the second of a reset does not count.
 func (j *judge) failures(v *version, isKnown bool) (least, most int) {
 	reset := slices.Max(j.resets(v.c.UID, []*version{v}, j.isKnown))
 	counts := func(r *run) bool { return r.failedBetween(reset, math.MaxInt64) && (!isKnown || j.isKnown(r)) }
@@ -210,8 +211,8 @@ func (j *judge) failures(v *version, isKnown bool) (least, most int) {
 	return least, j.count(v.c.UID, counts)
 }
 
-// hasStopped reports whether a CronJob may have been stopped after failures at a tick: from the failure
-// until the first reset after it, or while the status said so.
+// hasStopped reports whether a CronJob may have been stopped after failures at a tick: from the
+// failure until the first reset after it, or while the status said so.
 func (j *judge) hasStopped(v *version, tick int64) bool {
 	for _, s := range j.stops {
 		if s.owner == v.c.UID && s.from <= tick && (s.to == 0 || tick <= s.to) {
@@ -232,18 +233,17 @@ func (j *judge) hasStopped(v *version, tick int64) bool {
 	return false
 }
 
-// resetsAround returns the last reset of the count of failures before an instant, and the first one
-// after it.
+// resetsAround returns the last reset before an instant, and the first one after it.
 func (j *judge) resetsAround(owner types.UID, at int64) (before, after int64) {
 	var told []*version
 	for _, v := range j.versions {
-		// A CronJob says only when it was last edited and resumed. Of earlier times, a status must tell.
+		// A CronJob has only its last edit and resume. Earlier ones must be in a status.
 		if v.c.UID == owner && (v.isRecorded || v == j.look.version) {
 			told = append(told, v)
 		}
 	}
 	after = math.MaxInt64
-	for _, reset := range j.resets(owner, told, func(r *run) bool { return r.seenBy > 0 }) { // of another one nobody knows
+	for _, reset := range j.resets(owner, told, func(r *run) bool { return r.seenBy > 0 }) { // nobody knows of others
 		if reset < at {
 			before = max(before, reset)
 		} else {
@@ -265,7 +265,7 @@ func (j *judge) versionAt(owner types.UID, at time.Time) *version {
 	return found
 }
 
-// reconciled judges when the process wants to look again: by the next tick.
+// reconciled checks when the process wants to reconcile again: by the next tick.
 func (j *judge) reconciled(wake time.Time, isComplete bool) {
 	j.look.troubled = j.troubled
 	l := j.look
@@ -278,7 +278,7 @@ func (j *judge) reconciled(wake time.Time, isComplete bool) {
 		return
 	}
 	if j.isStepped {
-		return // it goes by the clock as it was when it looked: see docs/design.md
+		return // it uses the clock as it was then: see docs/design.md
 	}
 	j.isIdle(l, wake)
 	next, ok := j.nextStart(l.version, l.at)
@@ -290,8 +290,8 @@ func (j *judge) reconciled(wake time.Time, isComplete bool) {
 	}
 }
 
-// isIdle judges a reconcile that asks for no Job: then no tick is due, unless it waits for Jobs, or a
-// request has failed lately.
+// isIdle checks a reconcile that requests no Job: no tick may be due, unless it waits for Jobs or a
+// request has failed recently.
 func (j *judge) isIdle(l look, wake time.Time) {
 	v, c := l.version, j.w.cronJob
 	until := v.c.Spec.SuspendUntil
@@ -312,7 +312,7 @@ func (j *judge) isIdle(l look, wake time.Time) {
 	}
 }
 
-// reason judges why a tick is said to have been missed.
+// reason checks the reason of a missed tick.
 func (j *judge) reason(r row) {
 	may := func(allowed func(v *version) bool) bool {
 		return slices.ContainsFunc(j.versions, func(v *version) bool { return v.c.UID == r.owner && allowed(v) })
@@ -337,7 +337,7 @@ func (j *judge) reason(r row) {
 	case strings.Contains(r.why, "stopped after failures"):
 		isRight = may(func(v *version) bool { return v.c.Spec.StopAfterFailures != nil })
 	case strings.Contains(r.why, "has the name"):
-		// Whose a Job was that is gone, and that the cache never had, nobody knows.
+		// Nobody knows the owner of a deleted Job that the cache never had.
 		isRight = j.names[r.last] || slices.ContainsFunc(j.runs, func(other *run) bool {
 			return other.isFirst && other.tick == r.last && (other.owner != r.owner || !other.gone.IsZero() && !other.isCached)
 		})
@@ -347,7 +347,7 @@ func (j *judge) reason(r row) {
 	}
 }
 
-// refused judges that a refusal is reported once for each tick and reason.
+// refused checks that a refusal is reported once for each tick and reason.
 func (j *judge) refused(note string) {
 	job, _, _ := strings.Cut(strings.TrimPrefix(note, "Error creating job "), ":")
 	about := fmt.Sprint(job, j.look.code)
@@ -357,34 +357,34 @@ func (j *judge) refused(note string) {
 	j.refusals[about] = true
 }
 
-// nextStart returns when the first tick starts that comes after an instant.
+// nextStart returns the start of the first tick after an instant.
 func (j *judge) nextStart(v *version, after time.Time) (time.Time, bool) {
 	if deref(v.c.Spec.Suspend) || v.c.DeletionTimestamp != nil {
 		return time.Time{}, false
 	}
 	from := max(after.Unix()-v.jitter, j.from(v), v.floor.Unix(), j.lastRun(v.c.UID), unix(j.w.cronJob.Status.LastScheduleTime))
 	if !v.isKnown {
-		from = max(from, v.seen.Unix()) // of an edit that the webhook did not see, that is its time
+		from = max(from, v.seen.Unix()) // the time of an edit that the webhook did not see
 	}
 	if next := j.w.cronJob.Status.NextScheduleTime; j.isSkewed && next != nil {
-		from = max(from, next.Unix()-1) // what was handled before the clock was set back
+		from = max(from, next.Unix()-1) // it was handled before the clock was set back
 	}
 	tick, ok := v.rhythm.next(from, j.anchor(v.c))
 	hasRun := func(tick int64) bool {
 		return slices.ContainsFunc(j.ran(v.c.UID), func(r *run) bool {
-			// A backfilled tick may lie ahead if clocks differ. It is looked at when it comes.
+			// A backfilled tick may be in the future if clocks differ. It is checked when it comes.
 			return r.tick == tick && (r.trigger == v1.TriggerSchedule || !j.isSkewed)
 		})
 	}
-	// A jitter that was edited may move the start of a tick that was handled.
+	// An edit of the jitter may move the start of a handled tick.
 	for ok && (j.rowsOf(v.c.UID, tick) > 0 || hasRun(tick) || tick <= after.Unix() && j.hasStopped(v, tick)) {
 		tick, ok = v.rhythm.next(tick, j.anchor(v.c))
 	}
 	return time.Unix(tick+v.jitter, 0), ok
 }
 
-// mayHaveStopped reports whether the CronJob has stopped after failures, by all that is stored or by
-// what the process knows.
+// mayHaveStopped reports whether the CronJob has stopped after failures, according to what is
+// stored or to what the process knows.
 func (j *judge) mayHaveStopped(v *version) bool {
 	limit := v.c.Spec.StopAfterFailures
 	_, failures := j.failures(v, false)
@@ -407,7 +407,7 @@ func unix(t *metav1.Time) int64 {
 	return t.Unix()
 }
 
-// secondsOf reads a time in RFC 3339; 0 for none.
+// secondsOf parses a time in RFC 3339; 0 for none.
 func secondsOf(text string) int64 {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -423,7 +423,7 @@ func text(t *metav1.Time) string {
 	return stamp(t.Time)
 }
 
-// settled judges what is stored when nothing is in the way any more, and that nothing is done then.
+// settled checks the final state without faults, and that nothing more is done.
 func (j *judge) settled() {
 	c := j.w.cronJob
 	v := j.newest()
@@ -446,7 +446,7 @@ func near(a, b time.Time) bool {
 	return a.IsZero() == b.IsZero() && a.Sub(b).Abs() <= 2*time.Millisecond
 }
 
-// jobs judges what the status says of the Jobs.
+// jobs checks what the status says about Jobs.
 func (j *judge) jobs(c *v1.CronJob, v *version) {
 	var active, listed []string
 	kept := map[string]int{}
@@ -492,7 +492,7 @@ func (j *judge) jobs(c *v1.CronJob, v *version) {
 	}
 }
 
-// outcome returns the result of a run, as the status has it.
+// outcome returns the result of a run in the terms of the status.
 func (j *judge) outcome(r *run) string {
 	switch {
 	case r.result != "" && (j.isKnown(r) || r.gone.IsZero()):
@@ -503,11 +503,11 @@ func (j *judge) outcome(r *run) string {
 	return "Deleted"
 }
 
-// isAmbiguous reports whether the Job was deleted by somebody after it had ended: that may not have
+// isAmbiguous reports whether somebody deleted the Job after it had ended: its end may not have
 // been known when the status was written.
 func (r *run) isAmbiguous() bool { return !r.gone.IsZero() && r.goneBy != "manager" }
 
-// next judges nextScheduleTime.
+// next checks nextScheduleTime.
 func (j *judge) next(c *v1.CronJob, v *version) {
 	reason, next := readyReason(&c.Status), c.Status.NextScheduleTime
 	now := j.w.Now()
@@ -530,8 +530,8 @@ func (j *judge) next(c *v1.CronJob, v *version) {
 	}
 }
 
-// nextTick judges the next tick of a CronJob whose ticks may run: the first one to come, unless one
-// that is due waits.
+// nextTick checks the next tick of a CronJob whose ticks may run: the first one to come, or a due
+// one that waits.
 func (j *judge) nextTick(c *v1.CronJob, v *version, reason string) {
 	next, want := c.Status.NextScheduleTime, "none"
 	coming, ok := j.nextStart(v, j.w.Now())
@@ -547,14 +547,14 @@ func (j *judge) nextTick(c *v1.CronJob, v *version, reason string) {
 		j.violate("S2", "the tick of %s is due, and Ready is %s", text(next), reason)
 	case isWaiting && reason == v1.ReasonWaiting && running < limitOf(v):
 		j.violate("S6", "the tick of %s waits, and only %d Jobs run", text(next), running)
-	case !isWaiting && text(next) != want && ok && !isEarly: // what comes later than the model looks is not judged
+	case !isWaiting && text(next) != want && ok && !isEarly: // ticks beyond the model's range are not checked
 		j.violate("S2", "nextScheduleTime is %s instead of %s", text(next), want)
 	case !isWaiting && next != nil && reason != v1.ReasonScheduled:
 		j.violate("O2", "the next tick is %s, and Ready is %s", text(next), reason)
 	}
 }
 
-// stopped judges whether the CronJob has stopped after failures when it should, and only then.
+// stopped checks that the CronJob has stopped after failures when it should, and only then.
 func (j *judge) stopped(c *v1.CronJob, v *version) {
 	limit, is := c.Spec.StopAfterFailures, readyReason(&c.Status) == v1.ReasonStoppedAfterFailures
 	if j.isSkewed || !v.isKnown || !v.rhythm.isValid || deref(c.Spec.Suspend) || c.Spec.SuspendUntil != nil {
@@ -569,7 +569,7 @@ func (j *judge) stopped(c *v1.CronJob, v *version) {
 	}
 }
 
-// account judges that each tick which came ran or was reported, once.
+// account checks that each tick ran or was reported, once.
 func (j *judge) account(c *v1.CronJob) {
 	for i, v := range j.versions {
 		var next *version
@@ -577,7 +577,7 @@ func (j *judge) account(c *v1.CronJob) {
 			next = j.versions[i+1]
 		}
 		switch until := j.w.Now().Unix() - v.jitter; {
-		case v.c.UID != c.UID || next != nil && next.floor.Equal(v.floor): // it goes on
+		case v.c.UID != c.UID || next != nil && next.floor.Equal(v.floor): // the version continues
 		case next != nil:
 			j.accountSpan(c, v, min(until, next.floor.Unix()), true)
 		default:
@@ -591,10 +591,10 @@ func (j *judge) accountSpan(c *v1.CronJob, v *version, until int64, isOver bool)
 		return
 	}
 	from := j.from(v)
-	waiting := int64(math.MaxInt64) // from this tick on, nothing is owed
+	waiting := int64(math.MaxInt64) // no tick from this one on is checked
 	switch next := unix(c.Status.NextScheduleTime); {
 	case isOver:
-		waiting = v.waiting + 1 // of an earlier schedule no other tick is known: see docs/design.md
+		waiting = v.waiting + 1 // no later tick of an earlier schedule is known: see docs/design.md
 	case next != 0:
 		waiting = next
 	}
@@ -616,23 +616,23 @@ func (j *judge) accountSpan(c *v1.CronJob, v *version, until int64, isOver bool)
 	}
 }
 
-// isUntold reports whether a status says that a tick was missed, and the process that wrote it ended
-// before its event was sent. The next one reports it only if it follows within ten minutes.
+// isUntold reports whether a status has a tick as missed, and the process that wrote it ended
+// before it sent the event. The next process reports it only if it starts within ten minutes.
 func (j *judge) isUntold(owner types.UID, tick int64) bool {
 	return slices.ContainsFunc(j.noted, func(r row) bool {
 		return r.owner == owner && r.first <= tick && tick <= r.last && r.count != j.process
 	})
 }
 
-// missed judges how many ticks an event says were missed: those that did not run. Those whose runs
-// the process may have forgotten may be among them.
+// missed checks how many ticks an event reports: those that did not run. It may include ticks whose
+// runs the process may have forgotten.
 func (j *judge) missed(v *version, row row, ticks []int64) {
 	least, forgotten := 0, 0
 	for _, tick := range ticks {
 		switch {
 		case tick < row.first || tick > row.last || j.lastRunBy(v.c.UID, tick) == tick:
 		case j.hasStopped(v, tick):
-			return // nobody knows whether it counts
+			return // it may or may not count
 		case j.hasRun(v.c.UID, tick):
 			forgotten++
 		default:

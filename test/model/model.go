@@ -18,12 +18,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Verdict is what became of a run.
+// Verdict is the result of a run.
 type Verdict struct {
 	Seed      uint64
 	Decisions int
-	Law, Text string   // the law that was broken; "" for none
-	Steps     int      // how many are left in the shortened history
+	Law, Text string   // the broken law; "" for none
+	Steps     int      // the number of steps in the shortened history
 	History   []string // what happened
 }
 
@@ -38,7 +38,7 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("seed %d breaks %s: %s\n%s\n", v.Seed, v.Law, v.Text, strings.Join(history, "\n"))
 }
 
-// Run makes a run, and shortens it if it breaks a law.
+// Run makes a run. If the run breaks a law, it is shortened.
 func Run(setup Setup, seed uint64) Verdict {
 	r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // no secret
 	p := newProfile(r)
@@ -50,7 +50,7 @@ func Run(setup Setup, seed uint64) Verdict {
 	return shorten(setup, found, p, steps)
 }
 
-// shorten leaves out as many steps as it can.
+// shorten drops as many steps as it can.
 func shorten(setup Setup, found Verdict, p profile, steps []step) Verdict {
 	for size := len(steps) / 2; size > 0; size /= 2 {
 		for from := 0; from < len(steps); {
@@ -66,7 +66,7 @@ func shorten(setup Setup, found Verdict, p profile, steps []step) Verdict {
 	return found
 }
 
-// attempt carries out the steps of a run until a law is broken.
+// attempt carries out steps until a law is broken.
 func attempt(setup Setup, seed uint64, p profile, steps []step) (v Verdict) {
 	w := &world{
 		Setup: setup, profile: p, context: discard(context.Background()), now: p.start, ends: map[types.UID]ending{},

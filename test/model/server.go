@@ -27,8 +27,8 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// server is an API server in memory, and the manager's cache of it, which lags behind. It has one
-// CronJob at a time, and Jobs.
+// server is an API server in memory, and the manager's cache, which lags behind. It has one CronJob
+// at a time, and Jobs.
 type server struct {
 	w *world
 
@@ -36,7 +36,7 @@ type server struct {
 	cronJob *v1.CronJob
 	jobs    map[string]*batchv1.Job
 
-	// changes are those that the cache does not have yet, oldest first: of CronJobs and of Jobs.
+	// changes has the changes that the cache lacks, oldest first: of CronJobs and of Jobs.
 	changes [2][]change
 
 	cachedCronJob *v1.CronJob
@@ -45,7 +45,7 @@ type server struct {
 	refusals []refusal
 }
 
-// change is a change of an object: nil after its deletion.
+// change is the new state of an object; nil after its deletion.
 type change struct {
 	name        string
 	object      client.Object
@@ -62,20 +62,20 @@ const (
 	read   = "read"
 )
 
-// refusal is what happens to the requests of a kind until an instant, or to the next ones.
+// refusal is a fault of the requests of a kind, until an instant or for a number of requests.
 type refusal struct {
 	request string
 	until   time.Time
-	count   int // how many requests, unless until is set
+	count   int // the number of requests, unless until is set
 
 	how    string // an HTTP code as text, or "timeout"
-	isDone bool   // whether the request is carried out nevertheless
-	tried  int    // how many requests it has met
+	isDone bool   // whether the request is carried out anyway
+	tried  int    // the number of requests so far
 }
 
 var jobsResource = schema.GroupResource{Group: "batch", Resource: "jobs"}
 
-// fault returns what is to become of a request: whether it is carried out, and the answer.
+// fault returns whether a request is carried out, and its answer.
 func (s *server) fault(request, name string) (isDone bool, answer error) {
 	for i := range s.refusals {
 		r := &s.refusals[i]
@@ -90,7 +90,7 @@ func (s *server) fault(request, name string) (isDone bool, answer error) {
 	return true, nil
 }
 
-// refuse makes the answer of a refusal. A request without an answer takes all of its time.
+// refuse returns the answer of a refusal. A request without an answer takes all of its time.
 func (s *server) refuse(r *refusal, name string) error {
 	switch r.how {
 	case "403":
@@ -112,7 +112,7 @@ func (s *server) refuse(r *refusal, name string) error {
 	return fmt.Errorf("no answer: %w", context.DeadlineExceeded)
 }
 
-// put stores an object under a new resourceVersion; nil deletes it. It tells the cache later.
+// put stores an object with a new resourceVersion; nil deletes it. The cache gets the change later.
 func (s *server) put(kind int, name string, object client.Object) {
 	s.version++
 	if kind == ofCronJobs {
@@ -135,14 +135,14 @@ func (s *server) deleteJob(job *batchv1.Job, by string) {
 	s.put(ofJobs, job.Name, nil)
 }
 
-// deliver brings the cache up to date with the oldest change of a kind.
+// deliver updates the cache with the oldest change of a kind.
 func (s *server) deliver(kind int) {
 	c := s.changes[kind][0]
 	s.changes[kind] = s.changes[kind][1:]
 	s.show(kind, c.name, c.object)
 }
 
-// relist brings the cache up to date with all changes at once, as after a broken watch.
+// relist updates the cache with all changes at once, as after a broken watch.
 func (s *server) relist(kind int) {
 	names := map[string]bool{}
 	for _, c := range s.changes[kind] {
@@ -161,7 +161,7 @@ func (s *server) relist(kind int) {
 	}
 }
 
-// show changes an object of the cache, and tells the manager.
+// show changes an object of the cache, and calls the manager's handler.
 func (s *server) show(kind int, name string, object client.Object) {
 	if kind == ofCronJobs {
 		before := s.cachedCronJob
@@ -180,7 +180,7 @@ func (s *server) show(kind int, name string, object client.Object) {
 	s.w.sawJob(before, s.cachedJobs[name])
 }
 
-// manager is the client of the manager: it reads the cache, and writes.
+// manager is the manager's client: it reads the cache, and writes to the server.
 type manager struct {
 	client.Client
 	s *server
@@ -221,7 +221,7 @@ func (m manager) List(_ context.Context, list client.ObjectList, options ...clie
 	return nil
 }
 
-// ownerOf returns the UID of the CronJob that controls a Job; "" if none does.
+// ownerOf returns the UID of the CronJob that controls a Job; "" for none.
 func ownerOf(job *batchv1.Job) types.UID {
 	if owner := metav1.GetControllerOf(job); owner != nil {
 		return owner.UID
@@ -310,7 +310,7 @@ func (p statusWriter) Patch(_ context.Context, into client.Object, patch client.
 	return answer
 }
 
-// patch applies a merge patch to the status, whose members it replaces as a whole.
+// patch applies a merge patch to the status. It replaces each member as a whole.
 func (s *server) patch(data []byte, into client.Object) error {
 	patch := struct {
 		Metadata struct{ ResourceVersion string }
@@ -353,7 +353,7 @@ func (s *server) patch(data []byte, into client.Object) error {
 	return nil
 }
 
-// reader is the client that reads what is stored.
+// reader is the client that reads from the server.
 type reader struct {
 	client.Reader
 	s *server

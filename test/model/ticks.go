@@ -13,10 +13,10 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// The ticks of the model come from brute force: each minute is compared with each schedule. Only
-// what the actions use is known: lists, ranges and steps of numbers, "@every", UTC and Paris.
+// The model finds ticks by brute force: it compares each minute with each schedule. It supports
+// only what the actions use: lists, ranges and steps of numbers, "@every", UTC and Paris.
 
-// rhythm has the ticks of a spec between two instants, in seconds since 1970.
+// rhythm has the ticks of a spec in a range of time, in seconds since 1970.
 type rhythm struct {
 	isValid  bool
 	interval int64   // of "@every"; else 0
@@ -24,11 +24,11 @@ type rhythm struct {
 	exists   func(tick int64) bool
 }
 
-// minutes has the ticks of a cron expression in a zone from an instant on: computed once, as most
-// runs of the model use the same few.
+// minutes caches the ticks of a cron expression in a zone from an instant on, since most runs of
+// the model use the same few.
 var minutes = map[string][]int64{}
 
-// span is how long a run of the model may be.
+// span is the longest run of the model.
 const span = 5 * 24 * time.Hour
 
 func rhythmOf(spec *v1.CronJobSpec, from time.Time) *rhythm {
@@ -62,17 +62,17 @@ func rhythmOf(spec *v1.CronJobSpec, from time.Time) *rhythm {
 	return r
 }
 
-// existsIn reports whether a tick is in the window of a spec and on no excluded day. The actions
-// exclude single dates only.
+// existsIn reports whether a tick is in the window of a spec and not on an excluded day. The
+// actions exclude single dates only.
 func existsIn(spec *v1.CronJobSpec, zone *time.Location, tick time.Time) bool {
 	isExcluded := slices.Contains(spec.Exclude, v1.ExcludedDays(tick.In(zone).Format(time.DateOnly)))
 	return !isExcluded && (spec.NotBefore == nil || !tick.Before(spec.NotBefore.Time)) &&
 		(spec.NotAfter == nil || !tick.After(spec.NotAfter.Time))
 }
 
-// ticksOf returns the ticks of a cron expression; nil if it is none. An expression with a wildcard
-// as minute or hour fires whenever the clock on the wall matches. Any other fires once a day for each
-// of its times: the first time that the wall shows it, or right after the gap that skips it.
+// ticksOf returns the ticks of a cron expression; nil for another text. An expression with a
+// wildcard as minute or hour fires at each instant whose civil time matches. Any other fires once a
+// day for each of its times: the first time it occurs, or right after the gap that skips it.
 func ticksOf(text string, zone *time.Location, from int64) []int64 {
 	fields := strings.Fields(text)
 	if len(fields) != 5 {
@@ -84,12 +84,12 @@ func ticksOf(text string, zone *time.Location, from int64) []int64 {
 			takes(fields[2], wall.Day()) && takes(fields[4], int(wall.Weekday()))
 	}
 	ticks := []int64{}
-	wallAt := func(tick int64) time.Time { // what the wall shows at an instant, as a time in UTC
+	wallAt := func(tick int64) time.Time { // the civil time at an instant, as UTC
 		_, offset := time.Unix(tick, 0).In(zone).Zone()
 		return time.Unix(tick+int64(offset), 0).UTC()
 	}
 	start := (from + 59) / 60 * 60
-	newest := wallAt(start - 60) // what the wall has shown
+	newest := wallAt(start - 60) // the latest civil time so far
 	for tick := start; tick < from+int64(span/time.Second); tick += 60 {
 		wall := wallAt(tick)
 		fires := false
@@ -98,7 +98,7 @@ func ticksOf(text string, zone *time.Location, from int64) []int64 {
 			fires = matches(wall)
 		default:
 			for shown := newest.Add(time.Minute); !shown.After(wall); shown = shown.Add(time.Minute) {
-				fires = fires || matches(shown) // also what a gap has skipped
+				fires = fires || matches(shown) // including the times that a gap skips
 			}
 		}
 		if fires {
@@ -134,8 +134,7 @@ func takes(field string, n int) bool {
 	return false
 }
 
-// between returns the ticks after an instant and not after another one. An interval counts from
-// anchor.
+// between returns the ticks after one instant and up to another. An interval counts from anchor.
 func (r *rhythm) between(after, until, anchor int64) []int64 {
 	if !r.isValid || until <= after {
 		return nil

@@ -25,35 +25,35 @@ import (
 	"tutorial.kubebuilder.io/project/internal/eventrecorder"
 )
 
-// Process is a manager's process, with the memory that it has.
+// Process is a manager's process and its memory.
 type Process interface {
 	Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error)
 
-	// Stop does what a manager does when it shuts down.
+	// Stop shuts the process down.
 	Stop(ctx context.Context)
 
-	// SawCronJob and SawJob tell it a change in its cache, and report whether that is followed by a
-	// reconcile. before is nil for a new object, and after for one that was deleted.
+	// SawCronJob and SawJob pass on a change of the cache, and report whether it requests a
+	// reconcile. before is nil for a new object, and after for a deleted one.
 	SawCronJob(before, after *v1.CronJob) bool
 	SawJob(before, after *batchv1.Job) bool
 }
 
-// Setup is what the model needs of the product.
+// Setup is what the model needs of the operator.
 type Setup struct {
-	// Start starts a process that leads from now on.
+	// Start starts a process that becomes the leader now.
 	Start func(Parts) Process
 
-	// Trim is what the cache keeps of an object.
+	// Trim returns the part of an object that the cache keeps.
 	Trim func(object client.Object) client.Object
 
-	// Stamp is what the mutating webhook writes into v1.EditedAnnotation.
+	// Stamp returns the value that the mutating webhook writes into v1.EditedAnnotation.
 	Stamp func(before, after *v1.CronJob, isTemplateEdited bool, now time.Time) string
 
 	// IsDeferred reports whether a reconcile has deferred its status.
 	IsDeferred func(ctrl.Result) bool
 }
 
-// Parts is what a process is made of.
+// Parts are the dependencies of a process.
 type Parts struct {
 	Client    client.Client
 	APIReader client.Reader
@@ -84,12 +84,12 @@ type world struct {
 	wake                 time.Time // when the next reconcile is due; zero for never
 	inReconcile          bool
 	isDeferred           bool      // whether the newest reconcile has deferred its status
-	crashIn              int       // crash at the request after this many; 0 for not
-	meanwhile            []func()  // what happens during the next requests
+	crashIn              int       // crash after this many requests; 0 for never
+	meanwhile            []func()  // actions during the next requests
 	busyUntil            time.Time // no worker is free until then
 	lags                 [2]time.Duration
 	ends                 map[types.UID]ending
-	known                *v1.CronJob // the newest that the process was told, beside its cache
+	known                *v1.CronJob // the newest that the process has received, apart from its cache
 	reconciles, requests int
 	incarnation          int
 }
@@ -103,15 +103,15 @@ type ending struct {
 // crashed is the panic that ends a process.
 type crashed struct{}
 
-// Now is the manager's clock.
+// Now returns the time by the manager's clock.
 func (w *world) Now() time.Time { return w.now.Add(w.skew) }
 
-// Since is by the manager's clock.
+// Since returns the time since an instant, by the manager's clock.
 func (w *world) Since(t time.Time) time.Duration { return w.Now().Sub(t) }
 
 func (w *world) serverNow() time.Time { return w.now.Add(w.skewOfServer) }
 
-// start starts a process, to whose handlers all that is in its cache is new.
+// start starts a process. All objects of its cache are new to its handlers.
 func (w *world) start() {
 	w.recorded, w.known = map[string]bool{}, nil
 	w.process = w.Start(Parts{Client: manager{s: w.server}, APIReader: reader{s: w.server}, Clock: w, Recorder: w})
@@ -157,7 +157,7 @@ func isOfCronJob(job *batchv1.Job) bool {
 	return job != nil && metav1.GetControllerOf(job) != nil && metav1.GetControllerOf(job).Name == cronJobName
 }
 
-// Record takes an event, as the recorder does.
+// Record records an event, as the recorder does.
 func (w *world) Record(e eventrecorder.Event) bool {
 	identity := fmt.Sprint(e.Regarding.GetUID(), e.Reason, e.Key)
 	if w.recorded[identity] {
@@ -168,7 +168,7 @@ func (w *world) Record(e eventrecorder.Event) bool {
 	return true
 }
 
-// request is called at the beginning of each request of the manager to the API server.
+// request is called at the begin of each request of the manager.
 func (w *world) request(kind string) {
 	w.requests++
 	w.judge.request(kind)
@@ -187,7 +187,7 @@ func (w *world) answered(kind, name string, answer error) {
 	w.mayCrash()
 }
 
-// mayCrash ends the process before a request, or before its answer.
+// mayCrash may end the process before a request, or before its answer.
 func (w *world) mayCrash() {
 	if w.crashIn > 0 {
 		w.crashIn--
@@ -197,8 +197,8 @@ func (w *world) mayCrash() {
 	}
 }
 
-// observed is called when the process reads the CronJob from its cache: it goes by the newest that
-// it knows.
+// observed is called when the process reads the CronJob from its cache. The process uses the newest
+// one that it knows.
 func (w *world) observed(cached *v1.CronJob) {
 	if cached != nil && w.known != nil && w.known.UID == cached.UID && versionOf(w.known) > versionOf(cached) {
 		cached = w.known
@@ -206,10 +206,10 @@ func (w *world) observed(cached *v1.CronJob) {
 	w.judge.observed(cached)
 }
 
-// told is called when the process gets the CronJob from the API server.
+// told is called when the process receives the CronJob from the API server.
 func (w *world) told(c *v1.CronJob) { w.known = c.DeepCopy() }
 
-// advance lets time pass, in which Jobs end and the cache catches up.
+// advance passes time, in which Jobs end and the cache is updated.
 func (w *world) advance(d time.Duration) {
 	until := w.now.Add(d)
 	for {
@@ -227,7 +227,7 @@ func (w *world) advance(d time.Duration) {
 	}
 }
 
-// next returns what happens next by itself.
+// next returns the next thing that happens by itself.
 func (w *world) next() (at time.Time, happens func()) {
 	for kind, changes := range w.changes {
 		if len(changes) > 0 && (happens == nil || changes[0].visible.Before(at)) {
@@ -244,7 +244,7 @@ func (w *world) next() (at time.Time, happens func()) {
 	return at, happens
 }
 
-// pass lets time pass in which the process works: less if it works a lot.
+// pass passes the time that a reconcile takes: less if there are many.
 func (w *world) pass(d time.Duration) {
 	until := w.now.Add(d)
 	for left := w.profile.maxReconciles; left > 0 && w.now.Before(until); {
@@ -272,7 +272,7 @@ func (w *world) reconcileAt() (time.Time, bool) {
 	return at, w.process != nil && !w.wake.IsZero()
 }
 
-// reconcile has the process reconcile, and notes when it wants to do so again.
+// reconcile makes the process reconcile, and sets when the next reconcile is due.
 func (w *world) reconcile() {
 	defer func() {
 		if problem := recover(); problem != nil {
@@ -302,13 +302,13 @@ func (w *world) reconcile() {
 		wake = w.now.Add(after)
 	}
 	if !w.wake.IsZero() && (wake.IsZero() || w.wake.Before(wake)) {
-		wake = w.wake // something was seen meanwhile
+		wake = w.wake // an event came meanwhile
 	}
 	w.wake = wake
 	w.judge.reconciled(wake, true)
 }
 
-// plan decides when and how a Job ends by itself, if nobody ends it before.
+// plan decides when and how a Job ends, unless it is ended before.
 func (w *world) plan(job *batchv1.Job) {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(job.Name))
@@ -338,7 +338,7 @@ func (w *world) endJob(job *batchv1.Job, succeeds, vanishes bool) {
 // settling is longer than the longest backoff, twice.
 const settling = 150 * time.Second
 
-// settle ends all faults, and lets the process do all that is left to do.
+// settle ends all faults, and lets the process finish its work.
 func (w *world) settle() {
 	w.refusals, w.lags, w.busyUntil, w.meanwhile, w.crashIn = nil, [2]time.Duration{}, time.Time{}, nil, 0
 	for kind := range w.changes {
@@ -350,7 +350,7 @@ func (w *world) settle() {
 		w.start()
 	}
 	if w.skew != 0 {
-		w.due() // timers are not set anew when the clock is stepped: see docs/design.md
+		w.due() // timers do not change when the clock is stepped: see docs/design.md
 	}
 	until, before := w.now.Add(settling), w.reconciles
 	for w.now.Before(until) || w.isBusy() {
@@ -361,7 +361,7 @@ func (w *world) settle() {
 	}
 }
 
-// maxSettling is how many reconciles may follow when nothing is in the way any more.
+// maxSettling is how many reconciles may follow without faults.
 const maxSettling = 1000
 
 func (w *world) isBusy() bool {

@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// MetricsReader reads the metrics of managers, which are not for everybody.
+// MetricsReader reads the metrics of managers, which require authorization.
 type MetricsReader struct{ token string }
 
 // newMetricsReader makes a service account that may read metrics.
@@ -47,8 +47,8 @@ func newMetricsReader(ctx context.Context, c client.Client) (*MetricsReader, err
 	return &MetricsReader{token.Status.Token}, nil
 }
 
-// Read returns the metrics at an address whose names begin with a prefix. It does not verify the
-// certificate: the manager makes one for its metrics by itself.
+// Read returns the metrics at an address with a prefix. It does not verify the certificate, which
+// the manager generates.
 func (r *MetricsReader) Read(ctx context.Context, address, prefix string) (map[string]*dto.MetricFamily, error) {
 	server, err := restClient(&rest.Config{
 		Host: "https://" + address, BearerToken: r.token, Timeout: 5 * time.Second,
@@ -60,7 +60,7 @@ func (r *MetricsReader) Read(ctx context.Context, address, prefix string) (map[s
 	return ReadMetrics(ctx, server, prefix)
 }
 
-// ReadMetrics returns the metrics of a server whose names begin with a prefix.
+// ReadMetrics returns the metrics of a server with a prefix.
 func ReadMetrics(ctx context.Context, server *rest.RESTClient, prefix string) (map[string]*dto.MetricFamily, error) {
 	body, err := server.Get().AbsPath("/metrics").Stream(ctx)
 	if err != nil {
@@ -70,8 +70,8 @@ func ReadMetrics(ctx context.Context, server *rest.RESTClient, prefix string) (m
 	return ParseMetrics(body, prefix)
 }
 
-// ParseMetrics returns the metrics of an exposition whose names begin with a prefix, and looks at
-// no others: the API server has tens of thousands of series.
+// ParseMetrics returns the metrics with a prefix. It skips all others, since the API server has
+// tens of thousands of series.
 func ParseMetrics(exposition io.Reader, prefix string) (map[string]*dto.MetricFamily, error) {
 	var wanted bytes.Buffer
 	lines := bufio.NewScanner(exposition)
@@ -94,7 +94,7 @@ func ParseMetrics(exposition io.Reader, prefix string) (map[string]*dto.MetricFa
 	return families, nil
 }
 
-// Value returns the value of a metric, and of a histogram how much it has observed.
+// Value returns the value of a metric; for a histogram, the sum of its observations.
 func Value(metric *dto.Metric) float64 {
 	if histogram := metric.GetHistogram(); histogram != nil {
 		return float64(histogram.GetSampleCount())
@@ -102,7 +102,7 @@ func Value(metric *dto.Metric) float64 {
 	return metric.GetCounter().GetValue() + metric.GetGauge().GetValue() + metric.GetUntyped().GetValue()
 }
 
-// Sum adds up a metric over all labels.
+// Sum returns the sum of a metric over all labels.
 func Sum(family *dto.MetricFamily) float64 {
 	total := 0.0
 	for _, metric := range family.GetMetric() {

@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plane is what the bench and the storms share: how such a program begins and ends, the
-// control plane that it starts, how it waits and tries again, how it asks the API server for any
-// path, and etcd, and how it reads metrics.
+// Package plane is shared by the bench and the storms: the start and the end of such a program, its
+// control plane, waiting and retrying, requests to any path of the API server and to etcd, and
+// reading metrics.
 package plane
 
 import (
@@ -33,8 +33,7 @@ import (
 	"tutorial.kubebuilder.io/project/hack/localcluster"
 )
 
-// Main runs a program until it is told to stop, and ends the process. What fails is printed once,
-// and libraries are silent.
+// Main runs a program until a signal, and exits. It prints an error once, and silences libraries.
 func Main(name string, run func(ctx context.Context, args []string) error) {
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
@@ -47,7 +46,7 @@ func Main(name string, run func(ctx context.Context, args []string) error) {
 	}
 }
 
-// Pick returns those of all whose names are in a list with commas between, in their own order.
+// Pick returns the elements of all whose names are in a comma-separated list, in the order of all.
 func Pick[T any](option, list string, all []T, name func(T) string) (picked []T, err error) {
 	wanted, known := strings.Split(list, ","), []string(nil)
 	for _, item := range all {
@@ -62,20 +61,20 @@ func Pick[T any](option, list string, all []T, name func(T) string) (picked []T,
 	return picked, nil
 }
 
-// started is when the program started, for the log.
+// started is when the program started.
 var started = time.Now()
 
-// Logf writes what goes on to standard error, with the seconds since the start of the program.
+// Logf writes a line to standard error, with the seconds since the start of the program.
 func Logf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%6.1fs  %s\n", time.Since(started).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// Sleep sleeps, or until the context ends. It reports whether it has slept for all of the time.
+// Sleep sleeps. It returns false if the context ends before.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	return SleepUntil(ctx, time.Now().Add(d)) == nil
 }
 
-// SleepUntil sleeps until an instant. If the context ends before, it returns the cause.
+// SleepUntil sleeps until an instant. It returns an error if the context ends before.
 func SleepUntil(ctx context.Context, at time.Time) error {
 	select {
 	case <-ctx.Done():
@@ -85,14 +84,14 @@ func SleepUntil(ctx context.Context, at time.Time) error {
 	}
 }
 
-// How long one try of Insist may take, and how long it waits between two.
+// How long one try of Insist may take, and the pause between two.
 const (
 	tryTimeout = 8 * time.Second
 	tryPause   = 200 * time.Millisecond
 )
 
-// Insist tries until it works or the context ends, and returns the last error: the API server may
-// be away, and may not answer.
+// Insist retries until it works or the context ends, and returns the last error. The API server may
+// be down, or not answer.
 func Insist(ctx context.Context, try func(ctx context.Context) error) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, tryTimeout)
@@ -104,20 +103,20 @@ func Insist(ctx context.Context, try func(ctx context.Context) error) error {
 	}
 }
 
-// Plane is a local cluster with the operator's CRD and webhooks, and no manager yet.
+// Plane is a local cluster with the operator's CRD and webhooks, and without a manager.
 type Plane struct {
 	*localcluster.Cluster
 
-	REST    *rest.RESTClient // asks for absolute paths, without a rate limit; it sends and takes JSON
+	REST    *rest.RESTClient // takes absolute paths, has no rate limit, and uses JSON
 	Metrics *MetricsReader
 }
 
-// etcdQuota is how much data etcd may have, in bytes: the most that it suggests, as its default of
-// 2 GiB may be too little for 100,000 CronJobs with their Jobs.
+// etcdQuota is etcd's limit for its data, in bytes: the maximum that it recommends. Its default, 2
+// GiB, may be too little for 100,000 CronJobs with their Jobs.
 const etcdQuota = 8 << 30
 
-// Start starts a control plane with some namespaces, and with flags of the API server, each
-// "--name=value". One that fails leaves nothing behind.
+// Start starts a control plane with some namespaces, and with flags of the API server in the form
+// "--name=value". After an error nothing is left.
 func Start(ctx context.Context, namespaces []string, flags ...string) (*Plane, error) {
 	cluster, err := localcluster.Start(ctx, localcluster.Options{
 		Webhooks: true, Logf: Logf, ExtraArgs: map[localcluster.Component][]string{
@@ -150,13 +149,12 @@ func (p *Plane) prepare(ctx context.Context, namespaces []string) (err error) {
 func restClient(config *rest.Config) (*rest.RESTClient, error) {
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{}
-	config.APIPath, config.GroupVersion = "/", &corev1.SchemeGroupVersion // not used: paths are absolute
+	config.APIPath, config.GroupVersion = "/", &corev1.SchemeGroupVersion // required, but unused: paths are absolute
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
 	return rest.RESTClientFor(config)
 }
 
-// EtcdClient returns a client of an etcd that may be away for a while, and that is then asked again
-// soon.
+// EtcdClient returns a client for an etcd that may be down for some time. It then reconnects soon.
 func EtcdClient(url string) (*clientv3.Client, error) {
 	const pause = 200 * time.Millisecond
 	reconnect := grpc.ConnectParams{

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Reply answers a request in the place of the API server.
+// Reply returns an answer to a request, in place of the API server's.
 func Reply(r *http.Request, code int, object any) (*http.Response, error) {
 	body, err := json.Marshal(object)
 	return &http.Response{
@@ -28,7 +28,7 @@ func Reply(r *http.Request, code int, object any) (*http.Response, error) {
 	}, err
 }
 
-// Refuse answers a request with an error in the place of the API server.
+// Refuse returns an error as the answer to a request, in place of the API server's.
 func Refuse(r *http.Request, refused apierrors.APIStatus) (*http.Response, error) {
 	status := refused.Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
@@ -39,7 +39,7 @@ func Refuse(r *http.Request, refused apierrors.APIStatus) (*http.Response, error
 	return response, err
 }
 
-// Decode decodes an object of a type that Kubernetes has itself, as JSON or protobuf.
+// Decode decodes an object of a built-in type from JSON or protobuf.
 func Decode[T runtime.Object](body []byte) (object T, err error) {
 	decoded, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
 	if err != nil {

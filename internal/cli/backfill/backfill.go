@@ -1,7 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package backfill is the command that runs ticks of the past, and how run does it for one.
+// Package backfill implements the command backfill, which runs ticks of the past, and the part of
+// run that runs one of them.
 package backfill
 
 import (
@@ -22,27 +23,27 @@ import (
 )
 
 const (
-	long = `Run the ticks of some time in the past that have no successful run, oldest first.
+	long = `Run the ticks of a range in the past that have no successful run, oldest first.
 
-They are the ticks from --from to --to, both included, of the schedule as it is now. A tick is left out
-if it is known to have succeeded, to run, or to be about to. What is known are the Jobs that exist, and
-status.recentRuns and status.missed of the CronJob. Of ticks that are older than these nothing is
-known, and they are run, too, once you have said yes or added --yes; --only missed leaves them out.
+The range includes --from and --to, and the ticks are those of the current schedule. The command skips a
+tick if it is known to have succeeded, to be running, or to be about to run. It knows that from the
+existing Jobs, and from status.recentRuns and status.missed of the CronJob. About older ticks nothing is
+known. They are run too, after you have confirmed it or with --yes; --only missed skips them.
 
-Each tick gets the Job that the schedule would have given it: its name, its owner, and the tick in the
-annotation batch.tutorial.kubebuilder.io/scheduled-at, of the Pods as well. It also has
-batch.tutorial.kubebuilder.io/trigger: Backfill. Where a Job of the tick has failed before, a number is
-added to the name. None of this changes lastScheduleTime. Of the backfilled Jobs that are over, the
-newest three that succeeded and the newest ten that failed are kept. They say what became of the others.
+Each tick gets the Job that the schedule would have created: with its name, its owner, and the tick in
+the annotation batch.tutorial.kubebuilder.io/scheduled-at, also of the Pods. In addition it has
+batch.tutorial.kubebuilder.io/trigger: Backfill. If a Job of the tick has failed before, a number is
+added to the name. None of this changes lastScheduleTime. Of the backfilled Jobs that have ended, the
+newest three successful and the newest ten failed ones are kept. They have a record of the others.
 
-If concurrencyPolicy is Forbid, one runs at a time, and none beside a Job of the schedule; no more run
-than maxConcurrency allows. If it is Replace, nothing is started, as the next tick would delete what
-runs. A CronJob that is suspended, or has stopped after failures, is backfilled all the same.
+If concurrencyPolicy is Forbid, the Jobs run one at a time, and not beside a Job of the schedule. No
+more Jobs run than maxConcurrency allows. If concurrencyPolicy is Replace, nothing is started, since the
+next tick would delete the Jobs. A CronJob that is suspended, or has stopped after failures, is
+backfilled too.
 
-An interrupt leaves what runs. The same command goes on where that stopped, and never starts twice what
-it has started, unless that has failed. Two commands may do so at the same time. An edit of the schedule
-ends it: of other ticks, nothing is known. The exit code is 0 if all have succeeded, 1 if not, and 130
-after an interrupt.`
+An interrupt does not end running Jobs. The same command then continues, and repeats only ticks whose
+runs have failed. Two commands may run at the same time. An edit of the schedule ends the command. The
+exit code is 0 if all Jobs have succeeded, 1 if not, and 130 after an interrupt.`
 
 	example = `  # See what of the first week of June has no successful run
   kubectl cronjob backfill backup --from 2026-06-01 --to 2026-06-08 --dry-run
@@ -52,7 +53,7 @@ after an interrupt.`
 
 	defaultParallel = 2
 
-	// maxUnasked is how many ticks are allowed without --yes, and maxTicks how many can be.
+	// maxUnasked is how many ticks are allowed without --yes, and maxTicks with it.
 	maxUnasked = 1_000
 	maxTicks   = 100_000
 )
@@ -66,7 +67,7 @@ type command struct {
 	yes      bool
 	dryRun   cronjobs.DryRun
 
-	// again is the command line that goes on where this one stops.
+	// again is the command line that continues an interrupted backfill.
 	again string
 }
 
@@ -118,7 +119,7 @@ func (c *command) check() error {
 	return c.dryRun.Check()
 }
 
-// run starts what is wanted, and waits until it has ended.
+// run starts the wanted ticks, and waits until their Jobs have ended.
 func (c *command) run(ctx context.Context, arg string) error {
 	cluster, cronJob, err := cronjobs.Named(ctx, c.Env, arg)
 	if err != nil {
@@ -148,7 +149,7 @@ func (c *command) run(ctx context.Context, arg string) error {
 	return newRunner(c, cluster, cronJob, work).run(ctx)
 }
 
-// checkAllowed says why ticks of a CronJob can't be run besides its schedule.
+// checkAllowed returns an error if a CronJob can't be backfilled.
 func checkAllowed(cronJob *v1.CronJob) error {
 	switch {
 	case !cronJob.DeletionTimestamp.IsZero():
@@ -161,12 +162,12 @@ func checkAllowed(cronJob *v1.CronJob) error {
 }
 
 type work struct {
-	// ticks are all of the range, and states what is known of them.
+	// ticks are all ticks of the range, and states counts them by state.
 	ticks  []time.Time
 	states map[state]int
 
-	// wanted are the ticks to run, oldest first. Their Jobs say what the record does, and how far the
-	// call has come.
+	// wanted are the ticks to run, oldest first. Each Job stores record, and call with the
+	// progress.
 	wanted []wanted
 	record *record
 	call   call
@@ -175,7 +176,7 @@ type work struct {
 type wanted struct {
 	tick    time.Time
 	state   state
-	ended   time.Time // if it failed; else zero
+	ended   time.Time // of a failed run
 	attempt int
 }
 

@@ -17,9 +17,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// confirm asks before ticks are run of which nothing is known, as those from before the CronJob was
-// created: they may have run. Where nobody can be asked, --yes is needed. A program that calls the
-// command, as ui does, has asked by itself.
+// confirm asks before it runs ticks of which nothing is known, such as those before the creation of
+// the CronJob: they may have run. Without a terminal, --yes is required. A program that runs the
+// command, such as ui, has asked the user itself.
 func (c *command) confirm(ctx context.Context, w *work) error {
 	count := 0
 	for _, next := range w.wanted {
@@ -38,11 +38,11 @@ func (c *command) confirm(ctx context.Context, w *work) error {
 	return awaitYes(ctx, shell)
 }
 
-// awaitYes reads the answer to a question, which is an error unless it is yes.
+// awaitYes reads an answer. Any but yes is an error.
 func awaitYes(ctx context.Context, from io.Reader) error {
 	answer := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(from).ReadString('\n') // what can't be read is no yes
+		line, _ := bufio.NewReader(from).ReadString('\n') // after an error the line is no yes
 		answer <- strings.ToLower(strings.TrimSpace(line))
 	}()
 	select {

@@ -15,20 +15,20 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 )
 
-// newJob makes the Job of a tick of the past. The first attempt has the name that the schedule
-// gives to the tick's Job; the next have their number behind it. So two commands that want the same
-// start it once.
+// newJob makes the Job of a past tick. The first attempt has the name that the schedule gives to
+// the tick's Job; later ones have the attempt's number appended. So two commands can't start the
+// same attempt twice.
 func newJob(c *v1.CronJob, tick time.Time, attempt int) *batchv1.Job {
 	job := cronjobs.NewJob(c, tick, v1.TriggerBackfill)
 	if attempt > 1 {
 		job.Name = cronjobs.JobName(c.Name, fmt.Sprintf("-%d-%d", tick.Unix(), attempt))
 	}
-	// The controller deletes it, by a limit of its own. Until then it tells what was backfilled.
+	// The controller deletes it by a history limit. Until then it records what was backfilled.
 	job.Spec.TTLSecondsAfterFinished = nil
 	return job
 }
 
-// attemptOf returns the number in the name of a tick's Job, 1 if there is none.
+// attemptOf returns the attempt in the name of a Job; 1 if there is none.
 func attemptOf(name string, tick time.Time) int {
 	infix := fmt.Sprintf("-%d-", tick.Unix())
 	if i := strings.LastIndex(name, infix); i >= 0 {

@@ -18,41 +18,41 @@ import (
 
 type state string
 
-// The states of a tick. The first three may be wanted.
+// The states of a tick. The first three can be wanted.
 const (
-	missed state = "missed" // the schedule did not run it and never will
+	missed state = "missed" // not run by the schedule, and never will be
 	failed state = "failed"
 
-	// unknown is of a tick that is older than all that is remembered.
+	// unknown is for ticks before all that is remembered.
 	unknown state = "unknown"
 
 	succeeded state = "succeeded"
 	running   state = "running"
 
-	// waiting is of a tick that the schedule is about to run.
+	// waiting is for a tick that the schedule is about to run.
 	waiting state = "waiting"
 
-	// backfilled is of a tick that was backfilled, and whose result is not remembered.
+	// backfilled is for a tick that was backfilled with a result that is not remembered.
 	backfilled state = "backfilled"
 )
 
-// known is what is known of the ticks of a CronJob: by its Jobs, by what those say of deleted ones,
-// and by its status, which remembers the newest runs and the newest missed ticks.
+// known is what is known of the ticks of a CronJob: by its Jobs, by the record of deleted ones, and
+// by its status, which has the newest runs and missed ticks.
 type known struct {
-	// runs has the run of each tick that says most of it: one that succeeded, or else one that
-	// runs, or else the one that failed last. Ticks are in Unix seconds.
+	// runs has the most significant run of each tick, by the tick in Unix seconds: one that
+	// succeeded, or else runs, or else failed last.
 	runs map[int64]v1.Run
 
-	// attempts is how many Jobs of a tick are known, by the highest number in their names.
+	// attempts has the number of Jobs of a tick, by the highest number in their names.
 	attempts map[int64]int
 
-	// since is the instant after which all ticks are remembered that the schedule has run.
+	// since is the instant after which each tick that the schedule has run is remembered.
 	since time.Time
 
-	// missed has rows of ticks that the schedule did not run.
+	// missed has rows of missed ticks.
 	missed []v1.MissedTicks
 
-	// next is the first tick that the schedule may yet run; zero if there is none.
+	// next is the first tick that the schedule may still run; zero for none.
 	next time.Time
 
 	record *record
@@ -69,7 +69,7 @@ func learn(c *v1.CronJob, ticks schedule.Ticks, jobs []*batchv1.Job) *known {
 		k.add(plan.RunOf(job))
 	}
 	for _, run := range c.Status.RecentRuns {
-		if run.Result != v1.RunMissed && !exists[run.JobName] { // the status may be behind a Job
+		if run.Result != v1.RunMissed && !exists[run.JobName] { // the Job is more recent than the status
 			k.add(run)
 		}
 	}
@@ -77,7 +77,7 @@ func learn(c *v1.CronJob, ticks schedule.Ticks, jobs []*batchv1.Job) *known {
 		k.add(v1.Run{ScheduledTime: metav1.Unix(tick, 0), CompletionTime: new(metav1.Unix(ended, 0)), Result: v1.RunFailed})
 	}
 	for _, row := range c.Status.Missed {
-		// A row with other ticks in between that have run, or of another schedule, is not believed.
+		// Ignore a row that has ticks in between which have run, or that is of another schedule.
 		if ticks.Count(row.First.Add(-time.Second), row.Last.Add(time.Second), plan.MaxMissedCount) == int(row.Count) {
 			k.missed = append(k.missed, row)
 		}
@@ -85,15 +85,15 @@ func learn(c *v1.CronJob, ticks schedule.Ticks, jobs []*batchv1.Job) *known {
 	return k
 }
 
-// rememberedSince returns the instant after which the status tells of each tick that the schedule
-// has run. Before the creation a CronJob of the same name may have run others.
+// rememberedSince returns the instant after which the status has each tick that the schedule has
+// run. Before its creation, another CronJob of this name may have run ticks.
 func rememberedSince(c *v1.CronJob) time.Time {
 	if c.Status.LastScheduleTime == nil {
 		return c.CreationTimestamp.Time
 	}
 	since := c.Status.LastScheduleTime.Time
 	for _, run := range c.Status.RecentRuns {
-		// Of what the status tells first it may have been asked for, too: the instant is before it.
+		// The first remembered tick may be wanted too, so the instant is before it.
 		if before := run.ScheduledTime.Add(-time.Second); run.Trigger == v1.TriggerSchedule && before.Before(since) {
 			since = before
 		}
@@ -113,7 +113,7 @@ func (k *known) add(run v1.Run) {
 	}
 }
 
-// weight orders the runs of one tick by how much they say of it.
+// weight orders the runs of one tick by significance.
 func weight(run v1.Run) int {
 	return slices.Index([]state{failed, running, succeeded}, stateOf(run))
 }
@@ -128,7 +128,7 @@ func stateOf(run v1.Run) state {
 	return failed // or its Job was deleted while it ran
 }
 
-// endOf returns when a run has ended, as far as it is known.
+// endOf returns when a run ended, or else started; zero if neither is known.
 func endOf(run v1.Run) time.Time {
 	switch {
 	case run.CompletionTime != nil:
@@ -163,7 +163,7 @@ func (k *known) nextRun(tick time.Time) wanted {
 	return next
 }
 
-// isMissed reports whether a tick of which no run is known was missed.
+// isMissed reports whether a tick without a known run was missed.
 func (k *known) isMissed(tick time.Time) bool {
 	return tick.After(k.since) || slices.ContainsFunc(k.missed, func(row v1.MissedTicks) bool {
 		return !tick.Before(row.First.Time) && !tick.After(row.Last.Time)

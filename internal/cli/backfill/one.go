@@ -14,8 +14,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 )
 
-// OneTick makes the Job of one tick, which the text names. A tick that has run is refused, unless it
-// is to run again: then its Job has a name that no Job of the tick is known to have had.
+// OneTick makes the Job of the tick that a text names. It returns an error if the tick has run,
+// unless again is true: then the Job has a new name.
 func OneTick(c *v1.CronJob, jobs []*batchv1.Job, text string, again bool, now time.Time) (*batchv1.Job, error) {
 	if err := checkAllowed(c); err != nil {
 		return nil, err

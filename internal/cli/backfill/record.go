@@ -17,46 +17,46 @@ import (
 )
 
 const (
-	// recordAnnotation is the annotation of a backfilled Job whose value is a record, as JSON.
+	// recordAnnotation is the annotation of a backfilled Job that has a record, as JSON.
 	recordAnnotation = "batch.tutorial.kubebuilder.io/backfills"
 
-	// maxCalls and maxFailed are how many calls and failures a record has: 4 KB and 30 KB.
+	// maxCalls and maxFailed limit the calls and failures of a record: 4 KB and 30 KB.
 	maxCalls  = 50
 	maxFailed = 1_000
 )
 
-// record is what is remembered of backfills, although most of their Jobs are deleted. Each Job that
-// they start has what the Jobs before it say, and what has happened since. So the newest Job alone
-// says all of it, and more are read only because two commands may start one at the same time.
+// record is what is remembered of backfills after most of their Jobs are deleted. Each backfilled
+// Job has the record of the Jobs before it, and what has happened since. So the newest Job has all
+// of it. More are read only because two commands may start Jobs at the same time.
 //
 // Instants are in Unix seconds, as in the names of Jobs.
 type record struct {
-	// Schedule is the one that has the ticks. Of the ticks of another schedule a record says nothing.
+	// Schedule is the schedule of the ticks. The record is not valid for another schedule.
 	Schedule string `json:"schedule"`
 
-	// Calls are calls of the command, the newest last.
+	// Calls are calls of the command, oldest first.
 	Calls []call `json:"calls"`
 
-	// Failed says of ticks when a backfilled run of them has failed last.
+	// Failed has, by tick, when its last failed run ended.
 	Failed map[int64]int64 `json:"failed,omitempty"`
 }
 
-// call is what a call of the command has started. It takes its ticks oldest first, so that these
-// are all that it wanted, up to the newest of them.
+// call is the progress of a call of the command. It runs ticks oldest first, so it has started all
+// wanted ones from From to To.
 type call struct {
-	// From is the beginning of its range, and To the newest tick that it has started.
+	// From is the first tick of the range, and To the newest tick that was started.
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
 
-	// Only is the state of the ticks that were wanted; all for those of each state.
+	// Only is the state of the wanted ticks; all for any state that can be wanted.
 	Only state `json:"only"`
 
-	// FailedUntil is when the last of the runs had ended that were to be repeated; 0 for none. What
-	// failed later may be repeated again.
+	// FailedUntil is when the last of the failed runs that were wanted had ended; 0 for none. Runs
+	// that failed later may be repeated again.
 	FailedUntil int64 `json:"failedUntil,omitempty"`
 }
 
-// scheduleOf returns the schedule that a CronJob has, as a record names it.
+// scheduleOf returns the schedule of a CronJob for a record.
 func scheduleOf(c *v1.CronJob) string { return plan.SpecOf(&c.Spec).String() }
 
 func recordOf(c *v1.CronJob, jobs []*batchv1.Job) *record {
@@ -87,7 +87,7 @@ func (r *record) read(jobs []*batchv1.Job) {
 	}
 }
 
-// add notes how far a call has come.
+// add adds a call, or the progress of one.
 func (r *record) add(c call) {
 	isSame := func(other call) bool {
 		other.To = c.To
@@ -100,15 +100,14 @@ func (r *record) add(c call) {
 	r.Calls = append(r.Calls, c)
 }
 
-// fail notes a run that has failed, or whose Job was deleted.
+// fail adds a run that failed, or whose Job was deleted.
 func (r *record) fail(run v1.Run) {
 	tick := run.ScheduledTime.Unix()
 	r.Failed[tick] = max(r.Failed[tick], endOf(run).Unix())
 }
 
-// set has a Job say what the record does, and how far a call has come with that Job. The record
-// stays as it is, since the Job may be refused. What there is no room for is forgotten, the oldest
-// first.
+// set stores the record and the progress of a call in a Job. It does not change the record, since
+// the Job may be refused. Beyond the limits, it leaves out the oldest calls and failures.
 func (r *record) set(job *batchv1.Job, c call) {
 	said := record{Schedule: r.Schedule, Calls: slices.Clone(r.Calls), Failed: maps.Clone(r.Failed)}
 	said.add(c)
@@ -118,13 +117,13 @@ func (r *record) set(job *batchv1.Job, c call) {
 	}
 	text, err := json.Marshal(said)
 	if err != nil {
-		panic(err) // it has numbers and strings
+		panic(err) // numbers and strings can be encoded
 	}
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, recordAnnotation, string(text))
 }
 
-// covers reports whether a tick was started again since by some call. A run of the tick that is
-// known, if any, ended at some time.
+// covers reports whether a call has started a tick in this state. ended is when its last known run
+// ended.
 func (r *record) covers(tick time.Time, is state, ended time.Time) bool {
 	return slices.ContainsFunc(r.Calls, func(c call) bool {
 		isIn := c.From <= tick.Unix() && tick.Unix() <= c.To
@@ -132,7 +131,7 @@ func (r *record) covers(tick time.Time, is state, ended time.Time) bool {
 	})
 }
 
-// all is the value of --only for ticks of each state that may be wanted.
+// all is the value of --only for all states that can be wanted.
 const all state = "all"
 
 func wants(only, is state) bool {

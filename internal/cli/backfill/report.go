@@ -39,15 +39,14 @@ func createdFor(cronJob *v1.CronJob, tick time.Time) string {
 	return "created for " + tick.In(cronjobs.Zone(cronJob)).Format(time.RFC3339)
 }
 
-// report prints what becomes of the Jobs: a line for each, or on a terminal a bar, and a line for
-// each that fails.
+// report prints the progress: a line for each Job; on a terminal a bar, and lines for failures.
 type report struct {
 	out io.Writer
-	bar *progressbar.ProgressBar // nil if the output is no terminal
+	bar *progressbar.ProgressBar // nil without a terminal
 
 	succeeded, failed, others int
 
-	// said is the last of the messages about what is waited for.
+	// said is the last message of wait.
 	said string
 }
 
@@ -64,7 +63,7 @@ func newBar(out io.Writer, ticks int) *progressbar.ProgressBar {
 		progressbar.OptionSetPredictTime(true), progressbar.OptionSetWidth(40), progressbar.OptionClearOnFinish())
 }
 
-// note prints a line that is left away where there is a bar.
+// note prints a line, unless there is a bar.
 func (r *report) note(format string, args ...any) {
 	if r.bar == nil {
 		fmt.Fprintf(r.out, format+"\n", args...)
@@ -73,7 +72,7 @@ func (r *report) note(format string, args ...any) {
 
 func (r *report) say(format string, args ...any) {
 	if r.bar != nil {
-		_ = r.bar.Clear() // what can't be written to the terminal can't be told there either
+		_ = r.bar.Clear() // the terminal may be gone
 	}
 	fmt.Fprintf(r.out, format+"\n", args...)
 	if r.bar != nil {
@@ -81,7 +80,7 @@ func (r *report) say(format string, args ...any) {
 	}
 }
 
-// wait says why the next tick waits, once.
+// wait prints why the next tick waits, if that has changed.
 func (r *report) wait(why error) {
 	if why.Error() != r.said {
 		r.say("%v", why)
@@ -96,7 +95,7 @@ func (r *report) done(count *int) {
 	}
 }
 
-// finish removes the bar, and prints what became of all.
+// finish removes the bar, and prints the counts.
 func (r *report) finish() {
 	if r.bar != nil {
 		_ = r.bar.Clear()

@@ -27,17 +27,16 @@ import (
 )
 
 const (
-	// pollInterval is the time between two looks, if no event of a Job asks for one before.
+	// pollInterval is how long to wait for an event of a Job.
 	pollInterval = time.Second
 
-	// cacheLag is how old a Job may be that the watch does not tell of yet.
+	// cacheLag is how long after its creation a Job may be missing in the watch.
 	cacheLag = 2 * time.Second
 
-	// refusedLimit is how long the creation of a Job may be refused before the command gives up.
+	// refusedLimit is how long to retry a creation that the API server refuses.
 	refusedLimit = 5 * time.Minute
 
-	// tickMargin is how close the start of the next tick may be for a Job to start before it, if it
-	// takes the last place.
+	// tickMargin is how close to the next tick of the schedule no Job may take the last place.
 	tickMargin = 500 * time.Millisecond
 )
 
@@ -46,7 +45,7 @@ var retryBackoff = wait.Backoff{Duration: 250 * time.Millisecond, Factor: 2, Jit
 // errBlocked is in the chain of the reason why the next tick has to wait.
 var errBlocked = errors.New("waiting")
 
-// errStop is in the chain of an error that no other try will mend.
+// errStop is in the chain of an error that a retry can't fix.
 var errStop = errors.New("nothing more was started")
 
 // runner starts Jobs, at most so many at once, and waits until they have ended.
@@ -63,12 +62,12 @@ type runner struct {
 	jobs    *watchedJobs
 	cronJob *v1.CronJob
 
-	// queue are the ticks to start, oldest first, and running the Jobs that run, by name.
+	// queue has the ticks to start, oldest first, and running the running Jobs by name.
 	queue   []wanted
 	running map[string]started
 
-	// backoff is for the retries of the creation that is refused since refusedAt, the next at
-	// retryAt. While a Job runs, refusedAt is that of the last refusal.
+	// backoff is for retries of a creation that has been refused since refusedAt; the next retry is
+	// at retryAt. While Jobs run, refusedAt is the time of the last refusal.
 	backoff            wait.Backoff
 	refusedAt, retryAt time.Time
 }
@@ -85,14 +84,14 @@ func newRunner(c *command, cluster client.Client, cronJob *v1.CronJob, w *work) 
 	}
 }
 
-// run runs all that is wanted. An error says what has failed and how to go on.
+// run runs all wanted ticks. An error says what failed and how to continue.
 func (r *runner) run(ctx context.Context) error {
 	var err error
 	if r.jobs, err = watchJobs(ctx, r.Env, r.cronJob); err != nil {
 		return err
 	}
 	defer r.jobs.stop()
-	var stopped error // why nothing more is started; what runs is waited for
+	var stopped error // why nothing more is started; running Jobs are waited for
 	for {
 		if stopped == nil {
 			stopped = r.fill(ctx)
@@ -109,7 +108,7 @@ func (r *runner) run(ctx context.Context) error {
 	}
 }
 
-// fill starts as many as may run at once. An error is one that no other try will mend.
+// fill starts as many Jobs as may run at once. It returns an error that a retry can't fix.
 func (r *runner) fill(ctx context.Context) error {
 	for len(r.queue) > 0 && len(r.running) < r.parallel && !r.Clock.Now().Before(r.retryAt) {
 		err := r.startNext(ctx)
@@ -126,7 +125,7 @@ func (r *runner) fill(ctx context.Context) error {
 			r.wait(err)
 			return nil
 		}
-		if r.refusedAt.IsZero() || len(r.running) > 0 { // a Job that runs may be what fills a quota
+		if r.refusedAt.IsZero() || len(r.running) > 0 { // a running Job may fill a quota
 			r.refusedAt = r.Clock.Now()
 		}
 		if r.Clock.Since(r.refusedAt) > refusedLimit {
@@ -138,8 +137,8 @@ func (r *runner) fill(ctx context.Context) error {
 	return nil
 }
 
-// startNext starts the first of the queue, unless its Job is there, or was: another command has
-// started it, or this one, by a request whose answer was lost.
+// startNext starts the first tick of the queue, unless its Job exists or existed: another command
+// has started it, or this one by a request whose answer was lost.
 func (r *runner) startNext(ctx context.Context) error {
 	if err := r.readCronJob(ctx); err != nil {
 		return err
@@ -153,7 +152,7 @@ func (r *runner) startNext(ctx context.Context) error {
 	if err := r.checkConcurrency(r.jobs.list()); err != nil {
 		return err
 	}
-	// The watch may be behind, and a Job that another command started may be gone soon.
+	// The watch may be behind, and a Job of another command may be deleted soon.
 	jobs, err := cronjobs.JobsOf(ctx, r.cluster, r.cronJob)
 	if err != nil {
 		return err
@@ -190,7 +189,7 @@ func (r *runner) noteStart(job *batchv1.Job) {
 	r.running[job.Name] = started{plan.RunOf(job), r.Clock.Now()}
 }
 
-// readCronJob reads the CronJob again. Of another of its name nothing is started.
+// readCronJob reads the CronJob again. A new one of the same name is an error.
 func (r *runner) readCronJob(ctx context.Context) error {
 	last := &v1.CronJob{}
 	err := r.cluster.Get(ctx, client.ObjectKeyFromObject(r.cronJob), last)
@@ -206,9 +205,9 @@ func (r *runner) readCronJob(ctx context.Context) error {
 	return nil
 }
 
-// checkConcurrency says what has to end first, if no more Jobs may run at once. A tick of the
-// schedule that is due, or about to be, has precedence: it would otherwise start at the same moment
-// as the tick of the past.
+// checkConcurrency returns an error that names what has to end first, if no more Jobs may run at
+// once. A tick of the schedule that is due, or about to be, goes first: otherwise both might start
+// at once.
 func (r *runner) checkConcurrency(jobs []*batchv1.Job) error {
 	limit := plan.MaxConcurrency(r.cronJob)
 	if limit == 0 {
@@ -222,7 +221,7 @@ func (r *runner) checkConcurrency(jobs []*batchv1.Job) error {
 			active.Insert(job.Name)
 		}
 	}
-	for _, ref := range r.cronJob.Status.Active { // which may be of Jobs that were created since
+	for _, ref := range r.cronJob.Status.Active { // some may have been created since
 		if !ended.Has(ref.Name) {
 			active.Insert(ref.Name)
 		}
@@ -239,8 +238,8 @@ func (r *runner) checkConcurrency(jobs []*batchv1.Job) error {
 	return nil
 }
 
-// join waits for a Job that is there already, if it is the tick's. One that is gone by now was there
-// for a moment.
+// join waits for a Job that exists already, if it is the tick's. If it has been deleted by now,
+// another command has started it.
 func (r *runner) join(ctx context.Context, name string) error {
 	job := &batchv1.Job{}
 	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: r.cronJob.Namespace, Name: name}, job)
@@ -256,14 +255,14 @@ func (r *runner) join(ctx context.Context, name string) error {
 	}
 	r.note("job.batch/%s is there already", name)
 	r.noteStart(job)
-	if plan.ResultOf(job) != "" { // which the watch may have told of before it was asked for
+	if plan.ResultOf(job) != "" { // its event may have come before
 		r.conclude(plan.RunOf(job))
 	}
 	return nil
 }
 
-// pause waits until something has become of a Job of the CronJob's. It returns true when nothing has
-// for some time.
+// pause waits for an event of one of the CronJob's Jobs. It returns true if there is none for some
+// time.
 func (r *runner) pause(ctx context.Context) bool {
 	for timer := r.Clock.After(pollInterval); ; {
 		select {
@@ -293,8 +292,8 @@ func (r *runner) see(ctx context.Context, event watch.EventType, job *batchv1.Jo
 	}
 }
 
-// settle looks up Jobs that the watch does not tell of, though it should: they may have ended, and
-// been deleted, while it was interrupted.
+// settle looks up running Jobs that the watch does not have: they may have ended and been deleted
+// while the watch was interrupted.
 func (r *runner) settle(ctx context.Context) {
 	for name, run := range r.running {
 		if r.jobs.has(name) || r.Clock.Since(run.at) < cacheLag {
@@ -304,11 +303,11 @@ func (r *runner) settle(ctx context.Context) {
 		err := r.cluster.Get(ctx, client.ObjectKey{Namespace: r.cronJob.Namespace, Name: name}, job)
 		if apierrors.IsNotFound(err) {
 			r.concludeGone(ctx, name)
-		} // or else the watch tells of it once it is back
+		} // otherwise the watch will have it
 	}
 }
 
-// concludeGone reports a Job that is gone, and was not seen to end.
+// concludeGone reports a Job that was deleted before its end was seen.
 func (r *runner) concludeGone(ctx context.Context, name string) {
 	run := r.running[name].Run
 	run.Result = v1.RunDeleted

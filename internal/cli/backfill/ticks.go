@@ -13,8 +13,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// scheduleFrom returns the schedule of a CronJob with its ticks from an instant on, and those that
-// the status says were missed. The ticks of an interval are counted back from the last run.
+// scheduleFrom returns the schedule of a CronJob for ticks from an instant on, and for those that
+// the status lists as missed. Intervals are counted back from the last run.
 func scheduleFrom(c *v1.CronJob, from time.Time) (schedule.Ticks, error) {
 	for _, row := range c.Status.Missed {
 		if row.First.Time.Before(from) {
@@ -26,11 +26,11 @@ func scheduleFrom(c *v1.CronJob, from time.Time) (schedule.Ticks, error) {
 	if err != nil || interval == 0 || from.After(anchor) {
 		return ticks, err
 	}
-	back := anchor.Sub(from)/interval + 2 // the first tick comes one interval after the anchor
+	back := anchor.Sub(from)/interval + 2 // the first tick is one interval after the anchor
 	return ticks.Anchored(anchor.Add(-back * interval)), nil
 }
 
-// ticksIn returns the ticks of a range, its ends included; at most limit and one.
+// ticksIn returns the ticks of a range, both ends included; at most limit+1.
 func ticksIn(ticks schedule.Ticks, from, to time.Time, limit int) []time.Time {
 	var found []time.Time
 	tick, ok := ticks.Next(from.Add(-time.Nanosecond))
@@ -40,7 +40,7 @@ func ticksIn(ticks schedule.Ticks, from, to time.Time, limit int) []time.Time {
 	return found
 }
 
-// checkTick says of an instant that is none of the ticks which are nearest.
+// checkTick returns an error if an instant is not a tick. It names the nearest ticks.
 func checkTick(c *v1.CronJob, ticks schedule.Ticks, instant time.Time) error {
 	if len(ticksIn(ticks, instant, instant, 1)) == 1 {
 		return nil

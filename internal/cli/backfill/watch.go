@@ -19,8 +19,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// watchedJobs is what a watch tells of the Jobs of a CronJob's namespace. It starts again by itself
-// after an interruption.
+// watchedJobs is the Jobs of a CronJob's namespace, kept up to date by a watch that restarts after
+// an interruption.
 type watchedJobs struct {
 	cronJob *v1.CronJob
 	store   cache.Indexer
@@ -28,7 +28,7 @@ type watchedJobs struct {
 	stop    func()
 }
 
-// watchJobs watches, and returns when all Jobs are known.
+// watchJobs starts the watch, and waits until all Jobs are known.
 func watchJobs(ctx context.Context, e *env.Env, cronJob *v1.CronJob) (*watchedJobs, error) {
 	cluster, err := e.Clientset()
 	if err != nil {
@@ -48,7 +48,7 @@ func watchJobs(ctx context.Context, e *env.Env, cronJob *v1.CronJob) (*watchedJo
 }
 
 func (w *watchedJobs) has(name string) bool {
-	_, exists, _ := w.store.GetByKey(w.cronJob.Namespace + "/" + name) // an indexer in memory does not fail
+	_, exists, _ := w.store.GetByKey(w.cronJob.Namespace + "/" + name) // an indexer in memory returns no error
 	return exists
 }
 

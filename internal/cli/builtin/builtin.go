@@ -1,12 +1,12 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package builtin says in one CronJob what the other says: it maps the built-in CronJob of batch/v1
-// to ours and back, and names what has no counterpart. It is pure: values in, values out.
+// Package builtin converts between the built-in CronJob of batch/v1 and ours, and names what has no
+// counterpart. Its functions are pure.
 //
-// The two differ in little. The Job's template and the policies are the same; a prefix TZ= of the
-// schedule is our timeZone; and no timeZone is UTC with us, and for the built-in the time zone of
-// kube-controller-manager.
+// The two differ in little. The Job template and the policies are the same. A prefix TZ= of the
+// schedule becomes our timeZone. Without a timeZone, ours uses UTC, and the built-in the time zone
+// of kube-controller-manager.
 package builtin
 
 import (
@@ -28,29 +28,28 @@ import (
 )
 
 var (
-	// OursGVK is the group, version and kind that Import makes.
+	// OursGVK is the group, version and kind of the result of Import.
 	OursGVK = v1.GroupVersion.WithKind("CronJob")
 
-	// GVK is the group, version and kind of the built-in.
+	// GVK is the group, version and kind of the built-in CronJob.
 	GVK = batchv1.SchemeGroupVersion.WithKind("CronJob")
 )
 
 const (
-	// ourDomain is the prefix of the annotations of ours, which mean nothing on another object.
+	// ourDomain is the prefix of our annotations, which have no meaning on a built-in CronJob.
 	ourDomain = "batch.tutorial.kubebuilder.io/"
 
-	// utc is how a built-in CronJob says what ours means by no time zone.
+	// utc is the time zone of a built-in CronJob for one of ours without a time zone.
 	utc = "Etc/UTC"
 )
 
-// notes collects what was left out, or what the other kind reads differently: a field, such as
-// spec.timeZone, and what becomes of it.
+// notes collects fields that were left out, or that the other kind interprets differently.
 type notes []string
 
 func (n *notes) add(path, text string) { *n = append(*n, path+": "+text) }
 
-// Decode reads a built-in CronJob. The notes name the fields that the Kubernetes this program was
-// built for does not know, which would be lost.
+// Decode decodes a built-in CronJob. The notes name the fields that the batch/v1 of this program
+// does not have, and which would be lost.
 func Decode(u *unstructured.Unstructured) (*batchv1.CronJob, []string, error) {
 	c := &batchv1.CronJob{}
 	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(u.Object, c, true)
@@ -67,8 +66,8 @@ func Decode(u *unstructured.Unstructured) (*batchv1.CronJob, []string, error) {
 	return c, found, nil
 }
 
-// Import returns ours for a built-in CronJob, in the hub version, and what could not be kept.
-// Whether the schedule is one is for admission to say.
+// Import converts a built-in CronJob to ours, in the hub version. The notes say what could not be
+// kept. It does not check the schedule: admission does.
 func Import(original *batchv1.CronJob) (*v1.CronJob, []string) {
 	original = original.DeepCopy()
 	var found notes
@@ -90,8 +89,8 @@ func Import(original *batchv1.CronJob) (*v1.CronJob, []string) {
 	return c, found
 }
 
-// View returns a built-in CronJob as one of ours would say it, with its own metadata and its last
-// run, from which intervals count.
+// View returns a built-in CronJob as one of ours, with its own metadata and its last run, from
+// which intervals count.
 func View(c *batchv1.CronJob) *v1.CronJob {
 	view, _ := Import(c)
 	view.ObjectMeta = *c.ObjectMeta.DeepCopy()
@@ -99,7 +98,8 @@ func View(c *batchv1.CronJob) *v1.CronJob {
 	return view
 }
 
-// importZone turns a prefix of the schedule into the time zone. The built-in lets the prefix win.
+// importZone moves a time zone from the schedule's prefix to spec.timeZone. The built-in prefers
+// the prefix.
 func (n *notes) importZone(spec *v1.CronJobSpec) {
 	rest, zone, ok := SplitZone(spec.Schedule)
 	switch {
@@ -108,7 +108,7 @@ func (n *notes) importZone(spec *v1.CronJobSpec) {
 			n.add("spec.timeZone", fmt.Sprintf("%q left out: the schedule says %q, which the built-in goes by", *spec.TimeZone, zone))
 		}
 		spec.Schedule, spec.TimeZone = rest, nil
-		if zone != "" { // which is UTC, for the built-in as well
+		if zone != "" { // an empty zone is UTC, also for the built-in
 			spec.TimeZone = &zone
 		}
 	case spec.TimeZone == nil && !isInterval(spec.Schedule):
@@ -119,8 +119,8 @@ func (n *notes) importZone(spec *v1.CronJobSpec) {
 	}
 }
 
-// SplitZone takes the prefix TZ= or CRON_TZ= off a schedule. It reports false when there is none,
-// or nothing behind it.
+// SplitZone splits a prefix TZ= or CRON_TZ= off a schedule; false if there is none, or nothing
+// after it.
 func SplitZone(text string) (rest, zone string, ok bool) {
 	if !strings.HasPrefix(text, "TZ=") && !strings.HasPrefix(text, "CRON_TZ=") {
 		return text, "", false
@@ -133,7 +133,7 @@ func SplitZone(text string) (rest, zone string, ok bool) {
 	return strings.TrimSpace(rest), zone, true
 }
 
-// hasNamedDays reports whether a schedule has days that only ours have, such as L or 5#3.
+// hasNamedDays reports whether a schedule has days such as L or 5#3, which only ours supports.
 func hasNamedDays(text string) bool {
 	parsed, err := schedule.Parse(text, "")
 	fields, _ := parsed.Fields()
@@ -142,7 +142,7 @@ func hasNamedDays(text string) bool {
 
 func isInterval(text string) bool { return strings.HasPrefix(text, "@every ") }
 
-// Export returns the built-in CronJob for one of ours, and what could not be kept.
+// Export converts one of ours to the built-in CronJob. The notes say what could not be kept.
 func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 	c = c.DeepCopy()
 	c.Default()
@@ -193,15 +193,15 @@ func Export(c *v1.CronJob) (*batchv1.CronJob, []string) {
 	return original, found
 }
 
-// ownedBy are the labels and annotations by which a tool says that an object is its own. A copy of
-// the object is not, and might be taken for one that the tool should delete.
+// ownedBy has the labels and annotations by which a tool marks its objects. They are not copied,
+// since the tool might delete an object that it does not know.
 var ownedBy = []struct{ prefix, tool string }{
 	{"argocd.argoproj.io/tracking-id", "Argo CD"},
 	{"kustomize.toolkit.fluxcd.io/", "Flux"},
 	{"helm.toolkit.fluxcd.io/", "Flux"},
 }
 
-// Owner returns the tool that keeps the object, by the key of a label or annotation; "" for none.
+// Owner returns the tool that a label or annotation belongs to; "" for none.
 func Owner(key string) string {
 	for _, owner := range ownedBy {
 		if strings.HasPrefix(key, owner.prefix) {
@@ -211,7 +211,7 @@ func Owner(key string) string {
 	return ""
 }
 
-// metadata copies what describes an object, and leaves what belongs to the very object it was.
+// metadata copies what describes an object, without what identifies it.
 func (n *notes) metadata(from *metav1.ObjectMeta) metav1.ObjectMeta {
 	to := metav1.ObjectMeta{Namespace: from.Namespace, Name: from.Name}
 	to.Labels = n.keep("metadata.labels", from.Labels)
@@ -225,7 +225,7 @@ func (n *notes) metadata(from *metav1.ObjectMeta) metav1.ObjectMeta {
 	return to
 }
 
-// keep copies labels or annotations.
+// keep copies labels or annotations, except those of a tool and ours.
 func (n *notes) keep(path string, from map[string]string) map[string]string {
 	kept := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(from)) {
@@ -244,8 +244,8 @@ func (n *notes) keep(path string, from map[string]string) map[string]string {
 	return kept
 }
 
-// trimTemplate leaves of the metadata in a template what our schema has, which is all that has an
-// effect on Jobs and Pods.
+// trimTemplate reduces the metadata of a template to the fields of our schema, which are all that
+// affect Jobs and Pods.
 func trimTemplate(template *batchv1.JobTemplateSpec) {
 	for _, meta := range []*metav1.ObjectMeta{&template.ObjectMeta, &template.Spec.Template.ObjectMeta} {
 		*meta = metav1.ObjectMeta{
@@ -254,8 +254,8 @@ func trimTemplate(template *batchv1.JobTemplateSpec) {
 	}
 }
 
-// Onto returns the built-in CronJob with the spec of ours. Whether it is suspended, and the
-// spelling of what says the same, stay as they are.
+// Onto returns the built-in CronJob with the spec of ours. It keeps suspend, and the original
+// spelling of fields that mean the same.
 func Onto(original *batchv1.CronJob, c *v1.CronJob) *batchv1.CronJob {
 	changed := original.DeepCopy()
 	exported, _ := Export(c)
@@ -276,7 +276,7 @@ func Onto(original *batchv1.CronJob, c *v1.CronJob) *batchv1.CronJob {
 	return changed
 }
 
-// ChangedFields names the fields in which two built-in CronJobs differ, but for suspend.
+// ChangedFields names the fields that differ between two built-in CronJobs, except suspend.
 func ChangedFields(a, b *batchv1.CronJobSpec) []string {
 	var changed []string
 	for _, field := range []struct {

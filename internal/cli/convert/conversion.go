@@ -20,28 +20,25 @@ import (
 )
 
 type options struct {
-	// fromBuiltIn has the CronJobs of batch/v1 converted, Kubernetes' own, instead of ours. All
-	// others are left as they are.
+	// fromBuiltIn is whether to convert the built-in CronJobs of batch/v1, and leave ours alone.
 	fromBuiltIn bool
 
-	// to is the apiVersion that they are converted to.
+	// to is the target apiVersion.
 	to string
 
-	// check says that a schedule that the API server would refuse is trouble in CronJobs that are
-	// of that version already, too.
+	// check is whether to check the schedules of CronJobs that have the target version already.
 	check bool
 }
 
-// result is what became of a file.
 type result struct {
-	// text is the file converted: the same bytes as before where there was nothing to convert or
-	// where there is trouble.
+	// text is the converted file. It equals the original if there is nothing to convert or an
+	// error.
 	text []byte
 
-	// ours and builtIn are how many CronJobs there are, converted how many were converted.
+	// ours and builtIn count the CronJobs, and converted those of them that were converted.
 	ours, builtIn, converted int
 
-	// findings are in the order of their lines.
+	// findings are sorted by line.
 	findings []manifest.Finding
 }
 
@@ -49,8 +46,8 @@ func (r result) leftAlone() bool {
 	return slices.ContainsFunc(r.findings, func(f manifest.Finding) bool { return f.Trouble })
 }
 
-// converter converts files. What is refused is for the checker of lint to say, and what an object
-// is in another version for the table of the versions: this knows no field of a schedule.
+// converter converts one file. It knows no field of a schedule: the checker of lint knows what is
+// invalid, and batch.Versions converts objects.
 type converter struct {
 	options
 
@@ -58,8 +55,8 @@ type converter struct {
 	result
 }
 
-// convertFile converts the CronJobs in a file of YAML or JSON documents. It never fails: a file
-// that can't be converted safely comes back as it is, with findings that say why.
+// convertFile converts the CronJobs in a file of YAML or JSON documents. If it can't convert the
+// file safely, it returns the file unchanged, with findings that say why.
 func convertFile(ctx context.Context, text []byte, checker *lint.Checker, o options) result {
 	c := converter{options: o, checker: checker}
 	if finding, ok := manifest.FindUTF16(text); ok {
@@ -79,7 +76,7 @@ func convertFile(ctx context.Context, text []byte, checker *lint.Checker, o opti
 	slices.SortStableFunc(c.findings, func(a, b manifest.Finding) int { return a.Line - b.Line })
 	if c.leftAlone() {
 		c.text, c.converted = text, 0
-		// What would be worth knowing about a conversion does not matter without it.
+		// Notes are about the conversion, which is dropped.
 		c.findings = slices.DeleteFunc(c.findings, func(f manifest.Finding) bool { return !f.Trouble })
 	}
 	return c.result
@@ -100,7 +97,7 @@ func (c *converter) convertDocument(ctx context.Context, d *manifest.Document) (
 	return d.Apply()
 }
 
-// concerns reports whether CronJobs of a version are converted or checked.
+// concerns reports whether to convert or check CronJobs of an apiVersion.
 func (c *converter) concerns(apiVersion string) bool {
 	o := manifest.Object{APIVersion: apiVersion}
 	switch {
@@ -112,7 +109,7 @@ func (c *converter) concerns(apiVersion string) bool {
 	return o.IsOurs()
 }
 
-// convertObject converts a CronJob or, as far as its apiVersion goes, a list of them.
+// convertObject converts a CronJob, or the apiVersion of a list of CronJobs.
 func (c *converter) convertObject(ctx context.Context, o *manifest.Object) error {
 	if !o.IsCronJob() {
 		return nil
@@ -146,7 +143,8 @@ func (c *converter) convertObject(ctx context.Context, o *manifest.Object) error
 	return c.set(o, wanted)
 }
 
-// set sets an object, which is of the new version if it says so itself.
+// set replaces the content of an object. It sets the apiVersion and the kind if the object has
+// them.
 func (c *converter) set(o *manifest.Object, wanted map[string]any) error {
 	if _, ok := wanted["apiVersion"]; ok {
 		wanted["apiVersion"] = c.to
@@ -161,8 +159,8 @@ func (c *converter) set(o *manifest.Object, wanted map[string]any) error {
 	return o.Set(raw)
 }
 
-// checkObject returns trouble if the API server would refuse a schedule of the object, unless that
-// is part of a patch.
+// checkObject returns an error if the API server would refuse a schedule of the object. It skips
+// patches.
 func (c *converter) checkObject(ctx context.Context, o *manifest.Object) error {
 	if !o.IsOne() || o.IsPatch() {
 		return nil
@@ -184,8 +182,8 @@ func typed(value map[string]any, apiVersion string) map[string]any {
 	return value
 }
 
-// refused returns what the API server would refuse first in the schedules or the time zone, as far
-// as there are any.
+// refused returns the first problem of the schedules or the time zone for which the API server
+// would refuse the object; nil for none.
 func (c *converter) refused(ctx context.Context, value map[string]any) (*lint.Problem, error) {
 	spec, _ := value["spec"].(map[string]any)
 	problems, err := c.checker.Refused(ctx, value)
@@ -198,7 +196,7 @@ func (c *converter) refused(ctx context.Context, value map[string]any) (*lint.Pr
 	return nil, err
 }
 
-// scheduleFields are those of the spec that say when Jobs start: those that versions write
+// scheduleFields has the members of the spec that say when Jobs start: those that versions write
 // differently, and the time zone.
 var scheduleFields = func() []string {
 	table := batch.Versions
@@ -229,7 +227,7 @@ func (c *converter) noteWarnings(o *manifest.Object, value map[string]any) error
 	var further []string
 	members := batch.Versions.Hub.Members
 	if json.Unmarshal(hub[members.Value], &text) != nil || json.Unmarshal(hub[members.List], &further) != nil {
-		further = nil // there is none
+		further = nil // there is no list
 	}
 	for _, warning := range validate.FormOf(value).Warnings(append([]string{text}, further...)...) {
 		c.note(o, warning.Path, warning.String())
@@ -237,7 +235,7 @@ func (c *converter) noteWarnings(o *manifest.Object, value map[string]any) error
 	return nil
 }
 
-// note adds a note about a field, which leaves the file to be converted.
+// note adds a note about a field, which does not prevent the conversion.
 func (c *converter) note(o *manifest.Object, path, message string) {
 	line, _ := o.Position(path)
 	c.findings = append(c.findings, manifest.Finding{Line: line, Message: message})

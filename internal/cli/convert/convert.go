@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package convert is the command that converts manifests on disk from one version to the other.
+// Package convert implements the command convert, which converts manifests between the versions.
 package convert
 
 import (
@@ -22,14 +22,14 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/lint"
 )
 
-// exitChanges is the exit code where there are files to convert. It and files.Trouble are as those
-// of kubectl diff.
+// exitChanges is the exit code if there are files to convert. It and files.Trouble are like the
+// exit codes of kubectl diff.
 const exitChanges = 1
 
-// builtIn is what --from takes.
+// builtIn is the only value of --from.
 var builtIn = batchv1.SchemeGroupVersion.String()
 
-// versions are what --to takes.
+// versions has the values of --to.
 var versions = func() (names []string) {
 	for _, apiVersion := range batch.Versions.APIVersions() {
 		names = append(names, path.Base(apiVersion))
@@ -38,37 +38,39 @@ var versions = func() (names []string) {
 }()
 
 const (
-	long = `Convert the CronJobs in manifests to another version. It needs no cluster.
+	long = `Convert the CronJobs in manifests to another version. This needs no cluster.
 
-Only what has to change is changed: apiVersion and schedule. Comments, blank lines, the order of keys,
-quotes, indentation, line ends and other documents stay byte for byte. A file may have several documents,
-lists of objects, or patches with a part of an object; JSON stays JSON. Files without CronJobs of ours
-are not touched.
+Only apiVersion and the schedules change. Comments, blank lines, the order of keys, quotes, indentation,
+line ends and other documents stay the same byte for byte. A file may have several documents, lists of
+objects, or patches with a part of an object; JSON stays JSON. Files without our CronJobs are not
+changed.
 
-What was converted is read again, and compared with what the API server would make of the object, before
-it is written. A file that can't be converted safely is left alone as a whole, and named with the line
-and the reason: one that is a template, one with an alias, a merge key or a block scalar in the place of
-a schedule, one with a schedule that is not valid. The others are converted.
+The command reads the result again, and compares it with what the API server would make of the object,
+before it writes it. If it can't convert a file safely, it leaves the whole file alone, and prints the
+line and the reason: a template, an alias, a merge key or a block scalar in place of a schedule, an
+invalid schedule. Other files are still converted.
 
-Manifests carry their schedule in the fields of their version alone. What v2 can't spell, such as @hourly,
-is converted to what means the same, and a note tells what converting back would give.
+Manifests have the schedule in the fields of their version alone. What v2 can't express, such as
+@hourly, is converted to an equivalent schedule, and a note says what a conversion back would give.
 
-In a patch, which lacks jobTemplate, a v2 schedule is merged field by field with that of the object. So a
-patch gets all five fields, and one that has only some of them is not converted to v1. JSON patches,
-lists of operations on paths, do not name what they change: look for /spec/schedule in them yourself.
+In a patch, which lacks jobTemplate, a v2 schedule is merged field by field with that of the object. So
+a patch gets all five fields, and one that has only some of them is not converted to v1. JSON patches,
+which are lists of operations on paths, do not name the object: look for /spec/schedule in them
+yourself.
 
-The built-in CronJobs of batch/v1 are left as they are, but with --from batch/v1, which converts them and
-nothing else. An apiVersion that changes its group makes another object: applied, it runs beside the
-built-in one. To take over CronJobs of a cluster without a tick lost or run twice, see kubectl cronjob
+The built-in CronJobs of batch/v1 are left alone, except with --from batch/v1, which converts them and
+nothing else. Another group in apiVersion makes it another object: if you apply it, it runs beside the
+built-in one. To take over CronJobs of a cluster without losing or repeating a tick, use kubectl cronjob
 import.
 
-With --check, files that have nothing to convert are looked at too: one whose schedule the API server
-would refuse is named with the line and the reason.
+With --check, the command also checks files that have nothing to convert, and prints the line and the
+reason if the API server would refuse a schedule.
 
-How many CronJobs it looked at and left alone is printed to the standard error.
+It prints to the standard error how many CronJobs it converted and left alone.
 
-Exit codes: 0, there was nothing to convert or it was converted; 1, with --check or --diff, there are files
-to convert; 2, some file could not be converted, or has, with --check, a schedule that would be refused, or the command line is wrong.`
+Exit codes: 0, there was nothing to convert or it was converted; 1, with --check or --diff, there are
+files to convert; 2, a file could not be converted or, with --check, has a schedule that would be
+refused, or the command line is wrong.`
 
 	example = `  # Show a manifest as v2
   kubectl cronjob convert -f cronjob.yaml --to v2

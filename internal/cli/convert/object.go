@@ -24,7 +24,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
-// spec is one with its members as JSON, whose order the manifest gets.
+// spec is a spec whose members are JSON, so that the manifest keeps the order of their fields.
 type spec map[string]json.RawMessage
 
 func (s spec) value() (value map[string]any, err error) {
@@ -65,8 +65,8 @@ func (c *converter) convert(ctx context.Context, o *manifest.Object) (map[string
 	return wanted, cmp.Or(err, c.checkConversion(ctx, o, source, target, changed))
 }
 
-// convertSpec returns the spec of an object in another version, which makes use of what the object
-// carries of that.
+// convertSpec returns the spec of an object in another version. carried has the annotations from
+// which the conversion restores what the current version can't express.
 func convertSpec(object map[string]any, carried map[string]string, apiVersion string) (spec, error) {
 	raw, err := json.Marshal(map[string]any{
 		"apiVersion": object["apiVersion"], "kind": object["kind"], "spec": object["spec"],
@@ -99,8 +99,8 @@ func changedMembers(before map[string]any, after any) []string {
 	return changed
 }
 
-// leftOut are the annotations that manifests don't have: those in which a version carries what its
-// schedules can't say, and when a stored CronJob was edited.
+// leftOut has the annotations that do not belong in a manifest: those by which a conversion keeps
+// what a version can't express, and the time of the last edit.
 var leftOut = func() []string {
 	names := []string{v1.EditedAnnotation}
 	for _, apiVersion := range batch.Versions.APIVersions() {
@@ -110,8 +110,8 @@ var leftOut = func() []string {
 	return names
 }()
 
-// dropCarried takes the annotations of leftOut out of an object, and returns them: the conversion
-// makes use of them, and leaves none of them in a manifest.
+// dropCarried removes the annotations of leftOut from an object and returns them, for the
+// conversion.
 func (c *converter) dropCarried(o *manifest.Object, wanted map[string]any) map[string]string {
 	metadata, _ := wanted["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
@@ -144,7 +144,7 @@ func with(value map[string]any, name string, member any) map[string]any {
 	return value
 }
 
-// imported returns a built-in CronJob as one of the hub: its time zone is not in the schedule.
+// imported returns a built-in CronJob in the hub version, with its time zone in spec.timeZone.
 func (c *converter) imported(o *manifest.Object, source map[string]any) map[string]any {
 	source["apiVersion"] = batch.Versions.Hub.APIVersion
 	spec, _ := source["spec"].(map[string]any)
@@ -168,8 +168,8 @@ func (c *converter) imported(o *manifest.Object, source map[string]any) map[stri
 	return source
 }
 
-// checkConversion returns trouble if a schedule is wrong, or if the new version can't say it, and
-// notes what is worth knowing.
+// checkConversion returns an error if a schedule is invalid or the new version can't express it. It
+// adds notes about what a conversion changes.
 func (c *converter) checkConversion(ctx context.Context, o *manifest.Object, source, target map[string]any, changed []string) error {
 	for _, name := range changed {
 		if o.IsPlaceholder("spec." + name) {
@@ -196,8 +196,8 @@ func (c *converter) checkConversion(ctx context.Context, o *manifest.Object, sou
 	return c.noteReturn(o, source, target)
 }
 
-// noteReturn notes the members that converting back would not restore. One that it would not set is
-// trouble: the new version can't say it.
+// noteReturn notes the members that a conversion back would not restore. It returns an error for
+// one that would be missing: the new version can't express it.
 func (c *converter) noteReturn(o *manifest.Object, source, target map[string]any) error {
 	apiVersion, _ := source["apiVersion"].(string)
 	back, err := convertSpec(target, nil, apiVersion)
@@ -218,10 +218,10 @@ func (c *converter) noteReturn(o *manifest.Object, source, target map[string]any
 	return nil
 }
 
-// A member with fields is merged with that of the object that a patch is for, field by field, and a
-// null removes a field. So in a patch it has to have all of them.
+// A patch is merged field by field, and a null removes a field. So a member with fields must have
+// all of them in a patch.
 
-// checkPatch returns trouble if a patch has some of the fields of a member.
+// checkPatch returns an error if a member of a patch lacks some fields.
 func (c *converter) checkPatch(o *manifest.Object, source map[string]any, changed []string) error {
 	apiVersion, _ := source["apiVersion"].(string)
 	is, _ := source["spec"].(map[string]any)
@@ -237,7 +237,7 @@ func (c *converter) checkPatch(o *manifest.Object, source map[string]any, change
 	return nil
 }
 
-// completePatch sets the fields to null that the members of a patch lack.
+// completePatch sets the missing fields of the members of a patch to null.
 func (c *converter) completePatch(o *manifest.Object, converted spec, changed []string) error {
 	for _, name := range changed {
 		var fields map[string]json.RawMessage
@@ -260,12 +260,12 @@ func (c *converter) completePatch(o *manifest.Object, converted spec, changed []
 	return nil
 }
 
-// mention is our group and a version of it, in whatever a manifest has.
+// mention matches our group with a version.
 var mention = regexp.MustCompile(regexp.QuoteMeta(v1.GroupVersion.Group) + `/v[0-9][0-9a-z]*`)
 
-// noteMentions tells where a document that has no CronJobs names what is converted elsewhere: a
-// kustomization's patches, an owner, a text in a ConfigMap. Whether to change that is for its
-// author to say.
+// noteMentions notes each mention of another version in a document without CronJobs, such as in a
+// patch of a kustomization, an owner reference or a text in a ConfigMap. Its author has to decide
+// whether to change it.
 func (c *converter) noteMentions(d *manifest.Document) {
 	for _, at := range mention.FindAllIndex(d.Text, -1) {
 		line := bytes.TrimSpace(d.Text[bytes.LastIndexByte(d.Text[:at[0]], '\n')+1 : at[0]])

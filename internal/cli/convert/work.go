@@ -30,10 +30,10 @@ type outcome struct {
 	err error
 }
 
-// changed reports whether the file has something to convert, and can be converted.
+// changed reports whether the conversion changed the file.
 func (o outcome) changed() bool { return !bytes.Equal(o.before, o.result.text) }
 
-// convertOne reads a file, converts it and writes it, as far as that was asked for.
+// convertOne reads and converts a file, and with --in-place writes it.
 func (c *command) convertOne(ctx context.Context, f files.File) outcome {
 	before, err := f.Read(c.In)
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *command) convertOne(ctx context.Context, f files.File) outcome {
 	return o
 }
 
-// replace writes a file anew, as a whole or not at all, with the mode that it has.
+// replace replaces a file atomically, and keeps its mode.
 func replace(f files.File, text []byte) error {
 	info, err := os.Stat(f.Path)
 	if err != nil {
@@ -60,7 +60,7 @@ func replace(f files.File, text []byte) error {
 	return maybe.WriteFile(f.Path, text, info.Mode().Perm())
 }
 
-// diff is what changes, as patch -p1 and git apply read it.
+// diff returns the changes as a unified diff for patch -p1 and git apply.
 func (o outcome) diff() string {
 	name := "stdin"
 	if o.file.Path != files.Stdin {
@@ -72,13 +72,13 @@ func (o outcome) diff() string {
 type report struct {
 	*command
 
-	// out is the standard output, and last the last byte of the documents in it; 0 for none.
+	// out writes to the standard output, and last is the last byte that join wrote; 0 for none.
 	out  *bufio.Writer
 	last byte
 
 	files, changed, failed int
 
-	// ours and builtIn are how many CronJobs there were, converted how many of them are converted.
+	// ours and builtIn count the CronJobs, and converted those of them that were converted.
 	ours, builtIn, converted int
 }
 
@@ -102,7 +102,7 @@ func (r *report) add(o outcome) {
 	r.print(o)
 }
 
-// print writes to the standard output what was asked for. Errors of it are kept until the end.
+// print prints the result for a file. end returns an error of out.
 func (r *report) print(o outcome) {
 	switch {
 	case r.diff:
@@ -112,12 +112,12 @@ func (r *report) print(o outcome) {
 	case r.inPlace && o.changed() && o.err == nil:
 		_, _ = fmt.Fprintf(r.out, "%s converted to %s\n", o.file.Name, r.to)
 	case !r.onlyCheck && !r.inPlace:
-		// Also what has nothing to convert, or could not be: nothing gets lost in a pipe.
+		// Files without changes or with errors too: a pipe must not lose any.
 		r.join(o.result.text)
 	}
 }
 
-// end says what was looked at, and returns the error that has the exit code.
+// end prints the counts, and returns the error with the exit code.
 func (r *report) end() error {
 	if err := r.out.Flush(); err != nil {
 		return files.Trouble(fmt.Errorf("writing the output: %w", err))
@@ -138,7 +138,7 @@ func (r *report) end() error {
 	return nil
 }
 
-// join writes a file behind the others, so that their documents stay apart.
+// join prints a file after the others, with a document marker between them.
 func (r *report) join(text []byte) {
 	if r.last != 0 {
 		text = bytes.TrimPrefix(text, []byte("\ufeff"))
@@ -151,7 +151,7 @@ func (r *report) join(text []byte) {
 	}
 	switch {
 	case r.last == 0, bytes.HasPrefix(text, []byte("---")):
-	case bytes.HasPrefix(text, []byte("%")): // a directive, which has to follow the end of a document
+	case bytes.HasPrefix(text, []byte("%")): // a directive must follow the end of a document
 		_, _ = r.out.WriteString("...\n")
 	default:
 		_, _ = r.out.WriteString("---\n")

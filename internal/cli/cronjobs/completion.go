@@ -24,18 +24,18 @@ const completionTimeout = 3 * time.Second
 
 const maxCompletions = 500
 
-// CompleteNames completes the first limit arguments with the names of the namespace's CronJobs that
-// are not given yet; all arguments if limit is 0. Where no cluster answers it completes nothing.
+// CompleteNames completes the first limit arguments with the names of CronJobs, except those given
+// before; 0 is no limit. Without a cluster it completes nothing.
 func CompleteNames(e *env.Env, limit int) cobra.CompletionFunc {
 	return complete(e, v1.GroupVersion.WithKind("CronJobList"), limit)
 }
 
-// CompleteBuiltinNames completes all arguments with the names of built-in CronJobs.
+// CompleteBuiltinNames completes all arguments with names of built-in CronJobs.
 func CompleteBuiltinNames(e *env.Env) cobra.CompletionFunc {
 	return complete(e, batchv1.SchemeGroupVersion.WithKind("CronJobList"), 0)
 }
 
-// CompleteNamespaces completes the value of a flag with the names of namespaces.
+// CompleteNamespaces completes the value of a flag with names of namespaces.
 func CompleteNamespaces(e *env.Env) cobra.CompletionFunc {
 	completeNames := complete(e, corev1.SchemeGroupVersion.WithKind("NamespaceList"), 0)
 	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -43,7 +43,8 @@ func CompleteNamespaces(e *env.Env) cobra.CompletionFunc {
 	}
 }
 
-// CompleteFrom completes the value of a flag with what the CronJob has that the first argument names.
+// CompleteFrom completes the value of a flag with values from the CronJob that the first argument
+// names.
 func CompleteFrom(e *env.Env, valuesOf func(*v1.CronJob) []cobra.Completion) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) == 0 {
@@ -62,7 +63,6 @@ func CompleteFrom(e *env.Env, valuesOf func(*v1.CronJob) []cobra.Completion) cob
 	}
 }
 
-// complete completes the first limit arguments with names of objects; all if limit is 0.
 func complete(e *env.Env, kind schema.GroupVersionKind, limit int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if limit > 0 && len(args) >= limit {

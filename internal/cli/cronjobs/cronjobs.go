@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cronjobs is what the commands about CronJobs in the cluster share: how they are named on
-// the command line and completed, how they and their Jobs are read, and when they fire.
+// Package cronjobs is shared by the commands about CronJobs in the cluster: their names on the
+// command line, common flags, reading them and their Jobs, and their schedules.
 package cronjobs
 
 import (
@@ -31,10 +31,10 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// Resource is the resource as kubectl names it.
+// Resource is the name of the resource for kubectl.
 const Resource = "cronjobs.batch.tutorial.kubebuilder.io"
 
-// ParseName returns the name in an argument, which is NAME or, as `kubectl get -o name` prints it,
+// ParseName returns the name in an argument, which is NAME or the output of kubectl get -o name,
 // cronjob.batch.tutorial.kubebuilder.io/NAME.
 func ParseName(arg string) (string, error) {
 	kind, name, ok := strings.Cut(arg, "/")
@@ -52,8 +52,8 @@ func ParseName(arg string) (string, error) {
 	return name, nil
 }
 
-// Named reads the CronJob that an argument names, in the namespace of the flags, and returns it with
-// the client that it was read with. It asks for v1, which is always served.
+// Named reads the CronJob that an argument names, in the namespace of the flags, and returns it and
+// the client. It reads v1, which is always served.
 func Named(ctx context.Context, e *env.Env, arg string) (client.WithWatch, *v1.CronJob, error) {
 	name, err := ParseName(arg)
 	if err != nil {
@@ -72,7 +72,7 @@ func Named(ctx context.Context, e *env.Env, arg string) (client.WithWatch, *v1.C
 	return cluster, cronJob, err
 }
 
-// Explain says of an error that comes of a missing CRD what is missing; others stay as they are.
+// Explain adds a hint to the error of a missing CRD. It returns other errors unchanged.
 func Explain(err error) error {
 	if meta.IsNoMatchError(err) {
 		return fmt.Errorf("the cluster has no %s in version v1: is the operator's CRD installed? %w", Resource, err)
@@ -80,15 +80,15 @@ func Explain(err error) error {
 	return err
 }
 
-// JobsOf returns the Jobs that a CronJob of either kind controls, by UID as the controller counts
-// them, oldest first: by their tick, or by their creation if they have none.
+// JobsOf returns the Jobs that a CronJob of either kind controls, by its UID as in the controller,
+// sorted by CompareAge.
 func JobsOf(ctx context.Context, c client.Reader, cronJob client.Object) ([]*batchv1.Job, error) {
 	jobs, err := JobsByOwner(ctx, c, cronJob.GetNamespace(), cronJob)
 	return jobs[cronJob.GetUID()], err
 }
 
-// ReadWithJobs returns what JobsOf does, and then reads the CronJob again: a Job that was deleted
-// before the list has its result in the status by then.
+// ReadWithJobs returns the Jobs of a CronJob, and then reads the CronJob again: by then its status
+// has the results of Jobs that were deleted before the list.
 func ReadWithJobs(ctx context.Context, c client.Reader, cronJob *v1.CronJob) ([]*batchv1.Job, error) {
 	jobs, err := JobsOf(ctx, c, cronJob)
 	if err != nil {
@@ -99,8 +99,8 @@ func ReadWithJobs(ctx context.Context, c client.Reader, cronJob *v1.CronJob) ([]
 	return jobs, c.Get(ctx, key, cronJob)
 }
 
-// JobsByOwner returns what JobsOf does for CronJobs of a namespace, or of all if it is "", by their
-// UIDs. It lists the Jobs once.
+// JobsByOwner returns the Jobs of several CronJobs, by UID, from one list of a namespace; "" for
+// all.
 func JobsByOwner[T client.Object](ctx context.Context, c client.Reader, namespace string, cronJobs ...T) (
 	map[types.UID][]*batchv1.Job, error,
 ) {
@@ -126,18 +126,18 @@ func JobsByOwner[T client.Object](ctx context.Context, c client.Reader, namespac
 	return jobs, nil
 }
 
-// CompareAge orders Jobs by their tick, or by their creation if they have none.
+// CompareAge compares Jobs by their tick, or else by their creation.
 func CompareAge(a, b *batchv1.Job) int {
 	return cmp.Or(plan.AgeFrom(a).Compare(plan.AgeFrom(b)), cmp.Compare(a.Name, b.Name))
 }
 
-// Active returns the Jobs that run, as the controller counts them.
+// Active returns the Jobs that have not ended, as the controller counts them.
 func Active(jobs []*batchv1.Job) []*batchv1.Job {
 	return slices.DeleteFunc(slices.Clone(jobs), func(job *batchv1.Job) bool { return plan.ResultOf(job) != "" })
 }
 
-// Schedule returns when a CronJob fires; intervals are anchored as the controller does it, to the
-// last run or else to the creation. An error names the field that is wrong.
+// Schedule returns the ticks of a CronJob. Intervals count from the last run or else the creation,
+// as in the controller. An error names the wrong field.
 func Schedule(c *v1.CronJob) (schedule.Ticks, error) {
 	if err := check(c, schedule.Parse); err != nil {
 		return schedule.Ticks{}, err
@@ -154,15 +154,15 @@ func IsIdle(c *v1.CronJob) bool {
 	return ptr.Deref(c.Spec.Suspend, false) || plan.IsStopped(c) || !c.DeletionTimestamp.IsZero()
 }
 
-// Coming returns those ticks of a CronJob, given what Schedule returns, that come after an instant
-// and will run unless somebody changes it.
+// Coming returns the ticks after an instant that will run unless somebody changes the CronJob.
+// ticks is the result of Schedule.
 func Coming(c *v1.CronJob, ticks schedule.Ticks, after time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		if IsIdle(c) {
 			return
 		}
 		if until := c.Spec.SuspendUntil; until != nil && until.After(after) {
-			after = until.Add(-time.Nanosecond) // a tick at its end runs
+			after = until.Add(-time.Nanosecond) // a tick at the end of the suspension runs
 		}
 		for tick, ok := ticks.Next(after); ok && yield(tick); {
 			tick, ok = ticks.Next(tick)
@@ -170,8 +170,8 @@ func Coming(c *v1.CronJob, ticks schedule.Ticks, after time.Time) iter.Seq[time.
 	}
 }
 
-// CheckNew says why admission would refuse a new CronJob for its schedule. An error names the field
-// that is wrong.
+// CheckNew returns an error if admission would refuse a new CronJob for its schedule. It names the
+// wrong field.
 func CheckNew(c *v1.CronJob) error {
 	if err := check(c, schedule.ParseNew); err != nil {
 		return err
@@ -199,13 +199,13 @@ func check(c *v1.CronJob, parse schedule.Parser) error {
 	return nil
 }
 
-// Expressions returns the texts of all schedules of a CronJob.
+// Expressions returns all schedules of a CronJob as one text.
 func Expressions(c *v1.CronJob) string {
 	return strings.Join(append([]string{c.Spec.Schedule}, c.Spec.AdditionalSchedules...), " | ")
 }
 
-// LastRun returns the tick, or else the start, of the newest run of a CronJob; zero if it never has
-// run. An older operator tells only the last tick.
+// LastRun returns the tick of the newest run, or the start of a manual one; zero for none. An older
+// operator records just the last tick.
 func LastRun(c *v1.CronJob) time.Time {
 	if len(c.Status.RecentRuns) > 0 {
 		return c.Status.RecentRuns[0].ScheduledTime.Time
@@ -213,7 +213,7 @@ func LastRun(c *v1.CronJob) time.Time {
 	return ptr.Deref(c.Status.LastScheduleTime, metav1.Time{}).Time
 }
 
-// Zone returns the time zone of a CronJob, UTC if it names none or one that there is not.
+// Zone returns the time zone of a CronJob. It is UTC if there is none, or an unknown one.
 func Zone(c *v1.CronJob) *time.Location {
 	zone, err := schedule.LoadZone(ptr.Deref(c.Spec.TimeZone, ""))
 	if err != nil {
@@ -222,8 +222,8 @@ func Zone(c *v1.CronJob) *time.Location {
 	return zone
 }
 
-// Fail returns one error for what went wrong with several objects. One is returned as it is; of
-// more, each is printed on a line of its own, and the program is to end with 1.
+// Fail returns one error for several. It returns a single error unchanged; of more, it prints each
+// on a line, and returns an error with exit code 1.
 func Fail(e *env.Env, errs []error) error {
 	switch len(errs) {
 	case 0:
@@ -237,7 +237,7 @@ func Fail(e *env.Env, errs []error) error {
 	return &env.ExitError{Code: 1}
 }
 
-// IsSuspended reports whether a CronJob of any version starts nothing at an instant.
+// IsSuspended reports whether a CronJob of any version is suspended at an instant.
 func IsSuspended(object *unstructured.Unstructured, now time.Time) bool {
 	forGood, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
 	text, _, _ := unstructured.NestedString(object.Object, "spec", "suspendUntil")

@@ -18,18 +18,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// DryRun is the value of kubectl's flag --dry-run.
+// DryRun is the value of the flag --dry-run, as in kubectl.
 type DryRun string
 
-// The values of --dry-run: to do it, to print what would be sent, and to have the API server check
-// it without storing it.
+// The values of --dry-run: change things, print what would change, and have the API server check it
+// without storing it.
 const (
 	DryRunNone   DryRun = "none"
 	DryRunClient DryRun = "client"
 	DryRunServer DryRun = "server"
 )
 
-// AddFlag adds the flag --dry-run; without a value it means client, as kubectl has it.
+// AddFlag adds the flag. Without a value it means client, as in kubectl.
 func (d *DryRun) AddFlag(cmd *cobra.Command) {
 	*d = DryRunNone
 	cmd.Flags().StringVar((*string)(d), "dry-run", string(DryRunNone),
@@ -39,7 +39,7 @@ func (d *DryRun) AddFlag(cmd *cobra.Command) {
 	CompleteWords(cmd, "dry-run", string(DryRunNone), string(DryRunClient), string(DryRunServer))
 }
 
-// Check says what is wrong with the value.
+// Check returns an error if the value is invalid.
 func (d *DryRun) Check() error {
 	switch *d {
 	case DryRunNone, DryRunClient, DryRunServer:
@@ -48,7 +48,7 @@ func (d *DryRun) Check() error {
 	return fmt.Errorf(`invalid --dry-run value (%s): must be "none", "server", or "client"`, *d)
 }
 
-// Done appends to what was done that it was only tried.
+// Done returns an operation for output, with "(dry run)" in a dry run.
 func (d *DryRun) Done(operation string) string {
 	switch *d {
 	case DryRunClient:
@@ -59,7 +59,7 @@ func (d *DryRun) Done(operation string) string {
 	return operation
 }
 
-// Values is what to put into the DryRun of a request's options.
+// Values returns the DryRun of a request's options.
 func (d *DryRun) Values() []string {
 	if *d == DryRunServer {
 		return []string{metav1.DryRunAll}
@@ -67,21 +67,21 @@ func (d *DryRun) Values() []string {
 	return nil
 }
 
-// Output is a flag -o whose formats are of values of our own, not of objects. Format is "" for what
-// is meant to be read.
+// Output is the flag -o of a command that prints values of its own, not objects. Format is "" for
+// the format for people.
 type Output struct {
 	Format  string
 	formats []string
 }
 
-// AddFlag adds the flag -o with the formats it may have.
+// AddFlag adds the flag with these formats.
 func (o *Output) AddFlag(cmd *cobra.Command, formats ...string) {
 	o.formats = formats
 	cmd.Flags().StringVarP(&o.Format, "output", "o", "", fmt.Sprintf("Output format. One of: (%s).", strings.Join(formats, ", ")))
 	CompleteWords(cmd, "output", formats...)
 }
 
-// Check says what is wrong with the format.
+// Check returns an error if the format is invalid.
 func (o *Output) Check() error {
 	if o.Format == "" || slices.Contains(o.formats, o.Format) {
 		return nil
@@ -107,7 +107,7 @@ func (o *Output) Write(to io.Writer, value any) error {
 	return err
 }
 
-// FlagArgs returns the arguments by which a flag gets the value that it has.
+// FlagArgs returns the arguments that set a flag to its current value.
 func FlagArgs(flag *pflag.Flag) []string {
 	values := []string{flag.Value.String()}
 	if several, ok := flag.Value.(pflag.SliceValue); ok {
@@ -120,11 +120,11 @@ func FlagArgs(flag *pflag.Flag) []string {
 	return args
 }
 
-// plain has the arguments that mean the same to each shell with and without quotes.
+// plain matches arguments that need no quotes in any shell.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./:=@,+-]+$`)
 
-// CommandLine is how a user calls the plugin with arguments in a shell. A token is kept out of it,
-// as it may be printed to a log.
+// CommandLine returns the command line of the plugin for a shell. It leaves out a token, since the
+// command line may be logged.
 func CommandLine(args ...string) string {
 	words := []string{"kubectl cronjob"}
 	for _, arg := range args {
@@ -139,19 +139,19 @@ func CommandLine(args ...string) string {
 	return strings.Join(words, " ")
 }
 
-// CompleteFlag completes a flag that the command has.
+// CompleteFlag sets the completion of a flag, which must exist.
 func CompleteFlag(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
 		panic(err) // there is no such flag
 	}
 }
 
-// CompleteWords completes a flag with some words.
+// CompleteWords completes the value of a flag with words.
 func CompleteWords(cmd *cobra.Command, flag string, words ...string) {
 	CompleteFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// OneName is the check of arguments that are one CronJob's name.
+// OneName checks that the arguments are the name of one CronJob.
 func OneName(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:

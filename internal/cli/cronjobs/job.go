@@ -16,10 +16,10 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// maxJobName is how long a Job's name may be, as it labels the Job's Pods.
+// maxJobName is the maximum length of a Job's name, which is a label value of its Pods.
 const maxJobName = 63
 
-// JobName puts a suffix behind the name of a CronJob, of which it keeps what there is room for.
+// JobName appends a suffix to the name of a CronJob, which it shortens if necessary.
 func JobName(owner, suffix string) string {
 	return strings.TrimRight(owner[:min(len(owner), maxJobName-len(suffix))], "-.") + suffix
 }
@@ -33,7 +33,7 @@ func ContainerNames(containers []corev1.Container) []string {
 	return names
 }
 
-// AllContainerNames returns the names of the containers of a Pod, the init containers first.
+// AllContainerNames returns the names of a Pod's containers, init containers first.
 func AllContainerNames(pod corev1.PodSpec) []string {
 	return ContainerNames(slices.Concat(pod.InitContainers, pod.Containers))
 }
@@ -48,14 +48,14 @@ func WhyFailed(job *batchv1.Job) string {
 	return ""
 }
 
-// NewJob makes the Job of a tick, or of the time of a manual run, that the user starts.
+// NewJob returns a Job that the user starts, for a tick or for the time of a manual run.
 func NewJob(c *v1.CronJob, tick time.Time, trigger v1.RunTrigger) *batchv1.Job {
 	job := plan.NewJob(c, tick)
 	job.TypeMeta = metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"}
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, v1.TriggerAnnotation, string(trigger))
 	metav1.SetMetaDataAnnotation(&job.Spec.Template.ObjectMeta, v1.TriggerAnnotation, string(trigger))
-	// To block the owner's deletion takes the right to update its finalizers, on clusters that
-	// enforce it, which who may create Jobs need not have.
+	// Some clusters require the right to update the owner's finalizers to block its deletion. Users
+	// who may create Jobs need not have it.
 	job.OwnerReferences[0].BlockOwnerDeletion = nil
 	return job
 }

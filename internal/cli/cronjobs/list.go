@@ -26,8 +26,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// Each calls visit with each object of a list. It reads the list in pages, as the API server sends
-// all objects of a page to the conversion webhook at once.
+// Each calls visit for each object of a list. It reads the list in pages, since the API server
+// sends all objects of a page to the conversion webhook at once.
 func Each(ctx context.Context, c client.Reader, list client.ObjectList, visit func(runtime.Object) error,
 	options ...client.ListOption,
 ) error {
@@ -39,20 +39,19 @@ func Each(ctx context.Context, c client.Reader, list client.ObjectList, visit fu
 	return pages.EachListItemWithAlloc(ctx, metav1.ListOptions{}, visit)
 }
 
-// Selection is the CronJobs that a command is for: those whose names it is given or, without names,
-// those that these flags select.
+// Selection is how a command selects CronJobs: by name, or without names by these flags.
 type Selection struct {
 	Selector      string
 	AllNamespaces bool
 }
 
-// AddFlags has a command take the flags. The verb is what it does to CronJobs.
+// AddFlags adds the flags to a command. The verb is for their help.
 func (s *Selection) AddFlags(cmd *cobra.Command, verb string) {
 	cmd.Flags().BoolVarP(&s.AllNamespaces, "all-namespaces", "A", false, verb+" those of all namespaces.")
 	cmd.Flags().StringVarP(&s.Selector, "selector", "l", "", verb+" those with these labels, such as app=shop,tier!=cache.")
 }
 
-// Check says what is wrong with the flags.
+// Check returns an error if a flag is invalid.
 func (s *Selection) Check() error {
 	if _, err := labels.Parse(s.Selector); err != nil {
 		return fmt.Errorf("-l %q: %w", s.Selector, err)
@@ -60,7 +59,7 @@ func (s *Selection) Check() error {
 	return nil
 }
 
-// CheckNames says what is wrong with the flags and the names.
+// CheckNames returns an error if a flag or a name is invalid, or they don't go together.
 func (s *Selection) CheckNames(names []string) error {
 	switch {
 	case len(names) > 0 && s.Selector != "":
@@ -76,7 +75,7 @@ func (s *Selection) CheckNames(names []string) error {
 	return s.Check()
 }
 
-// CheckChosen says what is wrong for a command that is for no CronJobs unless some are chosen.
+// CheckChosen is CheckNames for a command that requires a name or a flag.
 func (s *Selection) CheckChosen(names []string) error {
 	if len(names) == 0 && !s.HasFlags() {
 		return errors.New("name the CronJob, or several, or select some with -l or -A")
@@ -84,10 +83,10 @@ func (s *Selection) CheckChosen(names []string) error {
 	return s.CheckNames(names)
 }
 
-// HasFlags reports whether one of the flags is given.
+// HasFlags reports whether a flag is set.
 func (s *Selection) HasFlags() bool { return s.Selector != "" || s.AllNamespaces }
 
-// Namespace is the namespace of the CronJobs; "" for all.
+// Namespace returns the namespace of the CronJobs; "" for all.
 func (s *Selection) Namespace(e *env.Env) (string, error) {
 	if s.AllNamespaces {
 		return metav1.NamespaceAll, nil
@@ -95,7 +94,7 @@ func (s *Selection) Namespace(e *env.Env) (string, error) {
 	return e.Namespace()
 }
 
-// NameOf names a CronJob as far as is needed to tell it from the others.
+// NameOf returns the name of a CronJob, with its namespace if there may be several.
 func (s *Selection) NameOf(namespace, name string) string {
 	if s.AllNamespaces {
 		return namespace + "/" + name
@@ -103,7 +102,7 @@ func (s *Selection) NameOf(namespace, name string) string {
 	return name
 }
 
-// Qualify has an error about a CronJob say of which namespace it is, if that is not clear.
+// Qualify adds the namespace of a CronJob to an error if there may be several.
 func (s *Selection) Qualify(cronJob client.Object, err error) error {
 	if err == nil || !s.AllNamespaces {
 		return err
@@ -111,17 +110,17 @@ func (s *Selection) Qualify(cronJob client.Object, err error) error {
 	return fmt.Errorf("namespace %s: %w", cronJob.GetNamespace(), err)
 }
 
-// SayNone says, as kubectl does, that there are no such CronJobs.
+// SayNone prints kubectl's message for an empty list.
 func (s *Selection) SayNone(e *env.Env) {
 	if s.AllNamespaces {
 		fmt.Fprintln(e.ErrOut, "No resources found")
 		return
 	}
-	namespace, _ := e.Namespace() // it was read to look for them
+	namespace, _ := e.Namespace() // the list was read with it
 	fmt.Fprintf(e.ErrOut, "No resources found in %s namespace.\n", namespace)
 }
 
-// visit calls visit with the CronJobs of a kind that the flags select, until it fails.
+// visit calls visit for each CronJob that the flags select, until it returns an error.
 func (s *Selection) visit(ctx context.Context, e *env.Env, c client.Reader, kind schema.GroupVersionKind,
 	visit func(*unstructured.Unstructured) error,
 ) error {
@@ -134,7 +133,7 @@ func (s *Selection) visit(ctx context.Context, e *env.Env, c client.Reader, kind
 	}, options...)
 }
 
-// Watch watches the CronJobs of a kind that the flags select. It begins with those that there are.
+// Watch watches the CronJobs that the flags select, beginning with those that exist.
 func (s *Selection) Watch(ctx context.Context, e *env.Env, c client.WithWatch, kind schema.GroupVersionKind) (watch.Interface, error) {
 	options, err := s.options(e)
 	if err != nil {
@@ -158,8 +157,8 @@ func listOf(kind schema.GroupVersionKind) *unstructured.UnstructuredList {
 	return list
 }
 
-// Each calls visit with each CronJob of a kind, and returns what went wrong: one that can't be read,
-// or that visit fails for, does not keep it from the others.
+// Each calls visit for each selected CronJob of a kind, and returns all errors: that one can't be
+// read does not prevent the others.
 func (s *Selection) Each(ctx context.Context, e *env.Env, c client.Reader, kind schema.GroupVersionKind, names []string,
 	visit func(*unstructured.Unstructured) error,
 ) []error {
@@ -208,9 +207,8 @@ func DecodeV1(object *unstructured.Unstructured) (*v1.CronJob, error) {
 	return cronJob, nil
 }
 
-// ListV1 returns the CronJobs that Each visits, in v1, which is always served. Where there are
-// none, it says so. One that can't be decoded would fail a list of the type: here it is an error of
-// its own.
+// ListV1 returns the selected CronJobs in v1, which is always served. If there are none, it prints
+// that. One that can't be decoded is an error of its own; it would fail a list of the Go type.
 func (s *Selection) ListV1(ctx context.Context, e *env.Env, c client.Reader, names []string) ([]*v1.CronJob, []error) {
 	var found []*v1.CronJob
 	errs := s.Each(ctx, e, c, v1.GroupVersion.WithKind("CronJob"), names, func(object *unstructured.Unstructured) error {
@@ -226,7 +224,7 @@ func (s *Selection) ListV1(ctx context.Context, e *env.Env, c client.Reader, nam
 	return found, errs
 }
 
-// Jobs returns the Jobs of CronJobs that the flags select, as JobsByOwner does.
+// Jobs returns the Jobs of selected CronJobs, as JobsByOwner does.
 func (s *Selection) Jobs(ctx context.Context, e *env.Env, c client.Reader, of []*v1.CronJob) (map[types.UID][]*batchv1.Job, error) {
 	if len(of) == 0 {
 		return nil, nil

@@ -1,13 +1,13 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package english says in plain English when a schedule fires.
+// Package english describes schedules in plain English.
 //
-// The libraries there are for this describe the text of an expression, as other cron dialects read
-// it: they join day of month and day of week by "and", and take */7 for every seven minutes. Here
-// it is the parsed sets that are put into words, the same ones that decide when a Job starts, so
-// that two schedules have the same description if and only if they fire at the same times. (Days
-// such as L or 5#3 are named as they are written: 28-31,L has another description than 28-31.)
+// Existing libraries describe the text of an expression in other cron dialects: they join day of
+// month and day of week by "and", and read */7 as every seven minutes. This package describes the
+// parsed sets that decide when a Job starts. So two schedules have the same description if and only
+// if they fire at the same times, except for days such as L or 5#3, which are described as written:
+// 28-31,L and 28-31 differ.
 package english
 
 import (
@@ -22,9 +22,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// Describe returns one sentence, without the full stop, such as "At 09:00, Monday to Friday; and at
-// 12:00, on Saturdays" for two schedules. It fails for what schedule.Parse refuses, with the same
-// error.
+// Describe returns a sentence without a full stop, such as "At 09:00, Monday to Friday; and at
+// 12:00, on Saturdays" for two schedules. It returns the error of schedule.Parse for an invalid
+// one.
 func Describe(text string, additional ...string) (string, error) {
 	sentence, err := describe(text)
 	for _, text := range additional {
@@ -65,7 +65,7 @@ func expression(f schedule.Fields) string {
 	return times
 }
 
-// timesOfDay describes times of a day, and reports whether they are in some of its hours only.
+// timesOfDay describes the times of a day. isPart is whether they are in just some of its hours.
 func timesOfDay(minutes, hours values) (text string, isPart bool) {
 	const few, several = 3, 6
 	allDay, count := len(hours) == 24, len(minutes)*len(hours)
@@ -118,10 +118,10 @@ func hourList(hours values) string {
 	return cmp.Or(hours.steps("hour"), "the "+plural(len(hours), "hour")+" "+and(hours.runs(strconv.Itoa)))
 }
 
-// days describes on which days; "" for every day.
+// days describes the days; "" for every day.
 //
-// Where neither day of month nor day of week is "*", a day has to match one of them, not both.
-// Either may then be a list of nothing, ",".
+// If neither day of month nor day of week is "*", a day has to match one of them, not both. Either
+// one may then be empty, ",".
 func days(f schedule.Fields) string {
 	monthDays, weekdays, months := valuesOf(f.Days), valuesOf(f.Weekdays), valuesOf(f.Months)
 	anyMonthDay, anyWeekday := len(monthDays) == 31, len(weekdays) == 7
@@ -155,7 +155,7 @@ func onMonthDays(days values, further []schedule.MonthDay, months values) string
 	return "on " + and(names) + " of " + of
 }
 
-// monthDay names a day of a month whose date depends on the month.
+// monthDay describes a day that depends on the month.
 func monthDay(d schedule.MonthDay) string {
 	switch {
 	case d.Day > 0:
@@ -199,7 +199,7 @@ func onWeekdays(days values) string {
 		return name(first) + " to " + name(first+len(days)-1)
 	}
 	var names []string
-	for i := range 7 { // from Monday on
+	for i := range 7 { // Monday first
 		if day := (i + 1) % 7; days.has(day) {
 			names = append(names, name(day)+"s")
 		}
@@ -207,7 +207,7 @@ func onWeekdays(days values) string {
 	return "on " + and(names)
 }
 
-// inMonths says in which months, if not in all.
+// inMonths describes the months; "" for all.
 func inMonths(months values) string {
 	if len(months) == 12 {
 		return ""
@@ -219,7 +219,7 @@ func monthList(months values) string {
 	return and(months.runs(func(month int) string { return time.Month(month).String() }))
 }
 
-// interval names a duration of whole seconds: that of 90 minutes is "1 hour and 30 minutes".
+// interval describes a duration of whole seconds, such as "1 hour and 30 minutes".
 func interval(d time.Duration) string {
 	units := []struct {
 		name string
@@ -238,7 +238,7 @@ func interval(d time.Duration) string {
 	return and(parts)
 }
 
-// values are the members of a set of small numbers, ascending; at least one.
+// values is a non-empty set of small numbers, in ascending order.
 type values []int
 
 func valuesOf(field uint64) values {
@@ -253,7 +253,7 @@ func (v values) last() int { return v[len(v)-1] }
 
 func (v values) has(n int) bool { return slices.Contains(v, n) }
 
-// progression returns the step of an arithmetic progression.
+// progression returns the step of an arithmetic progression; false for other sets.
 func (v values) progression() (int, bool) {
 	if len(v) < 2 {
 		return 0, false
@@ -267,8 +267,8 @@ func (v values) progression() (int, bool) {
 	return step, true
 }
 
-// steps names more than three numbers that are more than one apart: "every 7th minute from 0 to
-// 56"; "" if they are not.
+// steps describes a progression of more than three numbers with a step of more than one, such as
+// "every 7th minute from 0 to 56"; "" for other sets.
 func (v values) steps(unit string) string {
 	step, ok := v.progression()
 	if !ok || step == 1 || len(v) <= 3 {
@@ -277,17 +277,17 @@ func (v values) steps(unit string) string {
 	return fmt.Sprintf("every %s %s from %d to %d", ordinal(step), unit, v[0], v.last())
 }
 
-// isRange reports whether no number is left out between the first and the last.
+// isRange reports whether the numbers are consecutive.
 func (v values) isRange() bool { return v.last()-v[0] == len(v)-1 }
 
-// evenStep returns the step of a progression that starts with 0 and goes on evenly in the next cycle.
+// evenStep returns the step of a progression from 0 that divides the cycle; false for other sets.
 func (v values) evenStep(cycle int) (int, bool) {
 	step, ok := v.progression()
 	return step, ok && v[0] == 0 && v.last()+step == cycle
 }
 
-// weekRange returns the first of at least three weekdays that follow each other, over the end of
-// the week if need be; not of all seven.
+// weekRange returns the first of three to six consecutive weekdays, which may span the end of the
+// week; false for other sets.
 func (v values) weekRange() (int, bool) {
 	if len(v) < 3 || len(v) == 7 {
 		return 0, false
@@ -306,7 +306,7 @@ func (v values) weekRange() (int, bool) {
 	return 0, false
 }
 
-// runs names the numbers, three and more in a row as "a to b".
+// runs names the numbers, with three or more consecutive ones as "a to b".
 func (v values) runs(name func(int) string) []string {
 	var parts []string
 	for i := 0; i < len(v); {
@@ -327,7 +327,7 @@ func (v values) runs(name func(int) string) []string {
 
 func clockTime(hour, minute int) string { return fmt.Sprintf("%02d:%02d", hour, minute) }
 
-// counted names what comes every so many units: every "5 minutes", every "minute".
+// counted returns "minute" for 1, and "5 minutes" for 5, to follow "every".
 func counted(n int, unit string) string {
 	if n == 1 {
 		return unit

@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package env is what the commands of the plugin share: streams, a clock, the cluster that
-// kubectl's flags name, and how a command returns its exit code.
+// Package env is the environment of the commands: streams, a clock, the cluster of kubectl's flags,
+// and exit codes.
 package env
 
 import (
@@ -25,21 +25,20 @@ import (
 	"tutorial.kubebuilder.io/project/apis/batch"
 )
 
-// FieldManager is the name under which the plugin writes.
+// FieldManager is the field manager of the plugin's writes.
 const FieldManager = "kubectl-cronjob"
 
-// Env is where a command runs.
+// Env is the environment of a command.
 type Env struct {
 	genericiooptions.IOStreams
 
-	// Flags are kubectl's: --kubeconfig, --context, --namespace and so on.
+	// Flags are kubectl's flags, such as --kubeconfig, --context and --namespace.
 	Flags *genericclioptions.ConfigFlags
 
-	// Clock tells the time.
 	Clock clock.Clock
 }
 
-// New returns the surroundings of a program that was started from a shell.
+// New returns the environment of a program with these streams.
 func New(streams genericiooptions.IOStreams) *Env {
 	return &Env{
 		IOStreams: streams,
@@ -48,14 +47,15 @@ func New(streams genericiooptions.IOStreams) *Env {
 	}
 }
 
-// Namespace is the namespace that the flags or the kubeconfig name, or else default.
+// Namespace returns the namespace of the flags or the kubeconfig, or else default.
 func (e *Env) Namespace() (string, error) {
 	namespace, _, err := e.Flags.ToRawKubeConfigLoader().Namespace()
 	return namespace, e.nameFlag(err)
 }
 
-// RESTConfig says where the cluster is; that nothing names one is an error. Requests are not
-// limited but by the API server's priority and fairness. Its warnings are printed, as by kubectl.
+// RESTConfig returns the configuration of the cluster; an error if nothing names one. The client
+// does not limit its requests: the API server's priority and fairness does. It prints warnings, as
+// kubectl does.
 func (e *Env) RESTConfig() (*rest.Config, error) {
 	config, err := e.Flags.ToRESTConfig()
 	if err != nil {
@@ -69,8 +69,8 @@ func (e *Env) RESTConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-// Client returns a client of the cluster, which knows both versions of ours, the built-in kinds and
-// CustomResourceDefinitions. It writes as FieldManager.
+// Client returns a client for the cluster. Its scheme has all versions of ours, the built-in kinds
+// and CustomResourceDefinitions. It writes as FieldManager.
 func (e *Env) Client() (client.WithWatch, error) {
 	config, err := e.RESTConfig()
 	if err != nil {
@@ -83,7 +83,7 @@ func (e *Env) Client() (client.WithWatch, error) {
 	return c, nil
 }
 
-// Clientset returns a client that watches lists and reads logs, which Client's does not.
+// Clientset returns a client that can watch and read logs, which Client's can't.
 func (e *Env) Clientset() (*kubernetes.Clientset, error) {
 	config, err := e.RESTConfig()
 	if err != nil {
@@ -92,7 +92,7 @@ func (e *Env) Clientset() (*kubernetes.Clientset, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// Sleep waits, and returns an error if the context ends before.
+// Sleep waits. It returns an error if the context ends before.
 func (e *Env) Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -110,19 +110,19 @@ func newScheme() *runtime.Scheme {
 	return scheme
 }
 
-// Interrupted is the exit code after an interrupt, as shells have it.
+// Interrupted is the exit code after an interrupt, as in shells.
 const Interrupted = 130
 
-// ExitError ends the program with a code other than 1.
+// ExitError is an error with an exit code.
 type ExitError struct {
 	// Code is the exit code.
 	Code int
 
-	// Err is what to print; nil if all has been printed.
+	// Err is the error to print; nil for none.
 	Err error
 }
 
-// Error is the message to print, which may be empty.
+// Error returns the message of Err; "" for none.
 func (e *ExitError) Error() string {
 	if e.Err == nil {
 		return ""
@@ -130,10 +130,10 @@ func (e *ExitError) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns what is wrapped.
+// Unwrap returns Err.
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// ExitCode is the code to exit with after an error: 0 for none, 1 if it does not say otherwise.
+// ExitCode returns the exit code for an error: 0 for nil, 1 unless it is an ExitError.
 func ExitCode(err error) int {
 	var exit *ExitError
 	switch {

@@ -15,10 +15,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// unnamedCluster is the address that client-go takes when nothing names one.
+// unnamedCluster is client-go's address of the cluster if nothing names one.
 const unnamedCluster = "http://localhost:8080"
 
-// checkNamed returns an error if nothing has named the cluster that config leads to.
+// checkNamed returns an error if nothing names the cluster.
 func (e *Env) checkNamed(config *rest.Config) error {
 	if config.Host != unnamedCluster {
 		return nil
@@ -45,8 +45,8 @@ func (e *Env) checkNamed(config *rest.Config) error {
 	return nil
 }
 
-// Where names the context, the cluster and the user that config was made of; the address of the API
-// server if the kubeconfig has no such context.
+// Where returns the names of the context, the cluster and the user; the address of the API server
+// if the kubeconfig does not have the context.
 func (e *Env) Where(config *rest.Config) string {
 	kubeconfig, err := e.Flags.ToRawKubeConfigLoader().RawConfig()
 	name := cmp.Or(ptr.Deref(e.Flags.Context, ""), kubeconfig.CurrentContext)
@@ -58,8 +58,8 @@ func (e *Env) Where(config *rest.Config) string {
 		cmp.Or(ptr.Deref(e.Flags.ClusterName, ""), used.Cluster), cmp.Or(ptr.Deref(e.Flags.AuthInfoName, ""), used.AuthInfo))
 }
 
-// nameFlag has an error about a kubeconfig that is not there say which flag named it. What is wrong
-// inside of one is said by client-go, with the name of the file.
+// nameFlag adds the name of the flag to the error of a missing kubeconfig. client-go's errors about
+// its content name the file.
 func (e *Env) nameFlag(err error) error {
 	var missing *fs.PathError
 	if errors.As(err, &missing) && missing.Path == ptr.Deref(e.Flags.KubeConfig, "") {

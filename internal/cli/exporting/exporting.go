@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package exporting is the command export, which makes built-in CronJobs from ours.
+// Package exporting implements the command export, which converts our CronJobs to built-in ones.
 package exporting
 
 import (
@@ -23,17 +23,19 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/handover"
 )
 
-const long = `Hand over from CronJobs of batch.tutorial.kubebuilder.io to built-in ones (batch/v1) of the same name. It is the way
-back from kubectl cronjob import.
+const long = `Hand over from CronJobs of batch.tutorial.kubebuilder.io to built-in ones (batch/v1) of the same name.
+This reverts kubectl cronjob import.
 
-Ours is suspended, and the built-in starts when ours is known to have stopped; no tick runs twice. The
-CronJob that ours was imported from, if it is still there, is resumed as it was before; else one is
-created. It stays suspended if it was before, or if ours is. Ours stays, suspended, until you delete it.
+Our CronJob is suspended, and the built-in one starts when ours is known to have stopped, so that no
+tick runs twice. The CronJob that ours was imported from is resumed if it still exists; otherwise one is
+created. It stays suspended if it was before the import, or if ours is. Ours stays, suspended, until you
+delete it.
 
-Where the spec of ours was changed since the import, say with --spec whose the built-in shall have.
+If the spec of ours was changed since the import, choose with --spec which of the two the built-in one
+gets.
 
-Resuming takes the right to patch cronjobs/status of batch: without it, the built-in would at once run the
-last tick, which ours has run.`
+Resuming requires the right to patch cronjobs/status of batch: without it, the built-in would at once
+run the last tick, which ours has run.`
 
 const example = `  # Go back
   kubectl cronjob export backup
@@ -44,13 +46,13 @@ const example = `  # Go back
   # Print the manifest of the built-in CronJob, and touch nothing
   kubectl cronjob export backup -o yaml`
 
-// Whose spec a built-in CronJob gets.
+// The values of --spec.
 const (
 	specOurs     = "ours"
 	specOriginal = "original"
 )
 
-// NewCommand returns the command.
+// NewCommand returns the command export.
 func NewCommand(e *env.Env) *cobra.Command {
 	x := &exporter{Handover: handover.Handover{Env: e}}
 	command := &cobra.Command{
@@ -104,7 +106,7 @@ func (x *exporter) run(ctx context.Context, object *unstructured.Unstructured) (
 	return handover.Outcome{Done: done, Missed: missed, Notes: notes}, err
 }
 
-// goBack hands over to one that is there.
+// goBack hands over to an existing built-in CronJob.
 func (x *exporter) goBack(ctx context.Context, ours, to *handover.Participant) (handover.Outcome, error) {
 	if ours.Suspended() && !to.SuspendedByUs() {
 		return handover.Outcome{Done: "already exported, ours is suspended"}, nil
@@ -127,12 +129,12 @@ func (x *exporter) goBack(ctx context.Context, ours, to *handover.Participant) (
 	return result, err
 }
 
-// specFor returns the original with the spec that it is to get, and the fields in which ours
-// differs.
+// specFor returns the original with the spec that it is to have, and the fields that differ between
+// it and ours.
 func (x *exporter) specFor(ctx context.Context, ours *v1.CronJob, original *batchv1.CronJob) (*batchv1.CronJob, []string, error) {
 	wanted := builtin.Onto(original, ours)
 	if x.DryRun != cronjobs.DryRunClient {
-		// The API server fills in defaults, which are no difference.
+		// A dry run fills in defaults, which are no differences.
 		if err := x.Client.Patch(ctx, wanted, client.MergeFrom(original.DeepCopy()), client.DryRunAll); err != nil {
 			return nil, nil, fmt.Errorf("updating %s: %w", handover.BuiltIn(original), err)
 		}
@@ -148,8 +150,8 @@ func (x *exporter) specFor(ctx context.Context, ours *v1.CronJob, original *batc
 	return wanted, changed, nil
 }
 
-// resume has the built-in take over, with the wanted spec and with all ticks marked as run that
-// were ours. It would run the newest of them otherwise.
+// resume starts the built-in CronJob with the wanted spec. It marks all ticks up to stoppedAt as
+// run, since the controller would otherwise run the newest of them.
 func (x *exporter) resume(ctx context.Context, original, wanted *batchv1.CronJob, stoppedAt time.Time, suspended bool,
 ) (*handover.Participant, error) {
 	to := handover.BuiltIn(original)
@@ -161,7 +163,7 @@ func (x *exporter) resume(ctx context.Context, original, wanted *batchv1.CronJob
 	if err := x.Client.Patch(ctx, changed, client.MergeFrom(original)); err != nil {
 		return nil, fmt.Errorf("updating %s: %w", to, err)
 	}
-	// The newest tick that is not the built-in's any more, if it has not run that itself.
+	// The newest tick of ours, unless the built-in ran it itself.
 	if tick := handover.BuiltIn(changed).LastTick(stoppedAt); !tick.IsZero() {
 		before := changed.DeepCopy()
 		changed.Status.LastScheduleTime = &metav1.Time{Time: tick}

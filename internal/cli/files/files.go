@@ -1,8 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package files finds and reads the files that the flag -f names, and has what the commands share
-// that take it.
+// Package files finds and reads the files of the flag -f, and configures the commands that have it.
 package files
 
 import (
@@ -21,16 +20,16 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// Stdin is how -f names the standard input.
+// Stdin is the value of -f for the standard input.
 const Stdin = "-"
 
-// exitTrouble is the exit code of a command that could not do its work: 1 says what it has found.
+// exitTrouble is the exit code of a command that failed. 1 is for findings.
 const exitTrouble = 2
 
-// Trouble ends the program with the code that says so.
+// Trouble returns an error with the exit code for a failure.
 func Trouble(err error) error { return &env.ExitError{Code: exitTrouble, Err: err} }
 
-// Configure has a command take the flags -f and -R, and no arguments. A mistake on its command line
+// Configure adds the flags -f and -R to a command, which takes no arguments. A wrong command line
 // is Trouble.
 func Configure(cmd *cobra.Command, names *[]string, recursive *bool) {
 	cmd.Args = func(_ *cobra.Command, args []string) error {
@@ -50,19 +49,19 @@ func Configure(cmd *cobra.Command, names *[]string, recursive *bool) {
 	cmd.Flags().Lookup("recursive").Usage = "Go into the directories below those that -f names, but for .git and its like."
 }
 
-// File is a file that -f names.
+// File is a file of the flag -f.
 type File struct {
-	// Name is as the user would write it.
+	// Name is the name for messages.
 	Name string
 
-	// Path is the file itself, where Name is a symbolic link.
+	// Path is the path with symbolic links resolved.
 	Path string
 
-	// Err is why it can't be read.
+	// Err is why the file can't be read.
 	Err error
 }
 
-// Read returns what is in the file.
+// Read returns the content of the file.
 func (f File) Read(stdin io.Reader) ([]byte, error) {
 	switch {
 	case f.Err != nil:
@@ -74,7 +73,7 @@ func (f File) Read(stdin io.Reader) ([]byte, error) {
 	return text, UnwrapPath(err)
 }
 
-// Expand returns the files that the arguments of -f name, each but once.
+// Expand returns the files of the values of -f, without duplicates.
 func Expand(names []string, recursive bool) ([]File, error) {
 	var files []File
 	for _, name := range names {
@@ -92,7 +91,8 @@ func Expand(names []string, recursive bool) ([]File, error) {
 	}), nil
 }
 
-// expandOne returns the files that one argument names: as kubectl takes it, but for URLs.
+// expandOne returns the files of one value of -f, which may be anything that kubectl accepts but a
+// URL.
 func expandOne(name string, recursive bool) ([]File, error) {
 	switch {
 	case name == Stdin:
@@ -102,7 +102,7 @@ func expandOne(name string, recursive bool) ([]File, error) {
 	}
 	names := []string{name}
 	_, err := os.Stat(name)
-	if matches, _ := filepath.Glob(name); err != nil && len(matches) > 0 { // a pattern that the shell has left as it is
+	if matches, _ := filepath.Glob(name); err != nil && len(matches) > 0 { // a pattern that the shell did not expand
 		names, err = matches, nil
 	}
 	if err != nil {
@@ -141,10 +141,11 @@ func walk(dir string, recursive bool) []File {
 	return files
 }
 
-// isVersionControl reports whether a directory is a repository's own, and not for users to change.
+// isVersionControl reports whether a directory belongs to a version control system.
 func isVersionControl(name string) bool { return name == ".git" || name == ".hg" || name == ".svn" }
 
-// isLinkedDir reports whether an entry is a symbolic link to a directory, which is not followed.
+// isLinkedDir reports whether an entry is a symbolic link to a directory. Such links are not
+// followed.
 func isLinkedDir(name string, entry fs.DirEntry) bool {
 	if entry.Type()&fs.ModeSymlink == 0 {
 		return false
@@ -153,7 +154,7 @@ func isLinkedDir(name string, entry fs.DirEntry) bool {
 	return err == nil && info.IsDir()
 }
 
-// newFile follows symbolic links, as what is written is the file that they lead to.
+// newFile resolves symbolic links, since --in-place has to write the file itself.
 func newFile(name string) File {
 	path, err := filepath.EvalSymlinks(name)
 	if err != nil {

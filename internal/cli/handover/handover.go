@@ -37,16 +37,15 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// Handover hands over CronJobs, one after the other. Its fields are the flags that import and
-// export share.
+// Handover hands over CronJobs, one after the other. Its fields are the flags of import and export.
 type Handover struct {
 	cronjobs.Selection
 	DryRun  cronjobs.DryRun
 	Wait    bool
 	Timeout time.Duration
 
-	// Grace is how long after its suspension a CronJob may still start a Job, as its controller has
-	// not heard of it yet.
+	// Grace is how long a controller may still start Jobs after a suspension of which it has not
+	// heard.
 	Grace time.Duration
 
 	Env    *env.Env
@@ -54,11 +53,11 @@ type Handover struct {
 
 	output cronjobs.Output
 
-	// ahead is how far the API server's clock is ahead of ours.
+	// ahead is by how much the API server's clock is ahead of ours.
 	ahead time.Duration
 }
 
-// AddFlags has a command take the flags. The verb is what it does to CronJobs.
+// AddFlags adds the flags to a command. The verb is for their help.
 func (h *Handover) AddFlags(command *cobra.Command, verb string) {
 	h.Selection.AddFlags(command, verb)
 	h.DryRun.AddFlag(command)
@@ -82,17 +81,18 @@ func (h *Handover) check(names []string) error {
 	return errors.Join(h.CheckNames(names), h.DryRun.Check(), h.output.Check())
 }
 
-// Outcome is what was done with one CronJob, or would be; empty if that is printed already.
+// Outcome describes what was done, or in a dry run would be. It is empty if there is nothing to
+// print.
 type Outcome struct {
 	Done string
 
-	// Missed is the tick that neither has run and neither will; zero for none.
+	// Missed is the tick that neither CronJob runs; zero for none.
 	Missed time.Time
 	Notes  []string
 }
 
-// Each calls handle for each CronJob of a kind, those with the names or all that the flags select,
-// and prints what it did. One that it fails for does not keep it from the others.
+// Each calls handle for each CronJob of a kind that is named or selected, and prints the outcome.
+// An error does not prevent the others.
 func (h *Handover) Each(ctx context.Context, kind schema.GroupVersionKind, names []string,
 	handle func(context.Context, *unstructured.Unstructured) (Outcome, error),
 ) error {
@@ -106,7 +106,7 @@ func (h *Handover) Each(ctx context.Context, kind schema.GroupVersionKind, names
 	found := 0
 	errs := h.Selection.Each(ctx, h.Env, h.Client, kind, names, func(object *unstructured.Unstructured) error {
 		found++
-		// The hand-overs of those before it may have taken long.
+		// The hand-overs before this one may have taken long.
 		err := h.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
 		if err != nil {
 			return err
@@ -137,7 +137,7 @@ func (h *Handover) print(object client.Object, o Outcome) {
 	}
 }
 
-// PrintsManifests reports whether only the manifests are asked for.
+// PrintsManifests reports whether to print manifests, and change nothing.
 func (h *Handover) PrintsManifests() bool { return h.output.Format != "" }
 
 // PrintManifest prints the manifest of a CronJob.
@@ -148,8 +148,8 @@ func (h *Handover) PrintManifest(object client.Object) error {
 	return h.output.Write(h.Env.Out, object)
 }
 
-// Find returns the CronJob that exists already in place of the one that was made; nil if there is
-// none. One that has nothing to do with the other participant is an error.
+// Find returns the CronJob that exists under the name of the made one; nil if there is none. It is
+// an error if neither it nor from was made from the other.
 func (h *Handover) Find(ctx context.Context, from, made *Participant) (*Participant, error) {
 	existing, err := h.get(ctx, made)
 	switch {
@@ -163,11 +163,11 @@ func (h *Handover) Find(ctx context.Context, from, made *Participant) (*Particip
 	return existing, nil
 }
 
-// strict has the API server refuse fields that it would drop.
+// strict makes the API server refuse unknown fields.
 var strict = client.FieldValidation(metav1.FieldValidationStrict)
 
-// try finds out whether a CronJob could be created: in a dry run on the client, as far as that is
-// known here.
+// try checks whether a CronJob could be created: by a server dry run, or with --dry-run=client by
+// the rules that are known here.
 func (h *Handover) try(ctx context.Context, made *Participant) error {
 	var err error
 	switch {
@@ -183,8 +183,7 @@ func (h *Handover) try(ctx context.Context, made *Participant) error {
 	return nil
 }
 
-// Create creates a CronJob that is suspended or not. In a dry run it only says why that would be
-// refused.
+// Create creates a CronJob, suspended or not. In a dry run it only checks that.
 func (h *Handover) Create(ctx context.Context, made *Participant, suspended bool) (*Participant, error) {
 	made.setSuspend(suspended)
 	if h.DryRun != cronjobs.DryRunNone {
@@ -196,7 +195,7 @@ func (h *Handover) Create(ctx context.Context, made *Participant, suspended bool
 	return participantOf(made.Object), nil
 }
 
-// HandOverToNew hands over to a participant that is still to be created, if it could be.
+// HandOverToNew hands over to a CronJob that is still to be created, after a check that it can be.
 func (h *Handover) HandOverToNew(ctx context.Context, from, made *Participant) (missed time.Time, err error) {
 	if err := h.try(ctx, made); err != nil {
 		return time.Time{}, err
@@ -206,7 +205,7 @@ func (h *Handover) HandOverToNew(ctx context.Context, from, made *Participant) (
 	})
 }
 
-// say prints what takes time.
+// say prints what the command waits for.
 func (h *Handover) say(c *Participant, text string) {
 	_, _ = fmt.Fprintf(h.Env.ErrOut, "%s: %s\n", h.NameOf(c.GetNamespace(), c.GetName()), text)
 }

@@ -24,14 +24,14 @@ import (
 )
 
 const (
-	// ImportedFromAnnotation is on one of ours the UID of the built-in CronJob it was made from.
+	// ImportedFromAnnotation is set on our CronJob: the UID of the built-in one it was made from.
 	ImportedFromAnnotation = "batch.tutorial.kubebuilder.io/imported-from"
 
-	// ExportedFromAnnotation is on a built-in CronJob the UID of the one of ours it was made from.
+	// ExportedFromAnnotation is set on a built-in CronJob: the UID of ours it was made from.
 	ExportedFromAnnotation = "batch.tutorial.kubebuilder.io/exported-from"
 
-	// SuspendBeforeAnnotation is on a CronJob of either kind while it is suspended in favour of the
-	// other: whether it was suspended before, "true" or "false".
+	// SuspendBeforeAnnotation is set on a CronJob while it is suspended in favour of the other one:
+	// whether it was suspended before, "true" or "false".
 	SuspendBeforeAnnotation = "batch.tutorial.kubebuilder.io/suspend-before"
 )
 
@@ -39,24 +39,25 @@ const (
 type Participant struct {
 	client.Object
 
-	// view is the CronJob as one of ours would say it.
+	// view is the CronJob, or for the built-in one of ours with the same content.
 	view *v1.CronJob
 
-	// handledUntil is the instant up to which all ticks were run, or will not be by this one.
+	// handledUntil is the instant up to which all ticks have run, or will not be run by this
+	// CronJob.
 	handledUntil time.Time
 
-	// observed reports whether its status says that its controller has seen the present spec.
+	// observed is whether the status says that the controller has observed the current spec.
 	observed bool
 }
 
-// BuiltIn is the participant that a built-in CronJob is.
+// BuiltIn returns a built-in CronJob as a participant.
 func BuiltIn(c *batchv1.CronJob) *Participant {
 	p := &Participant{Object: c, view: builtin.View(c)}
 	p.handledUntil = plan.Anchor(p.view, p.view.Status)
 	return p
 }
 
-// Ours is the participant that one of ours is.
+// Ours returns a CronJob of ours as a participant.
 func Ours(c *v1.CronJob) *Participant {
 	ready := meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady)
 	p := &Participant{
@@ -68,7 +69,7 @@ func Ours(c *v1.CronJob) *Participant {
 		p.handledUntil = newest(p.handledUntil, next.Add(-time.Second))
 	case ready != nil && ready.Reason == v1.ReasonCompleted && c.Spec.NotAfter != nil:
 		p.handledUntil = newest(p.handledUntil, c.Spec.NotAfter.Time)
-	case !p.observed: // it may just have been resumed, and runs nothing from before that
+	case !p.observed: // it may have just been resumed, and then runs no tick from before
 		p.handledUntil = newest(p.handledUntil, writtenAt(c))
 	}
 	return p
@@ -81,7 +82,7 @@ func participantOf(object client.Object) *Participant {
 	return Ours(object.(*v1.CronJob)) //nolint:forcetypeassert // there is no third kind
 }
 
-// String names the participant as kubectl does.
+// String returns the name as kubectl prints it.
 func (p *Participant) String() string {
 	if p.isBuiltIn() {
 		return "cronjob.batch/" + p.GetName()
@@ -94,8 +95,8 @@ func (p *Participant) isBuiltIn() bool {
 	return ok
 }
 
-// empty returns an object with nothing but the kind and the name of the participant. To decode into
-// another would leave there what has been removed.
+// empty returns an object with just the kind and the name of the participant. Decoding into any
+// other would keep fields that were removed.
 func (p *Participant) empty() client.Object {
 	name := metav1.ObjectMeta{Namespace: p.GetNamespace(), Name: p.GetName()}
 	if p.isBuiltIn() {
@@ -104,34 +105,34 @@ func (p *Participant) empty() client.Object {
 	return &v1.CronJob{ObjectMeta: name}
 }
 
-// since returns the participant as it is now, with what an older state says of it: the status of
-// one of ours that is suspended no longer says up to when its ticks were handled.
+// since keeps handledUntil from an older state: the status of a suspended CronJob of ours does not
+// have it any more.
 func (p *Participant) since(older *Participant) *Participant {
 	p.handledUntil = newest(p.handledUntil, older.handledUntil)
 	return p
 }
 
-// Suspended reports whether it starts nothing.
+// Suspended reports whether spec.suspend is true.
 func (p *Participant) Suspended() bool { return ptr.Deref(p.view.Spec.Suspend, false) }
 
-// SuspendedByUs reports whether a hand-over has suspended it in favour of the other.
+// SuspendedByUs reports whether a hand-over suspended it.
 func (p *Participant) SuspendedByUs() bool {
 	_, ok := p.GetAnnotations()[SuspendBeforeAnnotation]
 	return ok && p.Suspended()
 }
 
-// SuspendedByOthers reports whether it is suspended, or was before a hand-over has suspended it.
+// SuspendedByOthers reports whether it is suspended, or was before a hand-over suspended it.
 func (p *Participant) SuspendedByOthers() bool {
 	if p.SuspendedByUs() {
 		before, err := strconv.ParseBool(p.suspendBefore())
-		return err != nil || before // what can't be read is not resumed
+		return err != nil || before // do not resume it if the value is unreadable
 	}
 	return p.Suspended()
 }
 
 func (p *Participant) suspendBefore() string { return p.GetAnnotations()[SuspendBeforeAnnotation] }
 
-// setSuspend sets whether one that is to be created starts nothing.
+// setSuspend sets spec.suspend of a CronJob that is to be created.
 func (p *Participant) setSuspend(suspend bool) {
 	p.view.Spec.Suspend = &suspend
 	if c, isBuiltIn := p.Object.(*batchv1.CronJob); isBuiltIn {
@@ -139,7 +140,7 @@ func (p *Participant) setSuspend(suspend bool) {
 	}
 }
 
-// refuseKeeper is an error when an owner or a tool would resume the CronJob.
+// refuseKeeper returns an error if an owner or a tool would undo the suspension.
 func (p *Participant) refuseKeeper() error {
 	keeper := ""
 	for _, keys := range []map[string]string{p.GetAnnotations(), p.GetLabels()} {
@@ -156,59 +157,60 @@ func (p *Participant) refuseKeeper() error {
 	return nil
 }
 
-// origin is the UID of the CronJob that this one was made from; "" if it was not.
+// origin returns the UID of the CronJob that this one was made from; "" for none.
 func (p *Participant) origin() string {
 	return cmp.Or(p.GetAnnotations()[ImportedFromAnnotation], p.GetAnnotations()[ExportedFromAnnotation])
 }
 
-// forbidsOverlap reports whether the concurrency policy lets no two Jobs run at once.
+// forbidsOverlap reports whether the concurrency policy forbids two Jobs at once.
 func (p *Participant) forbidsOverlap() bool {
 	policy := p.view.Spec.ConcurrencyPolicy
 	return policy == v1.ForbidConcurrent || policy == v1.ReplaceConcurrent
 }
 
-// lastRun is the last tick that it has run; zero for none.
+// lastRun returns the last tick that it has run; zero for none.
 func (p *Participant) lastRun() time.Time { return timeOf(p.view.Status.LastScheduleTime) }
 
-// next is the first tick after an instant; zero if there is none, or the schedule is invalid.
+// next returns the first tick after an instant; zero for none or an invalid schedule.
 func (p *Participant) next(after time.Time) time.Time {
 	ticks, _ := cronjobs.Schedule(p.view)
 	tick, _ := ticks.Next(after)
 	return tick
 }
 
-// last is the newest tick after one instant and not later than another; zero if there is none.
+// last returns the newest tick after one instant and up to another; zero for none.
 func (p *Participant) last(after, until time.Time) time.Time {
 	ticks, _ := cronjobs.Schedule(p.view)
 	tick, _ := ticks.Last(after, until)
 	return tick
 }
 
-// LastTick is the newest tick, not later than an instant, since the last that it has run, or since
-// its creation; zero if there is none.
+// LastTick returns the newest tick up to an instant that is after the last run, or after the
+// creation; zero for none.
 func (p *Participant) LastTick(until time.Time) time.Time {
 	return p.last(plan.Anchor(p.view, p.view.Status), until)
 }
 
-// unrun is the newest tick, not later than an instant, that it has not run but was still to run at
-// another; zero if there is none.
+// unrun returns the newest tick up to an instant that it has not run, and could still have run at
+// stoppedAt; zero for none.
 func (p *Participant) unrun(until, stoppedAt time.Time) time.Time {
 	tick := p.last(p.handledUntil, until)
 	deadline, start := p.view.Spec.StartingDeadlineSeconds, plan.StartOf(p.view, tick)
 	if deadline != nil && start.Add(time.Duration(*deadline)*time.Second).Before(stoppedAt) {
-		return time.Time{} // it has missed that one itself
+		return time.Time{} // it has missed that tick itself
 	}
 	return tick
 }
 
-// startsWithin reports whether a controller that has not heard of a suspension would start a Job
+// startsWithin reports whether a controller that has not heard of the suspension would start a Job
 // now or during the grace.
 func (p *Participant) startsWithin(grace time.Duration, now time.Time) bool {
 	next := p.next(now)
 	return !p.unrun(now, now).IsZero() || !next.IsZero() && !next.After(now.Add(grace))
 }
 
-// writtenAt is when this program wrote an object last, by the API server's clock, in whole seconds.
+// writtenAt returns when this program last wrote an object, by the API server's clock, in whole
+// seconds.
 func writtenAt(object client.Object) time.Time {
 	last := time.Time{}
 	for _, entry := range object.GetManagedFields() {

@@ -24,18 +24,17 @@ import (
 const (
 	pollInterval = 200 * time.Millisecond
 
-	// undoTimeout is how long undoing may take, after an interruption too.
+	// undoTimeout limits the time to undo a suspension, also after an interrupt.
 	undoTimeout = 10 * time.Second
 )
 
-// Start creates or resumes the participant that takes over. The other has stopped; up to the
-// instant all ticks were its to run. If suspended is true, the one that takes over is to be
-// suspended as well.
+// Start creates or resumes the CronJob that takes over, suspended or not. The other one has
+// stopped: it runs all ticks up to stoppedAt.
 type Start func(ctx context.Context, stoppedAt time.Time, suspended bool) (*Participant, error)
 
-// HandOver stops one participant and then starts the other. It returns the newest tick that neither
-// has run and neither will; zero for none. On an error the first runs again, unless the other may
-// have been started. In a dry run it only says why that would be refused.
+// HandOver stops one CronJob and then starts the other. It returns the newest tick that neither
+// runs; zero for none. On an error it resumes the first, unless the other may have been started. In
+// a dry run it only checks whether that is possible.
 func (h *Handover) HandOver(ctx context.Context, from *Participant, start Start) (missed time.Time, err error) {
 	isDryRun, suspended := h.DryRun != cronjobs.DryRunNone, from.SuspendedByOthers()
 	if from.Suspended() && !from.SuspendedByUs() {
@@ -60,22 +59,22 @@ func (h *Handover) HandOver(ctx context.Context, from *Participant, start Start)
 	case suspended:
 		return time.Time{}, nil
 	}
-	// The status may show only now what it ran at the last moment.
+	// The status may show a run of the last moment only now.
 	if last, err := h.read(ctx, stopped); err == nil {
 		stopped = last
 	}
 	return stopped.unrun(startOf(started, stoppedAt), stoppedAt), nil
 }
 
-// startOf is the instant up to which ticks are not those of the participant that has been started.
+// startOf returns the instant after which the started CronJob runs its ticks.
 func startOf(started *Participant, stoppedAt time.Time) time.Time {
 	if started.isBuiltIn() && started.GetGeneration() > 1 {
-		return stoppedAt // it was resumed, and makes up for what it has not run
+		return stoppedAt // it was resumed, and catches up on ticks that it has not run
 	}
 	return newest(started.GetCreationTimestamp().Time, writtenAt(started), stoppedAt)
 }
 
-// prepare finds out whether a participant can be stopped, and how far the API server's clock is
+// prepare checks whether a CronJob can be stopped, and measures how far the API server's clock is
 // ahead.
 func (h *Handover) prepare(ctx context.Context, from *Participant) (err error) {
 	if err := from.refuseKeeper(); err != nil {
@@ -92,11 +91,11 @@ func (h *Handover) prepare(ctx context.Context, from *Participant) (err error) {
 	return h.awaitJobs(ctx, from)
 }
 
-// now is the time by the API server's clock.
+// now returns the time by the API server's clock.
 func (h *Handover) now() time.Time { return h.Env.Clock.Now().Add(h.ahead) }
 
-// stop suspends a participant and returns when it starts nothing any more, and since when. On an
-// error it may be suspended or not.
+// stop suspends a CronJob and waits until it starts nothing any more, which is since stoppedAt.
+// After an error it may be suspended or not.
 func (h *Handover) stop(ctx context.Context, from *Participant) (_ *Participant, stoppedAt time.Time, err error) {
 	if err := h.prepare(ctx, from); err != nil {
 		return from, time.Time{}, err
@@ -113,7 +112,7 @@ func (h *Handover) stop(ctx context.Context, from *Participant) (_ *Participant,
 	if from, err = h.awaitStopped(ctx, from); err != nil {
 		return from, time.Time{}, err
 	}
-	if from.observed { // so that its status has all that it has run
+	if from.observed { // the status then has all runs
 		stoppedAt = newest(stoppedAt, from.lastRun())
 	} else {
 		stoppedAt = h.now()
@@ -121,7 +120,7 @@ func (h *Handover) stop(ctx context.Context, from *Participant) (_ *Participant,
 	return from, stoppedAt, h.awaitJobs(ctx, from)
 }
 
-// awaitQuiet waits until the built-in has no tick during the grace.
+// awaitQuiet waits until the built-in CronJob has no tick during the grace.
 func (h *Handover) awaitQuiet(ctx context.Context, from *Participant) (*Participant, error) {
 	tick := from.next(h.now())
 	if !from.isBuiltIn() || tick.IsZero() || tick.Sub(h.now()) > h.Grace {
@@ -133,8 +132,7 @@ func (h *Handover) awaitQuiet(ctx context.Context, from *Participant) (*Particip
 	})
 }
 
-// awaitStopped waits until the controller of a participant says that it has observed the
-// suspension, or must have heard of it.
+// awaitStopped waits until the controller has observed the suspension, or the grace is over.
 func (h *Handover) awaitStopped(ctx context.Context, from *Participant) (*Participant, error) {
 	end := h.now().Add(h.Grace)
 	if from.isBuiltIn() && !from.startsWithin(h.Grace, h.now()) {
@@ -143,7 +141,7 @@ func (h *Handover) awaitStopped(ctx context.Context, from *Participant) (*Partic
 	return h.poll(ctx, from, func(p *Participant) bool { return !h.now().Before(end) || p.observed })
 }
 
-// poll reads a participant again and again until it is done. It returns it as it was read last.
+// poll reads a CronJob in a loop until done. It returns the last state.
 func (h *Handover) poll(ctx context.Context, p *Participant, done func(*Participant) bool) (*Participant, error) {
 	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
 		if done(p) {
@@ -158,7 +156,7 @@ func (h *Handover) poll(ctx context.Context, p *Participant, done func(*Particip
 	return p, err
 }
 
-// suspend suspends a participant and notes on it whether it was suspended before.
+// suspend suspends a CronJob, and records whether it was suspended before.
 func (h *Handover) suspend(ctx context.Context, from *Participant) (*Participant, error) {
 	suspended, err := h.patch(ctx, from, true, fmt.Sprint(from.Suspended()))
 	if err != nil {
@@ -170,7 +168,8 @@ func (h *Handover) suspend(ctx context.Context, from *Participant) (*Participant
 	return suspended, nil
 }
 
-// Resume ends our suspension of a participant. It stays suspended if it was before, or is to be.
+// Resume ends our suspension of a CronJob. It stays suspended if it was before, or if suspended is
+// true.
 func (h *Handover) Resume(ctx context.Context, to *Participant, suspended bool) (*Participant, error) {
 	if !to.SuspendedByUs() {
 		return to, nil
@@ -182,7 +181,7 @@ func (h *Handover) Resume(ctx context.Context, to *Participant, suspended bool) 
 	return resumed, nil
 }
 
-// undo resumes a participant that was suspended for nothing, and returns the error that made it so.
+// undo resumes a CronJob after a failed hand-over, and adds to the error whether that worked.
 func (h *Handover) undo(ctx context.Context, stopped *Participant, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
@@ -196,9 +195,9 @@ func (h *Handover) undo(ctx context.Context, stopped *Participant, cause error) 
 	return fmt.Errorf("%w; %s is as it was", cause, stopped)
 }
 
-// isRefusal reports whether an error says that the API server has refused, so that nothing was
-// started. After a timeout or a lost connection, nobody knows; after a conflict, somebody else may
-// have started it.
+// isRefusal reports whether the API server refused a request, so that nothing was started. After a
+// timeout or a lost connection that is unknown; after a conflict, another client may have started
+// it.
 func isRefusal(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
@@ -208,8 +207,8 @@ func isRefusal(err error) bool {
 	return code >= 400 && code < 500 && code != http.StatusConflict && code != http.StatusRequestTimeout
 }
 
-// awaitJobs waits until no Jobs run that the concurrency policy does not let overlap. Without
-// --wait, they are an error.
+// awaitJobs waits for running Jobs if the concurrency policy forbids overlap. Without --wait, such
+// a Job is an error.
 func (h *Handover) awaitJobs(ctx context.Context, from *Participant) error {
 	if !from.forbidsOverlap() {
 		return nil
@@ -245,8 +244,8 @@ func (h *Handover) awaitJobs(ctx context.Context, from *Participant) error {
 	return err
 }
 
-// clockAhead is how far the API server's clock is ahead of ours, if by more than the second to
-// which it tells it. It asks for the suspension in a dry run, which also shows that it will be
+// clockAhead returns by how much the API server's clock is ahead of ours, as far as its timestamps,
+// in whole seconds, show it. It makes a dry run of the suspension, which also shows whether that is
 // allowed.
 func (h *Handover) clockAhead(ctx context.Context, from *Participant) (time.Duration, error) {
 	asked := h.Env.Clock.Now()
@@ -265,9 +264,8 @@ func (h *Handover) clockAhead(ctx context.Context, from *Participant) (time.Dura
 	}
 }
 
-// patch sets whether a participant is suspended, and what SuspendBeforeAnnotation says; "" removes
-// it. It fails if the spec is not as we know it any more. A status that has changed does not
-// matter.
+// patch sets spec.suspend and SuspendBeforeAnnotation; "" removes the annotation. It fails if the
+// spec has changed since p was read. Changes of the status do not matter.
 func (h *Handover) patch(ctx context.Context, p *Participant, suspend bool, before string, options ...client.PatchOption) (
 	patched *Participant, err error,
 ) {

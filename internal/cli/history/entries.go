@@ -19,27 +19,28 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// What becomes of a tick is the result of its run or, of a tick without one:
+// The states of a tick without a run. A tick with a run has the result of the run.
 const (
-	// Waiting is of the tick that is due, but has not started: for a Job to end, or for a quota.
+	// Waiting is the state of a tick that is due but has not started, because of a running Job or a
+	// quota.
 	Waiting v1.RunResult = "Waiting"
 
-	// Coming is of ticks of the future.
+	// Coming is the state of a tick in the future.
 	Coming v1.RunResult = "Coming"
 )
 
-// Queued is of a run whose Job is suspended, as a queue such as Kueue does until there is room. The
-// status has Running for all runs that have not ended: to say more, it would have to be written
-// again when the queue lets the Job start.
+// Queued is the state of a run whose Job is suspended, as by Kueue until there is room. The status
+// of a CronJob has Running for it: to tell them apart, it would have to be written again when the
+// queue resumes the Job.
 const Queued v1.RunResult = "Queued"
 
-// IsQueued reports whether a Job that has not ended is suspended, and none of its Pods runs.
+// IsQueued reports whether an unfinished Job is suspended and none of its Pods runs.
 func IsQueued(job *batchv1.Job) bool {
 	return ptr.Deref(job.Spec.Suspend, false) && job.Status.Active == 0 && plan.ResultOf(job) == ""
 }
 
-// History is the runs of a CronJob, and what its schedule is. It is what -o json and yaml print.
-// Times are RFC 3339, in the zone of the schedule.
+// History is the history of a CronJob, as -o json and yaml print it. Times are RFC 3339, in the
+// time zone of the schedule.
 type History struct {
 	Namespace   string `json:"namespace"`
 	Name        string `json:"name"`
@@ -49,64 +50,64 @@ type History struct {
 	Suspended   bool   `json:"suspended,omitempty"`
 	Stopped     bool   `json:"stopped,omitempty"`
 
-	// SuspendedUntil is when a suspension ends; zero if it is for good. SuspendedBy is by whom and
-	// why.
+	// SuspendedUntil is when the suspension ends; zero for never. SuspendedBy is the user and the
+	// reason.
 	SuspendedUntil time.Time `json:"suspendedUntil,omitzero"`
 	SuspendedBy    string    `json:"suspendedBy,omitempty"`
 
-	// Problem says why the schedule can't be followed, and nothing is to come.
+	// Problem is why the schedule is invalid; there are no ticks to come then.
 	Problem string `json:"problem,omitempty"`
 
-	// Now is the time at which all this is so.
+	// Now is the time of the history.
 	Now string `json:"now"`
 
-	// Entries are the ticks and the runs that were started by hand, oldest first.
+	// Entries are the ticks and the manual runs, oldest first.
 	Entries []Entry `json:"entries"`
 
 	now time.Time
 
-	// title names the CronJob where its name alone does not.
+	// title names the CronJob, with its namespace if there are several; "" for just the name.
 	title string
 }
 
-// Entry is a tick, or a run that was started by hand.
+// Entry is a tick or a manual run.
 type Entry struct {
 	State v1.RunResult `json:"state"`
 
-	// Tick is the tick that it is of; zero if somebody started it by hand. Backfilled says that
-	// somebody did for the tick.
+	// Tick is zero for a manual run. Backfilled is whether the tick was run by a backfill.
 	Tick       time.Time `json:"tick,omitzero"`
 	Backfilled bool      `json:"backfilled,omitempty"`
 
-	// Job is the name of the Job, Start and End when it did; Start of a queued one, when it was
-	// created. JobIsGone says that it was deleted since.
+	// Start and End are those of the Job; the Start of a queued Job is its creation. JobIsGone is
+	// whether the Job was deleted.
 	Job       string    `json:"job,omitempty"`
 	JobIsGone bool      `json:"jobIsGone,omitempty"`
 	Start     time.Time `json:"start,omitzero"`
 	End       time.Time `json:"end,omitzero"`
 
-	// DelaySeconds is from the tick to the start, DurationSeconds from there to the end, or to now.
+	// DelaySeconds is from the tick to the start, DurationSeconds from the start to the end or to
+	// now.
 	DelaySeconds    *int64 `json:"delaySeconds,omitempty"`
 	DurationSeconds *int64 `json:"durationSeconds,omitempty"`
 
-	// Message says why it failed, was missed, or waits.
+	// Message is why the run failed, or why the tick was missed or waits.
 	Message string `json:"message,omitempty"`
 
-	// at is what puts entries in order: the tick, or else the start.
+	// at sorts the entries: the tick, or else the start.
 	at time.Time
 }
 
-// Delay is DelaySeconds; 0 if it is not known.
+// Delay returns DelaySeconds; 0 if it is unknown.
 func (e Entry) Delay() time.Duration {
 	return time.Duration(ptr.Deref(e.DelaySeconds, 0)) * time.Second
 }
 
-// Duration is DurationSeconds; 0 if it is not known.
+// Duration returns DurationSeconds; 0 if it is unknown.
 func (e Entry) Duration() time.Duration {
 	return time.Duration(ptr.Deref(e.DurationSeconds, 0)) * time.Second
 }
 
-// trigger says what has started the run; "" if there is none.
+// trigger returns what started the run; "" for an entry without a Job.
 func (e Entry) trigger() v1.RunTrigger {
 	switch {
 	case e.Job == "":
@@ -119,11 +120,10 @@ func (e Entry) trigger() v1.RunTrigger {
 	return v1.TriggerSchedule
 }
 
-// At is the tick, or when a run that has none has started.
+// At returns the tick, or the start of a manual run.
 func (e Entry) At() time.Time { return e.at }
 
-// New returns what is known of the runs of a CronJob at an instant, given the Jobs that it still has,
-// and so many ticks to come.
+// New returns the history of a CronJob with these Jobs and this many ticks to come.
 func New(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) History {
 	entries := []Entry{}
 	now = now.In(cronjobs.Zone(c))
@@ -139,7 +139,7 @@ func New(c *v1.CronJob, jobs []*batchv1.Job, now time.Time, coming int) History 
 	return newHistory(c, entries, now, coming)
 }
 
-// FromStatus is New for a reader who does not know the Jobs: which of them are gone is not known.
+// FromStatus is like New where the Jobs are unknown, and so whether they were deleted.
 func FromStatus(c *v1.CronJob, now time.Time, coming int) History {
 	entries := []Entry{}
 	now = now.In(cronjobs.Zone(c))
@@ -151,7 +151,7 @@ func FromStatus(c *v1.CronJob, now time.Time, coming int) History {
 	return newHistory(c, entries, now, coming)
 }
 
-// newHistory returns the history with these runs. The time is in the zone of the schedule.
+// newHistory returns a history with these runs. now is in the time zone of the schedule.
 func newHistory(c *v1.CronJob, runs []Entry, now time.Time, coming int) History {
 	h := History{
 		Namespace: c.Namespace, Name: c.Name, Schedule: c.Spec.Schedule, TimeZone: now.Location().String(),
@@ -172,7 +172,7 @@ func newHistory(c *v1.CronJob, runs []Entry, now time.Time, coming int) History 
 	return h
 }
 
-// halts says what keeps ticks from running now.
+// halts returns entries about what prevents ticks from running now.
 func (h *History) halts() []Entry {
 	var halts []Entry
 	if h.Suspended {
@@ -192,7 +192,7 @@ func (h *History) halts() []Entry {
 	return halts
 }
 
-// withHalts returns the entries with what halts puts between the past and the future.
+// withHalts returns the entries with those of halts between past and future ones.
 func (h *History) withHalts() []Entry {
 	now := slices.IndexFunc(h.Entries, func(e Entry) bool { return e.at.After(h.now) })
 	if now < 0 {
@@ -201,14 +201,14 @@ func (h *History) withHalts() []Entry {
 	return slices.Insert(slices.Clone(h.Entries), now, h.halts()...)
 }
 
-// addTicks appends the tick that waits, if there is one, and those to come.
+// addTicks appends the waiting tick, if there is one, and the ticks to come.
 func (h *History) addTicks(c *v1.CronJob, coming int) {
 	ticks, err := cronjobs.Schedule(c)
 	if err != nil {
 		h.Problem = err.Error()
 		return
 	}
-	h.Description, _ = english.Describe(c.Spec.Schedule, c.Spec.AdditionalSchedules...) // they can be described, as they are schedules
+	h.Description, _ = english.Describe(c.Spec.Schedule, c.Spec.AdditionalSchedules...) // a valid schedule can be described
 	if cronjobs.IsIdle(c) {
 		return
 	}
@@ -228,17 +228,17 @@ func (h *History) addTicks(c *v1.CronJob, coming int) {
 	}
 }
 
-// has reports whether a tick has its Job already: then the status is about to say so, too.
+// has reports whether a tick has a run already, which the status does not show yet.
 func (h *History) has(tick time.Time) bool {
 	return slices.ContainsFunc(h.Entries, func(e Entry) bool { return e.Tick.Equal(tick) })
 }
 
-// tickEntry is of a tick without a Job.
+// tickEntry returns the entry of a tick without a Job.
 func tickEntry(state v1.RunResult, tick time.Time, message string) Entry {
 	return Entry{State: state, Tick: tick, Message: message, at: tick}
 }
 
-// entryOf returns the entry of a Job, in the zone of now.
+// entryOf returns the entry of a Job, in the time zone of now.
 func entryOf(job *batchv1.Job, now time.Time) Entry {
 	run := plan.RunOf(job)
 	if job.Status.StartTime != nil {
@@ -266,17 +266,17 @@ func entryOf(job *batchv1.Job, now time.Time) Entry {
 	return e
 }
 
-// entryOfGone returns the entry of a run whose Job is gone, in the zone of now.
+// entryOfGone returns the entry of a run whose Job was deleted, in the time zone of now.
 func entryOfGone(run *v1.Run, now time.Time) Entry {
 	e := entryOfRun(run, now)
 	e.JobIsGone = true
-	if e.State == v1.RunRunning { // when the status was written
+	if e.State == v1.RunRunning { // it ran when the status was written
 		e.State, e.DurationSeconds = v1.RunDeleted, nil
 	}
 	return e
 }
 
-// entryOfRun returns what a run says of itself, in the zone of now.
+// entryOfRun returns the entry of a run in the status, in the time zone of now.
 func entryOfRun(run *v1.Run, now time.Time) Entry {
 	e := Entry{State: run.Result, Job: run.JobName, Message: run.Reason, at: run.ScheduledTime.In(now.Location())}
 	start := ptr.Deref(run.StartTime, run.ScheduledTime).In(now.Location())

@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package history is the command that shows what a CronJob has run, runs, and is going to run.
+// Package history implements the command history, which shows past, running and coming runs.
 package history
 
 import (
@@ -20,19 +20,17 @@ import (
 )
 
 const (
-	long = `Show the runs of CronJobs as a timeline: those that are over, those that go on, the ticks that were
-missed, and those to come. Of each run it tells the result, how long after its tick it started, and
-how long it took.
+	long = `Show the runs of CronJobs as a timeline: past and running ones, missed ticks, and ticks to come. For
+each run, it shows the result, how long after its tick it started, and how long it took.
 
-Runs that are over are shown as long as their Jobs exist (see successfulJobsHistoryLimit and
-failedJobsHistoryLimit) or status.recentRuns has them: the newest ten; missed ticks as long as
-status.missed has them: the newest five rows. A user who may not list Jobs sees those of the status.
+Past runs are shown while their Jobs exist (see successfulJobsHistoryLimit and failedJobsHistoryLimit)
+or status.recentRuns has them, which are the newest ten. Missed ticks are shown while status.missed has
+them, which are the newest five rows. If you may not list Jobs, the runs are those of the status.
 
-When the output is no terminal it is a table aligned as kubectl's are, with times as in RFC 3339 and
-"-" for what there is not; but for one NAME its first column names the CronJob. TRIGGER tells a run of
-the Schedule from one by hand, Manual, and a Backfill. A row says if the CronJob is Suspended or
-Stopped. Colours are left away if NO_COLOR is set. With -o json or yaml it is an object for one NAME,
-else one whose items are these objects.`
+If the output is not a terminal, it is a table with kubectl's alignment, times in RFC 3339 and "-" for
+an empty cell. Its first column names the CronJob, unless you give one NAME. TRIGGER is Schedule, Manual
+or Backfill. A row says if the CronJob is Suspended or Stopped. NO_COLOR turns colours off. With -o json
+or yaml, the output is an object for one NAME, and otherwise an object with these as its items.`
 
 	example = `  # Show the runs of the CronJob "backup", and the next three ticks
   kubectl cronjob history backup
@@ -58,7 +56,7 @@ type command struct {
 	selection cronjobs.Selection
 	output    cronjobs.Output
 
-	// single says that one CronJob is named, rather than any number.
+	// single is whether exactly one CronJob is named.
 	single bool
 }
 
@@ -151,8 +149,8 @@ func (c *command) print(out io.Writer, histories []History) error {
 	return nil
 }
 
-// printTable prints histories for programs: columns aligned as kubectl does it, "-" where there is
-// nothing. No cell but the last has a blank in it.
+// printTable prints a table for programs: columns aligned as in kubectl, with "-" for an empty
+// cell. Only the last cell may contain blanks.
 func (c *command) printTable(out io.Writer, histories []History) error {
 	w := printers.GetNewTabWriter(out)
 	header := []string{"TICK", "JOB", "RESULT", "START", "DELAY", "DURATION", "TRIGGER", "MESSAGE"}
@@ -167,15 +165,15 @@ func (c *command) printTable(out io.Writer, histories []History) error {
 	return w.Flush()
 }
 
-// printRow prints cells, after the name of the CronJob if there may be several.
+// printRow prints cells, and before them the title unless a single CronJob is named.
 func (c *command) printRow(w io.Writer, title string, cells []string) {
 	if !c.single {
 		cells = append([]string{title}, cells...)
 	}
-	_, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n") // Flush returns errors
+	_, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n") // Flush returns the error
 }
 
-// textOf is a time as the table has it; "" for none.
+// textOf formats a time for the table; "" for none.
 func textOf(at time.Time) string {
 	if at.IsZero() {
 		return ""

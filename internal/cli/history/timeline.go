@@ -20,11 +20,11 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// defaultWidth is for terminals whose width is unknown.
+// defaultWidth is the width of a terminal whose width is unknown, in columns.
 const defaultWidth = 80
 
 type screen struct {
-	// width in columns.
+	// width is in columns.
 	width int
 
 	colored bool
@@ -58,7 +58,7 @@ var looks = map[v1.RunResult]look{
 	Coming:          {"○", color.Faint},
 }
 
-// Symbol returns the sign of one column by which a state is shown.
+// Symbol returns the symbol of a state, one column wide.
 func Symbol(state v1.RunResult) string { return cmp.Or(looks[state].symbol, "?") }
 
 // timeline is the history for people. Time goes down the lines. Of each run it has how long after its
@@ -100,7 +100,8 @@ func (s screen) timeline(h History) string {
 	return text.String()
 }
 
-// cells are what is shown of a run; nil for a tick without one.
+// cells returns the columns of a run: Job, result, delay and duration; nil for a tick without a
+// run.
 func (e Entry) cells() []string {
 	switch {
 	case e.Job == "":
@@ -127,13 +128,13 @@ func (s screen) head(text *strings.Builder, h History) {
 	}
 }
 
-// write writes a line in a colour, no longer than the screen is wide.
+// write writes a line in a colour, cut to the width of the screen.
 func (s screen) write(text *strings.Builder, attribute color.Attribute, line string) {
 	text.WriteString(s.paint(attribute, s.cut(line)) + "\n")
 }
 
-// cut shortens a line to the width of the screen. Messages may be of anybody: what controls a
-// terminal is taken out.
+// cut shortens a line to the width of the screen. It removes control characters, since anybody may
+// have written a message.
 func (s screen) cut(line string) string {
 	line = strings.TrimRight(strings.Map(printable, line), " ")
 	if runes := []rune(line); len(runes) > s.width {
@@ -158,7 +159,7 @@ func (s screen) paint(attribute color.Attribute, line string) string {
 	return painter.Sprint(line)
 }
 
-// timeFormat shows seconds only where there are some.
+// timeFormat returns a format with seconds only if a tick has some.
 func timeFormat(h History) string {
 	for _, e := range h.Entries {
 		if !e.Tick.IsZero() && e.at.Second() != 0 {
@@ -168,15 +169,15 @@ func timeFormat(h History) string {
 	return "2006-01-02 15:04"
 }
 
-// human writes a duration as kubectl does.
+// human formats a duration as kubectl does.
 func human(d time.Duration) string {
-	if d < 0 { // clocks that differ
+	if d < 0 { // clocks differ
 		return d.String()
 	}
 	return duration.HumanDuration(d)
 }
 
-// aligned sets cells as wide as widths, each after two blanks.
+// aligned pads cells to these widths, with two blanks before each.
 func aligned(cells []string, widths []int) string {
 	row := &strings.Builder{}
 	for i, cell := range cells {

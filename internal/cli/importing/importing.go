@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package importing is the command import: it makes CronJobs of ours from the built-in ones.
+// Package importing implements the command import, which converts built-in CronJobs to ours.
 package importing
 
 import (
@@ -19,16 +19,16 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/handover"
 )
 
-const long = `Make a CronJob of batch.tutorial.kubebuilder.io of the same name from each built-in CronJob (batch/v1):
-those named, or all of the namespace.
+const long = `Make a CronJob of batch.tutorial.kubebuilder.io with the same name from each built-in CronJob
+(batch/v1): those named, or all of the namespace.
 
-Labels, annotations and the spec are kept; what has no counterpart is said. The new one is suspended, and
-the original goes on, until you hand over with --suspend-original. Then the original is suspended, and the
-new one starts when the original is known to have stopped, at a moment at which no tick is lost. No tick
-runs twice.
+Labels, annotations and the spec are kept; the command prints what has no counterpart. The new CronJob
+is suspended and the original continues until you hand over with --suspend-original. Then the original
+is suspended, and the new one starts when the original is known to have stopped. No tick runs twice, and
+the hand-over waits for a moment at which none is lost.
 
-What was imported already is left as it is, so that the command can be repeated, also after an
-interruption. kubectl cronjob export is the way back.`
+CronJobs that were imported before are left as they are, so the command can be repeated, also after an
+interrupt. kubectl cronjob export reverts it.`
 
 const example = `  # See what would be done in the namespace shop
   kubectl cronjob import -n shop --dry-run=server
@@ -41,7 +41,7 @@ const example = `  # See what would be done in the namespace shop
   # Hand over all of the cluster, and wait for Jobs that must not run side by side
   kubectl cronjob import -A --suspend-original --wait`
 
-// NewCommand returns the command.
+// NewCommand returns the command import.
 func NewCommand(e *env.Env) *cobra.Command {
 	i := &importer{Handover: handover.Handover{Env: e}}
 	command := &cobra.Command{
@@ -81,7 +81,7 @@ func (i *importer) run(ctx context.Context, object *unstructured.Unstructured) (
 		return handover.Outcome{}, err
 	case existing != nil:
 		return i.goOn(ctx, original, existing)
-	// An interrupted hand-over goes on, with the flag or without.
+	// An interrupted hand-over continues with or without the flag.
 	case !original.SuspendedByOthers() && (i.suspendOriginal || original.SuspendedByUs()):
 		missed, err := i.HandOverToNew(ctx, original, ours)
 		return handover.Outcome{Done: "imported and running, the original is suspended", Missed: missed, Notes: append(lost, notes...)}, err
@@ -89,14 +89,14 @@ func (i *importer) run(ctx context.Context, object *unstructured.Unstructured) (
 	done := "imported, suspended as the original is; kubectl cronjob resume starts it"
 	if !original.SuspendedByOthers() {
 		done = "imported, suspended while the original goes on; --suspend-original hands over"
-		// The import has it suspended, and nobody else.
+		// Record that the import suspends it, and nobody else.
 		metav1.SetMetaDataAnnotation(&imported.ObjectMeta, handover.SuspendBeforeAnnotation, "false")
 	}
 	_, err = i.Create(ctx, ours, true)
 	return handover.Outcome{Done: done, Notes: append(lost, notes...)}, err
 }
 
-// goOn is for one that was imported before.
+// goOn continues with a CronJob that was imported before.
 func (i *importer) goOn(ctx context.Context, original, ours *handover.Participant) (handover.Outcome, error) {
 	switch {
 	case original.Suspended() && !ours.SuspendedByUs():

@@ -37,16 +37,15 @@ import (
 	"tutorial.kubebuilder.io/project/internal/validate"
 )
 
-// Checker checks CronJobs in the order in which the API server does: the fields, the metadata, the
-// schema, and then the webhooks. It does so by the API server's own packages. The API server stops
-// at the first of these that finds something; the checker goes on without the fields that are
-// wrong.
+// Checker checks CronJobs in the order of the API server, with its own packages: the fields, the
+// metadata, the schema, and then the webhooks. The API server stops after the first of these layers
+// that has errors. The checker removes the wrong fields and continues.
 type Checker struct {
 	schemas map[manifest.Version]schema
 	now     time.Time
 }
 
-// schema is that of a version, as the API server uses it.
+// schema is the schema of one version, in the forms that the API server uses.
 type schema struct {
 	fields *structuralschema.Structural
 	types  schemavalidation.SchemaValidator
@@ -79,7 +78,7 @@ func NewChecker(now time.Time) (*Checker, error) {
 	return c, nil
 }
 
-// check returns what is wrong with a CronJob. What a template is to fill in is not checked.
+// check returns the findings about a CronJob. It does not check placeholders of templates.
 func (c *Checker) check(ctx context.Context, o *manifest.Object) []finding {
 	findings := c.unknownFields(o)
 	if o.IsPatch() {
@@ -89,7 +88,7 @@ func (c *Checker) check(ctx context.Context, o *manifest.Object) []finding {
 	s := c.schemas[o.Version]
 	r := refusals{object: o, value: s.decode(o.Value)}
 	r.add(metadata(r.value), s.checkTypes(r.value))
-	r.add(s.checkRules(ctx, r.value)) // they count on the types
+	r.add(s.checkRules(ctx, r.value)) // the rules assume correct types
 	hub, err := Hub(r.value)
 	if err != nil {
 		r.add(field.ErrorList{field.Invalid(field.NewPath("spec"), field.OmitValueType{}, err.Error())})
@@ -120,18 +119,18 @@ func restartPolicy(c *v1.CronJob) field.ErrorList {
 		fmt.Sprintf("valid values: %q, %q", corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever))}
 }
 
-// unknownFields returns those of the fields that no version has: mostly they are misspelled. The
-// API server drops them, unless it is asked to refuse them, as kubectl does.
+// unknownFields returns findings about fields that the version does not have, which are usually
+// misspelled. The API server drops them, unless a client such as kubectl asks it to refuse them.
 func (c *Checker) unknownFields(o *manifest.Object) []finding {
 	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(o.Value, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
-	if err != nil { // the metadata is refused
+	if err != nil { // another check reports it
 		unknown = nil
 	}
 	unknown = append(unknown, pruning.PruneWithOptions(runtime.DeepCopyJSON(o.Value), c.schemas[o.Version].fields, true,
 		structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
 	var findings []finding
 	for _, path := range unknown {
-		if o.IsPatch() && strings.Contains(path, "$") { // a directive, such as $patch
+		if o.IsPatch() && strings.Contains(path, "$") { // a directive of a patch
 			continue
 		}
 		findings = append(findings, unknownField.about(path,
@@ -140,8 +139,8 @@ func (c *Checker) unknownFields(o *manifest.Object) []finding {
 	return findings
 }
 
-// decode returns a new CronJob as the API server checks it: after the defaulting webhook was asked.
-// A null stands for a field that is left out, and a status is dropped.
+// decode returns a copy of the CronJob as the API server validates it: with defaults, without
+// nulls, and without the status.
 func (s *schema) decode(value map[string]any) map[string]any {
 	value = runtime.DeepCopyJSON(value)
 	defaulting.PruneNonNullableNullsWithoutDefaults(value, s.fields)
@@ -168,15 +167,15 @@ func metadata(value map[string]any) field.ErrorList {
 		meta = &metav1.ObjectMeta{}
 	}
 	if meta.Namespace == "" {
-		meta.Namespace = metav1.NamespaceDefault // or that of the kubeconfig
+		meta.Namespace = metav1.NamespaceDefault // any valid one
 	}
 	if meta.Name == "" && meta.GenerateName != "" {
-		meta.Name = "generated" // generateName is checked itself
+		meta.Name = "generated" // generateName has a check of its own
 	}
 	return apivalidation.ValidateObjectMeta(meta, true, apivalidation.NameIsDNSSubdomain, path)
 }
 
-// checkTypes checks the rest as the schema says, but for its rules.
+// checkTypes checks all of the schema except its rules.
 func (s *schema) checkTypes(value map[string]any) field.ErrorList {
 	return append(schemavalidation.ValidateCustomResource(nil, value, s.types), listtype.ValidateListSetsAndMaps(nil, s.fields, value)...)
 }
@@ -186,7 +185,7 @@ func (s *schema) checkRules(ctx context.Context, value map[string]any) field.Err
 	return errs
 }
 
-// Hub returns a CronJob of any version as the webhooks see it.
+// Hub converts a CronJob of any version to the hub, which the webhooks validate.
 func Hub(value map[string]any) (*v1.CronJob, error) {
 	raw, err := json.Marshal(value)
 	if err != nil {

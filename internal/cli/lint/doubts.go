@@ -15,8 +15,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/validate"
 )
 
-// doubts returns what admission accepts without a word and is probably wrong. Admission warns of
-// what can't be meant; this may be, and is worth a look when it is written.
+// doubts returns findings about what admission accepts without a warning, and what is probably
+// wrong. Admission warns only of what can't be meant.
 func doubts(spec *v1.CronJobSpec, form validate.Form) []finding {
 	var findings []finding
 	doubt := func(rule rule, i int, found []schedule.Warning) {
@@ -34,15 +34,14 @@ func doubts(spec *v1.CronJobSpec, form validate.Form) []finding {
 	return append(findings, waiting(&v1.CronJob{Spec: *spec})...)
 }
 
-// cycles are what the fields of a schedule go through again and again, and how many values each has
-// at most.
+// cycles has what the values of each field of a schedule repeat in, and the most values it has.
 var cycles = [5]struct {
 	field, name string
 	length      int
 }{{"minute", "hour", 60}, {"hour", "day", 24}, {"dayOfMonth", "month", 31}, {"month", "year", 12}, {"dayOfWeek", "week", 7}}
 
-// unevenSteps warns of steps that do not divide what they go through: */45 is at 0 and 45 of each
-// hour, and not every 45 minutes. Admission warns of those that lead beyond it.
+// unevenSteps warns of steps that do not divide their cycle: */45 is at 0 and 45 of each hour, and
+// not every 45 minutes. Admission warns of steps that are longer than the cycle.
 func unevenSteps(words []string) []schedule.Warning {
 	var found []schedule.Warning
 	for i, c := range cycles {
@@ -57,7 +56,7 @@ func unevenSteps(words []string) []schedule.Warning {
 	return found
 }
 
-// skippedMonths warns of a day that not all of the schedule's months have.
+// skippedMonths warns of a day that some months of the schedule do not have.
 func skippedMonths(words []string) []schedule.Warning {
 	wanted, err := schedule.Parse(strings.Join([]string{words[0], words[1], "1", words[3], "*"}, " "), "")
 	if err != nil {
@@ -92,8 +91,8 @@ func firesIn(ticks schedule.Schedule, year int, month time.Month) bool {
 	return ok && tick.Before(start.AddDate(0, 1, 0))
 }
 
-// waiting returns what makes a CronJob stop, or lose ticks, as a tick waits for Jobs under Forbid or
-// maxConcurrency.
+// waiting returns findings about ticks that wait for Jobs, by Forbid or maxConcurrency: Jobs that
+// may stop the schedule, and deadlines that are too short to wait.
 func waiting(c *v1.CronJob) []finding {
 	atOnce := int64(plan.MaxConcurrency(c))
 	if atOnce == 0 {

@@ -1,10 +1,10 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lint is the command that checks manifests without a cluster, for CI. What the API server
-// would refuse is told by its own packages and the CustomResourceDefinition, as those that only
-// know OpenAPI, such as kubeconform, don't know the rules of v2's schema; what the webhooks would
-// say, by the package that they use. SARIF is written by go-sarif, which brings but gojsonschema.
+// Package lint implements the command lint, which checks manifests without a cluster, for CI. It
+// uses the API server's own packages and the CustomResourceDefinition: tools that know just
+// OpenAPI, such as kubeconform, don't know the CEL rules of v2's schema. For the webhooks' checks,
+// it uses their package. go-sarif, which writes SARIF, has one dependency, gojsonschema.
 package lint
 
 import (
@@ -22,28 +22,27 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
-// exitWarnings is the exit code where there are warnings. Where there are errors, it is that of
-// files.Trouble.
+// exitWarnings is the exit code if there are warnings. With errors, it is that of files.Trouble.
 const exitWarnings = 1
 
 const (
-	long = `Check the CronJobs in manifests, of both versions. It needs no cluster.
+	long = `Check the CronJobs in manifests, of both versions. This needs no cluster.
 
 Errors are what the API server and the operator's webhooks would refuse, fields that do not exist, and
-what can't be read. Warnings are what they would warn of, and what is accepted and probably wrong: a day
-that not every month has, a step that does not divide the hour, a Job under concurrencyPolicy Forbid that
-may hang and stop the schedule. Of the template, only the fields, their types and restartPolicy are checked:
-whether a Job can be created from it, only the API server knows.
+what can't be read. Warnings are those of the webhooks, and what is accepted but probably wrong: a day
+that some months do not have, a step that does not divide the hour, a Job under concurrencyPolicy Forbid
+that may hang and stop the schedule. In the template, only the fields, their types and restartPolicy are
+checked: just the API server knows whether it can create a Job from it.
 
-The API server names what its first check finds. This finds what all would: one wrong field hides no other.
-How many CronJobs were checked, and how many of batch/v1 were not, is printed to the standard error.
+The API server reports the errors of its first failed check. This command reports those of all checks.
+It prints to the standard error how many CronJobs it checked, and how many of batch/v1 it did not.
 
-A file may have several documents, or lists of objects. Of a template, such as a Helm chart, check what it
-renders; values such as $(SCHEDULE) are passed over. Of a patch, which lacks jobTemplate, only the names of
-the fields are checked.
+A file may have several documents, or lists of objects. For a template, such as a Helm chart, check its
+output; placeholders such as $(SCHEDULE) are skipped. In a patch, which lacks jobTemplate, only the
+names of the fields are checked.
 
-Exit codes: 0, nothing was found, but for notes; 1, there are warnings; 2, there are errors, or the
-command line is wrong.`
+Exit codes: 0, no findings except notes; 1, there are warnings; 2, there are errors, or the command line
+is wrong.`
 
 	example = `  # Check all manifests below a directory
   kubectl cronjob lint -f manifests/ -R
@@ -96,7 +95,7 @@ func (c *command) run(ctx context.Context) error {
 	if err != nil {
 		return files.Trouble(err)
 	}
-	findings, ours, builtIn := []finding{}, 0, 0 // an empty list in JSON
+	findings, ours, builtIn := []finding{}, 0, 0 // not nil: an empty list in JSON
 	for _, f := range named {
 		if ctx.Err() != nil {
 			return files.Trouble(ctx.Err())
@@ -117,7 +116,7 @@ func (c *command) run(ctx context.Context) error {
 	return verdict(findings)
 }
 
-// findingsIn checks a file. The findings are in the order of its lines.
+// findingsIn checks a file. The findings are sorted by line.
 func findingsIn(ctx context.Context, checker *Checker, f files.File, text []byte) []finding {
 	var findings []finding
 	objects, troubles := manifest.Objects(text)
@@ -141,7 +140,7 @@ func (f finding) at(file files.File, line, column int) finding {
 	return f
 }
 
-// verdict is the error that has the exit code. All has been printed.
+// verdict returns the error with the exit code. Everything is printed already.
 func verdict(findings []finding) error {
 	has := func(s severity) bool {
 		return slices.ContainsFunc(findings, func(f finding) bool { return f.Severity == s })

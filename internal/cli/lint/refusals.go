@@ -13,20 +13,20 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
-// refusals collects what is wrong with a CronJob from one layer of checks to the next. What a template
-// is to fill in is not checked.
+// refusals collects the errors of several layers of checks about a CronJob. It ignores errors about
+// placeholders of templates.
 type refusals struct {
 	object *manifest.Object
 
-	// value is what is left to check: the CronJob without the fields that are wrong.
+	// value is the CronJob without the wrong fields, for the next layer.
 	value map[string]any
 
 	findings []finding
-	paths    []string // of the fields that are wrong
+	paths    []string // of wrong fields
 }
 
-// add adds what one layer has found. About a field that was wrong before, or of which a part was, a
-// later layer has nothing to say: it was asked without it.
+// add adds the errors of a layer. It ignores those about a field that an earlier layer found wrong,
+// or a part of one, since the value of that field was removed.
 func (r *refusals) add(layer ...field.ErrorList) {
 	var paths []string
 	for _, err := range slices.Concat(layer...) {
@@ -44,7 +44,7 @@ func (r *refusals) add(layer ...field.ErrorList) {
 	}
 }
 
-// concern reports whether a field is one of those that are wrong, a part of one, or has one.
+// concern reports whether a path is that of a wrong field, a part of one, or a parent of one.
 func (r *refusals) concern(path string) bool {
 	at := steps(path)
 	return slices.ContainsFunc(r.paths, func(other string) bool {
@@ -54,13 +54,13 @@ func (r *refusals) concern(path string) bool {
 	})
 }
 
-// steps are the names and indices in the path of a field.
+// steps returns the names and indices in a path.
 func steps(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) })
 }
 
-// remove takes a field out of a value. Of a list, it takes the element and those behind it, so that
-// the others keep their indices.
+// remove removes a field from a value. From a list, it removes the element and all after it, so
+// that the indices of the others stay the same.
 func remove(value any, path []string) any {
 	if len(path) == 0 {
 		return nil

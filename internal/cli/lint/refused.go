@@ -15,14 +15,14 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
-// Problem is what is wrong with a field.
+// Problem is an error about a field.
 type Problem struct{ Path, Message string }
 
-// String is the problem as kubectl shows it.
+// String formats the problem as kubectl does.
 func (p Problem) String() string { return p.Path + ": " + p.Message }
 
-// Refused returns what the API server and the webhooks would refuse in the spec of a CronJob of
-// ours, but for its template, which may be missing.
+// Refused returns the problems in the spec of one of our CronJobs for which the API server or the
+// webhooks would refuse it. It does not check the Job template, which may be missing.
 func (c *Checker) Refused(ctx context.Context, value map[string]any) ([]Problem, error) {
 	whole := maps.Clone(value)
 	if spec, ok := value["spec"].(map[string]any); ok && spec["jobTemplate"] == nil {
@@ -49,13 +49,13 @@ func (c *Checker) Refused(ctx context.Context, value map[string]any) ([]Problem,
 	return refused, nil
 }
 
-// FieldsOf returns the fields that a member of the spec has in a version.
+// FieldsOf returns the sorted fields of a member of the spec in a version.
 func (c *Checker) FieldsOf(apiVersion, member string) []string {
 	spec := c.schemas[manifest.Version(path.Base(apiVersion))].fields.Properties["spec"]
 	return slices.Sorted(maps.Keys(spec.Properties[member].Properties))
 }
 
-// explain says of a number or a boolean in the place of a text what to do.
+// explain adds a hint to an error about a number or a boolean that should be a string.
 func explain(o *manifest.Object, p finding) string {
 	isScalar := slices.ContainsFunc([]string{"integer", "number", "boolean"}, func(of string) bool {
 		return strings.HasSuffix(p.Message, fmt.Sprintf("must be of type string: %q", of))

@@ -14,17 +14,17 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 )
 
-// severity is how bad a finding is, in SARIF's words.
+// severity is how severe a finding is, in the terms of SARIF.
 type severity string
 
 const (
-	// severityError is of what the API server would refuse, or can't be read.
+	// severityError is for what the API server would refuse, or what can't be read.
 	severityError severity = "error"
 
-	// severityWarning is of what is accepted and probably wrong.
+	// severityWarning is for what is accepted and probably wrong.
 	severityWarning severity = "warning"
 
-	// severityNote is of what was not checked.
+	// severityNote is for what was not checked.
 	severityNote severity = "note"
 )
 
@@ -52,7 +52,7 @@ func (r rule) about(field, message string) finding {
 	return finding{Severity: r.severity, Rule: r.name, Field: field, Message: message}
 }
 
-// finding is a problem in a file. The checks don't know where in the file the field is.
+// finding is a problem in a file. The checks set just the field; at adds its position.
 type finding struct {
 	File     string   `json:"file"`
 	Line     int      `json:"line"`   // from 1
@@ -63,7 +63,6 @@ type finding struct {
 	Message  string   `json:"message"`
 }
 
-// String is the message with the field.
 func (f finding) String() string {
 	if f.Field == "" {
 		return f.Message
@@ -86,7 +85,7 @@ func write(to io.Writer, output cronjobs.Output, findings []finding) error {
 	return nil
 }
 
-// writeSARIF prints findings as SARIF 2.1.0, which GitHub, GitLab and editors show at the lines.
+// writeSARIF prints findings in SARIF 2.1.0, for GitHub, GitLab and editors.
 func writeSARIF(to io.Writer, findings []finding) error {
 	run := sarif.NewRunWithInformationURI("kubectl cronjob lint", "https://tutorial.kubebuilder.io/project")
 	for _, r := range rules {

@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package list is the command that lists CronJobs with what became of their runs.
+// Package list implements the command list, which lists CronJobs with their recent runs.
 package list
 
 import (
@@ -24,15 +24,15 @@ import (
 )
 
 const (
-	long = `List CronJobs: when they run, in English; how the last run went; when the next is; and in STREAK a
-sign for each of the recent runs, at most ten, the newest last:
+	long = `List CronJobs: the schedule in English, the last run, the next run, and in STREAK a symbol for each
+recent run, at most ten, the newest last:
 
   ✔ succeeded   ✘ failed   ▶ runs, or is queued   ! missed   ∅ deleted while it ran
 
-A run that is over is as old as its end, and other runs as their start. Times are in the time zone
-of the schedule. An operator that does not remember runs leaves STREAK empty.
+The age of a run counts from its end, or from its start while it runs. Times are in the time zone of the
+schedule. With an older operator, which does not record runs, STREAK is empty.
 
-With -o json, yaml or name the CronJobs are printed as kubectl get does.`
+With -o json, yaml or name, the output is that of kubectl get.`
 
 	example = `  # List the CronJobs of the namespace
   kubectl cronjob list
@@ -114,10 +114,10 @@ func (c *command) run(ctx context.Context) error {
 	return c.printObjects(ctx, cluster)
 }
 
-// isTable reports whether rows are asked for, rather than the CronJobs themselves.
+// isTable reports whether to print a table, and not the objects.
 func (c *command) isTable() bool { return c.output.Format == "" || c.output.Format == "wide" }
 
-// kind is of CronJobs as the table reads them: v1 needs no webhook.
+// kind is the kind that the table reads. v1 needs no conversion webhook.
 var kind = v1.GroupVersion.WithKind("CronJob")
 
 func (c *command) printTable(ctx context.Context, cluster client.WithWatch) error {
@@ -143,7 +143,7 @@ func (c *command) printTable(ctx context.Context, cluster client.WithWatch) erro
 	return cronjobs.Fail(c.Env, errs)
 }
 
-// newTable returns a function that prints rows below those that it has printed before.
+// newTable returns a function that appends rows to a table.
 func (c *command) newTable() func(...*v1.CronJob) error {
 	printer := printers.NewTablePrinter(printers.PrintOptions{
 		WithNamespace: c.selection.AllNamespaces, Wide: c.output.Format == "wide", NoHeaders: c.noHeaders,
@@ -158,7 +158,7 @@ func (c *command) newTable() func(...*v1.CronJob) error {
 	}
 }
 
-// printObjects prints the CronJobs themselves, in the version that the API server prefers.
+// printObjects prints the objects in the API server's preferred version.
 func (c *command) printObjects(ctx context.Context, cluster client.Client) error {
 	flags := genericclioptions.NewPrintFlags("")
 	flags.OutputFormat = &c.output.Format
@@ -172,7 +172,7 @@ func (c *command) printObjects(ctx context.Context, cluster client.Client) error
 	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("List"))
-	list.SetResourceVersion("") // it is of no version, and says so, as kubectl has it
+	list.SetResourceVersion("") // an empty one, as kubectl prints it
 	errs := c.each(ctx, cluster, preferred.GroupVersionKind, func(object *unstructured.Unstructured) error {
 		list.Items = append(list.Items, *object)
 		return nil
@@ -205,7 +205,7 @@ func (c *command) isInState(object *unstructured.Unstructured) bool {
 	return (!c.failing || isFailing(object)) && (!c.suspended || cronjobs.IsSuspended(object, c.Clock.Now()))
 }
 
-// isFailing reports whether the run of a CronJob of any version failed that ended last.
+// isFailing reports whether the last run that ended has failed. It takes a CronJob of any version.
 func isFailing(object *unstructured.Unstructured) bool {
 	failures, _, _ := unstructured.NestedInt64(object.Object, "status", "consecutiveFailures")
 	return failures > 0

@@ -16,7 +16,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/state"
 )
 
-// order is the value of --sort-by; "" leaves the rows as they come.
+// order is the value of --sort-by; "" keeps the order of the API server.
 type order string
 
 const (
@@ -33,7 +33,7 @@ func (o order) check() error {
 	return nil
 }
 
-// sort puts CronJobs in order. Those that are equal in it come by their names.
+// sort sorts CronJobs. Those that are equal are sorted by name.
 func (o order) sort(cronJobs []*v1.CronJob, now time.Time) {
 	if o == "" {
 		return
@@ -47,7 +47,7 @@ func (o order) sort(cronJobs []*v1.CronJob, now time.Time) {
 	})
 }
 
-// place is the smaller the earlier a CronJob comes in the order.
+// place returns the sort key of a CronJob.
 func (o order) place(c *v1.CronJob, now time.Time) int64 {
 	switch o {
 	case byState:
@@ -61,7 +61,7 @@ func (o order) place(c *v1.CronJob, now time.Time) int64 {
 	return 0
 }
 
-// nextTime is when the next run is, in Unix seconds; the greatest number if there is none.
+// nextTime returns the time of the next run in Unix seconds; the maximum for none.
 func nextTime(c *v1.CronJob, now time.Time) int64 {
 	forecast, err := next.Stored(c, now)
 	switch {

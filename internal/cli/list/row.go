@@ -23,8 +23,8 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// columns are those of the table; the ones with a priority are for -o wide. The printer takes a sign
-// of STREAK for three columns, so that it comes last.
+// columns are the columns of the table; those with a priority are for -o wide. STREAK is the last
+// one, because the printer counts each of its symbols as three columns.
 var columns = []metav1.TableColumnDefinition{
 	{Name: "Name", Type: "string", Format: "name"},
 	{Name: "Schedule", Type: "string"},
@@ -39,7 +39,7 @@ var columns = []metav1.TableColumnDefinition{
 	{Name: "Streak", Type: "string"},
 }
 
-// none and invalid are what kubectl prints for what there is not, and what can't be read.
+// none and invalid are kubectl's words for a missing and for an invalid value.
 const none, invalid = "<none>", "<invalid>"
 
 func rowOf(c *v1.CronJob, now time.Time) metav1.TableRow {
@@ -58,8 +58,8 @@ func rowOf(c *v1.CronJob, now time.Time) metav1.TableRow {
 	}
 }
 
-// lastRun says how the newest run went, and how long ago it ended, or else started. An older operator
-// tells when it was, and no more.
+// lastRun returns the result of the newest run, and how long ago it ended or else started. An older
+// operator records just its tick.
 func lastRun(status v1.CronJobStatus, now time.Time) string {
 	switch {
 	case len(status.RecentRuns) > 0:
@@ -72,7 +72,7 @@ func lastRun(status v1.CronJobStatus, now time.Time) string {
 	return none
 }
 
-// nextRun says when the next run is, and in how long, or why there is none.
+// nextRun returns the time of the next run and how far off it is, or why there is none.
 func nextRun(c *v1.CronJob, forecast next.Forecast, err error, now time.Time) string {
 	switch due := c.Status.NextScheduleTime; {
 	case !c.DeletionTimestamp.IsZero():
@@ -96,7 +96,7 @@ func nextRun(c *v1.CronJob, forecast next.Forecast, err error, now time.Time) st
 	return fmt.Sprintf("%s, in %s", at.Format("2006-01-02 15:04"), duration.ShortHumanDuration(at.Sub(now)))
 }
 
-// suspendedBy says who has suspended a CronJob that is suspended now, and why.
+// suspendedBy returns who suspended a CronJob and why, if it is suspended now.
 func suspendedBy(c *v1.CronJob, now time.Time) string {
 	if !plan.IsSuspended(c, now) {
 		return none
@@ -111,7 +111,7 @@ func ago(at *metav1.Time, now time.Time, format func(time.Duration) string) stri
 	return format(now.Sub(at.Time)) + " ago"
 }
 
-// streak has a sign for each run, the newest last.
+// streak returns a symbol for each run, oldest first.
 func streak(newestFirst []v1.Run) string {
 	signs := &strings.Builder{}
 	for _, run := range slices.Backward(newestFirst) {

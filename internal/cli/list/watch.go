@@ -20,16 +20,16 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// changes prints a row of each CronJob that is not as it was printed last.
+// changes prints a row for each CronJob that has changed since it was printed.
 type changes struct {
 	*command
 
 	printRows func(...*v1.CronJob) error
-	printed   map[client.ObjectKey]string // their resourceVersions
+	printed   map[client.ObjectKey]string // resourceVersions
 }
 
-// printChanges prints a row of each CronJob that changes, until it is interrupted. The API server
-// ends a watch after a time; the next begins with all objects, of which most are printed already.
+// printChanges prints a row for each change until an interrupt. The API server ends each watch
+// after some time. The next one begins with all objects, most of which are printed already.
 func (c *command) printChanges(ctx context.Context, cluster client.WithWatch, found []*v1.CronJob,
 	printRows func(...*v1.CronJob) error,
 ) error {
@@ -45,7 +45,7 @@ func (c *command) printChanges(ctx context.Context, cluster client.WithWatch, fo
 		if err != nil && ctx.Err() == nil {
 			return fmt.Errorf("watching the CronJobs: %w", err)
 		}
-		_ = c.Sleep(ctx, time.Second) // so that a server which ends each at once is not flooded
+		_ = c.Sleep(ctx, time.Second) // in case the server ends each watch at once
 	}
 	return &env.ExitError{Code: env.Interrupted}
 }
@@ -67,7 +67,7 @@ func (p *changes) printAll(events watch.Interface) error {
 	return nil
 }
 
-// print prints a CronJob that has changed, if the command line asks for it.
+// print prints a CronJob if it has changed and the command line selects it.
 func (p *changes) print(object *unstructured.Unstructured) error {
 	key := client.ObjectKeyFromObject(object)
 	if p.printed[key] == object.GetResourceVersion() || !p.isNamed(object) || !p.isInState(object) {
@@ -82,7 +82,7 @@ func (p *changes) print(object *unstructured.Unstructured) error {
 	return p.printRows(cronJob)
 }
 
-// isNamed reports whether a CronJob is one of those that the command line names, if it names some.
+// isNamed reports whether the command line names a CronJob, or none.
 func (c *command) isNamed(object *unstructured.Unstructured) bool {
 	return len(c.names) == 0 || slices.ContainsFunc(c.names, func(arg string) bool {
 		name, err := cronjobs.ParseName(arg)

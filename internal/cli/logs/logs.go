@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logs is the command that prints what a run of a CronJob has logged.
+// Package logs implements the command logs, which prints the log of a run.
 package logs
 
 import (
@@ -23,15 +23,14 @@ import (
 )
 
 const (
-	long = `Print what the last run of a CronJob has logged, the last failed run, or the run of a tick. The logs
-are those of all Pods of its Job and of all their containers; where there are several, or several
-CronJobs, each line says which it is of.
+	long = `Print the log of the last run of a CronJob, of the last failed run, or of the run of a tick. It has the
+logs of all containers of all Pods of the Job. If there are several, or several CronJobs, each line
+begins with the name of its container.
 
-A log is there as long as its Pods are. Of a run whose Job or Pods are gone, the error says what
-status.recentRuns knows of it. With --failed, -l and -A leave out the CronJobs of which no failed run
-is known.
+A log exists as long as the Pods do. If the Job or the Pods of a run are gone, the error says what
+status.recentRuns has about the run. With --failed, -l and -A skip CronJobs without a known failed run.
 
-With -f it goes on until the Job has ended, and prints the logs of Pods that start meanwhile, too.`
+With -f, the command prints new lines until the Job has ended, also those of Pods that start meanwhile.`
 
 	example = `  # Print what the last run of the CronJob "backup" has logged
   kubectl cronjob logs backup
@@ -52,7 +51,7 @@ With -f it goes on until the Job has ended, and prints the logs of Pods that sta
   kubectl cronjob logs -A --failed`
 )
 
-// errNoneFailed is of a CronJob without a run that --failed asks for.
+// errNoneFailed is the error of --failed for a CronJob without a failed run.
 var errNoneFailed = errors.New("no run that failed is known")
 
 type command struct {
@@ -62,7 +61,7 @@ type command struct {
 	failed    bool
 	options   run.LogOptions
 
-	// tick is that of the run, and text what the command line says of it.
+	// tick is the value of --tick, and text the text that it was parsed from.
 	tick time.Time
 	text string
 }
@@ -92,7 +91,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 	return cmd
 }
 
-// ticksOf completes a tick with those that have run lately.
+// ticksOf completes the value of --tick with recent ticks.
 func ticksOf(c *v1.CronJob) []cobra.Completion {
 	var ticks []cobra.Completion
 	for _, r := range c.Status.RecentRuns {
@@ -126,7 +125,7 @@ func (c *command) run(ctx context.Context, args []string) error {
 	c.options.Prefix = len(found) > 1
 	now, skipped := c.Clock.Now(), 0
 	for _, cronJob := range found {
-		_ = c.setTick(cronjobs.Zone(cronJob)) // its form was checked
+		_ = c.setTick(cronjobs.Zone(cronJob)) // it was parsed before
 		err := c.print(ctx, history.New(cronJob, jobs[cronJob.UID], now, 0), jobs[cronJob.UID])
 		switch {
 		case ctx.Err() != nil:
@@ -143,7 +142,7 @@ func (c *command) run(ctx context.Context, args []string) error {
 	return cronjobs.Fail(c.Env, errs)
 }
 
-// setTick reads the tick that the command line names, if it names one, in a zone.
+// setTick parses the value of --tick, if there is one, in a time zone.
 func (c *command) setTick(zone *time.Location) (err error) {
 	if c.text != "" {
 		c.tick, err = cronjobs.ParseTime("tick", c.text, zone, c.Clock.Now())

@@ -18,34 +18,34 @@ import (
 	k8syaml "sigs.k8s.io/yaml"
 )
 
-// ByteOrderMark may start a file. It belongs to no document.
+// ByteOrderMark may start a file. It is not part of any document.
 var ByteOrderMark = []byte("\ufeff")
 
-// Document is one of those in a file.
+// Document is one YAML or JSON document of a file.
 type Document struct {
-	// Text has the line "---" that starts the document or the line "..." that ends it.
+	// Text includes the marker line: the "---" that starts the document or the "..." that ends it.
 	Text []byte
 
-	// before is how many lines of the file are before it.
+	// before is the number of lines of the file before the document.
 	before int
 
 	isJSON bool
 
-	// lines are the offsets at which the lines start that the parser counts.
+	// lines has the offsets of the line starts, by the line numbers of the YAML parser.
 	lines []int
 
-	// root has the positions. value is what the document says, as kubectl reads it: that parser
-	// takes some scalars for others.
+	// root has the positions of the values. value is the content as kubectl decodes it, which
+	// differs from the content of root for some scalars.
 	root  *yaml.Node
 	value any
 
-	// blotted is the text without what is in quotes.
+	// blotted is the text with quoted scalars blanked out; see withoutQuotes.
 	blotted []byte
 
 	edits []udiff.Edit
 }
 
-// Split cuts a file into its documents, at the lines of YAML's document markers.
+// Split splits a file into its documents at the YAML document markers.
 func Split(text []byte) []*Document {
 	text = bytes.TrimPrefix(text, ByteOrderMark)
 	var documents []*Document
@@ -72,7 +72,7 @@ func Split(text []byte) []*Document {
 	return documents
 }
 
-// nextLine is where the line after that of an offset starts, or the text ends.
+// nextLine returns the start of the next line, or the end of the text.
 func nextLine(text []byte, at int) int {
 	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
 		return at + i + 1
@@ -80,19 +80,19 @@ func nextLine(text []byte, at int) int {
 	return len(text)
 }
 
-// isMarker reports whether a line is a document marker: alone, or with blanks after it.
+// isMarker reports whether a line is a document marker, optionally followed by white space.
 func isMarker(line []byte, marker string) bool {
 	rest, ok := bytes.CutPrefix(line, []byte(marker))
 	return ok && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0)
 }
 
 var (
-	// lineBreak is what ends a line. YAML 1.1, which the parser speaks, knows three line breaks
-	// besides those of Unix, Windows and old Macs.
+	// lineBreak matches a line break of YAML 1.1, the version of the parser. It has three more than
+	// those of Unix, Windows and old Macs.
 	lineBreak = regexp.MustCompile("\r\n|[\n\r\u0085\u2028\u2029]")
 
-	// halfCharacter is an escape sequence of JSON that the YAML parser refuses: half of a
-	// character.
+	// halfCharacter matches a JSON escape of one half of a surrogate pair, which the YAML parser
+	// rejects.
 	halfCharacter = regexp.MustCompile(`\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
 )
 
@@ -116,7 +116,7 @@ func (d *Document) parse() error {
 	if !errors.Is(decoder.Decode(&further), io.EOF) {
 		return errors.New("yaml: more than one document without a line --- between them")
 	}
-	// Decode finds what the nodes do not show: a key that is there twice, an alias of itself.
+	// Decode finds mistakes that the nodes do not show: a duplicate key, an alias of itself.
 	var value any
 	err := document.Decode(&value)
 	if err == nil {
@@ -128,7 +128,7 @@ func (d *Document) parse() error {
 	return err
 }
 
-// values reads a text of the document, with whole numbers as integers, as the API server does.
+// values decodes a text, with whole numbers as integers, as the API server does.
 func (d *Document) values(text []byte) (value any, err error) {
 	if !d.isJSON {
 		if text, err = k8syaml.YAMLToJSONStrict(text); err != nil {
@@ -139,7 +139,7 @@ func (d *Document) values(text []byte) (value any, err error) {
 	return value, err
 }
 
-// offset is where a node starts. Columns are counted in characters.
+// offset returns the offset of a node. Its column counts characters, not bytes.
 func (d *Document) offset(n *yaml.Node) int {
 	at := d.lines[min(max(n.Line, 1), len(d.lines))-1]
 	for range n.Column - 1 {
@@ -149,10 +149,9 @@ func (d *Document) offset(n *yaml.Node) int {
 	return at
 }
 
-// LineAt is the line of the file where an offset of the document is.
+// LineAt returns the line number in the file for an offset in the document.
 func (d *Document) LineAt(at int) int { return d.before + 1 + bytes.Count(d.Text[:at], []byte("\n")) }
 
-// troublef makes trouble at a line of the file.
 func troublef(line int, format string, args ...any) error {
 	return Finding{Line: line, Trouble: true, Message: fmt.Sprintf(format, args...)}
 }

@@ -13,13 +13,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// changeFlow replaces members between braces, as in JSON. Comments have no place there.
+// changeFlow replaces members in flow style, as in JSON. It refuses to change text with comments.
 func (d *Document) changeFlow(n *yaml.Node, changes []change, step int) error {
 	isRemoved := func(i int) bool {
 		return slices.ContainsFunc(changes, func(c change) bool { return c.at == i && len(c.inPlace) == 0 })
 	}
 	last := len(n.Content)
-	for last > 0 && isRemoved(last-2) { // where those start that are removed from the end
+	for last > 0 && isRemoved(last-2) { // the members at the end that are removed
 		last -= 2
 	}
 	for _, c := range changes {
@@ -28,9 +28,9 @@ func (d *Document) changeFlow(n *yaml.Node, changes []change, step int) error {
 		switch {
 		case len(c.inPlace) > 0:
 			text = d.flowText(n, c, step)
-		case c.at < last: // the comma behind it goes, too
+		case c.at < last: // with the comma after it
 			to = d.offset(n.Content[c.at+2])
-		case c.at > 0: // the comma before it goes, too
+		case c.at > 0: // with the comma before it
 			from = d.endOfFlow(n.Content[c.at-1])
 		}
 		if comments := d.commentsIn(from, to); len(comments) > 0 {
@@ -41,8 +41,7 @@ func (d *Document) changeFlow(n *yaml.Node, changes []change, step int) error {
 	return nil
 }
 
-// flowText returns the members that take the place of one. They are on lines of their own if that
-// is.
+// flowText formats the members that replace one, on lines of their own if the old one is.
 func (d *Document) flowText(n *yaml.Node, c change, step int) string {
 	key := n.Content[c.at]
 	at := d.offset(key)
@@ -68,7 +67,7 @@ func (d *Document) flowText(n *yaml.Node, c change, step int) string {
 	return strings.Join(texts, ", ")
 }
 
-// endOfFlow is where a value ends that is between brackets, or is a scalar among others there.
+// endOfFlow returns the end of a value in flow style.
 func (d *Document) endOfFlow(value *yaml.Node) int {
 	start := d.offset(value)
 	text := bytes.Clone(d.withoutQuotes()[start:])

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// defaultStep is by how much a level is indented where the text does not show it.
+// defaultStep is the indentation per level if the text does not show any, in columns.
 const defaultStep = 2
 
 // changeLines replaces the lines of a member. The comments in them go above, but for the one behind
@@ -53,7 +53,7 @@ func (d *Document) changeLines(n *yaml.Node, c change, step int) error {
 	return nil
 }
 
-// endOfLines is where the lines of a member end: those of its value, and comments below that are
+// endOfLines returns the end of a member's lines: its value, and the comments below that are
 // indented like it.
 func (d *Document) endOfLines(start, indent int, value *yaml.Node) int {
 	end := nextLine(d.Text, max(start, d.closing(value)-1))
@@ -63,7 +63,7 @@ func (d *Document) endOfLines(start, indent int, value *yaml.Node) int {
 		deeper := len(line) - len(content) - indent
 		switch isItem := value.Kind == yaml.SequenceNode && isMarker(content, "-"); {
 		case len(bytes.TrimSpace(content)) == 0, deeper <= 0 && content[0] == '#':
-			continue // it may be of what is next
+			continue // it may belong to the next member
 		case deeper > 0, deeper == 0 && isItem:
 			end = nextLine(d.Text, at)
 		default:
@@ -73,7 +73,8 @@ func (d *Document) endOfLines(start, indent int, value *yaml.Node) int {
 	return end
 }
 
-// closing is behind the bracket or quote that a value ends with; where it starts if it has none.
+// closing returns the offset after the closing bracket or quote of a value; its start if it has
+// none.
 func (d *Document) closing(value *yaml.Node) int {
 	at := d.offset(value)
 	switch {
@@ -85,14 +86,14 @@ func (d *Document) closing(value *yaml.Node) int {
 	return at
 }
 
-// lines returns the member in YAML, in lines.
+// lines formats the member as lines of YAML.
 func (m member) lines(step int) ([]string, error) {
 	var value yaml.Node
 	if err := yaml.Unmarshal(m.raw, &value); err != nil {
 		return nil, err
 	}
 	top := value.Content[0]
-	top.Style &^= yaml.FlowStyle // what is below stays between brackets
+	top.Style &^= yaml.FlowStyle // nested values keep their brackets
 	unquoteKeys(top)
 	out := &bytes.Buffer{}
 	encoder := yaml.NewEncoder(out)
@@ -101,7 +102,7 @@ func (m member) lines(step int) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"), err
 }
 
-// unquoteKeys leaves the quotes to the encoder that keys of JSON have.
+// unquoteKeys removes the quotes of JSON keys. The encoder adds those that YAML needs.
 func unquoteKeys(n *yaml.Node) {
 	for i, child := range n.Content {
 		if n.Kind == yaml.MappingNode && i%2 == 0 {
@@ -111,30 +112,30 @@ func unquoteKeys(n *yaml.Node) {
 	}
 }
 
-// comment is a comment, from its "#" to the end of the line.
+// comment is a comment in the replaced lines. Its text goes from the "#" to the end of the line.
 type comment struct {
-	// before is what is between it and the rest of its line; a line of its own has no rest.
+	// before is the white space before the comment.
 	before, text string
 	ownLine      bool
 
-	// isFirst says that it is on the first of the lines.
+	// isFirst is whether the comment is on the first of the lines.
 	isFirst bool
 }
 
 var (
-	// quoted is a scalar between quotes.
+	// quoted matches a quoted scalar, with its tag and anchor.
 	quoted = regexp.MustCompile(`^(?:[!&]\S*\s+)*(?:"(?:\\.|[^"\\])*"|'(?:''|[^'])*')`)
 
-	// commentText is a comment in a text without quotes. The parser accepts one right behind
-	// quotes.
+	// commentText matches a comment in a text without quotes. The parser accepts one right after a
+	// closing quote.
 	commentText = regexp.MustCompile(`(^|` + blot + `|[ \t\r\n]+)(#[^\r\n]*)`)
 )
 
-// blot takes the place of each byte of a quoted scalar. No YAML contains it.
+// blot replaces each byte of a quoted scalar. It can't occur in YAML.
 const blot = "\x01"
 
-// withoutQuotes is the text with its quoted scalars blotted out, so that no bracket, comma or # in
-// them is taken for one.
+// withoutQuotes returns the text with its quoted scalars blanked out, so that no bracket, comma or
+// # in them is mistaken for syntax.
 func (d *Document) withoutQuotes() []byte {
 	if d.blotted != nil {
 		return d.blotted
@@ -167,7 +168,7 @@ func (d *Document) commentsIn(from, to int) []comment {
 	return found
 }
 
-// withComments adds the comments of lines that these take the place of.
+// withComments adds the comments of the replaced lines to the new ones.
 func withComments(lines []string, comments []comment) []string {
 	var above []string
 	for _, c := range comments {

@@ -1,16 +1,17 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package manifest reads the CronJobs in the text of manifests, says where their fields are, and
-// changes them where they are. It knows no field of a CronJob, and of its versions only the names.
+// Package manifest reads the CronJobs of manifests, tells the positions of their fields, and edits
+// them in place. It knows no field of a CronJob, and of its versions only the names.
 //
-// A change replaces the lines of the members that change, and no other byte: positions come from
-// the YAML parser's nodes. Of the test manifests of one document, before any edit,
-// go.yaml.in/yaml/v3 writes a third anew as they were, and goccy/go-yaml, which keeps a syntax tree
-// for that, two thirds; sigs.k8s.io/kustomize/kyaml indents anew and drops blank lines. A text that
-// is changed is read again, and has to say what was wanted.
+// An edit replaces the lines of the members that change, and no other byte: positions come from the
+// nodes of the YAML parser. Libraries that keep the layout did not do: of our single-document test
+// manifests, encoding without any edit reproduces a third with go.yaml.in/yaml/v3 and two thirds
+// with goccy/go-yaml, which keeps a syntax tree for that; sigs.k8s.io/kustomize/kyaml changes the
+// indentation and drops blank lines. An edited text is decoded again, to check that it has the
+// wanted content.
 //
-// The package reads and writes no files: bytes in, bytes and findings out.
+// The package reads and writes no files: it takes bytes, and returns bytes and findings.
 package manifest
 
 import (
@@ -26,17 +27,17 @@ type Version string
 
 // Finding is a message about a line of a file.
 type Finding struct {
-	// Line is counted from 1.
+	// Line is the line number, from 1.
 	Line int
 
-	// Trouble says that the file is left alone for this. Otherwise it is merely worth knowing.
+	// Trouble is whether the file can't be converted because of the finding. Other findings are
+	// notes.
 	Trouble bool
 
-	// Message says what.
 	Message string
 }
 
-// String is the finding as compilers write theirs, to follow the name of the file.
+// String formats the finding like a compiler message, to be printed after the name of the file.
 func (f Finding) String() string {
 	if f.Trouble {
 		return fmt.Sprintf("%d: left alone: %s", f.Line, f.Message)
@@ -44,11 +45,11 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%d: note: %s", f.Line, f.Message)
 }
 
-// Error is what leaves a file alone, if the finding is trouble.
+// Error returns the message, so that a finding can be returned as an error.
 func (f Finding) Error() string { return f.Message }
 
-// Objects returns the CronJobs of ours in a file of YAML or JSON documents, in their order, and
-// what can't be read.
+// Objects returns our CronJobs in a file of YAML or JSON documents, in their order, and findings
+// about what can't be read.
 func Objects(text []byte) ([]Object, []Finding) {
 	if finding, ok := FindUTF16(text); ok {
 		return nil, []Finding{finding}
@@ -65,7 +66,7 @@ func Objects(text []byte) ([]Object, []Finding) {
 	return objects, findings
 }
 
-// ours returns the CronJobs of ours in a document. Each says itself of which version it is.
+// ours returns our CronJobs in a document. An item of a list has its own apiVersion and kind set.
 func (d *Document) ours() ([]Object, error) {
 	if !bytes.Contains(d.Text, []byte(v1.GroupVersion.Group)) {
 		return nil, nil
@@ -91,8 +92,8 @@ func (d *Document) ours() ([]Object, error) {
 	return found, err
 }
 
-// Count returns how many CronJobs a file has: of ours, and of the built-in ones. What can't be read
-// has none.
+// Count counts the CronJobs of a file: ours and the built-in ones. It skips documents that can't be
+// read.
 func Count(text []byte) (ours, builtIn int) {
 	for _, d := range Split(text) {
 		none := func(string) bool { return false }
@@ -110,7 +111,7 @@ func Count(text []byte) (ours, builtIn int) {
 	return ours, builtIn
 }
 
-// FindUTF16 finds a manifest that is written in UTF-16, as PowerShell does.
+// FindUTF16 finds a manifest in UTF-16, which PowerShell writes by default.
 func FindUTF16(text []byte) (Finding, bool) {
 	isWide := bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
 	if !isWide || !bytes.Contains(bytes.ReplaceAll(text, []byte{0}, nil), []byte(Kind)) {

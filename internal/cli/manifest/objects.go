@@ -18,38 +18,39 @@ import (
 )
 
 const (
-	// Kind is that of ours. In a copy of the operator, it may differ from that of the built-in.
+	// Kind is the kind of our CronJobs. A copy of the operator may have another one than the
+	// built-in.
 	Kind = "CronJob"
 
-	// mergeTag is what the parser makes of the key "<<".
+	// mergeTag is the tag of the merge key "<<".
 	mergeTag = "!!merge"
 )
 
-// Object is an object in a document: a CronJob, a list of CronJobs, or another object of our group.
+// Object is a CronJob, a list of CronJobs, or another object of our group.
 type Object struct {
-	// APIVersion and Kind are its own, or what its list says; Version is that of the APIVersion.
+	// APIVersion and Kind are those of the object, or else of its list.
 	APIVersion, Kind string
 	Version          Version
 
-	// Value is what it says, as kubectl reads it: a whole number is an int64.
+	// Value is the content as kubectl decodes it: a whole number is an int64.
 	Value map[string]any
 
 	document *Document
 	node     *yaml.Node
 
-	// shared says that an alias stands for it: an edit would change something else too.
+	// shared is whether an alias refers to the object: an edit would then change another one too.
 	shared bool
 }
 
-// IsOurs reports whether it is of our group.
+// IsOurs reports whether the object is of our group.
 func (o *Object) IsOurs() bool { return isOurs(o.APIVersion) }
 
-// IsBuiltIn reports whether it is of Kubernetes' own group.
+// IsBuiltIn reports whether the object is of the group batch of Kubernetes.
 func (o *Object) IsBuiltIn() bool { return o.APIVersion == builtin.GVK.GroupVersion().String() }
 
 func isOurs(apiVersion string) bool { return strings.HasPrefix(apiVersion, v1.GroupVersion.Group+"/") }
 
-// one is the kind of a CronJob in its group.
+// one returns the kind of a CronJob in the object's group.
 func (o *Object) one() string {
 	if o.IsBuiltIn() {
 		return builtin.GVK.Kind
@@ -57,20 +58,20 @@ func (o *Object) one() string {
 	return Kind
 }
 
-// IsOne reports whether it is a CronJob, of whatever group.
+// IsOne reports whether the object is a CronJob, ours or the built-in.
 func (o *Object) IsOne() bool { return o.Kind == o.one() }
 
-// IsCronJob reports whether it is a CronJob, of whatever group, or a list of CronJobs.
+// IsCronJob reports whether the object is a CronJob or a list of CronJobs, ours or the built-in.
 func (o *Object) IsCronJob() bool { return o.IsOne() || o.isListOfOne() }
 
 func (o *Object) isListOfOne() bool { return o.Kind == o.one()+"List" }
 
-// isList reports whether it has objects in items.
+// isList reports whether the object has others in items.
 func (o *Object) isList() bool {
 	return o.isListOfOne() || o.Kind == "List" || o.Kind == "ResourceList"
 }
 
-// CheckVersion returns trouble if our group has no such version.
+// CheckVersion returns an error if our group does not have the object's version.
 func (o *Object) CheckVersion() error {
 	known := batch.Versions.APIVersions()
 	if slices.Contains(known, o.APIVersion) {
@@ -79,28 +80,29 @@ func (o *Object) CheckVersion() error {
 	return o.Troublef("", "apiVersion %s is not known: want %s", o.APIVersion, strings.Join(known, " or "))
 }
 
-// IsPatch reports whether it is part of a patch: it lacks the template that every CronJob has.
+// IsPatch reports whether the object seems to be a patch: it lacks the Job template, which is
+// required.
 func (o *Object) IsPatch() bool {
 	spec, _ := o.Value["spec"].(map[string]any)
 	_, hasTemplate := spec["jobTemplate"]
 	return spec != nil && !hasTemplate
 }
 
-// Position is where the field of a path is, such as spec.schedule, counted from 1, and columns in
-// characters. Where there is no such field, it is the deepest one that has it.
+// Position returns the line and the column of a field, such as spec.schedule, both from 1, with
+// columns in characters. If the field is missing, it returns the position of its closest parent.
 func (o *Object) Position(path string) (line, column int) {
 	at, _ := o.find(path)
 	return o.document.before + at.Line, at.Column
 }
 
-// Troublef makes trouble at the field of a path.
+// Troublef returns a finding, as an error, at the position of a field.
 func (o *Object) Troublef(path, format string, args ...any) error {
 	at, _ := o.find(path)
 	return troublef(o.document.before+at.Line, format, args...)
 }
 
-// IsPlaceholder reports whether Helm, Jinja, kustomize or envsubst is to fill in a field, or one
-// below it.
+// IsPlaceholder reports whether the value of a field has a placeholder of Helm, Jinja, kustomize or
+// envsubst.
 func (o *Object) IsPlaceholder(path string) bool {
 	_, value := o.find(path)
 	return value != nil && hasPlaceholder(value)
@@ -111,7 +113,7 @@ func hasPlaceholder(n *yaml.Node) bool {
 	return isPlaceholder || slices.ContainsFunc(n.Content, hasPlaceholder)
 }
 
-// Text returns a field as it is written, without quotes; "" if it is no scalar.
+// Text returns the value of a scalar field; "" if it is missing or not a scalar.
 func (o *Object) Text(path string) string {
 	if _, value := o.find(path); value != nil {
 		return value.Value
@@ -119,7 +121,8 @@ func (o *Object) Text(path string) string {
 	return ""
 }
 
-// find returns the node that shows where a field is, and its value; no value if it is not there.
+// find returns the node with the position of a field, and its value; nil for the value if it is
+// missing.
 func (o *Object) find(path string) (at, value *yaml.Node) {
 	at, value = o.node, o.node
 	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
@@ -137,9 +140,9 @@ func (o *Object) find(path string) (at, value *yaml.Node) {
 	return at, value
 }
 
-// Visit calls back for each CronJob, each list of CronJobs and each other object of our group. If
-// the document can't be read, it fails if there seems to be a CronJob whose apiVersion concerns the
-// caller.
+// Visit calls call for each CronJob, each list of CronJobs and each other object of our group. If
+// the document can't be read, it returns an error only if there seems to be a CronJob whose
+// apiVersion concerns the caller.
 func (d *Document) Visit(concerns func(apiVersion string) bool, call func(*Object) error) error {
 	if !slices.ContainsFunc([]string{v1.GroupVersion.Group, Kind, builtin.GVK.Kind}, func(name string) bool {
 		return bytes.Contains(d.Text, []byte(name))
@@ -155,8 +158,8 @@ func (d *Document) Visit(concerns func(apiVersion string) bool, call func(*Objec
 	return d.visit(d.root, d.value, Object{}, call)
 }
 
-// visit calls back for the objects at or below a node, which says what the value has. An item of a
-// list is what the list says, unless it says so itself.
+// visit calls call for the object at a node, which has this value, and for its items. An item of a
+// list of CronJobs has the list's apiVersion and kind unless it has its own.
 func (d *Document) visit(n *yaml.Node, value any, list Object, call func(*Object) error) error {
 	mapping, isMapping := value.(map[string]any)
 	if !isMapping {
@@ -187,8 +190,8 @@ func (d *Document) visit(n *yaml.Node, value any, list Object, call func(*Object
 	return nil
 }
 
-// lookup finds a key and its value, with aliases followed: the mapping's own before those that it
-// merges. There may be none.
+// lookup returns a key and its value, with aliases resolved; nil if the key is missing. The
+// mapping's own keys come before merged ones.
 func lookup(mapping *yaml.Node, name string) (key, value *yaml.Node) {
 	if mapping.Kind != yaml.MappingNode {
 		return nil, nil
@@ -213,7 +216,7 @@ func lookup(mapping *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// indexOf is the index of a mapping's own key in its content; -1 for none.
+// indexOf returns the index of a mapping's own key in its content; -1 if it is missing.
 func indexOf(mapping *yaml.Node, name string) int {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if key := mapping.Content[i]; key.Kind == yaml.ScalarNode && key.Value == name {

@@ -16,21 +16,20 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// member is one of a mapping, with its new value as JSON; none if it is to go.
+// member is a member of a mapping and its new value as JSON; an empty value removes it.
 type member struct {
 	name string
 	raw  json.RawMessage
 }
 
-// change replaces a member, which is at an index of the node's content. Nothing in its place
-// removes it.
+// change replaces the member at an index of the node's content by others, or by none.
 type change struct {
 	at      int
 	inPlace []member
 }
 
-// Set has an object say what this JSON says. Members of the metadata, of the annotations and of the
-// spec are replaced as wholes, and comments in them are kept. Apply makes the change.
+// Set changes an object to have the given content. Members of the metadata, of the annotations and
+// of the spec are replaced as a whole, with the comments in them kept. Apply makes the change.
 func (o *Object) Set(object []byte) error {
 	switch at := helmAction.FindIndex(o.document.Text); {
 	case at != nil:
@@ -41,10 +40,11 @@ func (o *Object) Set(object []byte) error {
 	return o.document.update(o.node, o.Value, object, 0)
 }
 
-// isUpdated are the members that are changed member by member.
+// isUpdated has the members that are updated member by member, not replaced as a whole.
 var isUpdated = map[string]bool{"metadata": true, "annotations": true, "spec": true}
 
-// update has a mapping, of this value, say what the JSON says. A level of it is indented by step.
+// update changes a mapping, which has this value, to have the given content. step is the
+// indentation of its members.
 func (d *Document) update(n *yaml.Node, value map[string]any, object []byte, step int) error {
 	differences, err := compare(value, object)
 	if err != nil {
@@ -92,7 +92,7 @@ func (d *Document) update(n *yaml.Node, value map[string]any, object []byte, ste
 	return d.change(n, changes, step)
 }
 
-// difference is a member whose value is to be another, which is in the member.
+// difference is a member whose value changes.
 type difference struct {
 	member
 
@@ -100,7 +100,7 @@ type difference struct {
 	wasThere      bool
 }
 
-// compare returns the members that differ between a value and what JSON says, by their names.
+// compare returns the members that differ between a value and a JSON object, sorted by name.
 func compare(value map[string]any, object []byte) ([]difference, error) {
 	var wanted map[string]json.RawMessage
 	if err := json.Unmarshal(object, &wanted); err != nil {
@@ -136,7 +136,7 @@ func (d *Document) change(n *yaml.Node, changes []change, step int) error {
 	return nil
 }
 
-// columnOf is where the members of a mapping start.
+// columnOf returns the column of a mapping's members.
 func columnOf(mapping *yaml.Node) int {
 	if len(mapping.Content) == 0 {
 		return mapping.Column
@@ -148,7 +148,7 @@ func (d *Document) replace(from, to int, text string) {
 	d.edits = append(d.edits, udiff.Edit{Start: from, End: to, New: text})
 }
 
-// replaceText replaces a text that is written without escapes, and leaves its quotes.
+// replaceText replaces a text that is written without escapes. It keeps the quotes.
 func (d *Document) replaceText(n *yaml.Node, before, after any) error {
 	was, isText := before.(string)
 	text, _ := after.(string)
@@ -163,7 +163,8 @@ func (d *Document) replaceText(n *yaml.Node, before, after any) error {
 	return nil
 }
 
-// Apply returns the text with what was set. It is read again: it has to say what is wanted.
+// Apply returns the changed text. It decodes the text again, to check that it has the wanted
+// content.
 func (d *Document) Apply() ([]byte, error) {
 	if len(d.edits) == 0 {
 		return d.Text, nil

@@ -18,26 +18,26 @@ import (
 )
 
 var (
-	// templateAction starts an action of a Go template, as in Helm's charts, or of Jinja.
+	// templateAction matches the start of an action in a template of Helm or Jinja.
 	templateAction = regexp.MustCompile(`\{\{|\{%`)
 
-	// helmAction is an action that can't be meant for anything but Helm. Others may be arguments of
-	// a command, such as docker or kubectl.
+	// helmAction matches an action that only Helm can have. Other actions may be arguments of a
+	// command, such as docker or kubectl.
 	helmAction = regexp.MustCompile(`\{\{[^}]*(\.(Values|Release|Chart|Capabilities|Files)\b|\b(include|tpl|toYaml)\s)`)
 )
 
-// IsTemplate says that Helm or its like is to fill in what would have to change.
+// IsTemplate is the message for a CronJob in a template, such as a Helm chart's.
 const IsTemplate = "it is a template: convert what it renders, or edit it by hand"
 
-// Where a document can't be parsed, these find out whether it has CronJobs.
+// If a document can't be parsed, these expressions tell whether it has CronJobs.
 var (
 	apiVersionText = regexp.MustCompile(`(?m)["']?apiVersion["']?[ \t]*:[ \t]*["']?([^\s"',}]+)`)
 	kindText       = regexp.MustCompile(`(?m)["']?kind["']?[ \t]*:[ \t]*["']?(` + Kind + "|" + builtin.GVK.Kind + `)(List)?\b`)
 	errorLine      = regexp.MustCompile(`line (\d+): `)
 )
 
-// unreadable is the error for a document that can't be parsed; nil if it seems to have no CronJob
-// that concerns the caller.
+// unreadable returns the error for a document that can't be parsed; nil if it does not seem to have
+// a CronJob that concerns the caller.
 func (d *Document) unreadable(err error, concerns func(apiVersion string) bool) error {
 	isConcerned := slices.ContainsFunc(apiVersionText.FindAllSubmatch(bytes.ReplaceAll(d.Text, []byte(`\/`), []byte("/")), -1),
 		func(match [][]byte) bool { return concerns(string(match[1])) })
@@ -58,7 +58,7 @@ func (d *Document) unreadable(err error, concerns func(apiVersion string) bool) 
 	return troublef(d.before+line, "it can't be read: %s", errorLine.ReplaceAllString(ExplainYAML(err).Error(), ""))
 }
 
-// ExplainYAML adds to the YAML parser's error for a schedule without quotes that it needs them.
+// ExplainYAML adds a hint to an error of the YAML parser that an unquoted schedule causes.
 func ExplainYAML(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "did not find expected alphabetic or numeric character"):

@@ -16,68 +16,68 @@ import (
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
 
-// Forecast says when a CronJob fires. It is what -o json and yaml print.
+// Forecast has the next ticks of a CronJob, as -o json and yaml print them.
 type Forecast struct {
-	// Source is the file that the CronJob is from. An expression has no source and no name.
+	// Source is the file of the CronJob; "" for one of the cluster and for an expression. An
+	// expression has no name.
 	Source    string `json:"source,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
 
-	// Schedule and AdditionalSchedules are the texts, TimeZone the name of their zone, Description
-	// what they mean.
+	// Description describes the schedules in words.
 	Schedule            string   `json:"schedule"`
 	AdditionalSchedules []string `json:"additionalSchedules,omitempty"`
 	TimeZone            string   `json:"timeZone"`
 	Description         string   `json:"description"`
 
-	// Suspended says that nothing will start at these times unless it is resumed before.
+	// Suspended is whether spec.suspend is true: nothing starts until the CronJob is resumed.
 	Suspended bool `json:"suspended,omitempty"`
 
-	// Stopped says the same of one that has stopped after failures.
+	// Stopped is whether it has stopped after failures.
 	Stopped bool `json:"stopped,omitempty"`
 
-	// DelaySeconds is by how much each start is delayed, as spec.jitterSeconds asks. Of a manifest
-	// without a namespace it is not known; JitterSeconds is what it will be less than.
+	// DelaySeconds is the jitter of each start. It is unknown for a manifest without a namespace,
+	// which has JitterSeconds, its upper limit, instead.
 	DelaySeconds  int64 `json:"delaySeconds,omitempty"`
 	JitterSeconds int32 `json:"jitterSeconds,omitempty"`
 
-	// Waiting is a tick that is due, but has not started, and WaitingUntil when it starts, if that is
-	// later because of the delay. Both are RFC 3339 in UTC.
+	// Waiting is the tick that is due and has not started; "" for none. WaitingUntil is when it
+	// starts, if the jitter delays it. Both are RFC 3339 in UTC.
 	Waiting      string `json:"waiting,omitempty"`
 	WaitingUntil string `json:"waitingUntil,omitempty"`
 
-	// Ticks are the times, in order. Completed says that none comes after them.
+	// Ticks are in order. Completed is whether none comes after them.
 	Ticks     []Tick `json:"ticks"`
 	Completed bool   `json:"completed,omitempty"`
 
-	// Skipped has the times between them that are on days of spec.exclude.
+	// Skipped has the ticks between them that spec.exclude excludes.
 	Skipped []Skipped `json:"skipped,omitempty"`
 }
 
-// Skipped is a row of times at which a CronJob would fire, were they not on excluded days.
+// Skipped is a row of excluded ticks.
 type Skipped struct {
-	// First and Last are in the zone of the schedule.
+	// First and Last are in the time zone of the schedule.
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
 
-	// Count is how many they are, and plan.MaxMissedCount if they are that many or more.
+	// Count is the number of ticks, at most plan.MaxMissedCount.
 	Count int `json:"count"`
 }
 
-// Tick is a time at which a CronJob fires.
+// Tick is a tick of a CronJob.
 type Tick struct {
-	// Time is in the zone of the schedule, LocalTime in that of the terminal.
+	// Time is in the time zone of the schedule, LocalTime in that of the terminal.
 	Time      time.Time `json:"time"`
 	LocalTime time.Time `json:"localTime"`
 
-	// Job is the name of the Job that starts then.
+	// Job is the name of the tick's Job.
 	Job string `json:"job,omitempty"`
 
-	// Notes say in words where clocks shift.
+	// Notes describe shifts of clocks.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// tickAt describes a tick of a CronJob, in the zone of its schedule and in that of the terminal.
+// tickAt returns a tick of a CronJob. here is the time zone of the terminal.
 func tickAt(c *v1.CronJob, at time.Time, here *time.Location, notes ...string) Tick {
 	tick := Tick{Time: at, LocalTime: at.In(here), Notes: notes}
 	if c.Name != "" {
@@ -86,13 +86,14 @@ func tickAt(c *v1.CronJob, at time.Time, here *time.Location, notes ...string) T
 	return tick
 }
 
-// makeForecast finds the ticks of a CronJob from an instant on. An error names the wrong field.
+// makeForecast returns the next ticks of a CronJob from an instant on. An error names the wrong
+// field.
 func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int) (Forecast, error) {
 	ticks, err := cronjobs.Schedule(c)
 	if err != nil {
 		return Forecast{}, err
 	}
-	description, _ := english.Describe(c.Spec.Schedule, c.Spec.AdditionalSchedules...) // they can be described, as they are schedules
+	description, _ := english.Describe(c.Spec.Schedule, c.Spec.AdditionalSchedules...) // a valid schedule can be described
 	zone := cronjobs.Zone(c)
 	f := Forecast{
 		Namespace: c.Namespace, Name: c.Name,
@@ -111,7 +112,7 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 	if until := c.Spec.SuspendUntil; until != nil && until.After(from) {
 		from, resumed = until.Time, "first after the suspension"
 	}
-	before, after := from, from.Add(-time.Nanosecond) // a tick at that instant counts
+	before, after := from, from.Add(-time.Nanosecond) // a tick at from counts
 	for range count {
 		at, ok := ticks.Next(after)
 		if !ok {
@@ -129,7 +130,7 @@ func makeForecast(c *v1.CronJob, from time.Time, here *time.Location, count int)
 	return f, nil
 }
 
-// skip notes the ticks between two that are not excluded.
+// skip adds the excluded ticks between two ticks. ticks are those without exclusions.
 func (f *Forecast) skip(ticks schedule.Ticks, after, before time.Time, zone *time.Location) {
 	first, ok := ticks.Next(after)
 	if !ok || !first.Before(before) {
@@ -141,16 +142,16 @@ func (f *Forecast) skip(ticks schedule.Ticks, after, before time.Time, zone *tim
 	})
 }
 
-// wall compares ticks with the civil time of the schedules' zone.
+// wall compares ticks with the civil time in the time zone of the schedules.
 type wall struct {
 	zone        *time.Location
 	expressions []expression
 }
 
-// expression is a cron expression: its own ticks, and those on a clock that never shifts.
+// expression has the ticks of a cron expression in its time zone, and in civil time without shifts.
 type expression struct{ ticks, civil schedule.Schedule }
 
-// newWall takes texts that are known to be schedules.
+// newWall takes valid schedules.
 func newWall(zone *time.Location, texts []string) wall {
 	w := wall{zone: zone}
 	for _, text := range texts {
@@ -163,7 +164,8 @@ func newWall(zone *time.Location, texts []string) wall {
 	return w
 }
 
-// notes says what clocks did between two ticks: those of the schedule's zone, and those here.
+// notes describes the shifts of clocks between two ticks, in the zones of the schedule and the
+// terminal.
 func (w wall) notes(before, at time.Time, here *time.Location) []string {
 	var notes []string
 	if skipped, ok := w.skipped(at); ok {
@@ -177,13 +179,13 @@ func (w wall) notes(before, at time.Time, here *time.Location) []string {
 	return notes
 }
 
-// skipped returns the civil time, as UTC, in place of which a tick fires after a gap; false if the
-// tick fires at a time that an expression names.
+// skipped returns the skipped civil time, as UTC, for which a tick fires after a gap; false for a
+// tick at a time that an expression names.
 func (w wall) skipped(at time.Time) (time.Time, bool) {
 	civil, instead := civilOf(at, w.zone), time.Time{}
 	for _, e := range w.expressions {
 		if _, ok := e.ticks.Last(at.Add(-time.Second), at); !ok {
-			continue // it is the tick of another
+			continue // another expression's tick
 		}
 		if next, _ := e.civil.Next(civil.Add(-time.Second)); next.Equal(civil) {
 			return time.Time{}, false
@@ -193,7 +195,7 @@ func (w wall) skipped(at time.Time) (time.Time, bool) {
 	return instead, !instead.IsZero()
 }
 
-// civilOf returns what the wall shows at an instant, as UTC.
+// civilOf returns the civil time at an instant, as UTC.
 func civilOf(at time.Time, zone *time.Location) time.Time {
 	return at.UTC().Add(offset(at, zone))
 }
@@ -204,7 +206,7 @@ func offset(at time.Time, zone *time.Location) time.Duration {
 }
 
 // shift describes the last shift of the clocks before an instant, in its zone: "forward from 02:00
-// to 03:00", and on which day, if that is another.
+// to 03:00", with the day if it is another.
 func shift(at time.Time) string {
 	start, _ := at.ZoneBounds()
 	from := civilOf(start.Add(-time.Second), at.Location()).Add(time.Second)

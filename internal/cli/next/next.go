@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package next is the command that shows when a schedule fires next.
+// Package next implements the command next, which shows the next ticks of a schedule.
 package next
 
 import (
@@ -25,23 +25,24 @@ import (
 const (
 	defaultCount = 10
 
-	// maxCount keeps a slip of the finger from filling the memory.
+	// maxCount limits the memory that a mistyped number takes.
 	maxCount = 10_000
 )
 
 const (
-	long = `Tell when a CronJob, a manifest or a cron expression fires next: in the schedule's time zone and in
-yours, with a sentence that says what the schedule means.
+	long = `Print the next ticks of a CronJob, a manifest or a cron expression, in the schedule's time zone and in
+yours, with a description of the schedule.
 
-An argument with a blank in it, or that starts with @, is an expression; it and manifests need no
-cluster. Manifests may be of either version of ours, or of the built-in CronJob, whose times are
-those it would have as one of ours. What admission would refuse is refused here too.
+An argument with a blank in it, or that starts with @, is an expression. Expressions and manifests need
+no cluster. Manifests may be of any version of ours, or of the built-in CronJob, whose ticks are those
+that it would have as one of ours. The command refuses what admission would refuse.
 
-Where clocks shift, notes say so: a time of day that a spring night skips fires when the night has
-skipped it, and one that an autumn night has twice fires the first time.
+Notes show shifts of clocks: a time of day that is skipped in spring fires right after the gap, and one
+that is repeated in autumn fires the first time.
 
-With -o name it prints the Jobs that the CronJob would start, job.batch/NAME-UNIXTIME, one a line;
-with -o json or yaml an object for one NAME or EXPRESSION, else one whose items are these objects.`
+With -o name, the output has the Jobs that the CronJob would start, job.batch/NAME-UNIXTIME, one per
+line. With -o json or yaml, it is an object for one NAME or EXPRESSION, and otherwise an object with
+these as its items.`
 
 	example = `  # The next ten times at which the CronJob "backup" fires
   kubectl cronjob next backup
@@ -70,7 +71,7 @@ type command struct {
 	selection cronjobs.Selection
 	output    cronjobs.Output
 
-	// single says that one CronJob or expression is named, rather than any number.
+	// single is whether exactly one CronJob or expression is named.
 	single bool
 }
 
@@ -141,13 +142,13 @@ func (c *command) check(args []string) error {
 	return c.selection.CheckNames(args)
 }
 
-// isExpression reports whether an argument is a cron expression rather than a name.
+// isExpression reports whether an argument is a cron expression, not a name.
 func isExpression(arg string) bool {
 	return arg == "" || strings.HasPrefix(arg, "@") || strings.ContainsAny(arg, " \t\n")
 }
 
-// isUnquoted reports whether arguments are an expression without its quotes, or several expressions,
-// rather than names.
+// isUnquoted reports whether arguments are an expression without quotes, or several expressions,
+// not names.
 func isUnquoted(args []string) bool {
 	if len(args) < 2 {
 		return false
@@ -156,7 +157,7 @@ func isUnquoted(args []string) bool {
 	return err == nil || slices.ContainsFunc(args, func(arg string) bool { return isExpression(arg) || strings.ContainsAny(arg, "*,?") })
 }
 
-// parseFrom reads the value of --from, which may be missing.
+// parseFrom parses the value of --from; "" is now.
 func parseFrom(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now, nil
@@ -164,8 +165,8 @@ func parseFrom(text string, zone *time.Location, now time.Time) (time.Time, erro
 	return cronjobs.ParseTime("from", text, zone, now)
 }
 
-// run prints the times of each CronJob that the command line names. One that has none is an error,
-// and the others are printed all the same.
+// run prints the ticks of each CronJob that is named or selected. An error of one does not prevent
+// the others.
 func (c *command) run(ctx context.Context, args []string) error {
 	now := c.Clock.Now()
 	targets, errs := c.targets(ctx, args)
@@ -197,7 +198,7 @@ func (c *command) forecast(t target, now time.Time) (Forecast, error) {
 		return Forecast{}, err
 	}
 	if cronJob.CreationTimestamp.IsZero() {
-		cronJob.CreationTimestamp.Time = from // an interval counts from somewhere
+		cronJob.CreationTimestamp.Time = from // what an interval counts from
 	}
 	if !t.isStored() {
 		if err := cronjobs.CheckNew(cronJob); err != nil {
@@ -213,7 +214,7 @@ func (c *command) forecast(t target, now time.Time) (Forecast, error) {
 	return f, nil
 }
 
-// Stored forecasts the next tick of a CronJob that is stored in the cluster. An error names it, and its
+// Stored returns the next tick of a CronJob in the cluster. An error names the CronJob and the
 // wrong field.
 func Stored(c *v1.CronJob, now time.Time) (Forecast, error) {
 	f, err := makeForecast(c, now, now.Location(), 1)
@@ -224,7 +225,7 @@ func Stored(c *v1.CronJob, now time.Time) (Forecast, error) {
 	return f, nil
 }
 
-// addWaiting notes the tick that is due and has not started, if the status has one.
+// addWaiting adds the tick that is due and has not started, according to the status.
 func (f *Forecast) addWaiting(c *v1.CronJob, now time.Time) {
 	tick, start := c.Status.NextScheduleTime, plan.NextStart(c)
 	if tick == nil || tick.After(now) || ptr.Deref(c.Spec.Suspend, false) {

@@ -32,7 +32,7 @@ func (c *command) print(forecasts []Forecast, now time.Time) error {
 		return c.output.Write(c.Out, forecasts[0])
 	}
 	if c.from != "" {
-		now = time.Time{} // how far from now is not the question
+		now = time.Time{} // without the column IN
 	}
 	for i, f := range forecasts {
 		if i > 0 {
@@ -45,7 +45,8 @@ func (c *command) print(forecasts []Forecast, now time.Time) error {
 	return nil
 }
 
-// printForecast prints a forecast for a reader; how far the ticks are, only if now is known.
+// printForecast prints a forecast for people. If now is zero, it leaves out the time until each
+// tick.
 func (c *command) printForecast(f Forecast, now time.Time) error {
 	out := c.Out
 	if f.Name != "" {
@@ -81,7 +82,7 @@ func (c *command) printForecast(f Forecast, now time.Time) error {
 	return w.Flush()
 }
 
-// withSkipped returns the ticks, and among them the first of each row that is skipped.
+// withSkipped returns the ticks and the first of each row of skipped ones, in order.
 func (f Forecast) withSkipped() []Tick {
 	ticks := slices.Clone(f.Ticks)
 	for _, skipped := range f.Skipped {
@@ -96,7 +97,7 @@ func (f Forecast) withSkipped() []Tick {
 	return ticks
 }
 
-// rows is the table of the ticks, with a header and without the columns that have nothing to say.
+// rows returns the table of the ticks with a header, without empty columns.
 func rows(f Forecast, now time.Time) [][]string {
 	ticks := f.withSkipped()
 	inBothZones, withSeconds, withNotes := false, false, false

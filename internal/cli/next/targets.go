@@ -24,23 +24,23 @@ import (
 )
 
 type target struct {
-	// source is the file it is from; "" for none.
+	// source is the file; "" for none.
 	source string
 
-	// cronJob is the CronJob as the hub's. That of an expression has no name.
+	// cronJob is in the hub version. The one of an expression has no name.
 	cronJob *v1.CronJob
 
-	// form is how its schedules were written.
+	// form has the schedules as they were written.
 	form validate.Form
 }
 
-// isStored reports whether it is a CronJob of the cluster, which runs whatever admission would say
-// today.
+// isStored reports whether it is a CronJob of the cluster, which runs even if admission would
+// refuse it today.
 func (t target) isStored() bool { return t.source == "" && t.cronJob.Name != "" }
 
 func (t target) isExpression() bool { return t.source == "" && t.cronJob.Name == "" }
 
-// targets returns the CronJobs that the command line names, and what could not be read.
+// targets returns the CronJobs that the command line names, and errors about others.
 func (c *command) targets(ctx context.Context, args []string) ([]target, []error) {
 	switch {
 	case len(c.files) > 0:
@@ -60,7 +60,7 @@ func (c *command) targets(ctx context.Context, args []string) ([]target, []error
 	return targets, errs
 }
 
-// fromFiles reads the CronJobs of manifests. Objects of other kinds are passed over.
+// fromFiles reads the CronJobs in files. It ignores objects of other kinds.
 func (c *command) fromFiles(ctx context.Context) ([]target, []error) {
 	builder := resource.NewLocalBuilder().Unstructured().ContinueOnError().Flatten()
 	files := slices.DeleteFunc(slices.Clone(c.files), func(name string) bool { return name == "-" })
@@ -101,7 +101,7 @@ func (c *command) fromFiles(ctx context.Context) ([]target, []error) {
 	return targets, errs
 }
 
-// read reads an object of a file. One of another group is left out.
+// read sets the CronJob from an object of a file. It stays nil for another kind.
 func (t *target) read(ctx context.Context, checker *lint.Checker, object *unstructured.Unstructured) error {
 	if object.GroupVersionKind() == builtin.GVK {
 		original, _, err := builtin.Decode(object)
@@ -121,12 +121,12 @@ func (t *target) read(ctx context.Context, checker *lint.Checker, object *unstru
 		return errors.New(refused[0].String())
 	}
 	t.form = validate.FormOf(object.Object)
-	unstructured.RemoveNestedField(object.Object, "spec", "jobTemplate") // a wrong one changes no times
+	unstructured.RemoveNestedField(object.Object, "spec", "jobTemplate") // an invalid one does not change ticks
 	t.cronJob, err = lint.Hub(object.Object)
 	return err
 }
 
-// explain says where an invalid schedule is: in which file, and in which object.
+// explain adds to an error about a schedule where the schedule is.
 func (t target) explain(err error) error {
 	if invalid := (&field.Error{}); t.isExpression() && errors.As(err, &invalid) {
 		err = errors.New(invalid.Detail)
@@ -134,7 +134,7 @@ func (t target) explain(err error) error {
 	return fmt.Errorf("%s: %w", t, err)
 }
 
-// String says where the schedule is from.
+// String describes where the schedule is.
 func (t target) String() string {
 	switch {
 	case t.isExpression():
@@ -145,7 +145,7 @@ func (t target) String() string {
 	return t.source + ": CronJob " + t.cronJob.Name
 }
 
-// warnings returns what admission warns of in the schedules.
+// warnings returns the warnings of admission about the schedules.
 func (t target) warnings() []string {
 	var found []string
 	if t.isExpression() {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxDistance is how many letters of a name may be wrong, and maxSuggested how many names are
-	// told.
+	// maxDistance is the maximum edit distance of a suggested name, and maxSuggested how many are
+	// suggested.
 	maxDistance  = 2
 	maxSuggested = 3
 )
@@ -26,8 +26,8 @@ func completeZones(_ *cobra.Command, _ []string, begun string) ([]cobra.Completi
 	}), cobra.ShellCompDirectiveNoFileComp
 }
 
-// didYouMean names the time zones that a wrong name is close to, or whose city it is; "" if there
-// are none. Cobra compares names of commands: here each time zone is one.
+// didYouMean suggests time zones with a similar name or city; "" for none. It uses cobra's
+// suggestions for mistyped commands, with a command for each time zone.
 func didYouMean(wrong string) string {
 	zones := &cobra.Command{SuggestionsMinimumDistance: maxDistance}
 	for _, name := range schedule.ZoneNames() {

@@ -25,7 +25,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// drainTimeout is how long the logs of a Job that has ended may take to end.
+// drainTimeout is how long to read on after a Job has ended.
 const drainTimeout = 10 * time.Second
 
 // follower prints what the Pods of a Job log.
@@ -37,20 +37,20 @@ type follower struct {
 	namespace string
 	selector  string
 
-	// container is the only one whose log is printed; "" for all.
+	// container is the container whose log to print; "" for all.
 	container string
 
-	// tail is how many of the last lines of each container are printed; all if it is nil.
+	// tail is the number of last lines to print of each container; nil for all.
 	tail *int64
 
-	// once says that logs are printed one after another, as they are now.
+	// once is whether to print the current logs, one after another, rather than follow them.
 	once bool
 
-	// prefixed says that several containers may log at once, so that each line says which it is of.
+	// prefixed is whether to print the container's name before each line.
 	prefixed bool
 
 	streams    sync.WaitGroup
-	hasStarted bool // whether a container has, so that it has a log
+	hasStarted bool // whether a container has started, and so has a log
 
 	mu          sync.Mutex // guards what follows
 	out, errOut io.Writer
@@ -58,7 +58,7 @@ type follower struct {
 	failed      bool
 }
 
-// newFollower prepares to print what the Pods of a Job log: all containers, or the one that is named.
+// newFollower returns a follower for the Pods of a Job; container is "" for all.
 func newFollower(cluster kubernetes.Interface, job *batchv1.Job, container string, out, errOut io.Writer) *follower {
 	pod := job.Spec.Template.Spec
 	isOne := container != "" || len(pod.Containers)+len(pod.InitContainers) == 1
@@ -69,8 +69,8 @@ func newFollower(cluster kubernetes.Interface, job *batchv1.Job, container strin
 	}
 }
 
-// followToEnd prints what the Pods of a Job log until it has ended, and returns it as it is then,
-// when nothing more is printed.
+// followToEnd prints the log of a Job's Pods until the Job has ended and all is printed. It returns
+// the last state of the Job.
 func (f *follower) followToEnd(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
 	streaming, stopStreams := context.WithCancel(ctx)
 	defer stopStreams()
@@ -84,7 +84,7 @@ func (f *follower) followToEnd(ctx context.Context, job *batchv1.Job) (*batchv1.
 	return ended, err
 }
 
-// watch sees each Pod when it changes, until its context ends. Streams have one of their own.
+// watch calls see for each Pod that changes, until ctx ends. Streams end with streaming.
 func (f *follower) watch(ctx, streaming context.Context) {
 	pods := cache.NewFilteredListWatchFromClient(f.cluster.CoreV1().RESTClient(), "pods", f.namespace,
 		func(options *metav1.ListOptions) { options.LabelSelector = f.selector })
@@ -108,13 +108,12 @@ func (f *follower) watch(ctx, streaming context.Context) {
 	}
 }
 
-// drain prints the rest of what the Pods have logged, if the context has not ended, and stops the
-// streams that go on for too long.
+// drain prints the rest of the log. It stops streams that take too long.
 func (f *follower) drain(ctx context.Context, stopStreams func()) {
 	ending, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
 	defer context.AfterFunc(ending, stopStreams)()
-	// Pods that ended together with the Job may not have been seen yet.
+	// The watch may have missed Pods that ended together with the Job.
 	pods, err := f.cluster.CoreV1().Pods(f.namespace).List(ending, metav1.ListOptions{LabelSelector: f.selector})
 	switch {
 	case err == nil:
@@ -127,8 +126,8 @@ func (f *follower) drain(ctx context.Context, stopStreams func()) {
 	f.streams.Wait()
 }
 
-// see begins to print what the containers of a Pod log that have started since, and says what keeps
-// the others from it.
+// see starts a stream for each container of a Pod that has started since, and prints why others do
+// not start.
 func (f *follower) see(ctx context.Context, pod *corev1.Pod) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
@@ -138,7 +137,7 @@ func (f *follower) see(ctx context.Context, pod *corev1.Pod) {
 	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		switch waiting, ended := status.State.Waiting, status.State.Terminated; {
 		case f.container != "" && f.container != status.Name:
-		case ended != nil && (ended.Reason == "StartError" || ended.Reason == "ContainerCannotRun"): // of containerd and CRI-O, of Docker
+		case ended != nil && (ended.Reason == "StartError" || ended.Reason == "ContainerCannotRun"): // of containerd and CRI-O; of Docker
 			f.warn(pod, status.Name, ended.Reason, ended.Message)
 		case status.State.Running != nil, ended != nil:
 			f.hasStarted = true
@@ -154,7 +153,7 @@ func (f *follower) see(ctx context.Context, pod *corev1.Pod) {
 	}
 }
 
-// isNew reports whether something about a container has not been seen before.
+// isNew reports whether it is called with these arguments for the first time.
 func (f *follower) isNew(kind string, pod *corev1.Pod, container, what string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -164,7 +163,7 @@ func (f *follower) isNew(kind string, pod *corev1.Pod, container, what string) b
 	return isNew
 }
 
-// warn says, once, why a Pod or one of its containers does not start.
+// warn prints once why a Pod or a container does not start.
 func (f *follower) warn(pod *corev1.Pod, container, reason, message string) {
 	if reason != "" && f.isNew("warning", pod, container, reason) {
 		f.say("%s does not start: %s: %s", nameOf(pod, container), reason, message)
@@ -184,7 +183,7 @@ func (f *follower) fail(format string, args ...any) {
 	f.failed = true
 }
 
-// stream prints what a container logs until it ends, or has logged.
+// stream prints the log of a container; with once the current one, else until its end.
 func (f *follower) stream(ctx context.Context, pod *corev1.Pod, container string) {
 	options := &corev1.PodLogOptions{Container: container, Follow: !f.once, TailLines: f.tail}
 	request := f.cluster.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, options)
@@ -197,7 +196,7 @@ func (f *follower) stream(ctx context.Context, pod *corev1.Pod, container string
 	}
 }
 
-// copy prints lines as they come, with the name of their container if several may log at once.
+// copy prints lines as they come.
 func (f *follower) copy(log io.Reader, name string) error {
 	for lines := bufio.NewReader(log); ; {
 		line, err := lines.ReadString('\n')
@@ -219,10 +218,10 @@ func (f *follower) printLine(line, name string) {
 	if f.prefixed {
 		line = "[" + name + "] " + strings.TrimSuffix(line, "\n") + "\n"
 	}
-	_, _ = io.WriteString(f.out, line) // when nobody reads any more, the Job is still waited for
+	_, _ = io.WriteString(f.out, line) // if nobody reads the output, still wait for the Job
 }
 
-// nameOf names a container as kubectl logs --prefix does; a Pod, if container is "".
+// nameOf returns the name of a container as kubectl logs --prefix prints it; of the Pod for "".
 func nameOf(pod *corev1.Pod, container string) string {
 	if container == "" {
 		return "pod/" + pod.Name

@@ -20,27 +20,28 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// ErrNoLog is for a Job whose Pods have logged nothing, as none is there or has started.
+// ErrNoLog is in the chain of the error for a Job without a log: it has no Pod, or none has
+// started.
 var ErrNoLog = errors.New("no log")
 
-// LogOptions say what of a Job's log is printed, and how.
+// LogOptions are the options of Logs.
 type LogOptions struct {
-	// Container is the only one whose log is printed; "" for all.
+	// Container is the container whose log to print; "" for all.
 	Container string
 
-	// Follow goes on until the Job has ended.
+	// Follow is whether to print new lines until the Job has ended.
 	Follow bool
 
-	// Tail is how many of the last lines of each container are printed of a Job that is not
-	// followed; all if it is nil.
+	// Tail is the number of last lines to print of each container; nil for all. It does not apply
+	// to Follow while the Job runs.
 	Tail *int64
 
-	// Prefix has each line say which container it is of, even if there is one alone.
+	// Prefix is whether to print the container's name before each line, even if there is only one.
 	Prefix bool
 }
 
-// Logs prints what the Pods of a Job log: one Pod and one container after another, unless it follows
-// them.
+// Logs prints the log of a Job's Pods: one container after the other, or with Follow all at the
+// same time.
 func Logs(ctx context.Context, e *env.Env, job *batchv1.Job, o LogOptions) error {
 	cluster, err := e.Clientset()
 	if err != nil {
@@ -77,7 +78,7 @@ func Logs(ctx context.Context, e *env.Env, job *batchv1.Job, o LogOptions) error
 	return err
 }
 
-// printAll prints what Pods have logged, oldest first.
+// printAll prints the logs of Pods, oldest first.
 func (f *follower) printAll(ctx context.Context, pods []corev1.Pod) {
 	f.once = true
 	slices.SortFunc(pods, func(a, b corev1.Pod) int {
@@ -88,7 +89,8 @@ func (f *follower) printAll(ctx context.Context, pods []corev1.Pod) {
 	}
 }
 
-// checkContainer says that neither a Job's template nor one of its Pods has a container.
+// checkContainer returns an error if neither the template of a Job nor one of its Pods has a
+// container of this name.
 func checkContainer(job *batchv1.Job, pods []corev1.Pod, container string) error {
 	names := cronjobs.AllContainerNames(job.Spec.Template.Spec)
 	if container == "" || slices.Contains(names, container) ||

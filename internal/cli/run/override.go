@@ -18,11 +18,11 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// override is what one run has otherwise than the template.
+// override changes the template for one run.
 type override struct {
 	container string
 	env       []string
-	args      []string // none keeps the template's
+	args      []string // nil keeps those of the template
 }
 
 func (o *override) addFlags(cmd *cobra.Command, e *env.Env) {
@@ -72,7 +72,7 @@ func (o *override) apply(pod *corev1.PodSpec) error {
 		name, value, _ := strings.Cut(variable, "=")
 		replaced := corev1.EnvVar{Name: name, Value: value}
 		if i := slices.IndexFunc(container.Env, func(v corev1.EnvVar) bool { return v.Name == name }); i >= 0 {
-			container.Env[i] = replaced // where those behind it can refer to it
+			container.Env[i] = replaced // at the same index, so that later variables can refer to it
 		} else {
 			container.Env = append(container.Env, replaced)
 		}

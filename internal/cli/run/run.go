@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package run is the command that starts a Job of a CronJob now.
+// Package run implements the command run, which starts a Job of a CronJob now.
 package run
 
 import (
@@ -27,24 +27,25 @@ import (
 )
 
 const (
-	long = `Start a Job of a CronJob now, from its template, whether or not it is suspended.
+	long = `Start a Job of a CronJob now, from its template, even if the CronJob is suspended.
 
-The CronJob owns the Job and counts it like any other, among those that are active and in its
-concurrency policy. Three finished ones are kept, beside its history limits. The schedule goes on as
-if nothing had been: the run takes no tick's place. The Job has the annotations
-cronjob.kubernetes.io/instantiate: manual and batch.tutorial.kubebuilder.io/trigger: Manual, and its
-Pods have batch.tutorial.kubebuilder.io/scheduled-at, with the time of the run.
+The CronJob owns the Job and counts it like any other, in status.active and for its concurrency policy.
+The newest three ended ones are kept, apart from its history limits. The schedule does not change: the
+run does not replace a tick. The Job has the annotations cronjob.kubernetes.io/instantiate: manual and
+batch.tutorial.kubebuilder.io/trigger: Manual, and its Pods have
+batch.tutorial.kubebuilder.io/scheduled-at with the time of the run.
 
-With --tick it runs a tick of the past, as backfill does. A tick that has run needs --again.
+With --tick, the command runs a tick of the past, as backfill does. A tick that has run requires
+--again.
 
-What follows -- replaces the arguments of the container, and --env adds variables, or replaces those
-of the same name, in this Job alone.
+Arguments after -- replace those of the container, and --env adds variables or replaces those of the
+same name, in this Job alone.
 
-If concurrencyPolicy is Forbid and a Job runs, or as many run as maxConcurrency allows, nothing is
-started, unless with --force. If concurrencyPolicy is Replace, the Jobs that run are deleted first.
+If concurrencyPolicy is Forbid and a Job runs, or maxConcurrency Jobs run, nothing is started without
+--force. If concurrencyPolicy is Replace, running Jobs are deleted first.
 
-With --wait or --follow the exit code is 0 when the Job has completed, and 1 when it has failed, is
-gone, or --timeout is over. An interrupt leaves the Job running.`
+With --wait or --follow, the exit code is 0 if the Job has completed, and 1 if it has failed, was
+deleted, or --timeout is over. An interrupt does not end the Job.`
 
 	example = `  # Start a Job of the CronJob "backup" now
   kubectl cronjob run backup
@@ -117,8 +118,8 @@ func NewCommand(e *env.Env) *cobra.Command {
 	return cmd
 }
 
-// check says what is wrong with the command line. That it names a tick does not follow from the
-// text, which is empty if it is that of a variable that is not set.
+// check returns an error if the command line is wrong. namesTick is whether --tick is given: its
+// value is empty if it comes from an unset variable.
 func (c *command) check(namesTick bool) error {
 	if namesTick {
 		if _, err := cronjobs.ParseTime("tick", c.tick, time.UTC, time.Time{}); err != nil {
@@ -156,7 +157,7 @@ func (c *command) run(ctx context.Context, arg string) error {
 		return err
 	}
 	out := c.Out
-	if c.follow { // the standard output is for what the Job logs
+	if c.follow { // the log goes to the standard output
 		out = c.ErrOut
 	}
 	if err := printer.PrintObj(job, out); err != nil {
@@ -168,7 +169,8 @@ func (c *command) run(ctx context.Context, arg string) error {
 	return nil
 }
 
-// messages is where the results of Jobs are printed: not among what the user has asked for.
+// messages returns where to print the results of Jobs, apart from the output that the user asked
+// for.
 func (c *command) messages() io.Writer {
 	if c.follow || *c.print.OutputFormat != "" {
 		return c.ErrOut
@@ -176,7 +178,7 @@ func (c *command) messages() io.Writer {
 	return c.Out
 }
 
-// start creates the Job, after what the concurrency policy asks for.
+// start creates the Job, subject to the concurrency policy.
 func (c *command) start(ctx context.Context, cluster client.Client, cronJob *v1.CronJob) (*batchv1.Job, error) {
 	if !cronJob.DeletionTimestamp.IsZero() {
 		return nil, fmt.Errorf("CronJob %s is being deleted: it starts nothing any more", cronJob.Name)
@@ -211,12 +213,12 @@ func (c *command) start(ctx context.Context, cluster client.Client, cronJob *v1.
 			return nil, fmt.Errorf("creating the Job: %w", err)
 		}
 	}
-	job.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("Job")) // which the client takes away
+	job.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("Job")) // Create clears it
 	return job, nil
 }
 
-// replace deletes the Jobs that run, and their Pods in the background, as the controller does. If
-// one can't be deleted, or the new one would be refused, the new one is not started.
+// replace deletes running Jobs, and their Pods in the background, as the controller does. It
+// returns an error if one can't be deleted or the new Job would be refused.
 func (c *command) replace(ctx context.Context, cluster client.Client, active []*batchv1.Job, job *batchv1.Job) error {
 	if c.dryRun == cronjobs.DryRunNone {
 		if err := cluster.Create(ctx, job.DeepCopy(), client.DryRunAll); err != nil {
@@ -233,7 +235,7 @@ func (c *command) replace(ctx context.Context, cluster client.Client, active []*
 				DryRun: c.dryRun.Values(), PropagationPolicy: &background,
 				Preconditions: &metav1.Preconditions{UID: &old.UID},
 			})
-			// A conflict is about the UID: the name is another's by now, and this Job gone.
+			// A conflict is about the UID: the Job is gone, and another one has its name.
 			if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 				return fmt.Errorf("deleting job.batch/%s, which is to be replaced: %w", old.Name, err)
 			}
@@ -244,7 +246,7 @@ func (c *command) replace(ctx context.Context, cluster client.Client, active []*
 }
 
 const (
-	// instantiateAnnotation marks Jobs started by hand, as kubectl create job --from does.
+	// instantiateAnnotation marks manual Jobs, also those of kubectl create job --from.
 	instantiateAnnotation = "cronjob.kubernetes.io/instantiate"
 	manually              = "manual"
 )
@@ -260,13 +262,13 @@ func (c *command) newJob(cronJob *v1.CronJob, jobs []*batchv1.Job) (*batchv1.Job
 	return job, c.override.apply(&job.Spec.Template.Spec)
 }
 
-// newJob makes a Job from the template that is not one of a tick. Its Pods get the time of its
-// creation as their scheduled time, so that programs that read it work. The Job itself is not: by
-// that annotation the controller knows the Job of a tick, and this one must change neither
-// lastScheduleTime nor what is missed.
+// newJob makes a manual Job from the template. Its Pods have the time of the run as their scheduled
+// time, for programs that read it. The Job itself does not have that annotation, by which the
+// controller recognizes the Job of a tick: a manual run changes neither lastScheduleTime nor what
+// is missed.
 func newJob(c *v1.CronJob, now time.Time) *batchv1.Job {
 	job := cronjobs.NewJob(c, now, v1.TriggerManual)
-	// No tick's Job has such a name: those end with a number of ten digits.
+	// No Job of a tick has such a name: those end with a number of ten digits.
 	job.Name = cronjobs.JobName(c.Name, "-"+manually+"-"+rand.String(5))
 	delete(job.Annotations, v1.ScheduledAtAnnotation)
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, instantiateAnnotation, manually)

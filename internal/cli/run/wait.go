@@ -25,8 +25,8 @@ import (
 
 var errGone = errors.New("was deleted")
 
-// await waits until the Job has ended. With --follow it prints what its Pods log.
-// It fails if the Job did.
+// await waits until the Job has ended, and returns an error if it failed. With --follow it prints
+// its log.
 func (c *command) await(ctx context.Context, job *batchv1.Job) error {
 	cluster, err := c.Clientset()
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *command) await(ctx context.Context, job *batchv1.Job) error {
 	return c.verdict(ctx, waiting, job, ended, err)
 }
 
-// awaitEnd waits until a Job has ended, and returns it as it is then.
+// awaitEnd waits until a Job has ended, and returns its last state.
 func awaitEnd(ctx context.Context, cluster kubernetes.Interface, job *batchv1.Job) (*batchv1.Job, error) {
 	jobs := cache.NewListWatchFromClient(cluster.BatchV1().RESTClient(), "jobs", job.Namespace,
 		fields.OneTermEqualSelector("metadata.name", job.Name))
@@ -51,7 +51,7 @@ func awaitEnd(ctx context.Context, cluster kubernetes.Interface, job *batchv1.Jo
 		if len(store.List()) > 0 {
 			return false, nil
 		}
-		// What the watch begins with may be older than the Job.
+		// The watch may begin with a state from before the creation of the Job.
 		_, err := cluster.BatchV1().Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			err = errGone

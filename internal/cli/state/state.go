@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package state says in a word how a CronJob is.
+// Package state describes the state of a CronJob by one word.
 package state
 
 import (
@@ -19,13 +19,13 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// All are the states, the worst first.
+// All has all states, worst first.
 var All = []string{
 	"broken", "stopped", "failing", "waiting", "missed", "queued", "running", "terminating", "suspended", "completed", "new", "healthy",
 }
 
-// Of returns the state of a CronJob, and what more there is to say. isQueued says that all its Jobs
-// that have not ended are queued.
+// Of returns the state of a CronJob and an explanation. isQueued is whether all its unfinished Jobs
+// are queued.
 func Of(c *v1.CronJob, isQueued bool, now time.Time) (state, detail string) {
 	ready := ptr.Deref(meta.FindStatusCondition(c.Status.Conditions, v1.ConditionReady), metav1.Condition{})
 	start := plan.NextStart(c)
@@ -53,7 +53,7 @@ func Of(c *v1.CronJob, isQueued bool, now time.Time) (state, detail string) {
 	case plan.ActiveCount(c.Status) > 0:
 		return "running", ""
 	case len(c.Status.RecentRuns) == 0:
-		if len(c.Status.Conditions) == 0 { // the operator has not seen it
+		if len(c.Status.Conditions) == 0 { // the operator has not seen it yet
 			if _, err := next.Stored(c, now); err != nil {
 				return "broken", err.Error()
 			}
@@ -65,7 +65,7 @@ func Of(c *v1.CronJob, isQueued bool, now time.Time) (state, detail string) {
 	return "healthy", ""
 }
 
-// lastFailure says why the newest run that failed did, if that is known.
+// lastFailure returns the reason of the newest failure, if it is known.
 func lastFailure(c *v1.CronJob) string {
 	for _, run := range c.Status.RecentRuns {
 		if run.Result == v1.RunFailed && run.Reason != "" {
@@ -75,7 +75,7 @@ func lastFailure(c *v1.CronJob) string {
 	return ""
 }
 
-// suspension says until when a CronJob is suspended, by whom, and why.
+// suspension returns until when a CronJob is suspended, by whom, and why.
 func suspension(c *v1.CronJob) string {
 	text := "for good"
 	if !ptr.Deref(c.Spec.Suspend, false) {

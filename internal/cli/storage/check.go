@@ -19,14 +19,14 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-const checkLong = `Convert every CronJob of the cluster to each version and back, as this version of the plugin does it, and
-name those that would not come back as they are. Then have the API server try to write each, in each
-version that it serves, and name those that it would refuse. Nothing is stored.
+const checkLong = `Convert every CronJob of the cluster to each version and back, as this version of the plugin does it,
+and print those that would change. Then let the API server try to write each in every version that it
+serves, and print those that it would refuse. Nothing is stored.
 
 Use the plugin of the release that you are going to install, before you install it.
 
-It needs the right to list CronJobs of all namespaces, and for the second part to update them. Without
-this one, the first part alone is done.
+The command requires the right to list CronJobs of all namespaces, and for the second part to update
+them. Without the latter, it does the first part alone.
 
 Exit codes: 0, no CronJob would change or be refused; 1, some would, or an error.`
 
@@ -53,13 +53,13 @@ type checker struct {
 	// convert converts an object, as JSON, to an API version.
 	convert func(object []byte, apiVersion string) ([]byte, error)
 
-	// mayWrite says that the user may have the API server try to write.
+	// mayWrite is whether the user has the right to update CronJobs.
 	mayWrite bool
 
 	served map[string]bool
 }
 
-// run checks each CronJob, as it is read in the storage version.
+// run checks each CronJob, read in the storage version.
 func (c *checker) run(ctx context.Context) error {
 	crd, version, err := readCRD(ctx, c.client)
 	if err != nil {
@@ -131,7 +131,7 @@ func (c *checker) check(ctx context.Context, object *unstructured.Unstructured) 
 	return found
 }
 
-// changes returns what differs, as a merge patch, when an object is converted back; "" for nothing.
+// changes returns the changes after a conversion back, as a merge patch; "" for none.
 func (c *checker) changes(stored, converted []byte, apiVersion string) (string, error) {
 	back, err := c.convert(converted, apiVersion)
 	if err != nil {

@@ -25,24 +25,24 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-const migrateLong = `Have every CronJob stored in the storage version of the CRD. Each is written as it is; then the other
-versions are taken off the list status.storedVersions, so that the CRD may drop them.
+const migrateLong = `Store every CronJob in the storage version of the CRD. Each is written without changes; then the other
+versions are removed from status.storedVersions, so that the CRD may drop them.
 
-The cluster does it, by a StorageVersionMigration, which Kubernetes has from 1.37 on. Where the cluster
-has none, or does not begin within half a minute, the command withdraws its request and writes each
-CronJob itself. For that it needs the rights to list and update CronJobs of all namespaces, and to update
+The cluster does this by a StorageVersionMigration, which Kubernetes has since 1.37. If the cluster has
+none, or does not begin within half a minute, the command withdraws its request and writes each CronJob
+itself. This requires the rights to list and update CronJobs of all namespaces, and to update
 customresourcedefinitions/status.
 
-The command can be interrupted and repeated. A request that the cluster has not begun with is deleted; one
-that the cluster has begun with goes on.`
+The command can be interrupted and repeated. After an interrupt, a request that the cluster has not
+begun is deleted, and one that it has begun continues.`
 
 const (
 	pollInterval = time.Second
 
-	// clusterTimeout is how long the cluster may take to begin, and in the end to update the list.
+	// clusterTimeout is how long the cluster may take to begin, and at the end to update the list.
 	clusterTimeout = 30 * time.Second
 
-	// withdrawTimeout is how long the deletion of a request may take, after an interruption too.
+	// withdrawTimeout limits the time to delete a request, also after an interrupt.
 	withdrawTimeout = 10 * time.Second
 )
 
@@ -68,18 +68,18 @@ func newMigrateCommand(e *env.Env) *cobra.Command {
 	return command
 }
 
-// migrator has the cluster migrate, or does it where the cluster does not.
+// migrator migrates by the cluster's migrator, or itself if there is none.
 type migrator struct {
 	*env.Env
 	client  client.Client
 	timeout time.Duration
 }
 
-// errNotBegun says that the cluster has a StorageVersionMigration, and probably nobody who does it.
+// errNotBegun is the error if probably no controller processes StorageVersionMigrations.
 var errNotBegun = fmt.Errorf("the cluster has not begun with it for %s: "+
 	"does kube-controller-manager run its storage-version-migrator-controller?", clusterTimeout)
 
-// run migrates to the storage version that the CRD has now.
+// run migrates to the current storage version of the CRD.
 func (m *migrator) run(ctx context.Context) error {
 	crd, version, err := readCRD(ctx, m.client)
 	if err != nil {
@@ -110,7 +110,7 @@ func (m *migrator) run(ctx context.Context) error {
 	return fmt.Errorf("%s: %w", nameOf(migration), err)
 }
 
-// request creates a migration, or joins one that the cluster has begun with.
+// request creates a migration, or joins one that is running.
 func (m *migrator) request(ctx context.Context) (*svmv1.StorageVersionMigration, error) {
 	list := &svmv1.StorageVersionMigrationList{}
 	if err := m.client.List(ctx, list); err != nil {
@@ -140,7 +140,7 @@ func nameOf(migration *svmv1.StorageVersionMigration) string {
 const (
 	running = string(svmv1.MigrationRunning)
 
-	// pending is the state of a migration that the cluster has not begun with.
+	// pending is the state of a migration that the cluster has not begun.
 	pending = "Pending"
 )
 
@@ -154,7 +154,7 @@ func stateOf(migration *svmv1.StorageVersionMigration) metav1.Condition {
 	return metav1.Condition{Type: pending}
 }
 
-// await waits until the migration has succeeded, and prints its progress.
+// await prints the progress of a migration until it has succeeded.
 func (m *migrator) await(ctx context.Context, migration *svmv1.StorageVersionMigration) error {
 	ctx, cancel := watchtools.ContextWithOptionalTimeout(ctx, m.timeout)
 	defer cancel()
@@ -178,8 +178,8 @@ func (m *migrator) await(ctx context.Context, migration *svmv1.StorageVersionMig
 	})
 }
 
-// withdraw deletes a migration that the cluster has not begun with: it would otherwise run at some
-// later time, when nobody expects it.
+// withdraw deletes a migration that the cluster has not begun, which might otherwise run much
+// later.
 func (m *migrator) withdraw(ctx context.Context, migration *svmv1.StorageVersionMigration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
 	defer cancel()
@@ -191,7 +191,7 @@ func (m *migrator) withdraw(ctx context.Context, migration *svmv1.StorageVersion
 	return nil
 }
 
-// awaitStoredVersions waits until the cluster has taken the other versions off the list.
+// awaitStoredVersions waits until status.storedVersions lists just this version.
 func (m *migrator) awaitStoredVersions(ctx context.Context, version string) error {
 	var stored []string
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, clusterTimeout, true, func(ctx context.Context) (bool, error) {
@@ -210,9 +210,9 @@ func (m *migrator) awaitStoredVersions(ctx context.Context, version string) erro
 	return nil
 }
 
-// rewrite writes each CronJob as it is, which stores it in the storage version, and then takes the
-// other versions off the list. One that can't be written keeps the list as it is, and not the
-// others from being written.
+// rewrite writes each CronJob without changes, which stores it in the storage version, and then
+// removes the other versions from status.storedVersions. After an error it still writes the others,
+// but keeps the list.
 func (m *migrator) rewrite(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, version string) error {
 	m.say("writing each CronJob as it is, to store it as %s", version)
 	written := 0

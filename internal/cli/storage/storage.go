@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storage is the commands storage, storage check and storage migrate: in which version
-// CronJobs are stored, whether each converts to every version and back, and how to have all of them
-// stored in the present one.
+// Package storage implements the commands storage, storage check and storage migrate: in which
+// version CronJobs are stored, whether each converts to every version and back, and rewriting all
+// in the storage version.
 package storage
 
 import (
@@ -30,12 +30,12 @@ import (
 
 const long = `Show in which versions CronJobs are stored.
 
-The API does not tell how an object is stored. Known is that none is stored as a version that
-status.storedVersions of the CRD does not list. Where it lists several, a range is shown.`
+The API does not tell how an object is stored. It is known that none is stored as a version that is not
+in status.storedVersions of the CRD. If that has several versions, the command prints a range for each.`
 
 var resource = metav1.GroupResource{Group: v1.GroupVersion.Group, Resource: "cronjobs"}
 
-// NewCommand returns the command.
+// NewCommand returns the command storage.
 func NewCommand(e *env.Env) *cobra.Command {
 	output := cronjobs.Output{}
 	command := &cobra.Command{
@@ -66,30 +66,29 @@ func NewCommand(e *env.Env) *cobra.Command {
 	return command
 }
 
-// State is what can be known of how objects are stored.
+// State is what is known of how the objects are stored.
 type State struct {
 	CRD string `json:"crd"`
 
-	// Objects is how many there are.
+	// Objects counts the CronJobs of the cluster.
 	Objects int `json:"objects"`
 
-	// Versions are those of the CRD.
 	Versions []VersionState `json:"versions"`
 
-	// UnservedManagedFields counts the objects with managedFields about versions not served.
+	// UnservedManagedFields counts the objects with managedFields of versions that are not served.
 	UnservedManagedFields int `json:"unservedManagedFields"`
 }
 
-// VersionState is how much is stored as a version.
+// VersionState is the state of one version of the CRD.
 type VersionState struct {
 	Name    string `json:"name"`
 	Served  bool   `json:"served"`
 	Storage bool   `json:"storage"`
 
-	// Stored is whether status.storedVersions has it.
+	// Stored is whether status.storedVersions lists the version.
 	Stored bool `json:"stored"`
 
-	// AtLeast and AtMost bound the number of objects that are stored as it.
+	// AtLeast and AtMost bound the number of objects that are stored in this version.
 	AtLeast int `json:"objectsAtLeast"`
 	AtMost  int `json:"objectsAtMost"`
 }
@@ -116,7 +115,7 @@ func readState(ctx context.Context, c client.Client) (*State, error) {
 	return state, nil
 }
 
-// hasUnservedFields reports whether an object has managedFields about a version that is not served.
+// hasUnservedFields reports whether an object has managedFields of a version that is not served.
 func hasUnservedFields(object *metav1.PartialObjectMetadata, served map[string]bool) bool {
 	return slices.ContainsFunc(object.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
 		return strings.HasPrefix(entry.APIVersion, resource.Group+"/") && !served[entry.APIVersion]
@@ -172,7 +171,7 @@ func (v VersionState) objects() string {
 	return fmt.Sprintf("%d to %d", v.AtLeast, v.AtMost)
 }
 
-// readCRD reads the CRD, and in which version objects are stored when they are written.
+// readCRD returns the CRD and its storage version, which must be served.
 func readCRD(ctx context.Context, c client.Client) (*apiextensionsv1.CustomResourceDefinition, string, error) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := c.Get(ctx, client.ObjectKey{Name: cronjobs.Resource}, crd); err != nil {
@@ -197,15 +196,14 @@ func servedBy(crd *apiextensionsv1.CustomResourceDefinition) map[string]bool {
 	return served
 }
 
-// each calls visit with each CronJob of the cluster, read in a version, and returns what went
-// wrong.
+// each calls visit for each CronJob of the cluster, read in a version, and returns all errors.
 func each(ctx context.Context, e *env.Env, c client.Client, version string, visit func(*unstructured.Unstructured) error) []error {
 	everywhere := cronjobs.Selection{AllNamespaces: true}
 	return everywhere.Each(ctx, e, c, v1.GroupVersion.WithKind("CronJob").GroupKind().WithVersion(version), nil, visit)
 }
 
-// write writes an object as it is. One that was written or deleted since it was read needs it no
-// more: every write stores all of it in the storage version.
+// write writes an object without changes. It ignores that the object was written or deleted since:
+// every write stores the whole object in the storage version.
 func write(ctx context.Context, c client.Client, object client.Object, options ...client.UpdateOption) error {
 	err := c.Update(ctx, object, options...)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {

@@ -18,30 +18,30 @@ import (
 )
 
 const (
-	// SuspendedByAnnotation is the user who has suspended a CronJob, as the API server names them.
+	// SuspendedByAnnotation holds the name of the user who suspended a CronJob, as the API server
+	// knows it.
 	SuspendedByAnnotation = "batch.tutorial.kubebuilder.io/suspended-by"
 
-	// SuspendReasonAnnotation is why, as they said it.
+	// SuspendReasonAnnotation holds the reason that the user gave.
 	SuspendReasonAnnotation = "batch.tutorial.kubebuilder.io/suspend-reason"
 
-	// BulkSuspensionAnnotation is on a CronJob that suspend --all or -l has suspended: the field of
-	// the spec that it has set, and to what, such as suspendUntil=2026-12-24T18:00:00Z. resume
-	// --all or -l takes back that field, if it is still so, and nothing else.
+	// BulkSuspensionAnnotation marks a CronJob that suspend --all or -l suspended. It holds the
+	// field of the spec that was set and its value, such as suspendUntil=2026-12-24T18:00:00Z.
+	// resume --all or -l clears that field if it still has this value, and nothing else.
 	BulkSuspensionAnnotation = "batch.tutorial.kubebuilder.io/bulk-suspension"
 )
 
-// The fields that suspend.
+// The fields of the spec that suspend a CronJob.
 const (
 	suspendField = "suspend"
 	untilField   = "suspendUntil"
 )
 
-// isBulk reports whether the CronJobs are not named one by one. Then those that others have
-// suspended stay as they are.
+// isBulk reports whether the CronJobs are selected rather than named. CronJobs that other users
+// have suspended are then left as they are.
 func (c *command) isBulk() bool { return c.all || c.selection.Selector != "" }
 
-// ByWhom says who has suspended a CronJob and why, as far as its annotations tell; "" if they
-// don't.
+// ByWhom returns who suspended a CronJob and why, according to its annotations; "" if it has none.
 func ByWhom(object client.Object) string {
 	by, reason := object.GetAnnotations()[SuspendedByAnnotation], object.GetAnnotations()[SuspendReasonAnnotation]
 	if by != "" && reason != "" {
@@ -50,8 +50,8 @@ func ByWhom(object client.Object) string {
 	return by
 }
 
-// identify finds out who runs the command, if that is to be recorded. That nobody tells it must not
-// keep anything from being suspended.
+// identify asks the API server for the name of the user, if it is to be recorded. A failure does
+// not prevent the suspension.
 func (c *command) identify(ctx context.Context, cluster client.Writer) {
 	if !c.suspend || !c.isBulk() && c.reason == "" {
 		return
@@ -63,8 +63,8 @@ func (c *command) identify(ctx context.Context, cluster client.Writer) {
 	c.user = cmp.Or(review.Status.UserInfo.Username, "unknown")
 }
 
-// setField suspends an object by the field that the flags ask for, which it returns, and notes who
-// has done it and why.
+// setField suspends an object by the field that the flags ask for, records who did it and why, and
+// returns the field.
 func (c *command) setField(object *unstructured.Unstructured) (field string, err error) {
 	if c.user != "" {
 		annotate(object, SuspendedByAnnotation, c.user)
@@ -76,9 +76,9 @@ func (c *command) setField(object *unstructured.Unstructured) (field string, err
 	return untilField, unstructured.SetNestedField(object.Object, c.until.UTC().Format(time.RFC3339), "spec", untilField)
 }
 
-// changeBulk suspends an object that is not suspended, or takes back what changeBulk has done. One
-// that has stopped after failures is left alone: any edit of its spec would start it again. So is
-// one that was handed over since: it would run beside the built-in CronJob.
+// changeBulk suspends an object that is not suspended, or undoes an earlier changeBulk. It skips a
+// CronJob that has stopped after failures, since any edit of its spec would restart it, and one
+// that was handed over since, since it would run beside the built-in CronJob.
 func (c *command) changeBulk(object *unstructured.Unstructured) error {
 	if c.suspend {
 		if cronjobs.IsSuspended(object, c.Clock.Now()) || decodeStopped(object) != nil {
@@ -102,20 +102,20 @@ func (c *command) changeBulk(object *unstructured.Unstructured) error {
 	return nil
 }
 
-// valueOf is what a field says, as BulkSuspensionAnnotation has it.
+// valueOf returns the value of a field in the format of BulkSuspensionAnnotation.
 func valueOf(object *unstructured.Unstructured, field string) string {
 	value, _, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", field)
 	return fmt.Sprintf("%s=%v", field, value)
 }
 
-// forget removes what stands on an object about its suspension.
+// forget removes all annotations about a suspension.
 func forget(object *unstructured.Unstructured) {
 	for _, key := range []string{SuspendedByAnnotation, SuspendReasonAnnotation, BulkSuspensionAnnotation} {
 		annotate(object, key, "")
 	}
 }
 
-// annotate sets an annotation, or removes it if there is nothing to say.
+// annotate sets an annotation, or removes it if the value is empty.
 func annotate(object *unstructured.Unstructured, key, value string) {
 	if value == "" {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", key)

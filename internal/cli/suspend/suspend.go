@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package suspend has the commands that suspend CronJobs and resume them.
+// Package suspend implements the commands suspend and resume.
 package suspend
 
 import (
@@ -27,22 +27,22 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// words are what differs between the two commands.
+// words has the texts in which the two commands differ.
 type words struct {
 	verb, done, short, long, example string
 }
 
 var suspending = words{
 	verb: "suspend", done: "suspended", short: "Suspend CronJobs",
-	long: `Suspend CronJobs: nothing is started until they are resumed. Jobs that run go on, and ticks that pass
+	long: `Suspend CronJobs: no Job is started until they are resumed. Running Jobs continue, and ticks that pass
 in the meantime never run.
 
-Of the spec, only suspend is changed, or with --until suspendUntil. One that can't be changed does not keep
-the others from it: repeat the command for those that it names.
+The command changes only spec.suspend, or with --until spec.suspendUntil. If a CronJob can't be changed,
+the others still are: repeat the command for those that it names.
 
-With --all or -l, those that are suspended already stay as they are, and those that have stopped after
-failures, as an edit of the spec would start them again. Who has suspended the others, and with --reason
-why, stands in their annotations, and resume --all or -l resumes these alone.`,
+With --all or -l, the command skips CronJobs that are suspended already, and those that have stopped
+after failures, since an edit of the spec would restart them. It records who suspended the others, and
+the --reason, in their annotations. resume --all or -l resumes only these.`,
 	example: `  # Suspend the CronJob "backup"
   kubectl cronjob suspend backup
 
@@ -61,15 +61,15 @@ why, stands in their annotations, and resume --all or -l resumes these alone.`,
 
 var resuming = words{
 	verb: "resume", done: "resumed", short: "Resume CronJobs that are suspended, or have stopped after failures",
-	long: `Resume CronJobs that are suspended, or that have stopped as spec.stopAfterFailures asks. Ticks that have
-passed until then never run: the next one does.
+	long: `Resume CronJobs that are suspended, or that have stopped because of spec.stopAfterFailures. Ticks that
+have passed until then never run; the next one does.
 
-Of the spec, only suspend and suspendUntil are changed, and of one that has stopped only the annotation
-batch.tutorial.kubebuilder.io/resumed-at. One that can't be changed does not keep the others from it:
-repeat the command for those that it names.
+The command changes only spec.suspend and spec.suspendUntil, or for a stopped CronJob only the
+annotation batch.tutorial.kubebuilder.io/resumed-at. If a CronJob can't be changed, the others still
+are: repeat the command for those that it names.
 
-With --all or -l, those alone are resumed that suspend --all or -l has suspended, unless somebody has changed
-that field since, or suspended them by name. Name the others.`,
+With --all or -l, the command resumes only the CronJobs that suspend --all or -l has suspended, unless
+somebody has changed that field since, or suspended them by name. Name the others.`,
 	example: `  # Resume the CronJob "backup"
   kubectl cronjob resume backup
 
@@ -81,11 +81,12 @@ type command struct {
 	*env.Env
 	words
 
-	// suspend says whether they are to be suspended, and until when; for good if until is zero.
+	// suspend is whether to suspend or to resume. until is the end of the suspension; zero for
+	// none.
 	suspend bool
 	until   time.Time
 
-	// reason and user are why, and who does it.
+	// reason and user are recorded in annotations.
 	reason, user string
 
 	selection cronjobs.Selection
@@ -159,7 +160,7 @@ func (c *command) check(args []string) error {
 	return errors.Join(c.selection.Check(), c.dryRun.Check())
 }
 
-// run changes all that are named, and fails in the end if one could not be changed.
+// run changes all selected CronJobs. It returns an error at the end if any could not be changed.
 func (c *command) run(ctx context.Context, args []string) error {
 	printer, err := c.print.ToPrinter()
 	if err != nil {
@@ -210,7 +211,6 @@ func isHandedOver(object client.Object) bool {
 	return ok
 }
 
-// warn warns before resuming what is handed over.
 func (c *command) warn(object client.Object) {
 	if isHandedOver(object) && !c.suspend {
 		fmt.Fprintf(c.ErrOut, "Warning: CronJob %[1]s was suspended in favour of the built-in CronJob of its name. "+
@@ -218,7 +218,7 @@ func (c *command) warn(object client.Object) {
 	}
 }
 
-// operation says what was done to an object; of which namespace it is, where that is not clear.
+// operation describes what was done to an object, with its namespace if several are selected.
 func (c *command) operation(object *unstructured.Unstructured, changed bool) string {
 	operation := "already " + c.done
 	switch {
@@ -235,8 +235,8 @@ func (c *command) operation(object *unstructured.Unstructured, changed bool) str
 	return operation
 }
 
-// untilWhen says when the suspension of an object ends by itself, in the user's zone; "" if it does
-// not. It may have lasted longer already than the command line asks for.
+// untilWhen describes when the suspension of an object ends, in the user's time zone; "" for never.
+// It may be later than the command line asks for, if the object was suspended for longer before.
 func (c *command) untilWhen(object *unstructured.Unstructured) string {
 	forGood, _, _ := unstructured.NestedBool(object.Object, "spec", suspendField)
 	until := untilOf(object)
@@ -252,8 +252,7 @@ func untilOf(object *unstructured.Unstructured) time.Time {
 	return until
 }
 
-// find reads the CronJobs that the command line names. They are read as they are stored, in v1,
-// which is always served.
+// find reads the selected CronJobs in v1, the storage version, which is always served.
 func (c *command) find(ctx context.Context, reader client.Reader, args []string) ([]*unstructured.Unstructured, []error) {
 	var found []*unstructured.Unstructured
 	errs := c.selection.Each(ctx, c.Env, reader, v1.GroupVersion.WithKind("CronJob"), args, func(object *unstructured.Unstructured) error {
@@ -266,8 +265,8 @@ func (c *command) find(ctx context.Context, reader client.Reader, args []string)
 	return found, errs
 }
 
-// set changes an object, and reports whether it was otherwise before. An edit that somebody makes
-// in between is looked at, and counts.
+// set changes an object, and reports whether that made a difference. After a conflict it reads the
+// object again and decides anew.
 func (c *command) set(ctx context.Context, cluster client.Client, object *unstructured.Unstructured) (changed bool, err error) {
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		before := object.DeepCopy()
@@ -291,7 +290,7 @@ func (c *command) set(ctx context.Context, cluster client.Client, object *unstru
 }
 
 func (c *command) change(object *unstructured.Unstructured) error {
-	// What is neither true nor false counts as false: the schema lets nothing else be stored.
+	// The schema allows only true and false.
 	forGood, _, _ := unstructured.NestedBool(object.Object, "spec", suspendField)
 	switch {
 	case c.isBulk():
@@ -300,7 +299,7 @@ func (c *command) change(object *unstructured.Unstructured) error {
 		return c.suspendNamed(object, forGood)
 	}
 	forget(object)
-	// A hand-over would take a later suspension for its own, and end it.
+	// Otherwise a hand-over would take a later suspension for its own, and end it.
 	annotate(object, handover.SuspendBeforeAnnotation, "")
 	c.resumeStopped(object)
 	unstructured.RemoveNestedField(object.Object, "spec", untilField)
@@ -310,9 +309,9 @@ func (c *command) change(object *unstructured.Unstructured) error {
 	return unstructured.SetNestedField(object.Object, false, "spec", suspendField)
 }
 
-// suspendNamed suspends an object. One that is suspended for good stays so with --until, and one
-// that is suspended for longer, too. What suspend --all has done before, resume --all must not take
-// back: it would end this suspension.
+// suspendNamed suspends an object, but never shortens a suspension: --until does not replace one
+// without an end or one that ends later. It removes the mark of suspend --all if resume --all would
+// otherwise end this suspension too.
 func (c *command) suspendNamed(object *unstructured.Unstructured, forGood bool) error {
 	until := untilOf(object)
 	switch bulk := object.GetAnnotations()[BulkSuspensionAnnotation]; {
@@ -329,8 +328,8 @@ func (c *command) suspendNamed(object *unstructured.Unstructured, forGood bool) 
 	return err
 }
 
-// resumeStopped annotates an object that has stopped after failures: its spec may be a GitOps tool's,
-// which would change it back.
+// resumeStopped annotates an object that has stopped after failures. It does not edit the spec,
+// because a GitOps tool would revert that.
 func (c *command) resumeStopped(object *unstructured.Unstructured) {
 	stopped := decodeStopped(object)
 	if stopped == nil {
@@ -343,8 +342,8 @@ func (c *command) resumeStopped(object *unstructured.Unstructured) {
 	annotate(object, v1.ResumedAtAnnotation, now.UTC().Format(time.RFC3339))
 }
 
-// decodeStopped decodes an object that has stopped after failures; nil for any other, and for one
-// that can't be decoded.
+// decodeStopped decodes an object that has stopped after failures. It returns nil for any other
+// object, and for one that can't be decoded.
 func decodeStopped(object *unstructured.Unstructured) *v1.CronJob {
 	cronJob, err := cronjobs.DecodeV1(object)
 	if err != nil || !plan.IsStopped(cronJob) {
@@ -353,7 +352,7 @@ func decodeStopped(object *unstructured.Unstructured) *v1.CronJob {
 	return cronJob
 }
 
-// parseUntil reads a time, which has to be in the future. One that is local is in the zone of now.
+// parseUntil parses a time in the future. A local time is in the time zone of now.
 func parseUntil(text string, now time.Time) (time.Time, error) {
 	at, err := cronjobs.ParseTime("until", text, now.Location(), now)
 	if err == nil && !at.After(now) {

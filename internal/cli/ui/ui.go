@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ui is the command that shows CronJobs on a page in the browser.
+// Package ui implements the command ui, which shows CronJobs on a page in the browser.
 package ui
 
 import (
@@ -26,15 +26,15 @@ import (
 )
 
 const (
-	long = `Show CronJobs on a page in your browser: how their runs went, what runs, and what is going to, as a list
-and as a timeline; of each its runs, logs and events.
+	long = `Show CronJobs on a page in your browser, as a list and as a timeline: past, running and coming runs. For
+each CronJob, it shows its runs, logs and events.
 
-The page is served by this command, on a port of 127.0.0.1, until an interrupt. It reads and does
-what your kubeconfig allows you, and nothing is installed in the cluster. Whoever has the link has your
-rights for as long as the command runs: do not pass it on.
+This command serves the page on a port of 127.0.0.1 until an interrupt. It reads and does what your
+kubeconfig allows, and installs nothing in the cluster. Anyone who has the link has your rights while
+the command runs: do not pass it on.
 
-What can be done there, such as to run a CronJob now, are commands of this plugin. The page says first
-what they will do, and shows their command lines.`
+The actions on the page, such as to run a CronJob now, are commands of this plugin. The page first shows
+their command lines and what they will do.`
 
 	example = `  # Show the CronJobs of the namespace
   kubectl cronjob ui
@@ -43,7 +43,7 @@ what they will do, and shows their command lines.`
   kubectl cronjob ui -A --no-browser`
 )
 
-// browserTimeout is how long to wait for the news that no browser can be opened.
+// browserTimeout is how long to wait for an error of opening the browser.
 const browserTimeout = time.Second
 
 type command struct {
@@ -55,7 +55,7 @@ type command struct {
 	port      uint16
 }
 
-// NewCommand returns the command ui. It takes what makes the plugin's root command, whose other
+// NewCommand returns the command ui. newPlugin makes the plugin's root command, whose other
 // commands the page runs.
 func NewCommand(e *env.Env, newPlugin func(*env.Env) *cobra.Command) *cobra.Command {
 	c := &command{Env: e, newPlugin: newPlugin}
@@ -80,7 +80,7 @@ func NewCommand(e *env.Env, newPlugin func(*env.Env) *cobra.Command) *cobra.Comm
 	return cmd
 }
 
-// run serves the pages until an interrupt, which is how the command ends well.
+// run serves the pages until an interrupt, which is not an error.
 func (c *command) run(cmd *cobra.Command) error {
 	server, err := guard.Listen(cmd.Context(), c.port)
 	if err != nil {
@@ -131,11 +131,11 @@ func (c *command) connect(ctx context.Context, group *errgroup.Group, cmd *cobra
 	return nil
 }
 
-// openBrowser opens the link in the user's browser. It is passed in a file that nobody else may
-// read: arguments of a program can be read by all users of the machine. The file is to be removed in
-// the end.
+// openBrowser opens the link in the user's browser. It passes the link in a file that only the user
+// can read, since all users of a machine can read the arguments of a program. done removes the
+// file.
 func openBrowser(link string, e *env.Env) (done func(), err error) {
-	file, err := os.CreateTemp("", "kubectl-cronjob-*.html") // which nobody else may read
+	file, err := os.CreateTemp("", "kubectl-cronjob-*.html") // readable by this user alone
 	if err != nil {
 		return func() {}, err
 	}

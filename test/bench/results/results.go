@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package results holds what the bench has measured, judges it, and writes it as tables.
+// Package results has the results of the bench, checks them, and writes them as tables.
 package results
 
 import (
@@ -39,7 +39,7 @@ const (
 	Shipped  = "shipped"
 )
 
-// Results are those of one or more runs: each replaces the results of the stages that it runs.
+// Results are the results of one or more runs. Each run replaces the results of its stages.
 type Results struct {
 	Environment Environment `json:"environment"`
 	Results     []Result    `json:"results"`
@@ -53,40 +53,40 @@ type Environment struct {
 	CPUs       int     `json:"cpus"`
 	CPU        string  `json:"cpu"`
 	Memory     float64 `json:"memoryBytes"`
-	// Operator is the operator's build that was measured last: each result has its own.
+	// Operator is the operator's build of the last run. Each result has its own.
 	Operator string `json:"operator"`
 }
 
-// Result is what was measured in a stage.
+// Result is a result of a stage.
 type Result struct {
 	Stage string `json:"stage"`
 
-	// Of is a contender, what the stage versions measures, what is beside the tenants, or a Go
+	// Of is a contender, a part of the stage versions, the neighbour of the tenants, or a Go
 	// benchmark.
 	Of string `json:"of"`
 
 	// N is the number of CronJobs.
 	N int `json:"n,omitempty"`
 
-	// Build is the operator's, if that was measured.
+	// Build is the operator's build, if that was measured.
 	Build string `json:"build,omitempty"`
 
-	// Values are what was measured, by name: times in seconds, memory in bytes. One that is not
-	// known is not there, such as a quantile that lies in the part that was cut off.
+	// Values are the measured values by name: times in seconds, memory in bytes. Unknown ones are
+	// missing, such as a quantile in the part that was cut off.
 	Values map[string]float64 `json:"values"`
 
-	// P99s are the 99th percentiles of repeated measurements, in their order. The rest is that of
-	// the measurement with their median.
+	// P99s are the 99th percentiles of repeated measurements, in order. The other values are those
+	// of the measurement with the median.
 	P99s []*float64 `json:"p99s,omitempty"`
 
-	// Requests are those to the API server: in the stages ticks, jitter and hour per run.
+	// Requests counts requests to the API server: in the stages ticks, jitter and hour per run.
 	Requests map[string]float64 `json:"requests,omitempty"`
 
-	// Wrong counts what must not happen, by what it is.
+	// Wrong counts what must not happen, by kind.
 	Wrong map[string]int `json:"wrong,omitempty"`
 }
 
-// The names of values that more than one place knows.
+// The names of values that are used in several places.
 const (
 	P99        = "p99"         // of the delay from when a start is due until a watch sees the Job
 	Statuses   = "statuses"    // from the tick until the last status was written, known to two seconds
@@ -110,7 +110,7 @@ func New(stage, of string, n int) *Result {
 	return &Result{Stage: stage, Of: of, N: n, Values: map[string]float64{}}
 }
 
-// Quantiles adds the quantiles of count delays. Those that are not known are longer than all known.
+// Quantiles adds the quantiles of count delays. Those that are missing are longer than all others.
 func (r *Result) Quantiles(known []time.Duration, count int) {
 	sorted := slices.Sorted(slices.Values(known))
 	for name, percent := range map[string]int{"p50": 50, "p90": 90, P99: 99, "max": 100} {
@@ -120,7 +120,7 @@ func (r *Result) Quantiles(known []time.Duration, count int) {
 	}
 }
 
-// Value returns a value; nil if it is not known.
+// Value returns a value; nil if it is unknown.
 func (r *Result) Value(name string) *float64 {
 	if value, isKnown := r.Values[name]; isKnown {
 		return &value
@@ -128,7 +128,7 @@ func (r *Result) Value(name string) *float64 {
 	return nil
 }
 
-// p99 returns the 99th percentile; infinite if it was cut off.
+// p99 returns the 99th percentile; infinity if it was cut off.
 func (r *Result) p99() float64 {
 	if value := r.Value(P99); value != nil {
 		return *value
@@ -136,7 +136,7 @@ func (r *Result) p99() float64 {
 	return math.Inf(1)
 }
 
-// agreement is by how much the last two 99th percentiles may differ for no further measurement.
+// agreement is by how much the last two 99th percentiles may differ without a further measurement.
 const agreement = 1.2
 
 // Agree reports whether the last two of repeated measurements agree. Two that were cut off do.
@@ -162,7 +162,7 @@ func Median(measured []Result) Result {
 	return median
 }
 
-// Load reads results; there are none when the file does not exist.
+// Load reads results; none if the file does not exist.
 func Load(path string) (*Results, error) {
 	r := &Results{}
 	content, err := os.ReadFile(path)
@@ -193,7 +193,7 @@ func (r *Results) Save(path string) error {
 	return nil
 }
 
-// Add keeps a result in the place of an older one of the same measurement.
+// Add adds a result, or replaces an older one of the same measurement.
 func (r *Results) Add(result Result) {
 	if result.IsOurs() {
 		result.Build = r.Environment.Operator
@@ -204,10 +204,11 @@ func (r *Results) Add(result Result) {
 	r.Results = append(r.Results, result)
 }
 
-// IsOurs reports whether it is about the operator.
+// IsOurs reports whether the result is about the operator.
 func (r *Result) IsOurs() bool { return !slices.Contains([]string{Bare, Tuned, Shipped}, r.Of) }
 
-// Get returns a result; an empty one if there is none. Without a number it is the first of any.
+// Get returns a result; an empty one if there is none. Without a number it returns the first of
+// any.
 func (r *Results) Get(stage, of string, n int) *Result {
 	i := slices.IndexFunc(r.Results, func(r Result) bool { return r.Stage == stage && r.Of == of && (n == 0 || r.N == n) })
 	if i < 0 {
@@ -216,7 +217,7 @@ func (r *Results) Get(stage, of string, n int) *Result {
 	return &r.Results[i]
 }
 
-// budget is what a run whose Job does not end may ask of the API server, and nothing else.
+// budget has all requests that a run may make whose Job does not end.
 var budget = map[string]float64{"create jobs": 1, "patch cronjobs/status": 1, "create events": 1}
 
 // maxPerCronJob is how many bytes of memory an idle CronJob may take, and maxAllocations how often
@@ -228,7 +229,7 @@ var maxAllocations = map[string]float64{
 	"internal/plan ReconcileAtATickWithManyFeatures": 247,
 }
 
-// Failures returns what the operator must not do. It may take so many bytes of memory.
+// Failures returns what the operator did and must not do. memoryLimit is in bytes.
 func (r *Result) Failures(memoryLimit int64) (failures []string) {
 	fail := func(format string, args ...any) {
 		failures = append(failures, fmt.Sprintf("%s %s N=%d: ", r.Stage, r.Of, r.N)+fmt.Sprintf(format, args...))
@@ -255,7 +256,7 @@ func (r *Result) Failures(memoryLimit int64) (failures []string) {
 	return failures
 }
 
-// WentWrong describes what must not happen and has.
+// WentWrong describes what happened and must not.
 func (r *Result) WentWrong() (wrong []string) {
 	for _, what := range slices.Sorted(maps.Keys(r.Wrong)) {
 		wrong = append(wrong, fmt.Sprintf("%d %s", r.Wrong[what], what))

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// WriteTables writes a plain table in Markdown for each stage: a row for each result, by the number of
-// CronJobs, and a column for each value that one of them has.
+// WriteTables writes a plain Markdown table for each stage: a row for each result, by the number of
+// CronJobs, and a column for each value.
 func (r *Results) WriteTables(to io.Writer) error {
 	stages := map[string][]Result{}
 	for _, result := range r.Results {

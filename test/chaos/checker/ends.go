@@ -10,7 +10,7 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
-// statuses judges what the statuses of a CronJob said, one after another.
+// statuses checks the statuses of a CronJob in order.
 func (c *check) statuses(s *timeline) {
 	for i := 1; i < len(s.versions); i++ {
 		before, now := s.versions[i-1], s.versions[i]
@@ -28,10 +28,10 @@ func (c *check) statuses(s *timeline) {
 	}
 }
 
-// backfillLimits are how many ended Jobs of backfilled ticks the operator keeps.
+// backfillLimits are the operator's history limits for backfilled Jobs.
 var backfillLimits = map[string]int{history.Succeeded: 3, history.Failed: 10}
 
-// settled judges how a CronJob is in the end, when all is idle.
+// settled checks a CronJob at the end, when everything is idle.
 func (c *check) settled(s *timeline) {
 	if s.gone > 0 || c.phases[history.Settled].IsZero() {
 		return
@@ -51,7 +51,7 @@ func (c *check) settled(s *timeline) {
 	}
 	for _, run := range s.backfills {
 		if run.Tick.Equal(last.LastSchedule) && run.Tick.After(newest) {
-			newest = run.Tick // it was due then, so the manager takes it for run
+			newest = run.Tick // it was due then, so the manager counts it as run
 		}
 		if run.deleted == 0 {
 			backfilled[run.result]++
@@ -75,11 +75,11 @@ func (c *check) settled(s *timeline) {
 	}
 }
 
-// inFlight is how long something takes to be counted, or to be told.
+// inFlight is how long it may take until something is counted or sent.
 const inFlight = 2 * time.Second
 
-// measured judges what a process has counted of itself against what it was told and what it told
-// others. Processes are judged one by one, as what one that is killed has counted is gone with it.
+// measured compares the metrics of a process with what it received and sent. Processes are checked
+// one by one, since the metrics of a killed process are lost.
 func (c *check) measured(m scrape) {
 	c.Readings++
 	created := m.Values["job_creation_skew_duration_seconds"]
@@ -90,7 +90,7 @@ func (c *check) measured(m scrape) {
 		idle = idle || ok && !at.Before(m.at) && at.Sub(m.at) < time.Second
 	}
 	if !idle {
-		return // events are written when there is time
+		return // events may be delayed
 	}
 	sum := func(prefix string) (sum float64) {
 		for name, value := range m.Values {

@@ -14,14 +14,15 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
-// What is written of a violation: from shortly before the tick, or the end, to a while after it.
+// The records to print about a violation: from shortly before the tick, or the end, to some time
+// after it.
 const (
 	before = 5 * time.Second
 	after  = 25 * time.Second
 )
 
-// Explain tells what happened to the CronJob of each violation around its tick, and to everything
-// else that all depend on: the records of the history, one a line.
+// Explain prints the records about the CronJob of each violation around its tick, and about what
+// all CronJobs depend on, one per line.
 func Explain(records []history.Record, violations []Violation) (string, error) {
 	lines := make([][]byte, len(records))
 	for i := range records {
@@ -51,15 +52,15 @@ func Explain(records []history.Record, violations []Violation) (string, error) {
 }
 
 // concernsAll reports whether a record is about what all CronJobs depend on, or all of a namespace.
-// The faults of single requests are not: they name a path.
+// Faults of single requests are not: they have a path.
 func concernsAll(rec *history.Record, object string) bool {
 	isMachine := rec.Fault != nil && !strings.Contains(rec.Fault.Detail, ": ")
 	isRefused := rec.Refusal != nil && strings.HasPrefix(object, rec.Refusal.Namespace+"/")
 	return isMachine || isRefused || rec.Process != nil || rec.Clock != nil || rec.Phase != nil
 }
 
-// namesOf returns how records name a CronJob, as namespace/name: by its UIDs, its name and those of
-// its Jobs, and the paths of requests.
+// namesOf returns how records refer to a CronJob, as namespace/name: its UIDs, its name, the names
+// of its Jobs, and the paths of requests.
 func namesOf(object string, records []history.Record) [][]byte {
 	namespace, name, _ := strings.Cut(object, "/")
 	names := [][]byte{

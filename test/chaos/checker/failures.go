@@ -10,16 +10,15 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
-// restart is what has a CronJob go on that has stopped after failures: an edit, a resume, or a run
-// that succeeds.
+// restart is what ends a stop after failures: an edit, a resume, or a successful run.
 type restart struct {
-	at     time.Time // of the latter two in whole seconds
-	told   time.Time // when etcd had it
-	unsure bool      // whether any manager has seen it: somebody deleted the Job
+	at     time.Time // in whole seconds, except for an edit
+	told   time.Time // when etcd stored it
+	unsure bool      // whether a manager may have missed it: somebody deleted the Job
 }
 
-// findRestarts finds the restarts, and the times in which the CronJob may have stopped, given the
-// Jobs that others than managers have deleted.
+// findRestarts finds the restarts, and the times in which the CronJob may have been stopped. acts
+// has the Jobs that others than managers deleted.
 func (s *timeline) findRestarts(acts map[string]bool) {
 	for i, v := range s.versions {
 		switch {
@@ -41,7 +40,7 @@ func (s *timeline) findRestarts(acts map[string]bool) {
 		}
 	}
 	for i, v := range s.versions {
-		if v.Stopped { // be it for a moment, before another end was heard of
+		if v.Stopped { // even if briefly, before another end was known
 			to := never
 			if i+1 < len(s.versions) {
 				to = s.versions[i+1].at
@@ -51,8 +50,8 @@ func (s *timeline) findRestarts(acts map[string]bool) {
 	}
 }
 
-// findStop finds the time in which the CronJob may have stopped since a run failed. A manager that
-// looks late goes by what is asked for then.
+// findStop finds the time in which the CronJob may have been stopped after a run failed. A manager
+// that reconciles late uses the spec of that time.
 func (s *timeline) findStop(run *run) {
 	known := s.failures(s.restartedAt(run.endedAt, false).Add(-time.Second), run.endedAt, nil)
 	for i, spec := range s.specs {
@@ -63,10 +62,10 @@ func (s *timeline) findStop(run *run) {
 	}
 }
 
-// never is later than anything in a history.
+// never is later than any time in a history.
 var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// restartedAt returns when the last restart was that etcd told of by an instant.
+// restartedAt returns the last restart that etcd stored by an instant.
 func (s *timeline) restartedAt(toldBy time.Time, orUnsure bool) (at time.Time) {
 	for _, r := range s.restarts {
 		if !r.told.After(toldBy) && (orUnsure || !r.unsure) {
@@ -76,8 +75,7 @@ func (s *timeline) restartedAt(toldBy time.Time, orUnsure bool) (at time.Time) {
 	return at
 }
 
-// failures counts the runs that failed after one instant and that etcd told of by another, but for
-// some.
+// failures counts the runs that failed after one instant and were stored by another, except some.
 func (s *timeline) failures(after, toldBy time.Time, but map[string]bool) int {
 	count := 0
 	for _, run := range slices.Concat(s.runs, s.backfills) {
@@ -88,7 +86,7 @@ func (s *timeline) failures(after, toldBy time.Time, but map[string]bool) int {
 	return count
 }
 
-// goesOn returns when a status first told of the first restart after a stop.
+// goesOn returns when a status first showed the first restart after a stop.
 func (s *timeline) goesOn(stopped time.Time) time.Time {
 	for _, r := range s.restarts {
 		if r.unsure || !r.at.After(stopped) {
@@ -105,22 +103,22 @@ func (s *timeline) goesOn(stopped time.Time) time.Time {
 	return never
 }
 
-// mayStop reports whether a CronJob may have stopped after failures at any time from one instant to
-// another: then its ticks pass.
+// mayStop reports whether a CronJob may have been stopped after failures at any time between two
+// instants. Its ticks pass then.
 func (s *timeline) mayStop(from, to time.Time) bool {
 	return slices.ContainsFunc(s.stops, func(w window) bool { return !to.Before(w.from) && !from.After(w.to) })
 }
 
-// hasStopped reports whether a CronJob had stopped when a request for a Job was decided, as a manager
-// could know by then. Of Jobs that were deleted it need not know how they ended.
+// hasStopped reports whether a manager had to know that a CronJob had stopped when it decided on a
+// request for a Job. It need not know how deleted Jobs ended.
 func (c *check) hasStopped(s *timeline, spec spec, run *run, create *create) bool {
 	since := s.restartedAt(run.createdAt, true).Add(c.slow(unsure))
 	known := s.failures(since, create.Decided.Add(-2*c.lag(run.Tick)), c.acts)
 	return spec.StopAfter > 0 && known >= spec.StopAfter
 }
 
-// stopped judges a status that is the first to tell that the CronJob has stopped after failures.
-// To a manager whose clock was behind when it saw an edit, the edit was when its clock says.
+// stopped checks the first status that says that the CronJob has stopped after failures. If the
+// manager's clock was behind when it saw an edit, it uses its own clock for the time of the edit.
 func (c *check) stopped(s *timeline, v version) {
 	since := s.restartedAt(v.at.Add(-c.slow(lagInStorm)), false)
 	behind, _ := c.steps(since, v.at)

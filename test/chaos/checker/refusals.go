@@ -19,13 +19,13 @@ type refusal struct {
 	from, to time.Time
 }
 
-// try is a request for the Job of a tick, whatever became of it.
+// try is a request for the Job of a tick, with any result.
 type try struct {
 	*create
 	tick time.Time
 }
 
-// refusal takes the begin or the end of a refusal.
+// refusal adds the begin or the end of a refusal.
 func (r *index) refusal(rec *history.Record) {
 	if !rec.Refusal.Ended {
 		r.faults[rec.Refusal.Kind]++
@@ -40,8 +40,7 @@ func (r *index) refusal(rec *history.Record) {
 	}
 }
 
-// try takes a request for a Job, by the CronJob, as namespace/name, and the tick that its name
-// tells.
+// try adds a request for a Job, by the CronJob's namespace/name. The tick is in the Job's name.
 func (r *index) try(c *create) {
 	at := strings.LastIndexByte(c.Job, '-')
 	if at < 0 {
@@ -52,8 +51,8 @@ func (r *index) try(c *create) {
 	}
 }
 
-// struckBy returns the CronJob, as namespace/name, whose request a fault has struck; "" if it is
-// not known, or the fault is no such.
+// struckBy returns the namespace/name of the CronJob whose request a fault struck; "" if it is
+// unknown or there is none.
 func struckBy(fault *history.Fault) string {
 	parts := strings.Split(fault.Detail, "/")
 	at := slices.Index(parts, "namespaces")
@@ -67,33 +66,34 @@ func struckBy(fault *history.Fault) string {
 	return parts[at+1] + "/" + name
 }
 
-// isRefused reports whether one of some kinds of requests is refused to a CronJob between two
+// isRefused reports whether a CronJob is refused one of some kinds of requests between two
 // instants.
 func (c *check) isRefused(s *timeline, from, to time.Time, of ...string) bool {
 	return slices.ContainsFunc(c.refusals, func(r *refusal) bool { return r.isOf(s, from, to, of...) })
 }
 
-// isOf reports whether it refuses a CronJob one of some kinds of requests between two instants.
+// isOf reports whether the refusal is one of some kinds, and concerns a CronJob between two
+// instants.
 func (r *refusal) isOf(s *timeline, from, to time.Time, of ...string) bool {
 	return r.Namespace == s.namespace() && slices.Contains(of, r.Of) && r.from.Before(to) && r.to.After(from)
 }
 
 func (s *timeline) namespace() string { return s.name[:strings.IndexByte(s.name, '/')] }
 
-// anything is all that is refused for long.
+// anything has all kinds of refusals.
 var anything = []string{history.Creates, history.Deletes, history.Statuses, history.Events, history.Reads}
 
-// How soon after its tick a Job, or that of a newer tick, is asked for although something else is
-// refused; how soon a creation that was refused is tried again at first; and for how long after a
-// refusal this is judged as well.
+// How soon after its tick the Job, or that of a newer tick, must be requested although other
+// requests are refused; how soon a refused creation must be retried at first; and how long after a
+// refusal both are checked.
 const (
 	onTime    = 5 * time.Second
 	againBy   = 3 * time.Second
 	aftermath = time.Minute
 )
 
-// refusedTick judges whether a tick was looked at on time though something was refused in its
-// namespace, or had been a while before: a refusal costs its own retry and nothing else.
+// refusedTick checks whether a tick was reconciled on time during a refusal in its namespace, or
+// shortly after one: a refusal costs its own retry and nothing else.
 func (c *check) refusedTick(s *timeline, span span, tick time.Time) {
 	if !c.isRefused(s, tick.Add(-aftermath), tick, anything...) || c.isSkewed(span, tick) || !c.isSteady(s, span, tick) {
 		return
@@ -114,9 +114,9 @@ func (c *check) refusedTick(s *timeline, span span, tick time.Time) {
 	}
 }
 
-// isSteady reports whether a CronJob was what it is long enough before a tick, and stays so long
-// enough after it; and whether meanwhile the ticks of those to whom nothing is refused had their
-// Jobs on time, nothing else went wrong with this one's, and no manager ended or was frozen.
+// isSteady reports whether a CronJob was unchanged around a tick, the ticks of CronJobs without a
+// refusal had their Jobs on time meanwhile, no other fault struck this one's requests, and no
+// manager ended or was frozen.
 func (c *check) isSteady(s *timeline, span span, tick time.Time) bool {
 	settled, by := tick.Add(-2*onTime), tick.Add(span.delay+c.slow(onTime))
 	before, now := s.versionAt(settled), s.versionAt(by)
@@ -139,7 +139,7 @@ func (c *check) isSteady(s *timeline, span span, tick time.Time) bool {
 	return !slices.ContainsFunc(c.struck[s.name], struck) && !c.hasEnded(settled, by) && c.othersRun(tick, by, span.revision)
 }
 
-// versionAt returns the version that was stored at an instant; nil if there was none.
+// versionAt returns the version that was stored at an instant; nil for none.
 func (s *timeline) versionAt(at time.Time) *version {
 	for i := len(s.versions) - 1; i >= 0; i-- {
 		if !s.versions[i].at.After(at) {
@@ -149,16 +149,16 @@ func (s *timeline) versionAt(at time.Time) *version {
 	return nil
 }
 
-// How long there may be no Job of others for it to be known that a manager was at work, and how
-// many of them may be late, by more than so much.
+// How long there may be no Job of other CronJobs if a manager is at work, and how many of them may
+// be late, by more than this.
 const (
 	longestGap = 2 * time.Second
 	lateShare  = 0.2
 	lateBy     = 2 * time.Second
 )
 
-// othersRun reports whether around a tick those to whom nothing is refused had their Jobs on time,
-// from a manager that had been told of a revision: its watch may be broken.
+// othersRun reports whether around a tick the CronJobs without a refusal had their Jobs on time,
+// from a manager that had received a revision; its watch may be broken otherwise.
 func (c *check) othersRun(tick, by time.Time, revision int64) bool {
 	last := tick.Add(-c.slow(onTime))
 	first, _ := slices.BinarySearchFunc(c.witnesses, last, func(w try, at time.Time) int { return w.answered.Compare(at) })
@@ -180,13 +180,13 @@ func (c *check) othersRun(tick, by time.Time, revision int64) bool {
 	return by.Sub(last) <= c.slow(longestGap) && float64(late) <= lateShare*float64(count)
 }
 
-// onTime reports whether the Job was asked for on time, and created.
+// onTime reports whether the Job was requested on time, and created.
 func (t try) onTime(late time.Duration) bool {
 	return t.Code == http.StatusCreated && !t.answered.After(t.tick.Add(late))
 }
 
-// witness finds the first request for the Job of each tick, of those CronJobs that start Jobs at
-// their ticks and to which nothing is refused then.
+// witness finds the first request for each tick of the CronJobs that start Jobs at their ticks and
+// have no refusal then.
 func (c *check) witness() {
 	delayed := map[string]bool{}
 	for _, s := range c.timelines {
@@ -210,9 +210,9 @@ func (c *check) witness() {
 	slices.SortFunc(c.witnesses, func(a, b try) int { return a.answered.Compare(b.answered) })
 }
 
-// mayWait reports whether a tick may wait from its start on: where so many Jobs may run at once for
-// one that runs, under Replace for one that can't be deleted, and under both, while reads are
-// refused, for one that may exist.
+// mayWait reports whether a tick may wait from its start on: for a running Job if no more may run,
+// under Replace for one that can't be deleted, and in both cases for one that may exist while reads
+// are refused.
 func (c *check) mayWait(s *timeline, start, by time.Time) bool {
 	now := s.versionAt(by)
 	_, limit := concurrency(now.CronJob)
@@ -233,15 +233,15 @@ func (c *check) mayWait(s *timeline, start, by time.Time) bool {
 	return there >= limit
 }
 
-// triedAgain judges how the first requests of a tick follow one another. What is refused is tried
-// again soon, however often those of the ticks before were refused; what is invalid is tried once a
-// tick.
+// triedAgain checks the times between the first requests of a tick. A refused creation must be
+// retried soon, however often those of earlier ticks were refused. An invalid one must be tried
+// once per tick.
 func (c *check) triedAgain(s *timeline, span span, tries []try) {
 	first, end := tries[0], c.triesEnd(s, span, tries[0].tick)
 	tries = slices.DeleteFunc(slices.Clone(tries[1:]), func(t try) bool { return !t.tick.Equal(first.tick) })
 	isAgain := len(tries) > 0
 	switch first.Code {
-	case http.StatusUnprocessableEntity: // at the next tick, it may be among those that are due
+	case http.StatusUnprocessableEntity: // at the next tick, it may be due again
 		again := isAgain && tries[0].Manager == first.Manager && tries[0].Code == first.Code && tries[0].Asked.Before(end)
 		if again && !s.editedBetween(first.Asked, tries[0].Asked) {
 			c.violate(RetriedInvalid, s, first.tick, "%s tried again at %s", first.Manager, stamp(tries[0].Asked))
@@ -255,7 +255,7 @@ func (c *check) triedAgain(s *timeline, span span, tries []try) {
 	}
 }
 
-// triesEnd returns until when a tick that is refused is to be tried again.
+// triesEnd returns until when a refused tick must be retried.
 func (c *check) triesEnd(s *timeline, span span, tick time.Time) time.Time {
 	end := span.next(tick, tick).Add(span.delay)
 	if deadline := tick.Add(span.delay + deadlineOf(s.versionAt(tick).CronJob)); deadline.Before(end) {

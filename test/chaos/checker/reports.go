@@ -14,19 +14,18 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
-// missed is a report of ticks that will never run.
+// missed is a report of missed ticks.
 type missed struct {
-	at          time.Time // when it was seen first
+	at          time.Time // when it was first seen
 	first, last time.Time
 	count       int
 	why         string
-	event       string // its name
-	stored      bool   // whether etcd has it, and it was not only sent
+	event       string // the name
+	stored      bool   // whether etcd has it; otherwise it was only sent
 }
 
-// report takes an event. The same event may be sent several times, by several managers: it is one
-// report. What etcd has of it counts; if it has nothing, as the event was refused, what was sent
-// first.
+// report adds an event. Several managers may send one event, several times: that is one report.
+// What etcd has of it counts, or if the event was refused, what was sent first.
 func (r *index) report(event *history.Event, at time.Time, stored bool) {
 	s := r.timelines[event.UID]
 	if event.Reason != "MissSchedule" || s == nil || r.stored[event.Name] {
@@ -49,8 +48,8 @@ func (r *index) report(event *history.Event, at time.Time, stored bool) {
 	}
 }
 
-// reportsOf returns how many reports there are of a tick, and the last of them. One that was only
-// sent is none where there is one that etcd has, and else all that were only sent are one.
+// reportsOf returns the number of reports of a tick, and the last one. Reports that were only sent
+// count as one, or as none if etcd has a report.
 func (s *timeline) reportsOf(tick time.Time) (count int, last *missed) {
 	sent := 0
 	for _, m := range s.missed {
@@ -72,8 +71,8 @@ func (s *timeline) reportsOf(tick time.Time) (count int, last *missed) {
 	return count, last
 }
 
-// isBetween reports whether a tick that ran lies between missed ones, and the report of those does
-// not count it. It counts those that ran and that nobody could know of any more.
+// isBetween reports whether a tick that ran lies between missed ones of a report that does not
+// count it. A report counts ticks that ran if no process could know of their runs any more.
 func (c *check) isBetween(s *timeline, span span, m *missed, tick time.Time) bool {
 	if !tick.After(m.first) || !tick.Before(m.last) {
 		return false
@@ -87,8 +86,8 @@ func (c *check) isBetween(s *timeline, span span, m *missed, tick time.Time) boo
 	return len(counted) >= m.count
 }
 
-// rowOf returns the first version whose status tells that a tick was missed, and until when it did;
-// nil if none does.
+// rowOf returns the first version whose status has a tick as missed, and until when a status had
+// it; nil for none.
 func (s *timeline) rowOf(tick time.Time) (first *version, until time.Time) {
 	tells := func(v version) bool {
 		return slices.ContainsFunc(v.Missed, func(m history.Missed) bool { return !tick.Before(m.First) && !tick.After(m.Last) })
@@ -105,8 +104,7 @@ func (s *timeline) rowOf(tick time.Time) (first *version, until time.Time) {
 	return &s.versions[i], s.until
 }
 
-// countOf returns how many things an event tells of: ticks that were missed, or one of anything
-// else.
+// countOf returns the number of missed ticks in an event; 1 for another event.
 func countOf(event *history.Event) int {
 	count := 0
 	for _, m := range parseMissed(event.Note) {
@@ -115,11 +113,11 @@ func countOf(event *history.Event) int {
 	return max(1, count)
 }
 
-// missedTicks is a report of one tick or of several.
+// missedTicks matches a report of one or several ticks.
 var missedTicks = regexp.MustCompile(`^Missed (?:scheduled time|(\d+)(?: or more)? scheduled times from) (\S+)(?: to (\S+))?: (.*)$`)
 
-// parseMissed reads an event, which has one report or several with semicolons between; none if it
-// is about something else.
+// parseMissed parses the reports in an event, which are separated by semicolons; none if it is
+// another event.
 func parseMissed(note string) (all []*missed) {
 	for part := range strings.SplitSeq(note, "; ") {
 		match := missedTicks.FindStringSubmatch(part)

@@ -17,19 +17,19 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
-// schedule is the checker's own idea of the few schedules that storms are made of: it must not be
-// the operator's.
+// schedule is the checker's own implementation of the few schedules that storms have. It must not
+// share code with the operator.
 type schedule struct {
-	every []time.Duration // of each of several
-	fixed bool            // they count from the full hour, and not from the creation or a run
+	every []time.Duration // of each schedule
+	fixed bool            // they count from the full hour, not from the creation or a run
 	asked history.Ticks
 	zone  *time.Location
 }
 
-// everyMinutes is a schedule of each minute, or of each that a number divides.
+// everyMinutes matches a schedule of every minute, or of each that a number divides.
 var everyMinutes = regexp.MustCompile(`^\*(?:/(\d+))? \* \* \* \*$`)
 
-// parse reads schedules as v1 writes them.
+// parse parses schedules in the form of v1.
 func parse(asked history.Ticks) (s schedule, err error) {
 	s.asked = asked
 	if s.zone, err = time.LoadLocation(asked.TimeZone); err != nil {
@@ -56,15 +56,14 @@ func (s schedule) anchoredAt(anchor time.Time) time.Time {
 	return anchor
 }
 
-// has reports whether an instant is a tick, if it is not excluded. An interval counts from its
+// has reports whether an instant is a tick, apart from exclusions. An interval counts from its
 // anchor.
 func (s schedule) has(tick, anchor time.Time) bool {
 	since := tick.Sub(s.anchoredAt(anchor))
 	return slices.ContainsFunc(s.every, func(every time.Duration) bool { return since%every == 0 })
 }
 
-// isExcluded reports whether a tick does not exist: it lies on an excluded day or outside of the
-// window.
+// isExcluded reports whether a tick lies on an excluded day or outside the window.
 func (s schedule) isExcluded(tick time.Time) bool {
 	date := tick.In(s.zone).Format(time.DateOnly)
 	return tick.Before(s.asked.NotBefore) || !s.asked.NotAfter.IsZero() && tick.After(s.asked.NotAfter) ||
@@ -77,11 +76,11 @@ func (s schedule) isExcluded(tick time.Time) bool {
 		})
 }
 
-// horizon is for how long a tick is looked for: longer than any storm.
+// horizon is how far ahead to search for a tick: longer than any storm.
 const horizon = 24 * time.Hour
 
-// next returns the first tick after an instant; something beyond the horizon if there is none up to
-// there.
+// next returns the first tick after an instant; an instant beyond the horizon if there is none
+// before.
 func (s schedule) next(after, anchor time.Time) time.Time {
 	anchor = s.anchoredAt(anchor)
 	for end := after.Add(horizon); ; {
@@ -102,7 +101,7 @@ func (s schedule) next(after, anchor time.Time) time.Time {
 	}
 }
 
-// ticks returns the ticks after one instant and not after another.
+// ticks returns the ticks after one instant and up to another.
 func (s schedule) ticks(after, until, anchor time.Time) []time.Time {
 	var all []time.Time
 	for tick := s.next(after, anchor); !tick.After(until); tick = s.next(tick, anchor) {
@@ -111,7 +110,7 @@ func (s schedule) ticks(after, until, anchor time.Time) []time.Time {
 	return all
 }
 
-// delayOf returns by how much the jitter delays each start of a CronJob.
+// delayOf returns the jitter of a CronJob.
 func delayOf(c *history.CronJob) time.Duration {
 	if c.Jitter == 0 {
 		return 0

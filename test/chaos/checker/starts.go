@@ -14,17 +14,17 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
-// slack is how long a manager may take from a decision to the request that carries it out.
+// slack is how long a manager may take from a decision to its request.
 const slack = 2 * time.Second
 
 func (c *check) starts(s *timeline) {
-	ticks := map[int64]*run{} // by the tick, in seconds
+	ticks := map[int64]*run{} // by tick, in seconds
 	for i, run := range s.runs {
 		switch other := ticks[run.Tick.Unix()]; {
 		case other == nil:
 		case c.isForgotten(s, other, run.createdAt):
 			c.Forgotten++
-		case s.gone > 0 && run.created > s.gone: // who did not know of that did not know of the Job that went with it
+		case s.gone > 0 && run.created > s.gone: // a manager that did not know of the deletion did not know that of the Job either
 		default:
 			c.violate(Doubled, s, run.Tick, "Job %s was created twice, at revisions %d and %d", run.Name, other.created, run.created)
 		}
@@ -35,8 +35,8 @@ func (c *check) starts(s *timeline) {
 	c.backfills(s, ticks)
 }
 
-// backfills judges the Jobs that users backfilled, given the runs of the schedule by their tick:
-// they ask for ticks that were missed alone, and so never for one that runs.
+// backfills checks the Jobs that users backfilled, given the runs of the schedule by tick. They
+// backfill only missed ticks, and so never one that runs.
 func (c *check) backfills(s *timeline, ticks map[int64]*run) {
 	for _, run := range s.backfills {
 		switch other := ticks[run.Tick.Unix()]; {
@@ -52,26 +52,27 @@ func (c *check) backfills(s *timeline, ticks map[int64]*run) {
 	}
 }
 
-// isUntold reports whether nothing stored at a revision told of a run: its Job was deleted, by
-// somebody else or by a manager that was refused to write the status, and no status told of it.
-// Only a write before each creation could prevent that.
+// isUntold reports whether nothing stored at a revision shows a run: its Job was deleted, by
+// somebody else or by a manager that could not write the status, and no status had it. Only a write
+// before each creation could prevent that.
 func (c *check) isUntold(s *timeline, run *run, revision int64) bool {
 	booked := func(v version) bool { return !v.LastSchedule.Before(run.Tick) && v.revision < revision }
 	deleted := c.acts[run.UID] || c.isRefused(s, run.createdAt, run.deletedAt, history.Statuses)
 	return run.deleted > 0 && run.deleted <= revision && deleted && !slices.ContainsFunc(s.versions, booked)
 }
 
-// isUnseen reports whether a user had backfilled a tick and deleted the Job before those who asked
-// for another one were told of it, or whether a process that was told may have ended since.
+// isUnseen reports whether a user backfilled a tick and deleted the Job before the managers that
+// requested another one had received it, or whether a process that had received it may have ended
+// since.
 func (c *check) isUnseen(s *timeline, backfilled, other *run) bool {
 	knew := func(create *create) bool { return create.Knew >= backfilled.created }
 	return c.isUntold(s, backfilled, other.created) &&
 		(!slices.ContainsFunc(other.creates, knew) || c.hasEnded(backfilled.createdAt, other.createdAt))
 }
 
-// isForgotten reports whether nobody could know of a run any more at an instant, at which its tick
-// ran again or was reported as missed: when its Job was deleted it was untold, and the process that
-// had asked for it had ended or was frozen, or had got no answer. A process that has lost its lease
+// isForgotten reports whether no process could know of a run any more at an instant, when its tick
+// ran again or was reported as missed: the run was untold when its Job was deleted, and the process
+// that had requested it had ended, was frozen, or had no answer. A process that has lost its lease
 // ends some seconds later.
 func (c *check) isForgotten(s *timeline, run *run, by time.Time) bool {
 	asked := run.createdAt
@@ -101,16 +102,15 @@ func (c *check) label(s *timeline, run *run) {
 	}
 }
 
-// start judges whether a Job was to be created. A manager goes by what it was told, so that several
-// specs may be what it went by: all from what it knew when it decided to what is stored when the
-// Job is. And of several requests for the same Job, any may have created it. If one spec and one
-// request allow it, it is allowed.
+// start checks whether a Job was to be created. The manager may have used any spec from the one it
+// knew when it decided to the one that was stored when the Job was. Of several requests for one
+// Job, any may have created it. It is enough if one spec and one request allow it.
 func (c *check) start(s *timeline, run *run, before []*run) {
 	if len(run.creates) == 0 {
 		c.violate(Unasked, s, run.Tick, "Job %s is there, but no manager has asked for it", run.Name)
 		return
 	}
-	var first *problem // the newest spec and the first request tell most
+	var first *problem // that of the newest spec and the first request explains most
 	for _, create := range run.creates {
 		if s.gone > 0 && s.gone <= create.Knew {
 			first = cmp.Or(first, &problem{AfterDelete,
@@ -187,7 +187,7 @@ func (c *check) judge(s *timeline, spec spec, run *run, before []*run, create *c
 	return nil
 }
 
-// concurrency returns how many Jobs may run at once, and the law that says so; 0 for any number.
+// concurrency returns how many Jobs may run at once, and the law; 0 for any number.
 func concurrency(c *history.CronJob) (Law, int) {
 	switch c.Policy {
 	case "Forbid":
@@ -198,8 +198,8 @@ func concurrency(c *history.CronJob) (Law, int) {
 	return TooMany, c.MaxConcurrency
 }
 
-// floor returns the instant up to which ticks don't count. A manager for whose clock the edit lies
-// in the future takes it to be of the moment, by its clock, at which it sees it.
+// floor returns the instant up to which ticks don't count. If an edit is in the future by the
+// manager's clock, it counts from when the manager sees it, by that clock.
 func (c *check) floor(spec spec) time.Time {
 	floor, unsure := spec.since, c.slow(unsure)
 	for _, w := range c.clocks {
@@ -217,8 +217,8 @@ func (c *check) floor(spec spec) time.Time {
 	return floor
 }
 
-// edits judges the times that the webhook wrote down: of an edit that has none, or another one, a
-// manager can't know which ticks were before it.
+// edits checks the times of edits that the webhook wrote. Without the right time, a manager can't
+// know which ticks were before the edit.
 func (c *check) edits(s *timeline) {
 	for i, v := range s.versions {
 		if i == 0 || v.Generation == s.versions[i-1].Generation {
@@ -231,14 +231,14 @@ func (c *check) edits(s *timeline) {
 	}
 }
 
-// unsure is how much times are off that are rounded to seconds and taken by several.
+// unsure is the error of times that are rounded to seconds and come from several processes.
 const unsure = 3 * time.Second
 
-// lastAnchors is how many of the last runs may be what an interval counts from, for whoever does
-// not know of all yet.
+// lastAnchors is how many of the last runs an interval may count from, as a manager may not know
+// all of them yet.
 const lastAnchors = 3
 
-// isTick reports whether a run is of a tick, for one who knows of the runs before it, or of all but
+// isTick reports whether a run is of a tick, for a manager that knows all earlier runs, or all but
 // the last few.
 func (s spec) isTick(of *timeline, run *run) bool {
 	before := of.anchors(run.created)
@@ -268,17 +268,17 @@ func (c *check) started(run *run, create *create, delay time.Duration, raced boo
 	}
 }
 
-// stepUnsure is how long after a step of the clocks a manager may have read either.
+// stepUnsure is how long after a step of the clocks a manager may have read either time.
 const stepUnsure = time.Second
 
 // stepsIn returns the least and the most by which the manager's clock may have been stepped when it
-// decided about a request.
+// decided on a request.
 func (c *check) stepsIn(create *create) (least, most time.Duration) {
 	return c.steps(create.Decided.Add(-stepUnsure), create.Asked)
 }
 
-// steps returns the least and the most by which the managers' clock was stepped from one instant to
-// another.
+// steps returns the least and the most by which the managers' clock was stepped between two
+// instants.
 func (c *check) steps(from, to time.Time) (least, most time.Duration) {
 	for _, w := range c.clocks {
 		switch {
@@ -309,14 +309,14 @@ func (c *check) deletions(s *timeline) {
 		switch runs := run.ended == 0 || run.ended > run.deleted; {
 		case runs && !replaced:
 			c.violate(DeletedWhileRunning, s, run.Tick, "Job %s ran, and the policy is not Replace", run.Name)
-		case runs, replaced && run.endedAt.After(run.deletedAt.Add(-remembering)): // it may not be known yet that it has ended
+		case runs, replaced && run.endedAt.After(run.deletedAt.Add(-remembering)): // its end may not be known yet
 		default:
 			c.pruned(s, run, specs)
 		}
 	}
 }
 
-// remembering is how long a manager may go by a spec that was edited meanwhile.
+// remembering is how long a manager may use a spec after an edit.
 const remembering = 30 * time.Second
 
 // inForce returns the specs that were in force from an instant to a revision.
@@ -330,14 +330,14 @@ func (s *timeline) inForce(from time.Time, to int64) []spec {
 	return specs
 }
 
-// How long a manager may not know what became of a Job, in the storm, where watches lag and
+// How long a manager may not know what became of a Job: in the storm, where watches lag and
 // requests wait, and without faults.
 const (
 	lagInStorm = 10 * time.Second
 	lagInCalm  = 2 * time.Second
 )
 
-// lag returns how long that may be for a tick.
+// lag returns that time for a tick.
 func (c *check) lag(tick time.Time) time.Duration {
 	if c.isCalm(tick) || len(c.faults) == 0 {
 		return c.slow(lagInCalm)
@@ -345,8 +345,7 @@ func (c *check) lag(tick time.Time) time.Duration {
 	return c.slow(lagInStorm)
 }
 
-// pruned judges whether there was no room for a Job in the history: only if so many newer ones were
-// there.
+// pruned checks whether a Job was beyond the history limit: as many newer ones had to exist.
 func (c *check) pruned(s *timeline, run *run, specs []spec) {
 	lag, newer := c.lag(run.Tick), 0
 	for _, other := range s.runs {

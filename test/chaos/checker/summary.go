@@ -70,7 +70,7 @@ func sum[K comparable](counts map[K]int) int {
 	return n
 }
 
-// lateness writes how long after their ticks Jobs were asked for.
+// lateness prints how long after their ticks Jobs were requested.
 func lateness(all []time.Duration) string {
 	if len(all) == 0 {
 		return "none"
@@ -82,7 +82,7 @@ func lateness(all []time.Duration) string {
 	return fmt.Sprintf("%v, %v, %v", at(0.5), at(0.99), at(1))
 }
 
-// Markdown returns a table.
+// Markdown formats a table.
 func (v *Verdict) Markdown() string {
 	var text strings.Builder
 	text.WriteString("| | |\n|---|--:|\n")

@@ -15,8 +15,8 @@ import (
 // span is a time in which a CronJob had one schedule and was not suspended.
 type span struct {
 	spec
-	to    int64     // the revision that ended it; 0 if none did
-	until time.Time // when that was, or the end of the history
+	to    int64     // the revision that ended it; 0 for none
+	until time.Time // its time, or the end of the history
 }
 
 func (s *timeline) spans() []span {
@@ -25,7 +25,7 @@ func (s *timeline) spans() []span {
 		last := len(spans) - 1
 		switch {
 		case i > 0 && !rescheduled(s.specs[i-1].CronJob, spec.CronJob):
-			if !spec.Suspend { // it goes on
+			if !spec.Suspend { // the span continues
 				spans[last].delay, spans[last].backlog = max(spans[last].delay, spec.delay), max(spans[last].backlog, spec.backlog)
 			}
 			continue
@@ -39,9 +39,9 @@ func (s *timeline) spans() []span {
 	return spans
 }
 
-// ticks judges what became of each tick that was due.
+// ticks checks what became of each due tick.
 func (c *check) ticks(s *timeline) {
-	runs := map[int64]*run{} // by the tick, in seconds
+	runs := map[int64]*run{} // by tick, in seconds
 	for _, run := range s.runs {
 		runs[run.Tick.Unix()] = run
 	}
@@ -54,9 +54,9 @@ func (c *check) ticks(s *timeline) {
 	}
 }
 
-// due returns the ticks of a span. Those of an interval count from the newest run of before it that
-// a manager could know of when it observed the edit; and if a run of the schedule before comes
-// later, as that was under way when the schedule was edited, from that.
+// due returns the ticks of a span. An interval counts from the newest earlier run that a manager
+// could know when it observed the edit. If an earlier run of the schedule appears later, because it
+// was in progress during the edit, it counts from that one.
 func (c *check) due(s *timeline, span span) []time.Time {
 	anchor, from, observed := span.Created, span.since, s.observed(span, c.end)
 	for _, run := range s.anchors(math.MaxInt64) {
@@ -76,7 +76,7 @@ func (c *check) due(s *timeline, span span) []time.Time {
 }
 
 // anchors returns the runs before a revision that an interval may count from: those of the
-// schedule, and those that users backfilled and a status tells of as the last one.
+// schedule, and backfilled ones that a status had as the last run.
 func (s *timeline) anchors(revision int64) []*run {
 	untold := func(run *run) bool { return !s.told(run) }
 	runs := slices.Concat(s.runs, slices.DeleteFunc(slices.Clone(s.backfills), untold))
@@ -85,13 +85,13 @@ func (s *timeline) anchors(revision int64) []*run {
 	return runs
 }
 
-// told reports whether a status told of a run as the last one, be it after its Job was deleted.
+// told reports whether a status had a run as the last one, even if only after its Job was deleted.
 func (s *timeline) told(run *run) bool {
 	return slices.ContainsFunc(s.versions, func(v version) bool { return v.LastSchedule.Equal(run.Tick) })
 }
 
-// observed returns when a status first told that a manager had observed a span; the end if none
-// does.
+// observed returns when a status first showed that a manager had observed a span; the end for
+// never.
 func (s *timeline) observed(span span, end time.Time) time.Time {
 	for _, v := range s.versions {
 		if v.revision >= span.revision && v.ObservedGeneration >= span.Generation {
@@ -101,8 +101,7 @@ func (s *timeline) observed(span span, end time.Time) time.Time {
 	return end
 }
 
-// account judges one tick: it has a Job, or one report says why it has not, or nobody could owe
-// either.
+// account checks one tick: it must have a Job, or one report of why it has none, or an excuse.
 func (c *check) account(s *timeline, span span, tick time.Time, ran *run) {
 	reports, last := s.reportsOf(tick)
 	switch {
@@ -124,7 +123,7 @@ func (c *check) account(s *timeline, span span, tick time.Time, ran *run) {
 	}
 }
 
-// unaccounted judges a tick that has neither Job nor report.
+// unaccounted checks a tick that has neither a Job nor a report.
 func (c *check) unaccounted(s *timeline, span span, tick time.Time) {
 	at, passed := s.passed(span, tick)
 	row, until := s.rowOf(tick)
@@ -152,9 +151,9 @@ func (s *timeline) isBackfilled(tick time.Time, revision int64) bool {
 	return slices.ContainsFunc(s.backfills, func(run *run) bool { return run.Tick.Equal(tick) && run.created < revision })
 }
 
-// statusBy returns by when the status has to have gone past a tick: later while it can't be
-// written, while reads are refused, as it may not be known what to write, or while its Job can't be
-// created and no newer tick is due. Time in which nobody led does not count.
+// statusBy returns by when a status must have passed a tick. It is later while the status can't be
+// written, while refused reads leave the status unknown, and while the Job can't be created and no
+// newer tick is due. Time without a leader does not count.
 func (c *check) statusBy(s *timeline, span span, tick time.Time) time.Time {
 	patience := c.patience(tick) + span.delay + span.backlog
 	by := tick.Add(patience)
@@ -175,10 +174,9 @@ func (c *check) statusBy(s *timeline, span span, tick time.Time) time.Time {
 	return by
 }
 
-// untold judges a missed tick that a status tells of from one instant to another, and no event. Who
-// leads next tells what the status says, so that it is excused only if there was no time for that:
-// if a process ended soon after the status was written, or soon before it no longer told of the
-// tick, while events waited because of an outage.
+// untold checks a missed tick that a status has between two instants, but no event. The next leader
+// reports what the status has, so an excuse is needed: a process ended soon after the status was
+// written, or soon before the status dropped the tick while an outage delayed events.
 func (c *check) untold(s *timeline, tick, from, until time.Time) {
 	switch {
 	case until.Before(from.Add(c.slow(lastWords))):
@@ -190,7 +188,7 @@ func (c *check) untold(s *timeline, tick, from, until time.Time) {
 	}
 }
 
-// passed finds the first version whose status, made from this schedule, has gone past a tick.
+// passed returns the first version whose status, computed from this schedule, has passed a tick.
 func (s *timeline) passed(span span, tick time.Time) (int, bool) {
 	for i, v := range s.versions {
 		if v.revision < span.revision || v.ObservedGeneration < span.Generation {
@@ -206,8 +204,8 @@ func (s *timeline) passed(span span, tick time.Time) (int, bool) {
 	return 0, false
 }
 
-// How long nothing may become of a tick, in the storm, where leaders are killed and the API server
-// is away, and without faults.
+// How long a tick may stay unhandled: in the storm, where leaders are killed and the API server is
+// down at times, and without faults.
 const (
 	patienceInStorm = time.Minute
 	patienceInCalm  = 10 * time.Second
@@ -225,11 +223,11 @@ func (c *check) isCalm(tick time.Time) bool {
 	return ok && tick.After(from)
 }
 
-// lastWords is how long after a status an event about it may still be on its way.
+// lastWords is how long after a status its events may be sent.
 const lastWords = 5 * time.Second
 
-// died reports whether a process ended, or was frozen, when it may have had to report what a status
-// says that was written at an instant.
+// died reports whether a process ended, or was frozen, when it may have had to report a status that
+// was written at an instant.
 func (c *check) died(written time.Time) bool {
 	lastWords := c.slow(lastWords)
 	return c.hasEnded(written.Add(-lastWords), written.Add(lastWords))
@@ -242,17 +240,17 @@ func (c *check) wasOut(from, until time.Time) bool {
 	})
 }
 
-// longestInterval is the longest of a storm's "@every" intervals, of which a timer may be under way
-// when the clock is stepped.
+// longestInterval is the longest "@every" interval of a storm. A timer of that length may be
+// running when the clock is stepped.
 const longestInterval = 16 * time.Second
 
-// isSkewed reports whether a tick came up while the clocks were stepped, or was passed by when they
-// were: of those it is not asked that they run or are reported.
+// isSkewed reports whether a tick was due while the clocks were stepped, or was skipped by a step.
+// Such a tick need neither run nor be reported.
 func (c *check) isSkewed(span span, tick time.Time) bool {
 	start := tick.Add(span.delay + span.backlog)
 	for _, w := range c.clocks {
 		after := w.step + longestInterval
-		if w.step < 0 { // a timer that was set meanwhile ends late
+		if w.step < 0 { // a timer set during the step ends late
 			after = max(longestInterval, slices.Max(span.every), span.NotBefore.Sub(w.to)-w.step)
 		}
 		if start.After(w.from.Add(min(w.step, 0)-longestInterval)) && tick.Before(w.to.Add(after)) {

@@ -13,19 +13,19 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
-// timeline is the life of one CronJob, from its creation to its deletion: what is created again is
-// another.
+// timeline is the life of one CronJob from its creation to its deletion. One that is created again
+// has another timeline.
 type timeline struct {
 	uid, name string
-	versions  []version // as etcd had them, in the order of revisions
-	specs     []spec    // the versions that changed what it asks for
+	versions  []version // as etcd stored them, by revision
+	specs     []spec    // the versions that changed the spec
 	runs      []*run    // in the order of their creation
 	backfills []*run    // by users, in the same order
 	missed    []*missed
 	restarts  []restart // in the order of their times
-	stops     []window  // in which it may have stopped after failures
-	gone      int64     // the revision of its deletion; 0 if it is there
-	until     time.Time // when that was, or the end of the history
+	stops     []window  // in which it may have been stopped after failures
+	gone      int64     // the revision of its deletion; 0 if it exists
+	until     time.Time // the time of its deletion, or the end of the history
 }
 
 type version struct {
@@ -34,17 +34,15 @@ type version struct {
 	revision int64
 }
 
-// spec is what a CronJob asks for, from a revision on.
+// spec is the spec of a CronJob from a revision on.
 type spec struct {
 	version
 	schedule
 
-	// since is when the schedule, as it is here, began to count: the creation, the edit, or the
-	// resume.
+	// since is when this schedule took effect: the creation, the edit, or the resume.
 	since time.Time
 
-	// delay is by how much the jitter delays starts, and backlog for how long ticks may be due while
-	// older ones run.
+	// delay is the jitter, and backlog how long ticks may be due while older ones run.
 	delay, backlog time.Duration
 }
 
@@ -52,9 +50,9 @@ type run struct {
 	*history.Job
 	created   int64
 	createdAt time.Time
-	ended     int64 // the revision at which it had its result; 0 if it never had
+	ended     int64 // the revision with its result; 0 for none
 	endedAt   time.Time
-	over      time.Time // when it ended, as it says itself, in whole seconds
+	over      time.Time // its end in its status, in whole seconds
 	result    string
 	deleted   int64
 	deletedAt time.Time
@@ -66,50 +64,50 @@ type create struct {
 	answered time.Time
 }
 
-// index is a history, arranged by what it is about.
+// index has the records of a history by what they are about.
 type index struct {
 	timelines  map[string]*timeline // by UID
 	runs       map[string]*run      // by UID
 	creates    map[string][]*create
-	stored     map[string]bool // the names of the events about missed ticks that etcd has
+	stored     map[string]bool // the names of the events about missed ticks in etcd
 	ends       []time.Time     // when processes ended or froze
-	outages    []time.Time     // when the API server, etcd or the connections to them were struck
-	frozen     map[string]bool // the processes that are frozen at present
-	asked      []time.Time     // when managers asked for something, in any order
-	leaderless []window        // times in which no manager asked for anything
+	outages    []time.Time     // when a fault struck the API server, etcd or the connections to them
+	frozen     map[string]bool // the processes that are frozen now
+	asked      []time.Time     // the times of managers' requests, in any order
+	leaderless []window        // times without a request of any manager
 	clocks     []window
 	metrics    []scrape
-	acts       map[string]bool // the UIDs of Jobs that others than managers have deleted
+	acts       map[string]bool // the UIDs of Jobs that others than managers deleted
 	phases     map[string]time.Time
 	faults     map[string]int
 	refusals   []*refusal
-	refused    int                    // requests, by refusals
-	tries      map[string][]try       // by the CronJob, as namespace/name
-	struck     map[string][]time.Time // when faults struck single requests, by the CronJob, as namespace/name
+	refused    int                    // the number of refused requests
+	tries      map[string][]try       // by the CronJob's namespace/name
+	struck     map[string][]time.Time // the times of faults of single requests, by the CronJob's namespace/name
 	delivered  []answered
 	told       []answered
 	end        time.Time
 }
 
-// window is a time in which something was so: in which the clocks were stepped by so much.
+// window is a time in which something held, such as a step of the clocks by this much.
 type window struct {
 	from, to time.Time
 	step     time.Duration
 }
 
-// scrape is a look at the metrics of a process.
+// scrape is a reading of a process's metrics.
 type scrape struct {
 	*history.Metrics
 	at time.Time
 }
 
-// answered is something that a process was told, or has told, at a time.
+// answered is something that a process received or sent at a time.
 type answered struct {
 	process string
 	at      time.Time
 	what    string
 	count   int
-	unsure  bool // the process was not told, but may have looked
+	unsure  bool // the process did not receive it, but may have read it
 }
 
 func gather(records []history.Record) *index {
@@ -161,16 +159,16 @@ func gather(records []history.Record) *index {
 }
 
 const (
-	// longestPause is how long a leader at most asks for nothing: among hundreds of CronJobs, some
-	// are due each second. When nobody asked for anything for longer, faults kept both from the
+	// longestPause is the longest time without a request while there is a leader: of hundreds of
+	// CronJobs, some are due each second. After a longer one, faults kept both managers from the
 	// lease.
 	longestPause = 15 * time.Second
 
-	// longestLeaderless is how long faults can keep both managers from the lease.
+	// longestLeaderless is the longest time for which faults can keep both managers from the lease.
 	longestLeaderless = time.Minute
 )
 
-// findLeaderless finds the times between two requests in which nobody led.
+// findLeaderless finds the times between two requests without a leader.
 func (r *index) findLeaderless() {
 	slices.SortFunc(r.asked, time.Time.Compare)
 	for i := 1; i < len(r.asked); i++ {
@@ -215,14 +213,15 @@ func (r *index) job(rec *history.Record) {
 	}
 }
 
-// create takes a request for a Job. It comes when it is answered: the Job may be there already.
+// create adds a request for a Job. Its record comes with the answer, so the Job may exist already.
 func (r *index) create(rec *history.Record) {
 	c := &create{rec.Create, rec.At}
 	r.try(c)
 	isAgain := slices.ContainsFunc(r.creates[c.Job], func(other *create) bool { return other.Manager == c.Manager })
 	lost := c.Code == 0 && c.Forwarded && !isAgain
 	if c.Code == http.StatusCreated || lost {
-		// A manager that is frozen when the answer comes may have given the request up when it is thawed.
+		// A manager that is frozen when the answer comes may have given up the request when it is
+		// thawed.
 		unsure := lost || r.frozen[c.Manager]
 		r.delivered = append(r.delivered, answered{process: c.Manager, at: rec.At, what: c.Job, count: 1, unsure: unsure})
 	}
@@ -238,7 +237,7 @@ func (r *index) create(rec *history.Record) {
 	}
 }
 
-// other takes what is not about a CronJob.
+// other adds a record that is not about a CronJob.
 func (r *index) other(rec *history.Record) {
 	switch {
 	case rec.Process != nil:
@@ -275,8 +274,8 @@ func (r *index) other(rec *history.Record) {
 	}
 }
 
-// arrange finds the versions that changed what a CronJob asks for, given the Jobs that others than
-// managers have deleted.
+// arrange finds the versions that changed the spec. acts has the Jobs that others than managers
+// deleted.
 func (s *timeline) arrange(acts map[string]bool) {
 	for _, runs := range [][]*run{s.runs, s.backfills} {
 		slices.SortStableFunc(runs, func(a, b *run) int { return cmp.Compare(a.created, b.created) })
@@ -300,7 +299,7 @@ func (s *timeline) arrange(acts map[string]bool) {
 	s.findRestarts(acts)
 }
 
-// rescheduled reports whether ticks from before the one don't count for the other.
+// rescheduled reports whether ticks from before an edit don't count after it.
 func rescheduled(a, b *history.CronJob) bool { return !reflect.DeepEqual(a.Ticks, b.Ticks) }
 
 func deadlineOf(c *history.CronJob) time.Duration {
@@ -310,8 +309,8 @@ func deadlineOf(c *history.CronJob) time.Duration {
 	return time.Duration(*c.Deadline) * time.Second
 }
 
-// between returns the specs that were in force from one revision to another: what somebody may have
-// gone by who knew all up to the first of them and acted at the second.
+// between returns the specs that were in force from one revision to another: those that a manager
+// may have used that knew the first revision and acted at the second.
 func (s *timeline) between(from, to int64) []spec {
 	first := 0
 	for i, spec := range s.specs {
@@ -328,7 +327,7 @@ func (s *timeline) between(from, to int64) []spec {
 	return s.specs[first : last+1]
 }
 
-// runsAt reports whether the Job was there and had not ended at a revision.
+// runsAt reports whether the Job existed and had not ended at a revision.
 func (r *run) runsAt(revision int64) bool {
 	return r.created < revision && (r.ended == 0 || r.ended > revision) && (r.deleted == 0 || r.deleted > revision)
 }

@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package checker decides whether a history keeps the operator's contract. It knows the contract,
-// and not the operator: it has its own, small idea of schedules, and imports nothing of the
-// operator's. A verdict is a function of the history alone.
+// Package checker decides whether a history keeps the operator's contract. It has its own, small
+// implementation of schedules, and imports nothing of the operator. A verdict is a function of the
+// history alone.
 package checker
 
 import (
@@ -16,7 +16,7 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
-// Law is a part of the contract that the checker judges.
+// Law is a part of the contract that the checker checks.
 type Law string
 
 // The laws.
@@ -53,7 +53,7 @@ const (
 	WrongMetrics        Law = "O3 metrics equal the history"
 )
 
-// Excuse is why nobody owes a Job or a report for a tick.
+// Excuse is why a tick needs neither a Job nor a report.
 type Excuse string
 
 // The excuses.
@@ -64,15 +64,15 @@ const (
 	ReporterDied Excuse = "the manager that was to report it was killed in that moment"
 )
 
-// Violation is a law that was broken.
+// Violation is a broken law.
 type Violation struct {
 	Law    Law
 	Object string    // namespace/name of the CronJob
-	Tick   time.Time // zero if it is not about one
+	Tick   time.Time // zero if it is not about a tick
 	Text   string
 }
 
-// String tells the violation in a line.
+// String formats the violation as one line.
 func (v Violation) String() string {
 	text := string(v.Law)
 	if v.Object != "" {
@@ -84,32 +84,31 @@ func (v Violation) String() string {
 	return text + ": " + v.Text
 }
 
-// Verdict is what came of a check.
+// Verdict is the result of a check.
 type Verdict struct {
 	Violations []Violation
 
-	// Due counts the ticks that came up, DueAndRun those of them that ran, and Reported those that
-	// events say were missed, by why. Excused counts those that are neither, and why nobody owed
-	// it.
+	// Due counts the ticks that were due, DueAndRun those of them that ran, and Reported those that
+	// events report as missed, by reason. Excused counts the others, by excuse.
 	Due, DueAndRun int
 	Reported       map[string]int
 	Excused        map[Excuse]int
 
-	// Run counts the Jobs that were to be created, and Raced those of them that an edit would have
-	// prevented, had the manager been told of it when it decided. Forgotten counts those that ran
-	// again, or were reported as missed, when nobody could know of them any more.
+	// Run counts the Jobs that were to be created. Raced counts those of them that an edit would
+	// have prevented if the manager had received it before its decision. Forgotten counts ticks
+	// that ran again, or were reported as missed, when no process could know of their run any more.
 	Run, Raced, Forgotten int
 
-	// Backfilled counts the Jobs by which users ran ticks that had been missed.
+	// Backfilled counts the Jobs by which users ran missed ticks.
 	Backfilled int
 
-	// CronJobs counts those that there were, Settled those of them that were there in the end, and
-	// Readings how often the metrics of a process were read.
+	// CronJobs counts all CronJobs, Settled those that existed at the end, and Readings the
+	// readings of a process's metrics.
 	CronJobs, Settled, Readings int
 
-	// Faults counts what struck, by kind, and Refused how many requests refusals that last have
-	// refused. Tried counts the ticks that were looked at on time although something was refused in
-	// their namespace, or had been before.
+	// Faults counts faults by kind, and Refused the requests that lasting refusals refused. Tried
+	// counts the ticks that were reconciled on time during or shortly after a refusal in their
+	// namespace.
 	Faults         map[string]int
 	Refused, Tried int
 
@@ -120,14 +119,14 @@ type check struct {
 	*index
 	*Verdict
 	slowness  float64
-	witnesses []try // of those to whom nothing is refused, the first request for each tick
+	witnesses []try // the first request for each tick, of CronJobs without a refusal
 }
 
-// slow returns a time that a law leaves, on a machine as slow as this.
+// slow scales a time limit to the speed of this machine.
 func (c *check) slow(d time.Duration) time.Duration { return time.Duration(float64(d) * c.slowness) }
 
-// Check decides about a history. Slowness is by what factor the machine may be slower than one that
-// keeps up: the times that laws leave are that much longer.
+// Check checks a history. Slowness is the factor by which the machine may be slower than one that
+// keeps up. All time limits are multiplied by it.
 func Check(records []history.Record, slowness float64) *Verdict {
 	c := &check{
 		index: gather(records), slowness: slowness,
@@ -158,7 +157,7 @@ func Check(records []history.Record, slowness float64) *Verdict {
 	return c.Verdict
 }
 
-// strangers judges Jobs that belong to no CronJob there ever was.
+// strangers checks for Jobs of no known CronJob.
 func (c *check) strangers() {
 	for _, uid := range slices.Sorted(maps.Keys(c.runs)) {
 		run := c.runs[uid]
@@ -176,7 +175,7 @@ func (c *check) violate(law Law, s *timeline, tick time.Time, format string, arg
 	c.Violations = append(c.Violations, Violation{law, object, tick, fmt.Sprintf(format, args...)})
 }
 
-// Count returns how often laws were broken.
+// Count returns the number of violations.
 func (v *Verdict) Count(laws ...Law) int {
 	n := 0
 	for _, violation := range v.Violations {

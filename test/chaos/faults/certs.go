@@ -15,9 +15,9 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// rotateCerts replaces the webhooks' certificate and its authority. As with cert-manager and the
-// kubelet, the API server trusts the new authority before the managers find the new certificate,
-// and no longer the old one: for a moment, calls fail.
+// rotateCerts replaces the webhooks' certificate and its CA. As with cert-manager and the kubelet,
+// the API server trusts the new CA, and no longer the old one, before the managers have the new
+// certificate: for a moment, calls fail.
 func (s *Site) rotateCerts(ctx context.Context) error {
 	certificate, key, err := cert.GenerateSelfSignedCertKey("localhost", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
 	if err != nil {
@@ -26,8 +26,8 @@ func (s *Site) rotateCerts(ctx context.Context) error {
 	if err := s.inject(ctx, certificate); err != nil {
 		return fmt.Errorf("injecting the authority: %w", err)
 	}
-	// As the kubelet does it, the directory is a link, so that its files change at once, and the one
-	// that it led to before is removed, which those who watch the files are told of.
+	// Like the kubelet, replace a symbolic link, so that all files change at once, and remove its
+	// old target, which watchers of the files notice.
 	s.rotations++
 	dir := fmt.Sprintf("%s-%d", s.certDir, s.rotations)
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -47,14 +47,14 @@ func (s *Site) rotateCerts(ctx context.Context) error {
 	return os.RemoveAll(fmt.Sprintf("%s-%d", s.certDir, s.rotations-1))
 }
 
-// trusting are what names the authority of the webhooks, and where.
+// trusting has the objects that have the CA of the webhooks, and where.
 var trusting = map[string]string{
 	"admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/mutating-webhook-configuration":     "/webhooks/0",
 	"admissionregistration.k8s.io/v1/validatingwebhookconfigurations/validating-webhook-configuration": "/webhooks/0",
 	"apiextensions.k8s.io/v1/customresourcedefinitions/cronjobs.batch.tutorial.kubebuilder.io":         "/spec/conversion/webhook",
 }
 
-// inject has the API server trust an authority, as cert-manager's CA injector does.
+// inject makes the API server trust a CA, as cert-manager's CA injector does.
 func (s *Site) inject(ctx context.Context, authority []byte) error {
 	for path, at := range trusting {
 		patch := fmt.Appendf(nil, `[{"op":"add","path":"%s/clientConfig/caBundle","value":%q}]`,

@@ -17,8 +17,8 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// signal sends a signal to a component of this cluster, whose process envtest has started and does
-// not tell, and returns its command line.
+// signal sends a signal to a component of this cluster, and returns its command line. It searches
+// for the process, since envtest does not return it.
 func (s *Site) signal(name localcluster.Component, signal syscall.Signal) (args []string, err error) {
 	processes, err := procfs.AllProcs()
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Site) signal(name localcluster.Component, signal syscall.Signal) (args 
 	return nil, fmt.Errorf("looking for %s: there is no such process", name)
 }
 
-// kill kills a component, and starts it again after a while.
+// kill kills a component, and restarts it after some time.
 func (s *Site) kill(ctx context.Context, name localcluster.Component, after time.Duration) error {
 	args, err := s.signal(name, syscall.SIGKILL)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Site) kill(ctx context.Context, name localcluster.Component, after time
 	return s.awaitReady(ctx)
 }
 
-// pause stops a component as it is for a while.
+// pause stops a component for some time, and then continues it.
 func (s *Site) pause(ctx context.Context, name localcluster.Component, hold time.Duration) error {
 	if _, err := s.signal(name, syscall.SIGSTOP); err != nil {
 		return err

@@ -30,8 +30,8 @@ var files embed.FS
 
 var manifests = template.Must(template.ParseFS(files, "manifests/*.yaml"))
 
-// prepareRefusals takes the right to read single objects out of the managers' role, and gives it to
-// them in each namespace of the storm, as where the operator serves only some.
+// prepareRefusals moves the right to read single objects from the managers' cluster role to a role
+// in each namespace of the storm, as in an operator that serves only some.
 func (s *Site) prepareRefusals(ctx context.Context) error {
 	role := &rbacv1.ClusterRole{}
 	if err := s.Client.Get(ctx, client.ObjectKey{Name: "manager-role"}, role); err != nil {
@@ -62,8 +62,8 @@ func (s *Site) prepareRefusals(ctx context.Context) error {
 	return nil
 }
 
-// enforce begins or ends to enforce a refusal: its objects are there, and for a right that is taken
-// away they are gone. It tries until that has worked.
+// enforce starts or ends a refusal by the API server: it creates or deletes its objects, or for a
+// right, deletes or creates them. It retries until that has worked.
 func (s *Site) enforce(ctx context.Context, step Step, refuse bool) error {
 	objects, err := objectsOf(step)
 	if err != nil {
@@ -83,8 +83,7 @@ func (s *Site) enforce(ctx context.Context, step Step, refuse bool) error {
 	return nil
 }
 
-// objectsOf returns the objects by which the API server enforces a refusal: none if a webhook
-// would.
+// objectsOf returns the objects of a refusal by the API server; none for one by a webhook.
 func objectsOf(step Step) (objects []*unstructured.Unstructured, err error) {
 	refusal := refusals[step.Kind]
 	if refusal.manifest == "" {
@@ -107,7 +106,7 @@ func objectsOf(step Step) (objects []*unstructured.Unstructured, err error) {
 	return objects, nil
 }
 
-// put has an object be there, with its status.
+// put creates an object if it does not exist, and sets its status.
 func (s *Site) put(ctx context.Context, object *unstructured.Unstructured) error {
 	if err := s.Client.Create(ctx, object.DeepCopy()); err != nil && !apierrors.IsAlreadyExists(err) {
 		return err

@@ -14,8 +14,8 @@ import (
 // patience is how long a burst waits for requests to strike.
 const patience = 10 * time.Second
 
-// live are the faults of requests that are under way: bursts, and refusals that last. The zero
-// value has none.
+// live has the faults of requests that are in progress: bursts and refusals. The zero value is
+// empty.
 type live struct {
 	mu     sync.Mutex
 	faults []*fault
@@ -23,8 +23,8 @@ type live struct {
 
 type fault struct {
 	Step
-	until  time.Time // when a burst ends that has not struck enough
-	struck int       // how many requests it has struck
+	until  time.Time // when a burst ends that has not struck enough requests
+	struck int       // the number of requests
 }
 
 func (l *live) begin(step Step) {
@@ -33,7 +33,7 @@ func (l *live) begin(step Step) {
 	l.faults = append(l.faults, &fault{Step: step, until: time.Now().Add(patience)})
 }
 
-// end ends one, and returns how many requests it has struck.
+// end ends a fault, and returns how many requests it struck.
 func (l *live) end(step Step) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,7 +49,7 @@ func (l *live) endAll() {
 	l.faults = nil
 }
 
-// strike returns the fault of a burst that a request is struck by; "" for none.
+// strike returns the burst that strikes a request; "" for none.
 func (l *live) strike(target Target) Kind {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,7 @@ func (l *live) strike(target Target) Kind {
 	return ""
 }
 
-// refused returns what a webhook answers to a request; nil if none refuses it.
+// refused returns a webhook's refusal of a request; nil for none.
 func (l *live) refused(namespace string, target Target) *apierrors.StatusError {
 	l.mu.Lock()
 	defer l.mu.Unlock()

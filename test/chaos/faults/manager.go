@@ -21,25 +21,25 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// restartAfter is how long a manager that has ended stays away.
+// restartAfter is the time from the end of a manager to its restart.
 const restartAfter = time.Second
 
-// manager is one of the two replicas: a process that is started again when it ends, and its proxy.
+// manager is one of the two replicas, with its proxy. Its process is restarted when it ends.
 type manager struct {
 	*proxy
 	name        string
 	command     localcluster.Command
 	webhookPort int
 	metricsPort int
-	stopping    context.CancelFunc // has it not be started again
+	stopping    context.CancelFunc // prevents a restart
 	stopped     chan struct{}      // closed when it has ended for good
 
 	mu       sync.Mutex
 	running  *localcluster.Process
-	frozenAt atomic.Int64 // since when it does nothing, in nanoseconds since 1970; 0 if it does not
+	frozenAt atomic.Int64 // in nanoseconds since 1970; 0 if it is not frozen
 }
 
-// startManager starts a manager that talks to the API server through a proxy.
+// startManager starts a manager whose requests go through a proxy.
 func (s *Site) startManager(name, userKubeconfig string) (*manager, error) {
 	user, err := clientcmd.BuildConfigFromFlags("", userKubeconfig)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Site) startManager(name, userKubeconfig string) (*manager, error) {
 	return m, nil
 }
 
-// supervise keeps the manager running until it is stopped.
+// supervise restarts the manager until it is stopped.
 func (m *manager) supervise(ctx context.Context) {
 	defer close(m.stopped)
 	for life := 1; ctx.Err() == nil; life++ {
@@ -112,7 +112,7 @@ func (m *manager) start(ctx context.Context, label string) (*localcluster.Proces
 	return process, err
 }
 
-// label names the process that runs or was the last to, such as a-3.
+// label names the current or last process, such as a-3.
 func (m *manager) label() string { return m.process.Load().name }
 
 func (m *manager) note(state string) {

@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package faults makes what can go wrong around the managers go wrong: their processes, the API
-// server, etcd, the connections between them, the webhooks, their certificates and the clock. What
-// happens when is a plan, made from a seed before anything runs.
+// Package faults injects faults around the managers: in their processes, the API server, etcd, the
+// connections between them, the webhooks, their certificates and the clock. A plan, made from a
+// seed before anything runs, says what happens when.
 package faults
 
 import (
@@ -20,7 +20,7 @@ import (
 // Kind is a kind of fault.
 type Kind string
 
-// The faults of machines and processes. One at a time is under way.
+// The faults of machines and processes. They happen one at a time.
 const (
 	KillLeader     Kind = "kill-leader"      // kill -9 of the manager that leads; it is started again
 	TermLeader     Kind = "term-leader"      // SIGTERM, as at a rolling update
@@ -37,7 +37,7 @@ const (
 	CutDuringLists Kind = "watches-rejected" // the watch streams end, and new ones are refused for a while
 )
 
-// The faults of single requests. They come in bursts, beside the others.
+// The faults of single requests. They come in bursts, at the same time as the others.
 const (
 	Conflict Kind = "answer-409" // somebody else's write came first
 	Throttle Kind = "answer-429" // with Retry-After: client-go waits and asks again by itself
@@ -47,7 +47,7 @@ const (
 	Delay    Kind = "late-answer" // the request is carried out, and the answer takes seconds
 )
 
-// Target says which requests a burst strikes.
+// Target is the kind of requests that a burst strikes.
 type Target string
 
 // The targets.
@@ -61,19 +61,19 @@ const (
 	Reads    Target = history.Reads // of Jobs and CronJobs, watches too when they begin
 )
 
-// Step is a fault of a plan.
+// Step is a fault in a plan.
 type Step struct {
 	At        time.Duration // since the begin of the storm
 	Kind      Kind
-	Hold      time.Duration // how long it lasts, where that is not in its nature
-	Target    Target        // which requests a burst strikes
-	Count     int           // and how many
-	Namespace string        // where a refusal is
-	Clock     time.Duration // by how much the clock is stepped
-	Lag       time.Duration // how late watches are
+	Hold      time.Duration // how long it lasts, for a kind that lasts
+	Target    Target        // of a burst
+	Count     int           // the number of requests to strike
+	Namespace string        // of a refusal
+	Clock     time.Duration // the step of the clock
+	Lag       time.Duration // the delay of watches
 }
 
-// String tells the step in a line of a plan.
+// String formats the step as a line of a plan.
 func (s Step) String() string {
 	text := fmt.Sprintf("%7.1fs %s", s.At.Seconds(), s.Kind)
 	switch {
@@ -91,8 +91,7 @@ func (s Step) String() string {
 	return text
 }
 
-// machine says of the faults of machines how long they last, and how long the next waits after
-// them.
+// machine has the faults of machines, how long they last, and the time until the next one.
 var machine = map[Kind]struct{ hold, rest [2]time.Duration }{
 	KillLeader:     {rest: seconds(10, 20)},
 	TermLeader:     {rest: seconds(4, 8)},
@@ -109,9 +108,9 @@ var machine = map[Kind]struct{ hold, rest [2]time.Duration }{
 	StepClock:      {hold: seconds(6, 12), rest: seconds(4, 8)},
 }
 
-// requests says which requests the faults of single requests may strike: only those to which the
-// API server can give such an answer. To a deletion of ours, 409 means that the name is another's
-// by now.
+// requests has the faults of single requests and the targets that they may strike: those to which
+// the API server can give such an answer. For our deletions, 409 would mean that another object has
+// the name.
 var requests = map[Kind][]Target{
 	Conflict: {Creates, Statuses, Leases},
 	Throttle: {Creates, Deletes, Trials, Statuses, Events, Reads},
@@ -138,11 +137,10 @@ func Kinds() []Kind {
 	return all
 }
 
-// lead is how long the managers are left alone at first.
+// lead is the time without faults at the begin.
 const lead = 8 * time.Second
 
-// Plan makes a plan of these kinds of faults for a storm of a duration. The same arguments make the
-// same plan.
+// Plan plans faults of these kinds for a storm. The same arguments make the same plan.
 func Plan(seed uint64, duration time.Duration, kinds []Kind) []Step {
 	random := rand.New(rand.NewPCG(seed, 0xfa0175)) //nolint:gosec // a plan is to be reproducible
 	steps := slices.Concat(
@@ -175,7 +173,7 @@ func planMachines(random *rand.Rand, duration time.Duration, kinds *deck) (steps
 	return steps
 }
 
-// planBursts plans the faults of single requests, a burst every second or so.
+// planBursts plans the faults of single requests: a burst about every second.
 func planBursts(random *rand.Rand, duration time.Duration, kinds *deck) (steps []Step) {
 	pause := [2]time.Duration{time.Second / 2, 5 * time.Second / 2}
 	for at := lead; !kinds.isEmpty() && at < duration-2*time.Second; at += between(random, pause) {
@@ -186,7 +184,7 @@ func planBursts(random *rand.Rand, duration time.Duration, kinds *deck) (steps [
 	return steps
 }
 
-// deck deals kinds in a random order, so that each has its turn, and when all had it, anew.
+// deck deals all kinds in a random order, and then again.
 type deck struct {
 	random      *rand.Rand
 	kinds, left []Kind
@@ -208,7 +206,7 @@ func (d *deck) deal() Kind {
 	return kind
 }
 
-// between returns a duration, in milliseconds, of a range.
+// between returns a random duration of a range, in milliseconds.
 func between(random *rand.Rand, limits [2]time.Duration) time.Duration {
 	span := int64((limits[1] - limits[0]) / time.Millisecond)
 	return limits[0] + time.Duration(random.Int64N(span+1))*time.Millisecond

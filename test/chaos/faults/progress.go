@@ -13,31 +13,31 @@ import (
 	"time"
 )
 
-// informerLag is how long a manager has, after it was sent an event, before it is taken to know it,
-// if the machine keeps up.
+// informerLag is how long after an event was sent a manager must know it, if the machine keeps up.
 const informerLag = 2 * time.Second
 
-// How long a row of requests goes on without one: as long as it takes a manager to ask the next,
-// and, when it was told to ask again later, as long as client-go waits.
+// How long a row of requests may pause: until a manager sends the next one, or, if it was told to
+// retry later, as long as client-go waits.
 const (
 	breath     = 500 * time.Millisecond
 	throttling = 3 * time.Second
 )
 
-// progress is which revision of CronJobs a manager's process has been sent, and when, and which of
-// its requests belong together: nobody can obey an edit that he was not told of when he decided.
+// progress records which revision of CronJobs a manager's process has received, and which of its
+// requests belong together: a process can't take account of an edit that it received after its
+// decision.
 type progress struct {
 	name string // of the process, such as a-3
 	lag  time.Duration
 
 	mu   sync.Mutex
-	sent []sent // in the order of time and of revisions
+	sent []sent // by time, and by revision
 
-	// rows are the unbroken rows of requests for each CronJob: those of one reconcile. The decision
-	// that a request carries out was made before the first of its row.
+	// rows has the current row of requests for each CronJob: those of one reconcile. Their decision
+	// was made before the first of them.
 	rows map[string]*row
 
-	// Between frozen and thawed the process did nothing.
+	// The process did nothing from frozen to thawed.
 	frozen, thawed time.Time
 }
 
@@ -48,11 +48,11 @@ type sent struct {
 
 type row struct {
 	begun   time.Time
-	pending int       // requests without an answer
-	until   time.Time // when the row ends, if nothing comes
+	pending int       // the number of requests without an answer
+	until   time.Time // when the row ends unless another request comes
 }
 
-// learn notes that the process has been sent all up to a revision.
+// learn records that the process has received all up to a revision.
 func (p *progress) learn(revision int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,7 +61,7 @@ func (p *progress) learn(revision int64) {
 	}
 }
 
-// knew returns what the process had been sent, and had had the time to take in, at an instant.
+// knew returns the revision that the process had received long enough before an instant to know it.
 func (p *progress) knew(instant time.Time) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,7 +72,7 @@ func (p *progress) knew(instant time.Time) int64 {
 	return p.sent[i-1].revision
 }
 
-// begin notes that a request for a CronJob has come, and returns when its row began.
+// begin records a request for a CronJob, and returns when its row began.
 func (p *progress) begin(cronJob string, now time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +80,7 @@ func (p *progress) begin(cronJob string, now time.Time) time.Time {
 	if current == nil || current.pending == 0 && now.After(current.until) {
 		current = &row{begun: now}
 		if now.Before(p.thawed.Add(breath)) {
-			current.begun = p.frozen // it may have been decided by then
+			current.begun = p.frozen // the decision may be from before the freeze
 		}
 		p.rows[cronJob] = current
 	}
@@ -88,7 +88,7 @@ func (p *progress) begin(cronJob string, now time.Time) time.Time {
 	return current.begun
 }
 
-// end notes that a request was answered. A status is the last that a reconcile writes.
+// end records an answer. A status is the last request of a reconcile.
 func (p *progress) end(cronJob string, target Target, code int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,8 +106,8 @@ func (p *progress) end(cronJob string, target Target, code int) {
 	}
 }
 
-// froze notes that the process did nothing from an instant until now. What it was sent in that
-// time, or shortly before, it begins to take in now, and the rows that were under way go on.
+// froze records that the process did nothing from an instant until now. What it received in that
+// time, or shortly before, it can process only now, and its rows continue.
 func (p *progress) froze(from time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,7 +127,7 @@ func (p *progress) froze(from time.Time) {
 // listener reads a watch of CronJobs as it is sent to a process.
 type listener struct {
 	*progress
-	initial bool // what comes now is all there is, in no order; a bookmark ends it
+	initial bool // the events are those of the initial list, in no order, which a bookmark ends
 	rest    []byte
 }
 
@@ -146,8 +146,7 @@ func (l *listener) hear(data []byte) {
 	}
 }
 
-// revisionIn returns the revision of a list, or of the object of a watch's event; 0 for anything
-// else.
+// revisionIn returns the revision of a list or of a watch's event; 0 for anything else.
 func revisionIn(data []byte) int64 {
 	type object struct {
 		Metadata struct {

@@ -26,37 +26,38 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// How long a request waits that is not answered, and an answer that is late.
+// How long a request waits without an answer, and for a late one.
 const (
 	noAnswerFor = 4 * time.Second
 	lateBy      = 3 * time.Second
 )
 
-// errLost has a connection break instead of an answer.
+// errLost makes a connection break instead of an answer.
 var errLost = errors.New("the answer is lost")
 
-// errEdited is why the API server refuses an update.
+// errEdited is the API server's reason for a conflict.
 var errEdited = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
-// answers are those of the faults that answer in the place of the API server.
+// answers has the answers of faults that replace the API server's.
 var answers = map[Kind]*apierrors.StatusError{
 	Conflict: apierrors.NewConflict(schema.GroupResource{Resource: "objects"}, "this", errEdited),
 	Throttle: apierrors.NewTooManyRequests("too many requests, please try again later", 1),
 	Fail:     apierrors.NewInternalError(errors.New("a fault")),
 }
 
-// proxy stands between one manager and the API server, which it asks as the manager's user. It adds
-// to the history what the manager tries, and answers some of it as a fault would.
+// proxy is between one manager and the API server. It adds the manager's requests to the history,
+// and answers some of them as faults require.
 type proxy struct {
 	*Site
 	server   *httptest.Server
 	upstream http.RoundTripper
 
-	// lag is how late, in nanoseconds, watches are now. rejecting says that new ones are refused.
+	// lag is the current delay of watches, in nanoseconds. rejecting is whether new ones are
+	// refused.
 	lag       atomic.Int64
 	rejecting atomic.Bool
-	renewed   atomic.Int64             // when the Lease was last updated, in nanoseconds since 1970
-	process   atomic.Pointer[progress] // of the process that asks
+	renewed   atomic.Int64             // the last update of the Lease, in nanoseconds since 1970
+	process   atomic.Pointer[progress] // of the process that sends the requests
 
 	mu  sync.Mutex
 	cut chan struct{} // closed when watches are cut
@@ -80,12 +81,12 @@ func (s *Site) newProxy(user *rest.Config) (*proxy, error) {
 	p.server = httptest.NewUnstartedServer(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(api)
-			r.Out.Header.Set("Accept-Encoding", "identity") // what is compressed could not be read on the way
+			r.Out.Header.Set("Accept-Encoding", "identity") // the proxy can't read compressed bodies
 		},
 		Transport:     carrier,
 		FlushInterval: -1,
 		ErrorLog:      silent,
-		// A connection that breaks is to break for the manager too.
+		// A broken connection must break for the manager too.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	})
 	p.server.Config.ErrorLog = silent
@@ -94,7 +95,7 @@ func (s *Site) newProxy(user *rest.Config) (*proxy, error) {
 	return p, nil
 }
 
-// serves says which process asks from now on: one that knows nothing yet.
+// serves sets the process that sends the requests from now on. It knows nothing yet.
 func (p *proxy) serves(process string) {
 	p.process.Store(&progress{name: process, lag: p.slow(informerLag), rows: map[string]*row{}})
 }
@@ -106,15 +107,14 @@ func (p *proxy) cutWatches() {
 	p.cut = make(chan struct{})
 }
 
-// untilCut returns a channel that is closed when watches are cut next.
+// untilCut returns a channel that is closed when watches are cut.
 func (p *proxy) untilCut() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cut
 }
 
-// RoundTrip carries out a request, or what a fault makes of it, and adds to the history what the
-// manager tried and what it was told.
+// RoundTrip sends a request, subject to faults, and adds it and its answer to the history.
 func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	q, err := read(r)
 	if err != nil {
@@ -141,7 +141,7 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// answer asks the API server, unless a fault strikes.
+// answer returns the answer of the API server or of a fault.
 func (p *proxy) answer(q *asked, process *progress) (*http.Response, error) {
 	kind := p.live.strike(q.target)
 	if kind != "" {
@@ -175,14 +175,14 @@ func (p *proxy) answer(q *asked, process *progress) (*http.Response, error) {
 	return response, nil
 }
 
-// forward asks the API server. What a webhook refuses is not asked for.
+// forward sends a request to the API server, unless a webhook refuses it.
 func (p *proxy) forward(q *asked) (*http.Response, error) {
 	if refused := p.live.refused(q.what.Namespace, q.target); refused != nil {
 		return plane.Refuse(q.Request, refused)
 	}
 	r := q.Request
 	if r.Method != http.MethodGet {
-		// What was sent arrives, whatever becomes of the sender.
+		// A request that was sent arrives, even if the sender ends.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Minute)
 		defer cancel()
 		r = r.WithContext(ctx)
@@ -190,7 +190,7 @@ func (p *proxy) forward(q *asked) (*http.Response, error) {
 	q.forwarded = true
 	response, err := p.upstream.RoundTrip(r)
 	if err != nil {
-		return nil, err // the API server is gone, and so is its answer
+		return nil, err // the API server has ended
 	}
 	defer func(body io.Closer) { _ = body.Close() }(response.Body)
 	if q.answer, err = io.ReadAll(response.Body); err != nil {
@@ -200,7 +200,7 @@ func (p *proxy) forward(q *asked) (*http.Response, error) {
 	return response, nil
 }
 
-// watch passes a watch on until watches are cut.
+// watch forwards a watch until watches are cut.
 func (p *proxy) watch(q *asked, process *progress) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(q.Context())
 	cut := p.untilCut()
@@ -223,8 +223,9 @@ func (p *proxy) watch(q *asked, process *progress) (*http.Response, error) {
 	return response, nil
 }
 
-// late returns a body each part of which is late by as much as watches are at the time, and calls
-// back when a part was sent. It ends as one that breaks: a watch that ends in order is no fault.
+// late returns a body that delays each part by the current lag, and calls back when a part was
+// sent. At its end it returns the error of a broken connection, since a watch that ends normally is
+// no fault.
 func (p *proxy) late(ctx context.Context, body io.ReadCloser, sent func([]byte)) io.ReadCloser {
 	type part struct {
 		data []byte

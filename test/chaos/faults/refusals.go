@@ -18,8 +18,8 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// The refusals that last: in one namespace the managers are refused one kind of requests, and
-// nothing else. They are beside the other faults.
+// The lasting refusals: in one namespace, one kind of the managers' requests is refused. They
+// happen at the same time as other faults.
 const (
 	DenyCreates     Kind = "creates-denied"    // by a ValidatingAdmissionPolicy
 	FillQuota       Kind = "quota-full"        // a ResourceQuota has no room for Jobs
@@ -33,9 +33,9 @@ const (
 	DenyReads       Kind = "reads-denied"      // a RoleBinding is gone; the watches stay
 )
 
-// refusal says of which requests one is, with which code, and by which of the manifests the API
-// server enforces it, with what fills in that of the policies. Without any, the proxy answers in
-// the place of a webhook.
+// refusal has the requests that are refused, the status code, and the manifest by which the API
+// server refuses them, with the parameters of policies. Without a manifest, the proxy answers for a
+// webhook.
 type refusal struct {
 	target Target
 	code   int
@@ -59,12 +59,12 @@ var refusals = map[Kind]refusal{
 	DeletesConflict: {target: Deletes, code: http.StatusConflict},
 }
 
-// lanes is how many refusals there are at a time: each in a namespace of its own, and so that there
-// are as many in which nothing is refused.
+// lanes is how many refusals there are at a time. Each is in a namespace of its own, and as many
+// namespaces have none.
 const lanes = 2
 
-// How long a refusal lasts: for several ticks of an interval, or, one time in four, for several of
-// a minute. None is shorter than the shortest, and all are over some time before the storm is.
+// How long a refusal lasts: for several ticks of an interval or, one time in four, for several
+// minutes. All end some time before the storm.
 var (
 	holdOfMost    = seconds(30, 60)
 	holdOfLongest = seconds(125, 190)
@@ -76,7 +76,7 @@ const (
 	overBefore      = 4 * time.Second
 )
 
-// planRefusals plans the refusals among some kinds of faults.
+// planRefusals plans the refusals of some kinds.
 func planRefusals(seed uint64, duration time.Duration, of []Kind) (steps []Step) {
 	random := rand.New(rand.NewPCG(seed, 0x4ef05e)) //nolint:gosec // a plan is to be reproducible
 	kinds := newDeck(random, of, isRefusal)
@@ -101,8 +101,7 @@ func planRefusals(seed uint64, duration time.Duration, of []Kind) (steps []Step)
 	return steps
 }
 
-// passedOn returns the answer of a webhook which refuses a request by passing on what it was told
-// about an object of its own.
+// passedOn returns the answer of a webhook that passes on the error of a request of its own.
 func passedOn(code int) *apierrors.StatusError {
 	teams := schema.GroupResource{Group: "example.com", Resource: "teams"}
 	refused := apierrors.NewNotFound(teams, "payments")
@@ -113,11 +112,10 @@ func passedOn(code int) *apierrors.StatusError {
 	return refused
 }
 
-// takingEffect is how long the API server may take until it goes by what it was told of policies,
-// quotas and roles.
+// takingEffect is how long the API server may take to apply a change of policies, quotas and roles.
 const takingEffect = 2 * time.Second
 
-// refuse has a refusal happen, and returns when it is over.
+// refuse carries out a refusal, and returns when it is over.
 func (s *Site) refuse(ctx context.Context, step Step) error {
 	plane.Logf("%s", step)
 	note := history.Refusal{Kind: string(step.Kind), Of: string(refusals[step.Kind].target), Namespace: step.Namespace}

@@ -23,19 +23,19 @@ type asked struct {
 	body []byte
 
 	what    *request.RequestInfo
-	target  Target         // "" for what is never struck
-	cronJob string         // the namespace/name of the CronJob whose Job or status it is about
-	job     string         // the namespace/name of the Job that it is to create
-	event   *history.Event // that it is to write
+	target  Target         // "" for a request that no fault strikes
+	cronJob string         // namespace/name of the CronJob whose Job or status it is about
+	job     string         // namespace/name of the Job to create
+	event   *history.Event // to write
 
-	forwarded bool   // the API server got it
-	answer    []byte // the body of the API server's
+	forwarded bool   // whether the API server received it
+	answer    []byte // the body of the API server's answer
 }
 
-// resolver finds in a path what a request is about.
+// resolver parses the path of a request.
 var resolver = request.RequestInfoFactory{APIPrefixes: map[string]sets.Empty{"apis": {}}}
 
-// read reads a request and finds out what it asks for.
+// read reads a request, and what it is about.
 func read(r *http.Request) (q *asked, err error) {
 	q = &asked{Request: r.Clone(r.Context())}
 	if r.Body != nil {
@@ -96,7 +96,7 @@ func (q *asked) aboutJobs() {
 
 func (q *asked) isWatch() bool { return q.what.Verb == "watch" }
 
-// isOfCronJobs reports whether it lists or watches CronJobs.
+// isOfCronJobs reports whether a request lists or watches CronJobs.
 func (q *asked) isOfCronJobs() bool {
 	return q.what.Resource == "cronjobs" && (q.isWatch() || q.what.Verb == "list")
 }

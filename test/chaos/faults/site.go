@@ -24,37 +24,35 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// metricsPrefix is that of the metrics of ours.
+// metricsPrefix is the prefix of our metrics.
 const metricsPrefix = "cronjob_controller_"
 
-// Options say what to run.
+// Options are the options of Start.
 type Options struct {
-	Manager  string  // the program, built from test/chaos/manager
-	Slowness float64 // by what factor this machine may be slower than one that keeps up
+	Manager  string  // the file, built from test/chaos/manager
+	Slowness float64 // the factor by which this machine may be slower than one that keeps up
 
-	// Mutate, if set, returns what carries out the managers' requests before faults strike, by way
-	// of what it is given. ClockStep is by how much the managers' clocks are wrong, without the
-	// history telling of it.
+	// Mutate, if set, wraps the transport of the managers' requests, before faults strike.
+	// ClockStep is an error of the managers' clocks that is not in the history.
 	Mutate    func(http.RoundTripper) http.RoundTripper
 	ClockStep time.Duration
 }
 
-// Site is where the storm takes place: a control plane, two managers, and all that stands between
-// them.
+// Site is where the storm takes place: a control plane, two managers, and what is between them.
 type Site struct {
 	*plane.Plane
 
 	options   Options
 	log       *history.Log
-	clock     string // the file in which the managers read by how much their clocks are stepped
-	certDir   string // of the webhooks' certificate
+	clock     string // the file from which the managers read the step of their clocks
+	certDir   string // has the webhooks' certificate
 	rotations int
 	live      live
 	managers  []*manager
 	webhooks  webhooks
 }
 
-// Start starts a site. The history begins with it.
+// Start starts a site, and with it the history.
 func Start(ctx context.Context, options Options, log *history.Log) (*Site, error) {
 	started, err := plane.Start(ctx, storm.Namespaces)
 	if err != nil {
@@ -92,7 +90,7 @@ func (s *Site) prepare(ctx context.Context) error {
 	return s.webhooks.listen(s.WebhookPort, s.managers)
 }
 
-// slow returns a time as this machine takes it.
+// slow scales a duration to the speed of this machine.
 func (s *Site) slow(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * s.options.Slowness)
 }
@@ -131,7 +129,7 @@ func (s *Site) Run(ctx context.Context, begin time.Time, plan []Step) error {
 	return group.Wait()
 }
 
-// strike has a fault of the machines happen, and returns when it is over.
+// strike carries out a fault of machines, and returns when it is over.
 func (s *Site) strike(ctx context.Context, step Step) error {
 	plane.Logf("%s", step)
 	leader := s.leader()
@@ -171,13 +169,14 @@ func (s *Site) strike(ctx context.Context, step Step) error {
 	return nil
 }
 
-// stepClock steps the managers' clocks against the machine's. The history has it before any manager.
+// stepClock steps the managers' clocks. It adds the step to the history before a manager can read
+// it.
 func (s *Site) stepClock(step time.Duration) error {
 	s.log.Add(history.Record{Clock: &history.Clock{Step: step}})
 	return renameio.WriteFile(s.clock, []byte((step + s.options.ClockStep).String()), 0o600)
 }
 
-// disconnect has a fault of the connections happen, to both managers.
+// disconnect carries out a fault of the connections of both managers.
 func (s *Site) disconnect(ctx context.Context, step Step) {
 	for _, m := range s.managers {
 		m.lag.Store(int64(step.Lag))
@@ -196,7 +195,7 @@ func (s *Site) disconnect(ctx context.Context, step Step) {
 	}
 }
 
-// EndFaults ends what is under way, and waits until the API server answers and a manager leads.
+// EndFaults ends all faults, and waits until the API server answers and a manager leads.
 func (s *Site) EndFaults(ctx context.Context) error {
 	s.live.endAll()
 	if err := s.awaitReady(ctx); err != nil {
@@ -211,7 +210,7 @@ func (s *Site) EndFaults(ctx context.Context) error {
 	return nil
 }
 
-// leader returns the manager that has updated the Lease last.
+// leader returns the manager that updated the Lease last.
 func (s *Site) leader() *manager {
 	if s.managers[1].renewed.Load() > s.managers[0].renewed.Load() {
 		return s.managers[1]
@@ -219,15 +218,14 @@ func (s *Site) leader() *manager {
 	return s.managers[0]
 }
 
-// leads reports whether the manager has updated the Lease a moment ago: it does so every two
+// leads reports whether the manager has just updated the Lease, which the leader does every two
 // seconds.
 func (m *manager) leads() bool { return time.Since(time.Unix(0, m.renewed.Load())) < 4*time.Second }
 
 // ScrapeLeader adds the leader's metrics to the history.
 func (s *Site) ScrapeLeader(ctx context.Context) { s.scrape(ctx, s.leader()) }
 
-// scrape adds a manager's metrics to the history. A manager that does not answer has none: that is
-// what faults do.
+// scrape adds a manager's metrics to the history, if it answers: faults may prevent that.
 func (s *Site) scrape(ctx context.Context, m *manager) {
 	asked, process := time.Now(), m.label()
 	families, err := s.Metrics.Read(ctx, fmt.Sprintf("127.0.0.1:%d", m.metricsPort), metricsPrefix)
@@ -263,14 +261,13 @@ func (s *Site) KeepLogs(dir string) error {
 	return nil
 }
 
-// Stop ends everything.
+// Stop stops all processes.
 func (s *Site) Stop() error {
 	for _, m := range s.managers {
 		m.stop()
 	}
 	s.webhooks.close()
-	// Its connections may outlast the grace that it is given; and etcd, when it was started again,
-	// ends before it.
+	// Its connections may outlast its shutdown timeout, and a restarted etcd ends before it.
 	_, _ = s.signal(localcluster.APIServer, syscall.SIGKILL)
 	return s.Cluster.Stop()
 }

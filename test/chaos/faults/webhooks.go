@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// webhooks is where the API server finds the webhooks: it passes connections on to the managers
-// that run, in turn, as a Service does with those that are ready. The zero value listens to nobody.
+// webhooks is the address of the webhooks for the API server. Like a Service, it forwards
+// connections to the running managers in turn. The zero value does not listen.
 type webhooks struct {
 	listener net.Listener
 	managers []*manager
@@ -43,7 +43,7 @@ func (w *webhooks) close() {
 	}
 }
 
-// pass connects a connection to a manager that takes it.
+// pass forwards a connection to a manager that accepts it.
 func (w *webhooks) pass(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	first := int(w.nth.Add(1))
@@ -60,11 +60,11 @@ func (w *webhooks) pass(conn net.Conn) {
 	}
 }
 
-// serves reports whether the API server is let through to a manager.
+// serves reports whether connections are forwarded to a manager.
 func (w *webhooks) serves(m *manager) bool { return !w.down.Load() && m.runs() }
 
-// join copies both ways until either ends, or the webhooks are down, or the manager is frozen: then
-// the connection is of no use, which a Service's clients learn by and by.
+// join copies in both directions until one ends, the webhooks are down, or the manager is frozen.
+// In the last case a Service's clients notice after a while that the connection is useless.
 func (w *webhooks) join(conn, backend net.Conn, m *manager) {
 	defer func() { _ = backend.Close() }()
 	ended := make(chan struct{}, 2)

@@ -18,10 +18,10 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// root is where the API server's keys are in etcd.
+// root is the prefix of the API server's keys in etcd.
 const root = "/registry/"
 
-// decoderOf returns how to read what is stored at a key; nil if it is of no interest.
+// decoderOf returns the decoder of a key's values; nil if they are not recorded.
 func decoderOf(key string) func([]byte) (*Record, error) {
 	switch resource := strings.TrimPrefix(key, root); {
 	case strings.HasPrefix(resource, v1.GroupVersion.Group+"/cronjobs/"):
@@ -83,7 +83,7 @@ func specOf(c *v1.CronJobSpec) Spec {
 // timeOf returns an optional time; zero for none.
 func timeOf(t *metav1.Time) time.Time { return ptr.Deref(t, metav1.Time{}).Time }
 
-// editedAt returns when the spec was last edited: zero if the webhook wrote nothing down about it.
+// editedAt returns the time of the last edit of the spec, as the webhook wrote it; zero for none.
 func editedAt(c *v1.CronJob) time.Time {
 	if c.Generation == 1 {
 		return c.CreationTimestamp.Time
@@ -116,7 +116,7 @@ func decodeJob(value []byte) (*Record, error) {
 	return &Record{Job: state}, nil
 }
 
-// timeIn returns the time in an annotation; zero if there is none.
+// timeIn returns the time in an annotation; zero for none.
 func timeIn(annotations map[string]string, key string) time.Time {
 	at, err := time.Parse(time.RFC3339, annotations[key])
 	if err != nil {
@@ -138,8 +138,8 @@ func endOf(job *batchv1.Job) (string, time.Time) {
 	return "", time.Time{}
 }
 
-// decodeEvent reads a stored event, which is one of the core group whatever it was written as.
-// The record of one that is not about a CronJob of ours is empty.
+// decodeEvent decodes a stored event, which is of the core group in any case. The record is empty
+// if the event is not about one of our CronJobs.
 func decodeEvent(value []byte) (*Record, error) {
 	e, err := plane.Decode[*corev1.Event](value)
 	if err != nil {
@@ -148,7 +148,7 @@ func decodeEvent(value []byte) (*Record, error) {
 	return &Record{Event: EventAbout(e.InvolvedObject, e.Name, e.Reason, e.Message)}, nil
 }
 
-// EventAbout returns an event; nil if it is not about a CronJob of ours.
+// EventAbout returns the record of an event; nil if it is not about one of our CronJobs.
 func EventAbout(about corev1.ObjectReference, name, reason, note string) *Event {
 	if about.Kind != "CronJob" || !strings.HasPrefix(about.APIVersion, v1.GroupVersion.Group+"/") {
 		return nil

@@ -1,9 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package history holds what happened in a storm: every state of every CronJob, Job and event as
-// etcd has it, what the managers asked the API server for, and what the storm itself did. A verdict
-// needs nothing else.
+// Package history has what happened in a storm: every state of every CronJob, Job and event in
+// etcd, the managers' requests, and what the storm itself did. A verdict needs nothing else.
 package history
 
 import (
@@ -19,8 +18,8 @@ import (
 
 // Record is one thing that happened. Exactly one of its pointers is set.
 type Record struct {
-	At       time.Time `json:"at"`           // when the harness learned of it, by the clock of the machine
-	Revision int64     `json:"rv,omitempty"` // etcd's, which is the resourceVersion; 0 for what is not stored there
+	At       time.Time `json:"at"`           // when the harness learned of it, by the machine's clock
+	Revision int64     `json:"rv,omitempty"` // of etcd, which is the resourceVersion; 0 for what is not stored
 
 	CronJob *CronJob `json:"cronJob,omitempty"`
 	Job     *Job     `json:"job,omitempty"`
@@ -41,15 +40,15 @@ type CronJob struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
-	Deleted   bool   `json:"deleted,omitempty"` // it is gone; the rest is as it was last
+	Deleted   bool   `json:"deleted,omitempty"` // it was deleted; the rest is its last state
 
 	Generation int64     `json:"generation,omitempty"`
 	Created    time.Time `json:"created,omitzero"`
-	Edited     time.Time `json:"edited,omitzero"`  // when the spec was, as the webhook wrote it down
-	Resumed    time.Time `json:"resumed,omitzero"` // as a user says
+	Edited     time.Time `json:"edited,omitzero"`  // the last edit of the spec, as the webhook wrote it
+	Resumed    time.Time `json:"resumed,omitzero"` // the annotation of a resume
 	Spec
 
-	// What the status says.
+	// The status.
 	LastSchedule       time.Time `json:"lastSchedule,omitzero"`
 	NextSchedule       time.Time `json:"nextSchedule,omitzero"`
 	NextStart          time.Time `json:"nextStart,omitzero"`
@@ -59,20 +58,20 @@ type CronJob struct {
 	Missed             []Missed  `json:"missed,omitempty"`
 }
 
-// Spec is what a CronJob asks for.
+// Spec is the spec of a CronJob.
 type Spec struct {
 	Ticks
 	Jitter         int64  `json:"jitter,omitempty"` // in seconds
 	Policy         string `json:"policy,omitempty"`
 	MaxConcurrency int    `json:"maxConcurrency,omitempty"` // 0 for none
-	CatchUp        int    `json:"catchUp,omitempty"`        // how many ticks may be due, if more than one may
+	CatchUp        int    `json:"catchUp,omitempty"`        // how many ticks may be due at once; 0 for one
 	StopAfter      int    `json:"stopAfter,omitempty"`      // failures; 0 for never
 	Deadline       *int64 `json:"deadline,omitempty"`       // in seconds
 	SucceededLimit int    `json:"succeededLimit"`
 	FailedLimit    int    `json:"failedLimit"`
 }
 
-// Ticks are what a CronJob asks for of which no tick from before an edit runs after it.
+// Ticks has the fields whose edit ends all ticks from before.
 type Ticks struct {
 	Schedule   string    `json:"schedule,omitempty"`
 	Additional []string  `json:"additional,omitempty"`
@@ -83,7 +82,7 @@ type Ticks struct {
 	Suspend    bool      `json:"suspend,omitempty"`
 }
 
-// Missed is a row of missed ticks that a status tells of.
+// Missed is a row of missed ticks in a status.
 type Missed struct {
 	Reason string    `json:"reason"`
 	First  time.Time `json:"first"`
@@ -96,14 +95,14 @@ type Job struct {
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
 	UID       string    `json:"uid"`
-	Deleted   bool      `json:"deleted,omitempty"` // it is gone; the rest is as it was last
-	Owner     string    `json:"owner,omitempty"`   // the UID of the CronJob of ours that controls it
+	Deleted   bool      `json:"deleted,omitempty"` // it was deleted; the rest is its last state
+	Owner     string    `json:"owner,omitempty"`   // the UID of our CronJob that controls it
 	Created   time.Time `json:"created,omitzero"`
-	Tick      time.Time `json:"tick,omitzero"`      // as its annotation says
-	PodTick   time.Time `json:"podTick,omitzero"`   // as that of its Pods says
-	Backfill  bool      `json:"backfill,omitempty"` // a user backfilled the tick
+	Tick      time.Time `json:"tick,omitzero"`      // of its annotation
+	PodTick   time.Time `json:"podTick,omitzero"`   // of its Pods' annotation
+	Backfill  bool      `json:"backfill,omitempty"` // whether a user backfilled the tick
 	Result    string    `json:"result,omitempty"`   // Succeeded, Failed, or "" while it runs
-	Ended     time.Time `json:"ended,omitzero"`     // as its condition says, in whole seconds
+	Ended     time.Time `json:"ended,omitzero"`     // of its condition, in whole seconds
 }
 
 // The results of a Job.
@@ -112,45 +111,44 @@ const (
 	Failed    = "failed"
 )
 
-// Event is an event about a CronJob of ours, as it is stored.
+// Event is a stored event about one of our CronJobs.
 type Event struct {
 	Name   string `json:"name"`
-	UID    string `json:"uid"` // of the CronJob that it is about
+	UID    string `json:"uid"` // of the CronJob
 	Reason string `json:"reason"`
 	Note   string `json:"note"`
 }
 
-// Create is a manager's request to create a Job, as the proxy saw it. The record's time is that of
+// Create is a manager's request to create a Job, as the proxy saw it. The record has the time of
 // the answer.
 type Create struct {
 	Manager string `json:"manager"` // the process, such as a-3
 	Job     string `json:"job"`     // namespace/name
 
-	// Decided is when the manager began the unbroken row of requests for this CronJob that this one
-	// is the last of: what it knew then is what it has decided by. Knew is the newest revision of
-	// CronJobs that it had been told for a while by then.
+	// Decided is when the manager began the row of requests that this one belongs to: its decision
+	// was made before. Knew is the newest revision of CronJobs that it must have known by then.
 	Decided time.Time `json:"decided"`
 	Knew    int64     `json:"knew"`
 
 	Asked     time.Time `json:"asked"`               // when the request came
-	Code      int       `json:"code,omitempty"`      // the HTTP status that the manager was given; 0 for none
-	Forwarded bool      `json:"forwarded,omitempty"` // the API server got it
+	Code      int       `json:"code,omitempty"`      // the HTTP status that the manager received; 0 for none
+	Forwarded bool      `json:"forwarded,omitempty"` // whether the API server received it
 }
 
-// Report is an event that a manager has tried to write, whatever became of the request.
+// Report is a manager's request to write an event, with any result.
 type Report struct {
 	Manager string `json:"manager"`
 	Code    int    `json:"code,omitempty"`
 	Event   Event  `json:"event"`
 }
 
-// Process is the life of a manager's process.
+// Process is a change of state of a manager's process.
 type Process struct {
 	Manager string `json:"manager"`
 	State   string `json:"state"`
 }
 
-// The states of a process. Between Frozen and Thawed it does nothing.
+// The states of a process. From Frozen to Thawed it does nothing.
 const (
 	Started = "started"
 	Ended   = "ended"
@@ -158,35 +156,35 @@ const (
 	Thawed  = "thawed"
 )
 
-// Clock is a step of the managers' clocks against that of the machine, and the API server's.
+// Clock is a step of the managers' clocks relative to the machine's, and so to the API server's.
 type Clock struct {
 	Step time.Duration `json:"step"`
 }
 
-// Metrics are counts of a manager. The record's time is that of the answer.
+// Metrics are metrics of a manager. The record has the time of the answer.
 type Metrics struct {
 	Manager string             `json:"manager"`
 	Asked   time.Time          `json:"asked"`
 	Values  map[string]float64 `json:"values"`
 }
 
-// Fault is something that went wrong on purpose, once for each time that it struck.
+// Fault is an injected fault, once for each time that it struck.
 type Fault struct {
 	Kind   string `json:"kind"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// Refusal is the begin or the end of a refusal that lasts: of one kind of requests of the managers
-// in one namespace.
+// Refusal is the begin or the end of a lasting refusal: of one kind of the managers' requests in
+// one namespace.
 type Refusal struct {
 	Kind      string `json:"kind"`
 	Of        string `json:"of"`
 	Namespace string `json:"namespace"`
 	Ended     bool   `json:"ended,omitempty"`   // it is over
-	Refused   int    `json:"refused,omitempty"` // how many requests it has refused by then
+	Refused   int    `json:"refused,omitempty"` // the number of refused requests
 }
 
-// What a refusal is of.
+// The kinds of requests that a refusal may refuse.
 const (
 	Creates  = "creates" // of Jobs
 	Deletes  = "deletes" // of Jobs
@@ -195,8 +193,8 @@ const (
 	Reads    = "reads" // of single Jobs and CronJobs
 )
 
-// Act is something that a user, the Job controller or the garbage collector did; as it is asked
-// for, so that nobody takes its consequences for the managers'.
+// Act is something that a user, the Job controller or the garbage collector did. It is recorded
+// before the request, so that its consequences are not attributed to the managers.
 type Act struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"` // namespace/name
@@ -209,20 +207,20 @@ const (
 	DeleteJob  = "delete Job"  // as a user does
 )
 
-// Phase is the begin of a part of the storm.
+// Phase is the begin of a phase of the storm.
 type Phase struct {
 	Name string `json:"name"`
 }
 
-// The phases, in their order.
+// The phases, in order.
 const (
-	Storm   = "storm"   // everything at once
-	Quiet   = "quiet"   // all is suspended and idle, and no fault is under way
-	Calm    = "calm"    // CronJobs run, without faults
-	Settled = "settled" // all is suspended and idle again: the end
+	Storm   = "storm"   // with faults
+	Quiet   = "quiet"   // all is suspended and idle, without faults
+	Calm    = "calm"    // without faults
+	Settled = "settled" // all is suspended and idle again, at the end
 )
 
-// Log is a history in the making. It is safe for concurrent use.
+// Log writes a history. It is safe for concurrent use.
 type Log struct {
 	mu        sync.Mutex
 	to        io.Writer
@@ -230,18 +228,18 @@ type Log struct {
 	listeners []func(Record)
 }
 
-// NewLog returns a history that is written a record a line.
+// NewLog returns a log that writes one record per line.
 func NewLog(to io.Writer) *Log { return &Log{to: to} }
 
-// Listen has a function called for each record from now on, in their order. It must return at once,
-// and must not call the Log.
+// Listen registers a function that is called for each record from now on, in order. It must return
+// at once, and must not call the Log.
 func (l *Log) Listen(listener func(Record)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listeners = append(l.listeners, listener)
 }
 
-// Add adds a record, which is of now.
+// Add adds a record with the current time.
 func (l *Log) Add(record Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -252,17 +250,17 @@ func (l *Log) Add(record Record) {
 	}
 }
 
-// Strike notes that a fault has struck.
+// Strike adds the record of a fault.
 func (l *Log) Strike(kind, detail string) { l.Add(Record{Fault: &Fault{Kind: kind, Detail: detail}}) }
 
-// Err returns what has kept records from being written.
+// Err returns the first error of writing.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
 }
 
-// Read reads the history that a Log has written.
+// Read reads a history that a Log wrote.
 func Read(path string) ([]Record, error) {
 	file, err := os.Open(path)
 	if err != nil {

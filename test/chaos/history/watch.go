@@ -13,10 +13,10 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// Watch adds every change of CronJobs, Jobs and events from a revision on to a log until the
-// context ends. It watches etcd itself: no fault between the managers and etcd hides anything,
-// etcd's revisions are the API server's resourceVersions, and after a restart of etcd it goes on
-// where it was. It fails if etcd has dropped revisions that it has not seen.
+// Watch adds each change of CronJobs, Jobs and events from a revision on to a log until the context
+// ends. It watches etcd, so no fault between the managers and etcd hides a change. etcd's revisions
+// are the API server's resourceVersions, and the watch continues after a restart of etcd. It fails
+// if etcd has compacted revisions that it has not seen.
 func Watch(ctx context.Context, etcdURL string, from int64, log *Log) error {
 	etcd, err := plane.EtcdClient(etcdURL)
 	if err != nil {
@@ -43,8 +43,8 @@ func Watch(ctx context.Context, etcdURL string, from int64, log *Log) error {
 	return nil
 }
 
-// change adds the new state of a key. Of what is deleted it is the last state. That of an event is
-// in the history already.
+// change adds the new state of a key; for a deletion the last state, except for an event's, which
+// is in the history already.
 func (l *Log) change(event *clientv3.Event) error {
 	decode := decoderOf(string(event.Kv.Key))
 	if decode == nil {

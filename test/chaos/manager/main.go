@@ -16,18 +16,18 @@ func main() {
 	os.Exit(manager.Main(os.Args[1:], os.Getenv, "chaos", steppedClock(os.Getenv("CHAOS_CLOCK"))))
 }
 
-// steppedClock is the clock of the machine, stepped by the duration in a file: a program in Go
-// takes the time from the kernel, past the libraries that are made to fake it. As when a machine's
-// clock is stepped, timers that run already are not touched.
+// steppedClock is the machine's clock, stepped by the duration in a file. Libraries that fake the
+// time do not work, since a Go program reads it from the kernel. As with a real step, running
+// timers do not change.
 type steppedClock string
 
 // Now returns the time of the stepped clock.
 func (c steppedClock) Now() time.Time { return time.Now().Add(c.step()) }
 
-// Since returns the time that has passed since another of the stepped clock.
+// Since returns the time since an instant of the stepped clock.
 func (c steppedClock) Since(past time.Time) time.Duration { return c.Now().Sub(past) }
 
-// step reads the file; no step without one.
+// step reads the file; 0 without one.
 func (c steppedClock) step() time.Duration {
 	text, err := os.ReadFile(string(c))
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// All are the mutations, at least one for each law.
+// All has all mutations, at least one for each law.
 var All = []Mutation{
 	{
 		Name: "a Job is created twice, under two names", Law: checker.Doubled,
@@ -202,13 +202,13 @@ var All = []Mutation{
 	},
 }
 
-// missed is the reason of the events about missed ticks.
+// missed is the reason of events about missed ticks.
 const missed = "MissSchedule"
 
-// tickOfJob finds the end of a Job's name, which is its tick.
+// tickOfJob matches the end of a Job's name, which is its tick.
 var tickOfJob = regexp.MustCompile(`-(\d{10})\b`)
 
-// reading returns a mutation of what is read of CronJobs, in which it replaces a pattern.
+// reading returns a mutation that replaces a pattern in what the manager reads of CronJobs.
 func reading(name string, law checker.Law, pattern, by string, flags ...string) Mutation {
 	compiled := regexp.MustCompile(pattern)
 	read := func(line []byte) []byte { return compiled.ReplaceAll(line, []byte(by)) }

@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mutations breaks the operator's laws on purpose, to show that the checker can fail. The
-// operator's code stays as it is: a mutation changes what the manager asks for on its way to the
-// API server, what it reads of CronJobs, or its clock.
+// Package mutations breaks laws on purpose, to show that the checker can fail. It does not change
+// the operator's code: a mutation changes the manager's requests on their way to the API server,
+// what it reads of CronJobs, or its clock.
 package mutations
 
 import (
@@ -25,22 +25,22 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// Mutation is one way to break a law.
+// Mutation is a way to break a law.
 type Mutation struct {
 	Name      string
-	Law       checker.Law   // that the checker has to find broken
-	Flags     []string      // of the storm that shows it, beside those that all have
-	ClockStep time.Duration // by how much the managers' clocks are wrong, without the history knowing it
+	Law       checker.Law   // that the checker must report
+	Flags     []string      // further flags of the storm that shows it
+	ClockStep time.Duration // an error of the managers' clocks that is not in the history
 
-	// One of these is set, unless the clock is wrong. They carry out the creation of a Job or of an
-	// event; change the patch of a status; change a line of what is read of CronJobs, or drop it.
+	// One of these is set, unless the clock is wrong. They handle the creation of a Job or of an
+	// event, change the patch of a status, or change or drop a line of what is read of CronJobs.
 	createJob   func(*exchange, *batchv1.Job) (*http.Response, error)
 	createEvent func(*exchange, *eventsv1.Event) (*http.Response, error)
 	patchStatus func(status map[string]any)
 	read        func(line []byte) []byte
 }
 
-// Mutate returns what carries out requests as the mutation has it.
+// Mutate wraps a transport.
 func (m *Mutation) Mutate(upstream http.RoundTripper) http.RoundTripper {
 	return &transport{Mutation: m, upstream: upstream}
 }
@@ -48,10 +48,10 @@ func (m *Mutation) Mutate(upstream http.RoundTripper) http.RoundTripper {
 type transport struct {
 	*Mutation
 	upstream http.RoundTripper
-	refused  sync.Map // the CronJobs a Job of which was refused
+	refused  sync.Map // the CronJobs that had a Job refused
 }
 
-// RoundTrip carries out a request, or what the mutation makes of it.
+// RoundTrip sends a request, as the mutation changes it.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case t.createJob != nil && isOf(r, http.MethodPost, "/jobs"):
@@ -91,7 +91,7 @@ func (t *transport) patch(r *http.Request) (*http.Response, error) {
 	return e.send()
 }
 
-// changed returns a body each line of which was changed.
+// changed returns a body with each line changed.
 func changed(body io.ReadCloser, change func([]byte) []byte) io.ReadCloser {
 	out, in := io.Pipe()
 	go func() {
@@ -145,7 +145,7 @@ func (e *exchange) sendObject(object any) (*http.Response, error) {
 	return other.send()
 }
 
-// deleteJob deletes a Job of the collection that the request is for.
+// deleteJob deletes a Job of a request's collection.
 func (e *exchange) deleteJob(name string) (*http.Response, error) {
 	target := *e.URL
 	target.Path += "/" + name

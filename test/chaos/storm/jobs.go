@@ -22,8 +22,8 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// Jobs does what becomes of Jobs when nobody runs their Pods: it ends them, as the Job controller
-// would, after a while; and it deletes those whose owner is gone, as the garbage collector would.
+// Jobs acts for the Job controller and the garbage collector: it ends Jobs after some time, and
+// deletes those whose owner is gone.
 type Jobs struct {
 	ctx    context.Context //nolint:containedctx // its work begins with what it hears
 	client client.Client
@@ -33,11 +33,11 @@ type Jobs struct {
 	mu      sync.Mutex
 	live    map[string]*history.Job     // by UID
 	owners  map[string]*history.CronJob // by UID
-	hurry   chan struct{}               // closed when Jobs are to end at once
+	hurry   chan struct{}               // closed when Jobs must end at once
 	hurried bool
 }
 
-// NewJobs returns one which listens to a history. Fate says how long a Job runs and how it ends.
+// NewJobs returns a Jobs that listens to a history. fate says how long a Job runs and how it ends.
 func NewJobs(ctx context.Context, c client.Client, log *history.Log, fate func(name string) (time.Duration, bool)) *Jobs {
 	j := &Jobs{
 		ctx: ctx, client: c, log: log, fate: fate,
@@ -47,8 +47,8 @@ func NewJobs(ctx context.Context, c client.Client, log *history.Log, fate func(n
 	return j
 }
 
-// Fate returns a fate that is random but the same for the same name and seed: most Jobs run for a
-// second or so, some for longer than the next tick.
+// Fate returns a fate that depends on the name and the seed alone: most Jobs run for about a
+// second, some for longer than until the next tick.
 func Fate(seed uint64) func(name string) (after time.Duration, succeeds bool) {
 	return func(name string) (after time.Duration, succeeds bool) {
 		hash := fnv.New64a()
@@ -68,7 +68,7 @@ func Fate(seed uint64) func(name string) (after time.Duration, succeeds bool) {
 	}
 }
 
-// Hurry has all Jobs end at once from now on, or in their own time again.
+// Hurry makes all Jobs end at once from now on, or in their own time again.
 func (j *Jobs) Hurry(hurry bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -94,7 +94,7 @@ func (j *Jobs) Running() int {
 	return running
 }
 
-// DeleteOne deletes a Job of a CronJob, if it has any, as a user does.
+// DeleteOne deletes a Job of a CronJob, if it has one, as a user does.
 func (j *Jobs) DeleteOne(namespace, cronJob string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -140,7 +140,7 @@ func (j *Jobs) hear(record history.Record) {
 	}
 }
 
-// end ends a Job when its time has come: this one, and no other of its name.
+// end ends a Job in time, by its UID.
 func (j *Jobs) end(job *history.Job, hurry <-chan struct{}) {
 	after, succeeds := j.fate(job.Name)
 	select {
@@ -169,7 +169,7 @@ func (j *Jobs) remove(job *history.Job, act string) {
 	})
 }
 
-// insist tries until it works, or the Job is gone, or another has its name.
+// insist retries until it works, or the Job is gone or was created anew.
 func (j *Jobs) insist(job *history.Job, try func(ctx context.Context, target client.Object) error) {
 	_ = plane.Insist(j.ctx, func(ctx context.Context) error {
 		err := try(ctx, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}})

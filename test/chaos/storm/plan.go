@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storm is the work: CronJobs that users create, edit, suspend, resume, delete and create
-// again, in both versions of the API, and Jobs that end. What happens when is a plan, made from a
-// seed before anything runs.
+// Package storm has the workload: CronJobs that users create, edit, suspend, resume, delete and
+// create again, in both versions of the API, and Jobs that end. A plan, made from a seed before
+// anything runs, says what happens when.
 package storm
 
 import (
@@ -29,8 +29,8 @@ const (
 	Backfill   Verb = "backfill"
 )
 
-// verbs are what users do with CronJobs that are there: how often, compared with one another, and
-// which fields of the spec they write. Those that write none have a case of their own in [Users].
+// verbs has what users do with existing CronJobs, with a relative frequency and the fields of the
+// spec that are written. A verb without fields has a case of its own in [Users].
 var verbs = []struct {
 	verb   Verb
 	weight int
@@ -48,10 +48,10 @@ var verbs = []struct {
 	{Label, 1, nil},
 	{DeleteJob, 3, nil},
 	{Backfill, 3, nil},
-	{Resume, 0, []string{"suspend"}}, // of those that are suspended alone
+	{Resume, 0, []string{"suspend"}}, // only for suspended ones
 }
 
-// fields returns which fields of the spec a verb writes.
+// fields returns the fields of the spec that a verb writes.
 func (v Verb) fields() []string {
 	for _, known := range verbs {
 		if known.verb == v {
@@ -61,21 +61,21 @@ func (v Verb) fields() []string {
 	return nil
 }
 
-// Act is what a user does.
+// Act is one thing that a user does.
 type Act struct {
 	At   time.Duration // since the begin of the storm
 	Verb Verb
 	V2   bool // in version v2
-	Spec Spec // what the CronJob is to be like afterwards
+	Spec Spec // of the CronJob afterwards
 }
 
-// Spec is what of a CronJob varies: a label, and fields of its spec, as v1 has them.
+// Spec is the part of a CronJob that varies: a label, and fields of its spec, in the form of v1.
 type Spec struct {
 	Label  string
 	Fields map[string]any
 }
 
-// after returns what becomes of the spec when a verb writes what another spec has.
+// after returns the spec after a verb has written the fields of another spec.
 func (s Spec) after(verb Verb, to Spec) Spec {
 	s.Fields = maps.Clone(s.Fields)
 	for _, field := range verb.fields() {
@@ -92,24 +92,23 @@ func (s Spec) after(verb Verb, to Spec) Spec {
 
 func suspended(suspend bool) Spec { return Spec{Fields: map[string]any{"suspend": suspend}} }
 
-// CronJob is a CronJob's life: what users do with that name, in the order of time.
+// CronJob is the life of a CronJob: the acts on one name, in order.
 type CronJob struct {
 	Namespace, Name string
 	Acts            []Act
 }
 
-// Namespaces are those over which the CronJobs are spread.
+// Namespaces has the namespaces of the CronJobs.
 var Namespaces = []string{"chaos-0", "chaos-1", "chaos-2", "chaos-3"}
 
-// How long users take to create all CronJobs at first, and on average between two acts on one
+// How long users take to create all CronJobs at first, and the average time between two acts on one
 // CronJob.
 const (
 	population = 6 * time.Second
 	pause      = 45 * time.Second
 )
 
-// Plan makes a plan for so many CronJobs and a storm that begins at an instant. The same arguments
-// make the same plan.
+// Plan plans a storm with this many CronJobs. The same arguments make the same plan.
 func Plan(seed uint64, begin time.Time, duration time.Duration, count int) []CronJob {
 	source := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) } //nolint:gosec // to be reproducible
 	r := randoms{source(0x5702), source(0xfea7), begin.UTC()}
@@ -120,8 +119,8 @@ func Plan(seed uint64, begin time.Time, duration time.Duration, count int) []Cro
 	return lives
 }
 
-// randoms are what plans are made from: what most CronJobs lack is drawn apart, so that it changes
-// nothing else.
+// randoms has the random numbers of a plan. Those for rare fields are separate, so that the fields
+// do not change the rest of a plan.
 type randoms struct {
 	*rand.Rand
 	rare  *rand.Rand
@@ -171,7 +170,7 @@ func (random randoms) verb() Verb {
 	panic("the weights have changed")
 }
 
-// spec returns the spec of a CronJob that is created or edited at a time since the begin of the storm.
+// spec returns a random spec for a time since the begin of the storm.
 func (random randoms) spec(at time.Duration) Spec {
 	fields := map[string]any{
 		"schedule": random.schedule(), "concurrencyPolicy": []string{"Allow", "Allow", "Forbid", "Replace"}[random.IntN(4)],
@@ -183,14 +182,14 @@ func (random randoms) spec(at time.Duration) Spec {
 		fields["startingDeadlineSeconds"] = int64(1 + random.IntN(30))
 	}
 	if random.IntN(4) == 0 {
-		// Their offsets are whole hours, or halves: of no matter to the schedules here.
+		// Their offsets are multiples of half an hour, so they do not change the schedules here.
 		fields["timeZone"] = []string{"Europe/Paris", "Asia/Kolkata", "America/New_York"}[random.IntN(3)]
 	}
 	random.addRare(fields, at)
 	return Spec{label, fields}
 }
 
-// schedule returns an interval, or, one time in six, something on the minute.
+// schedule returns an interval or, one time in six, a schedule on full minutes.
 func (random randoms) schedule() string {
 	switch random.IntN(12) {
 	case 0:
@@ -201,10 +200,10 @@ func (random randoms) schedule() string {
 	return fmt.Sprintf("@every %ds", 2+random.IntN(14))
 }
 
-// longestJitter is less than a minute, so that each start comes within the storm.
+// longestJitter is less than a minute, so that each start is within the storm.
 const longestJitter = 20
 
-// addRare adds to a spec each of the fields that most CronJobs lack, one time in six.
+// addRare adds each of the fields that most CronJobs lack, one time in six.
 func (random randoms) addRare(fields map[string]any, at time.Duration) {
 	has := func() bool { return random.rare.IntN(6) == 0 }
 	seconds := func(from, to int) time.Duration {
@@ -214,7 +213,7 @@ func (random randoms) addRare(fields map[string]any, at time.Duration) {
 	if has() {
 		fields["schedule"], fields["additionalSchedules"] = "*/2 * * * *", []any{"*/3 * * * *", "*/4 * * * *"}
 	}
-	gap := int64(60) // the shortest time from a tick to the next, in seconds
+	gap := int64(60) // the shortest time between two ticks, in seconds
 	_, _ = fmt.Sscanf(fields["schedule"].(string), "@every %ds", &gap)
 	if has() {
 		if jitter := random.rare.Int64N(min(gap, longestJitter)); jitter > 0 {
@@ -226,7 +225,7 @@ func (random randoms) addRare(fields map[string]any, at time.Duration) {
 	}
 	if has() {
 		fields["notAfter"] = instant(seconds(40, 100))
-		if gap < 60 { // others may have no tick then, which is refused
+		if gap < 60 { // other schedules may have no tick then, which is refused
 			fields["notBefore"] = instant(max(time.Second, seconds(-10, 30)))
 		}
 	}
@@ -235,7 +234,7 @@ func (random randoms) addRare(fields map[string]any, at time.Duration) {
 	}
 	if has() {
 		fields["catchUpPolicy"] = "All"
-		if limit := []int64{1, 2, 3, 5, 0}[random.rare.IntN(5)]; limit > 0 { // none for the default
+		if limit := []int64{1, 2, 3, 5, 0}[random.rare.IntN(5)]; limit > 0 { // 0 leaves out the field
 			fields["catchUpLimit"] = limit
 		}
 	}
@@ -244,7 +243,7 @@ func (random randoms) addRare(fields map[string]any, at time.Duration) {
 	}
 }
 
-// exclusion returns a day or several, in one of the forms that they may have: half of the time with
+// exclusion returns one or several days in one of the forms of spec.exclude. Half of them include
 // the day of the storm.
 func (random randoms) exclusion() string {
 	chosen, today := 1+random.rare.IntN(6), random.begin

@@ -26,13 +26,13 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// Users carry out a plan, each act until it has worked.
+// Users carries out a plan. It retries each act until it has worked.
 type Users struct {
 	Client client.Client
 	Log    *history.Log
 	Jobs   *Jobs
 
-	// Plugin is the file of the kubectl plugin, and Kubeconfig what it is to use.
+	// Plugin is the file of the kubectl plugin, and Kubeconfig the file that it uses.
 	Plugin, Kubeconfig string
 }
 
@@ -52,11 +52,11 @@ func (u *Users) Run(ctx context.Context, begin time.Time, plan []CronJob) error 
 	return context.Cause(ctx)
 }
 
-// suspendAtOnce is how many CronJobs are suspended or resumed at once. Each edit calls the webhooks:
-// all at once would keep the API server busy for longer than the checker lets ticks wait.
+// suspendAtOnce limits how many CronJobs are suspended or resumed at once. Each edit calls the
+// webhooks: all at once would delay ticks for longer than the checker allows.
 const suspendAtOnce = 4
 
-// SuspendAll suspends or resumes all CronJobs there are.
+// SuspendAll suspends or resumes all CronJobs.
 func (u *Users) SuspendAll(ctx context.Context, suspend bool, plan []CronJob) error {
 	verb := Resume
 	if suspend {
@@ -70,7 +70,7 @@ func (u *Users) SuspendAll(ctx context.Context, suspend bool, plan []CronJob) er
 	return context.Cause(ctx)
 }
 
-// exists reports whether the CronJob is there when its life's plan is done.
+// exists reports whether the CronJob exists at the end of its plan.
 func (c *CronJob) exists() bool {
 	return len(c.Acts) > 0 && c.Acts[len(c.Acts)-1].Verb != Delete
 }
@@ -80,7 +80,7 @@ func (u *Users) insist(ctx context.Context, c *CronJob, act Act) {
 	_ = plane.Insist(ctx, func(ctx context.Context) error { return u.try(ctx, c, act) })
 }
 
-// try tries once. That it was done before, by a try whose answer was lost, is fine.
+// try tries an act once. It succeeds if an earlier try, whose answer was lost, has done it.
 func (u *Users) try(ctx context.Context, c *CronJob, act Act) error {
 	object := act.object(c.Namespace, c.Name)
 	switch act.Verb {
@@ -105,15 +105,15 @@ func (u *Users) try(ctx context.Context, c *CronJob, act Act) error {
 	return u.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))
 }
 
-// The ticks that are backfilled, and how long the plugin may take.
+// The range of ticks to backfill, and how long the plugin may take.
 const (
 	backfillFrom = -2 * time.Minute
 	backfillTo   = -5 * time.Second
 	backfillTime = 20 * time.Second
 )
 
-// backfill has the plugin run the ticks that were missed lately. It may fail, as under Replace, or
-// take too long: then a later call goes on.
+// backfill runs the plugin for recently missed ticks. It may fail, as under Replace, or take too
+// long: then a later call continues.
 func (u *Users) backfill(ctx context.Context, c *CronJob) {
 	ctx, cancel := context.WithTimeout(ctx, backfillTime)
 	defer cancel()
@@ -124,8 +124,8 @@ func (u *Users) backfill(ctx context.Context, c *CronJob) {
 	_ = command.Run()
 }
 
-// object returns what a user sends: all of the CronJob to create it, and of an edit the fields that
-// it sets or removes.
+// object returns the object to send: a whole CronJob to create it, and for an edit the fields to
+// set or remove.
 func (a Act) object(namespace, name string) *unstructured.Unstructured {
 	version, spec := "v1", map[string]any{}
 	if a.Verb == Create {
@@ -136,7 +136,7 @@ func (a Act) object(namespace, name string) *unstructured.Unstructured {
 		}}}}
 	}
 	for _, field := range a.Verb.fields() {
-		spec[field] = a.Spec.Fields[field] // null removes it
+		spec[field] = a.Spec.Fields[field] // null removes the field
 	}
 	if a.V2 {
 		version = "v2"
@@ -153,7 +153,7 @@ func (a Act) object(namespace, name string) *unstructured.Unstructured {
 	return object
 }
 
-// inV2 makes a spec of v1 one of v2. An edit removes what a schedule may have been before.
+// inV2 converts a spec of v1 to v2. For an edit, it removes the other forms of a schedule.
 func (a Act) inV2(spec map[string]any) {
 	if schedule, isSet := spec["schedule"].(string); isSet {
 		fields := map[string]any{}
@@ -172,7 +172,7 @@ func (a Act) inV2(spec map[string]any) {
 	}
 }
 
-// scheduleInV2 returns a schedule of v1, an interval or a minute, as v2 has it.
+// scheduleInV2 converts a schedule of v1, an interval or a minute, to v2.
 func scheduleInV2(schedule string) map[string]any {
 	if every, isInterval := strings.CutPrefix(schedule, "@every "); isInterval {
 		return map[string]any{"every": every}
@@ -181,8 +181,7 @@ func scheduleInV2(schedule string) map[string]any {
 	return map[string]any{"minute": minute}
 }
 
-// Await waits until a CronJob of each version can be created, without creating one: then the
-// webhooks are there.
+// Await waits until a dry run can create a CronJob of each version: then the webhooks answer.
 func (u *Users) Await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()

@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package acts is what a user can do on the pages. Each act is a command of the plugin: the page
-// shows its command line, runs it with --dry-run=server to say what it will do, and then as it is.
+// Package acts has the actions of the pages. Each is a command of the plugin: the page shows its
+// command line, runs it with --dry-run=server to show its effect, and then runs it.
 package acts
 
 import (
@@ -22,33 +22,33 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// Act is something that a user can do with a CronJob.
+// Act is an action on a CronJob.
 type Act struct {
-	// Name is the one in links, Title the text of the button, and Says what is done.
+	// Name is used in links, Title is the text of the button, and Says describes the effect.
 	Name, Title, Says string
 
-	// Right is what the user needs to be allowed to.
+	// Right is the right that the user needs.
 	Right Right
 
-	// Fields are what the user can say about it.
+	// Fields are the fields of the form.
 	Fields []Field
 
-	// IsDangerous says that it stops what would go on, or does anew what was done.
+	// IsDangerous is whether the action stops something, or repeats what was done.
 	IsDangerous bool
 
 	command string
 }
 
-// Field is a flag of the command that a user can set.
+// Field is a field of the form that sets a flag of the command.
 type Field struct {
-	// Name is that of the flag, Label what a reader calls it, and Hint says what it may be.
+	// Name is the name of the flag, Label the text of the field, and Hint describes its values.
 	Name, Label, Hint string
 
-	// Required says that the command needs it.
+	// Required is whether the command needs the flag.
 	Required bool
 
-	// Options are the values that it may have; any if there are none. Default is the one that the
-	// command takes if none is given. Checkbox says that they are "true" and nothing.
+	// Options are the allowed values; none for any. Default is the default of the command. Checkbox
+	// is whether the only value is "true".
 	Options  []string
 	Default  string
 	Checkbox bool
@@ -56,7 +56,7 @@ type Field struct {
 
 const timeHint = "2026-06-01T02:30 in the time zone of the schedule, or a time as in RFC 3339"
 
-// All are the acts, in the order of their buttons.
+// All has the acts in the order of their buttons.
 var All = []*Act{
 	{
 		Name: "run", Title: "Run now", command: "run", Right: createJobs,
@@ -95,7 +95,7 @@ var All = []*Act{
 	},
 }
 
-// Find returns an act by its name, and reports whether there is one.
+// Find returns an act by its name; false if there is none.
 func Find(name string) (*Act, bool) {
 	i := slices.IndexFunc(All, func(act *Act) bool { return act.Name == name })
 	if i < 0 {
@@ -104,25 +104,24 @@ func Find(name string) (*Act, bool) {
 	return All[i], true
 }
 
-// Call is an act on a CronJob.
+// Call is an act on a CronJob, with the values of its form.
 type Call struct {
 	Act             *Act
 	Namespace, Name string
 
-	// Values are those of the fields.
+	// Values are the values of the fields, by name.
 	Values url.Values
 }
 
-// StartsOneJob reports whether the act starts a Job and does not wait for its end.
+// StartsOneJob reports whether the act starts one Job and does not wait for it to end.
 func (c Call) StartsOneJob() bool { return c.Act.command == "run" }
 
-// IsPointless reports whether nothing is to be done, by what the command has printed when it was
-// tried.
+// IsPointless reports whether the act would do nothing, according to the output of its dry run.
 func (c Call) IsPointless(output string) bool {
 	return c.Act.Right == createJobs && len(JobsIn(output)) == 0
 }
 
-// JobsIn returns the names of the Jobs that a command has printed, as kubectl prints objects.
+// JobsIn returns the names of the Jobs in the output of a command.
 func JobsIn(output string) []string {
 	var names []string
 	for line := range strings.Lines(output) {
@@ -134,15 +133,15 @@ func JobsIn(output string) []string {
 	return names
 }
 
-// IsComplete reports whether the user has said all that the act needs.
+// IsComplete reports whether all required fields are filled in.
 func (c Call) IsComplete() bool {
 	return !slices.ContainsFunc(c.Act.Fields, func(f Field) bool { return f.Required && c.Values.Get(f.Name) == "" })
 }
 
-// Value is what a field is filled with.
+// Value returns the value of a field, or else its default.
 func (c Call) Value(f Field) string { return cmp.Or(c.Values.Get(f.Name), f.Default) }
 
-// args are the command and its arguments. The name is that of a CronJob, and so no flag.
+// args returns the command and its arguments. The name of a CronJob can't be mistaken for a flag.
 func (c Call) args() []string {
 	args := []string{c.Act.command, c.Name, "--namespace=" + c.Namespace}
 	for _, f := range c.Act.Fields {
@@ -153,7 +152,7 @@ func (c Call) args() []string {
 	return args
 }
 
-// Link is the query of a link with the fields.
+// Link returns the values as the query of a link.
 func (c Call) Link() string {
 	query := url.Values{}
 	for _, f := range c.Act.Fields {
@@ -164,33 +163,33 @@ func (c Call) Link() string {
 	return "?" + query.Encode()
 }
 
-// Plugin runs commands of the plugin with the kubeconfig and the rights that the user has given to
-// the command ui.
+// Plugin runs commands of the plugin with the global flags of the command ui, and so with the same
+// kubeconfig and rights.
 type Plugin struct {
 	newCommand func(*env.Env) *cobra.Command
 	clock      clock.Clock
 	global     []string
 }
 
-// NewPlugin takes what makes the plugin's root command, and the command ui as it was called.
+// NewPlugin returns a Plugin. newCommand makes the plugin's root command; called is the command ui.
 func NewPlugin(newCommand func(*env.Env) *cobra.Command, c clock.Clock, called *cobra.Command) *Plugin {
 	p := &Plugin{newCommand: newCommand, clock: c}
 	called.Flags().Visit(func(flag *pflag.Flag) {
-		if called.Root().PersistentFlags().Lookup(flag.Name) != nil && flag.Name != "namespace" { // of which each call has its own
+		if called.Root().PersistentFlags().Lookup(flag.Name) != nil && flag.Name != "namespace" { // each call sets it
 			p.global = append(p.global, cronjobs.FlagArgs(flag)...)
 		}
 	})
 	return p
 }
 
-// Preview returns what a call will do: what its command prints when the API server tries it.
+// Preview returns the output of a dry run of a call.
 func (p *Plugin) Preview(ctx context.Context, call Call) (string, error) {
 	out := &strings.Builder{}
 	err := p.run(ctx, out, append(call.args(), "--dry-run="+string(cronjobs.DryRunServer)))
 	return out.String(), err
 }
 
-// Do does what a call says. What its command prints goes to out, as it comes.
+// Do runs a call. It writes the output of the command to out as it comes.
 func (p *Plugin) Do(ctx context.Context, call Call, out io.Writer) error {
 	return p.run(ctx, out, call.args())
 }
@@ -203,7 +202,7 @@ func (p *Plugin) run(ctx context.Context, out io.Writer, args []string) error {
 	return cmd.ExecuteContext(ctx)
 }
 
-// CommandLine is how a user does the same in a shell.
+// CommandLine returns the command line of a call for a shell.
 func (p *Plugin) CommandLine(call Call) string {
 	return cronjobs.CommandLine(append(call.args(), p.global...)...)
 }

@@ -15,13 +15,13 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// rightsAge is how long an answer about a right counts.
+// rightsAge is how long an answer of the API server is cached.
 const rightsAge = 30 * time.Second
 
-// Right is something that the API server allows to some of its users.
+// Right is a right to make some requests.
 type Right = authorizationv1.ResourceAttributes
 
-// The rights that pages and acts ask for.
+// The rights that pages and acts need.
 var (
 	// ReadLogs is the right to read the logs of Pods.
 	ReadLogs = Right{Verb: "get", Resource: "pods", Subresource: "log"}
@@ -36,12 +36,13 @@ type Rights struct {
 	answers *cache.Expiring
 }
 
-// NewRights returns the rights of the user of a client.
+// NewRights returns the rights of the client's user.
 func NewRights(cluster client.Writer, c clock.Clock) *Rights {
 	return &Rights{cluster: cluster, answers: cache.NewExpiringWithClock(c)}
 }
 
-// Have reports whether the user has a right in a namespace. Where nobody answers, they have not.
+// Have reports whether the user has a right in a namespace; false if the API server does not
+// answer.
 func (r *Rights) Have(ctx context.Context, right Right, namespace string) bool {
 	right.Namespace = namespace
 	if known, ok := r.answers.Get(right); ok {

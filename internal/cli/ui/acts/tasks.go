@@ -14,15 +14,15 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/ui/feed"
 )
 
-// maxTasks is how many tasks are remembered: those that somebody looked at last.
+// maxTasks is how many tasks are kept: those that were used last.
 const maxTasks = 100
 
-// Task is an act that goes on, or has ended.
+// Task is a call that runs or has ended.
 type Task struct {
 	feed.Signal
 	Call
 
-	// ID is the one that the form had that began it.
+	// ID is the ID of the form that started the task.
 	ID string
 
 	mu      sync.Mutex
@@ -31,7 +31,7 @@ type Task struct {
 	isEnded bool
 }
 
-// Write takes what the command prints.
+// Write appends output of the command.
 func (t *Task) Write(text []byte) (int, error) {
 	t.mu.Lock()
 	defer t.Raise()
@@ -39,7 +39,7 @@ func (t *Task) Write(text []byte) (int, error) {
 	return t.output.Write(text)
 }
 
-// State returns what the command has printed, whether it has ended, and the error if it has failed.
+// State returns the output so far, whether the command has ended, and its error.
 func (t *Task) State() (output string, isEnded bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +53,7 @@ func (t *Task) end(err error) {
 	t.Raise()
 }
 
-// Tasks runs acts. A form that is sent twice is done once.
+// Tasks runs calls. A form that is sent twice starts one task.
 type Tasks struct {
 	plugin *Plugin
 
@@ -63,18 +63,18 @@ type Tasks struct {
 	running     sync.WaitGroup
 }
 
-// NewTasks returns no tasks yet.
+// NewTasks returns an empty Tasks.
 func NewTasks(plugin *Plugin) *Tasks { return &Tasks{plugin: plugin, all: lru.New(maxTasks)} }
 
-// Find returns a task by its ID, and reports whether there is one.
+// Find returns a task by its ID; false if there is none.
 func (t *Tasks) Find(id string) (*Task, bool) {
 	known, _ := t.all.Get(id)
 	task, ok := known.(*Task)
 	return task, ok
 }
 
-// Start begins a task, which goes on until it has ended or the context does. It returns the one that
-// has this ID if there is one.
+// Start starts a task, unless there is one with this ID, and returns it. The task runs until the
+// command ends or the context does.
 func (t *Tasks) Start(ctx context.Context, id string, call Call) *Task {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,8 +95,8 @@ func (t *Tasks) Start(ctx context.Context, id string, call Call) *Task {
 	return task
 }
 
-// Wait waits until all tasks have ended, and returns the errors of those that the context has
-// ended.
+// Wait waits until all tasks have ended. It returns the errors of those that the context
+// interrupted.
 func (t *Tasks) Wait() error {
 	t.running.Wait()
 	return errors.Join(t.interrupted...)

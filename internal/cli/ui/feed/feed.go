@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package feed keeps what the pages show up to date: the CronJobs that the user may see, and their
-// Jobs, as the API server's watches tell of them.
+// Package feed has the data of the pages: the CronJobs that the user may see and their Jobs, kept
+// up to date by watches.
 package feed
 
 import (
@@ -21,10 +21,9 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/history"
 )
 
-// Snapshot is what is known at some time. It does not change.
+// Snapshot is the state of the cluster at some time. It is immutable.
 type Snapshot struct {
-	// CronJobs are in the order of their namespaces and names. They have neither managed fields nor
-	// a template.
+	// CronJobs are sorted by namespace and name. They lack the managed fields and the template.
 	CronJobs []*v1.CronJob
 
 	Health
@@ -32,20 +31,20 @@ type Snapshot struct {
 	jobs map[types.UID][]*batchv1.Job
 }
 
-// Health says how much is known.
+// Health is how complete and how recent the data is.
 type Health struct {
-	// Complete says that all CronJobs are known that there are, and JobsComplete the same of Jobs.
+	// Complete is whether all CronJobs are known, and JobsComplete whether all Jobs are.
 	Complete, JobsComplete bool
 
-	// Problem says why what is known may be old, or why nothing is; "" while all is well. JobsProblem
-	// says why the Jobs are not known, apart from what the status of the CronJobs tells.
+	// Problem is why the CronJobs are unknown or may be outdated; "" for no problem. JobsProblem is
+	// the same for Jobs; the status of the CronJobs is known nevertheless.
 	Problem, JobsProblem string
 
-	// IsForbidden says that the problem is a right that the user does not have.
+	// IsForbidden is whether the user lacks a right to read CronJobs.
 	IsForbidden bool
 }
 
-// NewSnapshot returns a snapshot of objects, which nobody may change from now on.
+// NewSnapshot returns a snapshot of objects, which must not be changed afterwards.
 func NewSnapshot(health Health, cronJobs []v1.CronJob, jobs []batchv1.Job) *Snapshot {
 	s := &Snapshot{Health: health, jobs: map[types.UID][]*batchv1.Job{}}
 	for i := range cronJobs {
@@ -62,7 +61,7 @@ func NewSnapshot(health Health, cronJobs []v1.CronJob, jobs []batchv1.Job) *Snap
 	return s
 }
 
-// Find returns a CronJob, and reports whether it is there.
+// Find returns a CronJob; false if it does not exist.
 func (s *Snapshot) Find(namespace, name string) (*v1.CronJob, bool) {
 	i, ok := slices.BinarySearchFunc(s.CronJobs, types.NamespacedName{Namespace: namespace, Name: name},
 		func(c *v1.CronJob, key types.NamespacedName) int {
@@ -80,14 +79,13 @@ func (s *Snapshot) IsQueued(c *v1.CronJob) bool {
 	return len(active) > 0 && !slices.ContainsFunc(active, func(job *batchv1.Job) bool { return !history.IsQueued(job) })
 }
 
-// JobsOf returns the Jobs that a CronJob controls, oldest first. Of their specs they have whether
-// they are suspended.
+// JobsOf returns the Jobs that a CronJob controls, oldest first. Of their specs, only suspend is
+// set.
 func (s *Snapshot) JobsOf(c *v1.CronJob) []*batchv1.Job {
 	return slices.SortedFunc(slices.Values(s.jobs[c.UID]), cronjobs.CompareAge)
 }
 
-// HistoryOf returns the history of a CronJob at an instant, as far as it is known, with so many
-// ticks to come.
+// HistoryOf returns the history of a CronJob, as far as it is known, with this many ticks to come.
 func (s *Snapshot) HistoryOf(c *v1.CronJob, now time.Time, coming int) history.History {
 	if !s.JobsComplete {
 		return history.FromStatus(c, now, coming)
@@ -95,7 +93,7 @@ func (s *Snapshot) HistoryOf(c *v1.CronJob, now time.Time, coming int) history.H
 	return history.New(c, s.JobsOf(c), now, coming)
 }
 
-// Namespaces returns the names of those that have CronJobs, in order.
+// Namespaces returns the sorted names of the namespaces that have CronJobs.
 func (s *Snapshot) Namespaces() []string {
 	var names []string
 	for _, c := range s.CronJobs {
@@ -104,7 +102,7 @@ func (s *Snapshot) Namespaces() []string {
 	return slices.Compact(names)
 }
 
-// Signal wakes those that wait for a change.
+// Signal wakes goroutines that wait for a change.
 type Signal struct {
 	mu      sync.Mutex
 	changed chan struct{}
@@ -120,7 +118,7 @@ func (s *Signal) Wait() <-chan struct{} {
 	return s.changed
 }
 
-// Raise says that something has changed.
+// Raise wakes all that wait.
 func (s *Signal) Raise() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +128,7 @@ func (s *Signal) Raise() {
 	}
 }
 
-// Feed has the newest snapshot. The zero value has an empty one.
+// Feed has the newest snapshot. The zero value has an empty snapshot.
 type Feed struct {
 	Signal
 
@@ -143,5 +141,5 @@ func (f *Feed) Set(s *Snapshot) {
 	f.Raise()
 }
 
-// Snapshot returns the newest one.
+// Snapshot returns the newest snapshot.
 func (f *Feed) Snapshot() *Snapshot { return cmp.Or(f.current.Load(), &Snapshot{}) }

@@ -30,23 +30,21 @@ import (
 )
 
 const (
-	// probeInterval is how often the API server is asked whether it answers: a watch that is
-	// interrupted tells nobody.
+	// probeInterval is the time between two probes of the API server. A watch does not report that
+	// it is interrupted.
 	probeInterval = 3 * time.Second
 
-	// probeTimeout is how long it may take to answer.
 	probeTimeout = 5 * time.Second
 
-	// snapshotInterval is the least time between two snapshots, whatever goes on in the cluster.
+	// snapshotInterval is the minimum time between two snapshots.
 	snapshotInterval = time.Second
 )
 
-// Scope is which CronJobs to watch.
+// Scope selects the CronJobs to watch.
 type Scope struct {
-	// Namespace is the only one; "" for all.
+	// Namespace is the namespace to watch; "" for all.
 	Namespace string
 
-	// Selector selects them by their labels.
 	Selector labels.Selector
 }
 
@@ -64,10 +62,10 @@ type watcher struct {
 	dirty  chan struct{} // has an element if a snapshot would differ from the last
 }
 
-// Watch keeps the feed up to date until the context ends. What goes wrong is the Problem of its
-// snapshots: it goes on until it is mended.
+// Watch keeps the feed up to date until the context ends. It does not return an error of the
+// cluster, but reports it as the Problem of its snapshots until it is gone.
 func (f *Feed) Watch(ctx context.Context, config *rest.Config, cluster client.Client, scope Scope, e *env.Env) error {
-	// The libraries' logs would drown what the command says; the pages say what is wrong.
+	// The pages show what is wrong; the logs of libraries would hide the output of the command.
 	ctrl.SetLogger(logr.Discard())
 	ctx = klog.NewContext(ctx, logr.Discard())
 	httpClient, err := rest.HTTPClientFor(config)
@@ -78,8 +76,8 @@ func (f *Feed) Watch(ctx context.Context, config *rest.Config, cluster client.Cl
 		HTTPClient: httpClient, Scheme: cluster.Scheme(), Mapper: cluster.RESTMapper(),
 		ByObject:                     map[client.Object]cache.ByObject{&v1.CronJob{}: {Label: scope.Selector}},
 		DefaultTransform:             trim,
-		DefaultWatchErrorHandler:     func(context.Context, *toolscache.Reflector, error) {}, // the probe tells
-		DefaultUnsafeDisableDeepCopy: new(true),                                              // nobody changes what is shown
+		DefaultWatchErrorHandler:     func(context.Context, *toolscache.Reflector, error) {}, // probe reports it
+		DefaultUnsafeDisableDeepCopy: new(true),                                              // nobody changes the objects
 	}
 	if scope.Namespace != "" {
 		options.DefaultNamespaces = map[string]cache.Config{scope.Namespace: {}}
@@ -95,11 +93,11 @@ func (f *Feed) Watch(ctx context.Context, config *rest.Config, cluster client.Cl
 	return cached.Start(ctx)
 }
 
-// change says that the next snapshot differs from the last.
+// change requests another snapshot.
 func (w *watcher) change() {
 	select {
 	case w.dirty <- struct{}{}:
-	default: // it is known already
+	default: // one is requested already
 	}
 }
 
@@ -132,8 +130,8 @@ func (w *watcher) snapshot(ctx context.Context) (*Snapshot, error) {
 	return NewSnapshot(health, cronJobs.Items, jobs.Items), nil
 }
 
-// probe asks the API server again and again what would keep the watches from being up to date, and
-// begins each watch when it is allowed.
+// probe asks the API server in a loop whether it answers and what the user may read, and starts
+// each watch once it is allowed.
 func (w *watcher) probe(ctx context.Context) {
 	var cronJobsSynced, jobsSynced func() bool
 	for ctx.Err() == nil {
@@ -161,7 +159,7 @@ func (w *watcher) probe(ctx context.Context) {
 	}
 }
 
-// ask has the API server say whether objects can be read: by metadata, which always decode.
+// ask returns why objects can't be read. It reads metadata, which can always be decoded.
 func (w *watcher) ask(ctx context.Context, kind schema.GroupVersionKind) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -170,7 +168,7 @@ func (w *watcher) ask(ctx context.Context, kind schema.GroupVersionKind) error {
 	return cronjobs.Explain(w.cluster.List(ctx, list, client.InNamespace(w.scope.Namespace), client.Limit(1)))
 }
 
-// begin begins to watch, and returns what reports whether all is known.
+// begin starts a watch. The function that it returns reports whether all objects are known.
 func (w *watcher) begin(ctx context.Context, object client.Object) (func() bool, error) {
 	watched, err := w.cached.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 	if err != nil {
@@ -192,7 +190,7 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-// trim drops what is most of an object, and what no page shows of all of them.
+// trim drops the large fields that no page shows.
 func trim(object any) (any, error) {
 	switch o := object.(type) {
 	case *v1.CronJob:
@@ -201,5 +199,5 @@ func trim(object any) (any, error) {
 	case *batchv1.Job:
 		o.ManagedFields, o.Spec = nil, batchv1.JobSpec{Suspend: o.Spec.Suspend}
 	}
-	return object, nil // else a tombstone
+	return object, nil // or a tombstone
 }

@@ -1,13 +1,13 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guard serves pages on this machine to the one who has their link, and to nobody else.
+// Package guard serves pages on this machine to those who have the link, and to nobody else.
 //
-// Three kinds of strangers can reach a port of 127.0.0.1: other users and programs of the machine,
-// pages of other origins in the user's browser, and those of a name that its owner has resolve to
-// 127.0.0.1 (DNS rebinding). The first do not know the token. The browser tells where a request of
-// the second comes from, and by which name the third asked. There is no cookie that the browser
-// would send along with a request of theirs.
+// Others can reach a port of 127.0.0.1 in three ways: as other users and programs of the machine,
+// by a page of another origin in the user's browser, and by a page whose host name resolves to
+// 127.0.0.1 (DNS rebinding). The first do not know the token in the link. For the second and third,
+// the browser sends the origin and the host name of the request, which are checked. There is no
+// cookie, which the browser would add to their requests.
 package guard
 
 import (
@@ -24,20 +24,20 @@ import (
 )
 
 const (
-	// readTimeout is how long a request's header may take to arrive. One for all of the request would
-	// end streams.
+	// readTimeout limits the time to read the header of a request. A limit for the whole request
+	// would end streams.
 	readTimeout = 10 * time.Second
 
-	// closeTimeout is how long requests may take to end once the server is to.
+	// closeTimeout is how long requests may take to end at the shutdown.
 	closeTimeout = 2 * time.Second
 
 	maxHeaderBytes = 64 << 10
 	maxBodyBytes   = 1 << 20
 )
 
-// headers are those of each answer. The origin is all that a page may load from, send to or be
-// framed by; nothing inline runs. A referrer policy of no-referrer would make the Origin of the
-// page's own forms "null".
+// headers are the headers of all responses. A page may load from, send to and be framed by its own
+// origin only, and no inline script runs. With the referrer policy no-referrer, the Origin of the
+// page's own forms would be "null".
 var headers = map[string]string{
 	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -52,12 +52,12 @@ var headers = map[string]string{
 type Guard struct {
 	listener net.Listener
 
-	// host is what the Host of each request must be, and base how each path must begin: with the
-	// token.
+	// host is the required Host of each request, and base the required start of its path, which has
+	// the token.
 	host, base string
 }
 
-// Listen opens a port, or with 0 a random one.
+// Listen opens a port; 0 for a random one.
 func Listen(ctx context.Context, port uint16) (*Guard, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
@@ -66,21 +66,21 @@ func Listen(ctx context.Context, port uint16) (*Guard, error) {
 	return &Guard{listener: listener, host: listener.Addr().String(), base: "/" + rand.Text()}, nil
 }
 
-// Base is how the path of each link of the pages must begin. It has no slash at its end.
+// Base returns the start of the path of each link. It does not end with a slash.
 func (g *Guard) Base() string { return g.base }
 
-// Link is the address of the first page.
+// Link returns the address of the first page.
 func (g *Guard) Link() string { return "http://" + g.host + g.base + "/" }
 
-// Serve serves pages until the context ends. The paths that they get are those behind the base.
+// Serve serves pages until the context ends. It removes the base from the paths of requests.
 func (g *Guard) Serve(ctx context.Context, pages http.Handler) error {
 	server := &http.Server{
 		Handler:           g.protect(http.StripPrefix(g.base, pages)),
 		ReadHeaderTimeout: readTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		// Requests that never end, such as streams, end with the context.
+		// The context ends requests that would never end, such as streams.
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    log.New(io.Discard, "", 0), // the terminal is the user's, and not for what strangers send
+		ErrorLog:    log.New(io.Discard, "", 0), // keep messages about strangers' requests out of the terminal
 	}
 	closed := make(chan struct{})
 	defer context.AfterFunc(ctx, func() {
@@ -98,7 +98,7 @@ func (g *Guard) Serve(ctx context.Context, pages http.Handler) error {
 	return nil
 }
 
-// protect passes on the requests of the user's own pages.
+// protect rejects requests that are not from the user's own pages.
 func (g *Guard) protect(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range headers {
@@ -119,9 +119,9 @@ func (g *Guard) protect(pages http.Handler) http.Handler {
 	})
 }
 
-// isFromOwnOrigin reports whether a browser says that a request is of a page of ours, or does not
-// say of which it is. To follow a link from elsewhere is allowed: that is how the browser is opened,
-// and it tells the page with the link nothing.
+// isFromOwnOrigin reports whether a request comes from our origin, or from an unknown one. It also
+// allows following a link from elsewhere: the browser is opened that way, and the page with the
+// link can't read the response.
 func (g *Guard) isFromOwnOrigin(r *http.Request) bool {
 	for _, origin := range r.Header.Values("Origin") {
 		if origin != "http://"+g.host {
@@ -135,8 +135,7 @@ func (g *Guard) isFromOwnOrigin(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
-// hasToken reports whether a path begins with the token. How long that takes does not tell how much
-// of it is right.
+// hasToken reports whether a path has the token, in constant time.
 func (g *Guard) hasToken(path string) bool {
 	want := g.base + "/"
 	return len(path) >= len(want) && subtle.ConstantTimeCompare([]byte(path[:len(want)]), []byte(want)) == 1

@@ -16,7 +16,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/ui/acts"
 )
 
-// callOf returns the act that a request names, and its CronJob.
+// callOf returns the call that a request asks for, and its CronJob.
 func (s *Site) callOf(r *http.Request) (acts.Call, *v1.CronJob, error) {
 	act, ok := acts.Find(r.PathValue("act"))
 	if !ok {
@@ -29,10 +29,10 @@ func (s *Site) callOf(r *http.Request) (acts.Call, *v1.CronJob, error) {
 	return acts.Call{Act: act, Namespace: c.Namespace, Name: c.Name, Values: r.Form}, c, nil
 }
 
-// preset is a range of the past that a backfill is often about.
+// preset is a suggested range for a backfill.
 type preset struct{ Title, From, To string }
 
-// presets returns those of an instant in the zone of a schedule.
+// presets returns the ranges at an instant, in its time zone.
 func presets(now time.Time) []preset {
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	of := func(title string, from, to time.Time) preset {
@@ -50,18 +50,18 @@ func presets(now time.Time) []preset {
 type preview struct {
 	acts.Call
 
-	// Command is the command line, Output what the API server says to it, Problem why it refuses.
-	// NothingToDo says that it would do nothing.
+	// Command is the command line, Output the output of its dry run, and Problem the error.
+	// NothingToDo is whether it would do nothing.
 	Command, Output, Problem string
 	NothingToDo              bool
 
 	Presets []preset
 
-	// ID is that of the task that the form begins.
+	// ID is the ID of the task that the form starts.
 	ID string
 }
 
-// preview is the page that says what an act will do. It changes nothing.
+// preview shows what an act will do, by a dry run.
 func (s *Site) preview(r *http.Request) (view, error) {
 	if err := r.ParseForm(); err != nil {
 		return view{}, err
@@ -72,7 +72,7 @@ func (s *Site) preview(r *http.Request) (view, error) {
 	}
 	p := preview{Call: call, ID: rand.Text()}
 	if call.IsComplete() {
-		ctx, cancel := context.WithTimeout(r.Context(), 4*readTimeout) // a backfill tries each of its Jobs
+		ctx, cancel := context.WithTimeout(r.Context(), 4*readTimeout) // a backfill makes a request for each Job
 		defer cancel()
 		p.Command = s.Plugin.CommandLine(call)
 		if p.Output, err = s.Plugin.Preview(ctx, call); err != nil {
@@ -86,7 +86,7 @@ func (s *Site) preview(r *http.Request) (view, error) {
 	return view{Title: call.Act.Title + ": " + call.Namespace + "/" + call.Name, Page: "act", IsStill: true, Content: p}, nil
 }
 
-// act does what the page has said, as long as the context lasts.
+// act starts a task. It ends with ctx at the latest, not with the request.
 func (s *Site) act(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -120,7 +120,7 @@ func (s *Site) task(r *http.Request) (view, error) {
 	changed := task.Wait()
 	output, isEnded, err := task.State()
 	if jobs := acts.JobsIn(output); isEnded && err == nil && task.StartsOneJob() && len(jobs) > 0 {
-		started := url.Values{"run": {jobs[len(jobs)-1]}} // before it are those that it replaces
+		started := url.Values{"run": {jobs[len(jobs)-1]}} // the ones before it are replaced
 		return view{Page: "message", redirect: s.Base + "/cronjobs/" + task.Namespace + "/" + task.Name + "?" + started.Encode()}, nil
 	}
 	content.Output, content.IsEnded = output, isEnded

@@ -21,7 +21,7 @@ import (
 const (
 	comingTicks = 5
 
-	// readTimeout is how long reading what the feed does not have may take.
+	// readTimeout limits the time of requests for what the feed lacks.
 	readTimeout = 5 * time.Second
 )
 
@@ -31,25 +31,25 @@ type detail struct {
 
 	Acts    []*acts.Act
 	MayRun  bool
-	MayRead bool // logs
+	MayRead bool // may read logs
 
-	// Named is the Job whose run the link names, and Shown the run, or what happened last if none
-	// is named; nil if that is not known. Log is the end of its log, if it is worth a look.
+	// Named is the Job that the link names, and Shown its run, or else the newest entry; nil if
+	// there is none. Log is the end of the run's log if the run is named or has failed.
 	Named string
 	Shown *history.Entry
 	Log   string
 
-	// History is the runs and ticks of the past, newest first, Coming those to come, oldest first.
+	// History has past runs and ticks, newest first, and Coming the ticks to come, oldest first.
 	History, Coming []history.Entry
 
 	Plot     []bar
 	Longest  time.Duration
 	Events   []corev1.Event
-	NoEvents string // why there are none
-	NoJobs   string // why the Jobs are not known
+	NoEvents string // why the events are unknown
+	NoJobs   string // why the Jobs are unknown
 }
 
-// bar is the duration of a run, at the time of the run. Its height is in per cent.
+// bar shows the duration of a run at its start. The height is in per cent.
 type bar struct {
 	timeline.Mark
 
@@ -91,7 +91,7 @@ func (s *Site) cronJob(r *http.Request) (view, error) {
 	return view{Title: c.Namespace + "/" + c.Name, Page: "cronjob", Content: &d}, nil
 }
 
-// sort sorts what is known of the runs, and finds the one to show.
+// sort divides the entries into past and coming ones, and finds the one to show.
 func (d *detail) sort(known history.History) {
 	for _, e := range known.Entries {
 		if e.State == history.Coming {
@@ -114,7 +114,7 @@ func (d *detail) HasLog(e *history.Entry) bool {
 	return e != nil && e.Job != "" && !e.JobIsGone && d.MayRead && d.NoJobs == ""
 }
 
-// plot draws how long the runs took that the timeline shows.
+// plot computes the bars of the runs in the timeline.
 func (d *detail) plot() {
 	runs := slices.DeleteFunc(slices.Clone(d.Rows[0].Runs), func(m timeline.Mark) bool { return m.Job == "" })
 	for _, run := range runs {
@@ -128,7 +128,7 @@ func (d *detail) plot() {
 
 const maxEvents = 50
 
-// events returns the newest events about a CronJob, newest first.
+// events returns the newest events of a CronJob, newest first.
 func (s *Site) events(ctx context.Context, c *v1.CronJob) ([]corev1.Event, error) {
 	list := &corev1.EventList{}
 	err := s.Cluster.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingFields{"involvedObject.uid": string(c.UID)})

@@ -22,31 +22,32 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// perPage is how many CronJobs a page has. With 100 of 10,000, the first paint took a third longer.
+// perPage is how many CronJobs a page shows. With 100 of 10,000, the first paint took a third
+// longer.
 const perPage = 50
 
 type listing struct {
-	// Namespace, Search, State and Sort are what was asked for; "" for all of them, the worst first.
+	// Namespace, Search, State and Sort are those of the request; "" for all, sorted by state.
 	Namespace, Search, State, Sort string
 
-	// Namespaces and States are what may be asked for. Counts says how many CronJobs of the
-	// namespace that the search finds are in each state.
+	// Namespaces and States are the values to choose from. Counts counts the CronJobs of the
+	// namespace and the search by state.
 	Namespaces, States []string
 	Counts             map[string]int
 
-	// Matches are all, and Total how many there are with the others. Groups has them by the state that
-	// each is shown in: one that fails and is stopped is among the stopped only.
+	// Matches has all CronJobs of the request, and Total counts all that there are. Groups groups
+	// the matches by the state that is shown: a failing one that is stopped is in "stopped" only.
 	Matches []*v1.CronJob
 	Total   int
 	Groups  map[string][]*v1.CronJob
 
-	// Page is the number of the page, from 1, and Pages how many there are.
+	// Page is the number of the page, from 1 to Pages.
 	Page, Pages int
 
 	query url.Values
 }
 
-// statesOf returns the state that a CronJob is shown in, and then those that its runs are in.
+// statesOf returns the state that is shown of a CronJob, followed by its other states.
 func statesOf(c *v1.CronJob, isQueued bool, now time.Time) []string {
 	shown, _ := state.Of(c, isQueued, now)
 	all := []string{shown}
@@ -62,7 +63,7 @@ func statesOf(c *v1.CronJob, isQueued bool, now time.Time) []string {
 	return all
 }
 
-// orders are by what else CronJobs can be sorted; by their names if they are equal.
+// orders has the orders besides that by state. CronJobs that are equal are sorted by name.
 var orders = map[string]func(a, b *v1.CronJob) int{
 	"name": func(*v1.CronJob, *v1.CronJob) int { return 0 },
 	"next": func(a, b *v1.CronJob) int {
@@ -71,10 +72,10 @@ var orders = map[string]func(a, b *v1.CronJob) int{
 	"last": func(a, b *v1.CronJob) int { return cronjobs.LastRun(b).Compare(cronjobs.LastRun(a)) },
 }
 
-// never is later than the next run of each CronJob that has one.
+// never is later than any next run.
 var never = metav1.NewTime(time.Unix(1<<40, 0))
 
-// list finds the CronJobs that a request asks for.
+// list returns the CronJobs that a request asks for.
 func list(r *http.Request, snapshot *feed.Snapshot, now time.Time) (listing, error) {
 	query := r.URL.Query()
 	l := listing{
@@ -117,8 +118,7 @@ func list(r *http.Request, snapshot *feed.Snapshot, now time.Time) (listing, err
 	return l, nil
 }
 
-// matches reports whether each word is in the name, the namespace, the schedule or a label of a
-// CronJob.
+// matches reports whether a CronJob has each word in its name, namespace, schedule or a label.
 func matches(c *v1.CronJob, words []string) bool {
 	for _, word := range words {
 		found := strings.Contains(strings.ToLower(c.Namespace+"/"+c.Name), word) || strings.Contains(strings.ToLower(c.Spec.Schedule), word)
@@ -137,7 +137,7 @@ func (l listing) shown() []*v1.CronJob {
 	return l.Matches[first:min(first+perPage, len(l.Matches))]
 }
 
-// With returns the query of the same listing with one thing changed, from its first page on.
+// With returns the query of the first page of the listing with one parameter changed.
 func (l listing) With(name, value string) string {
 	query := url.Values{}
 	for key := range l.query {
@@ -149,8 +149,8 @@ func (l listing) With(name, value string) string {
 	return "?" + query.Encode()
 }
 
-// Previous is the number of the page before this one; 0 if there is none.
+// Previous returns the number of the previous page; 0 for none.
 func (l listing) Previous() int { return l.Page - 1 }
 
-// Next is the number of the page behind this one; 0 if there is none.
+// Next returns the number of the next page; 0 for none.
 func (l listing) Next() int { return (l.Page + 1) % (l.Pages + 1) }

@@ -20,16 +20,16 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/run"
 )
 
-// maxLogBytes is how much of a log a page shows.
+// maxLogBytes limits the log on a page.
 const maxLogBytes = 4 << 20
 
 var errLogTooLong = errors.New("the page has no room for more of the log: kubectl logs shows all")
 
-// logOf is a page of logs. Problem says why the log ends before the Job.
+// logOf is the data of a log's page. Problem is why the log ends before the Job.
 type logOf struct{ Namespace, Name, Problem string }
 
-// logs is the page of what the Pods of a Job log. It is sent while they do, so that it needs no
-// script: the end of the page is the end of the log.
+// logs serves the log of a Job's Pods. The page is sent as the Pods write, so it needs no script:
+// its end is the end of the log.
 func (s *Site) logs(w http.ResponseWriter, r *http.Request) {
 	content := logOf{Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
 	key, job := client.ObjectKey{Namespace: content.Namespace, Name: r.PathValue("job")}, &batchv1.Job{}
@@ -44,7 +44,7 @@ func (s *Site) logs(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := context.WithCancelCause(r.Context())
 	defer stop(nil)
 	log := &logWriter{to: w, control: http.NewResponseController(w), stop: stop}
-	_ = log.control.Flush() // the log may be long in coming
+	_ = log.control.Flush() // the log may come late
 	e := *s.Env
 	e.IOStreams = genericiooptions.IOStreams{In: s.Env.In, Out: log, ErrOut: log}
 	err := run.Logs(ctx, &e, job, run.LogOptions{Follow: true})
@@ -65,13 +65,13 @@ func (s *Site) logs(w http.ResponseWriter, r *http.Request) {
 }
 
 const (
-	// endLines is how many of the last lines of each container the page of a CronJob shows, and
-	// maxEndBytes how much of them.
+	// endLines is how many lines of each container the page of a CronJob shows, and maxEndBytes
+	// limits them.
 	endLines    = 20
 	maxEndBytes = 16 << 10
 )
 
-// endOfLog returns the end of what the Pods of a Job have logged, or why there is none.
+// endOfLog returns the end of the log of a Job's Pods, or the error.
 func (s *Site) endOfLog(ctx context.Context, key client.ObjectKey) string {
 	job, text, e := &batchv1.Job{}, &strings.Builder{}, *s.Env
 	err := s.Cluster.Get(ctx, key, job)
@@ -85,7 +85,7 @@ func (s *Site) endOfLog(ctx context.Context, key client.ObjectKey) string {
 	return text.String()[max(0, text.Len()-maxEndBytes):]
 }
 
-// logWriter writes lines of a log into a page, as text.
+// logWriter writes a log into a page, as text.
 type logWriter struct {
 	mu      sync.Mutex
 	to      http.ResponseWriter
@@ -94,7 +94,7 @@ type logWriter struct {
 	stop    context.CancelCauseFunc
 }
 
-// Write takes lines. It ends the log when the browser has gone, or the log is too long.
+// Write writes and flushes. It stops the log if the browser has gone or the log is too long.
 func (l *logWriter) Write(text []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

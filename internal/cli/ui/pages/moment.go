@@ -16,7 +16,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// functions are what templates call.
+// functions are the functions of the templates.
 var functions = template.FuncMap{
 	"symbol": history.Symbol,
 	"human":  duration.HumanDuration,
@@ -28,7 +28,7 @@ var functions = template.FuncMap{
 	"why":    func(missed v1.MissedTicks) string { return plan.MissedRow(missed).Event().Note },
 }
 
-// iso writes an instant for ui.js.
+// iso formats an instant for ui.js.
 func iso(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
 func zoneOf(now time.Time) string {
@@ -38,7 +38,7 @@ func zoneOf(now time.Time) string {
 	return now.Location().String()
 }
 
-// moment is an instant, and how far it is from now. ui.js counts that down.
+// moment is an instant, shown relative to now. ui.js counts it down.
 type moment struct {
 	at, now time.Time
 }
@@ -50,13 +50,13 @@ func momentOf(at, now time.Time) *moment {
 	return &moment{at, now}
 }
 
-// ISO is the instant for programs.
+// ISO returns the instant for programs.
 func (m *moment) ISO() string { return iso(m.at) }
 
-// Full is the instant for a reader, in its own zone.
+// Full returns the instant for people, in its own time zone.
 func (m *moment) Full() string { return m.at.Format("Mon 2006-01-02 15:04:05 -07:00") }
 
-// Distance says how far the instant is.
+// Distance returns the time from now, such as "in 5m" or "5m ago".
 func (m *moment) Distance() string {
 	if m.at.After(m.now) {
 		return "in " + m.Bare()
@@ -64,5 +64,5 @@ func (m *moment) Distance() string {
 	return m.Bare() + " ago"
 }
 
-// Bare is how far the instant is.
+// Bare returns the time from now, such as "5m".
 func (m *moment) Bare() string { return duration.HumanDuration(m.at.Sub(m.now).Abs()) }

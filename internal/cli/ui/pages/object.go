@@ -17,7 +17,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
-// object is the page of what is stored, in both versions.
+// object is the page that shows a stored object in all versions.
 type object struct {
 	Namespace, Name string
 	Versions        []version
@@ -26,8 +26,8 @@ type object struct {
 type version struct {
 	Name string
 
-	// Text and Status are what users write and the operator writes, as YAML. Problem says why they
-	// are not there.
+	// Text is the part that users write, and Status the part that the operator writes, both as
+	// YAML. Problem is why they are missing.
 	Text, Status, Problem string
 }
 
@@ -52,7 +52,7 @@ func (s *Site) object(r *http.Request) (view, error) {
 	return view{Title: o.Namespace + "/" + o.Name + " in both versions", Page: "object", IsStill: true, Content: o}, nil
 }
 
-// textsOf returns what users write of an object, and what the operator does.
+// textsOf returns the part of an object that users write, and the part that the operator writes.
 func textsOf(stored *unstructured.Unstructured) (text, status string) {
 	written := stored.DeepCopy()
 	unstructured.RemoveNestedField(written.Object, "status")
@@ -62,7 +62,7 @@ func textsOf(stored *unstructured.Unstructured) (text, status string) {
 	annotations := written.GetAnnotations()
 	delete(annotations, v1.EditedAnnotation)
 	if len(annotations) == 0 {
-		annotations = nil // no field
+		annotations = nil // drop the field
 	}
 	written.SetAnnotations(annotations)
 	return textOf(written.Object), textOf(stored.Object["status"])
@@ -71,7 +71,7 @@ func textsOf(stored *unstructured.Unstructured) (text, status string) {
 func textOf(value any) string {
 	text, err := yaml.Marshal(value)
 	if err != nil {
-		return err.Error() // no value that was decoded from JSON has one
+		return err.Error() // a value that was decoded from JSON can be encoded
 	}
 	return string(text)
 }

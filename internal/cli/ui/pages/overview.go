@@ -45,29 +45,28 @@ func (s *Site) overview(r *http.Request) (view, error) {
 type row struct {
 	*v1.CronJob
 
-	// Heading is the state of this row and the next ones, if it begins a group.
+	// Heading is the title above this row, if it begins a group of one state.
 	Heading string
 
-	// Description is what the schedule means, TimeZone the name of its zone.
+	// Description describes the schedule in words.
 	Description, TimeZone string
 
-	// State is one of a few words, and Detail says more.
+	// State is one of state.All, and Detail explains it.
 	State, Detail string
 
-	// Last is when the newest run began, or its tick, and Since when the oldest of those that run
-	// did.
+	// Last is the start or tick of the newest run, and Since the start of the oldest that still
+	// runs.
 	Last, Since *moment
 
-	// Next is when the next Job starts, or was to; nil if none does. Delay is by how much that is
-	// after its tick.
+	// Next is when the next Job starts, or was due to start; nil for none. Delay is the jitter.
 	Next  *moment
 	Delay time.Duration
 }
 
-// rowOf describes a CronJob. isQueued says that all its Jobs which have not ended are queued.
+// rowOf returns the row of a CronJob. isQueued is whether all its unfinished Jobs are queued.
 func rowOf(c *v1.CronJob, isQueued bool, now time.Time) row {
 	r := row{CronJob: c, Description: c.Spec.Schedule, TimeZone: ptr.Deref(c.Spec.TimeZone, "UTC")}
-	for i, run := range c.Status.RecentRuns { // the newest first
+	for i, run := range c.Status.RecentRuns { // newest first
 		start := momentOf(ptr.Deref(run.StartTime, run.ScheduledTime).Time, now)
 		if i == 0 {
 			r.Last = start
@@ -92,8 +91,8 @@ func rowOf(c *v1.CronJob, isQueued bool, now time.Time) row {
 	return r
 }
 
-// Active is how many Jobs run.
+// Active returns how many Jobs run.
 func (r row) Active() int { return plan.ActiveCount(r.Status) }
 
-// CanResume reports whether something holds the CronJob back that a resume ends.
+// CanResume reports whether the CronJob is held back by something that a resume ends.
 func (r row) CanResume() bool { return r.State == "suspended" || r.State == "stopped" }

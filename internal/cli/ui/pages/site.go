@@ -1,13 +1,13 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pages makes the pages of kubectl cronjob ui. Each is HTML that works without a script;
-// ui.js has it follow the cluster, tick and complete itself.
+// Package pages serves the pages of kubectl cronjob ui. They are HTML that works without a script;
+// ui.js keeps them up to date, counts times down and completes the fields of forms.
 //
-// The same address gives a page to a browser, and to an EventSource the part of the page that
-// changes, anew whenever it does. That is all that a library such as htmx would be needed for here,
-// and less than its extension for server-sent events, its settings for the content security policy
-// and a library to merge what changes would take.
+// A browser gets a page, and an EventSource at the same address gets the part of the page that
+// changes, each time it has changed. A library such as htmx would not do more here, and would need
+// an extension for server-sent events, settings for the content security policy, and another
+// library to merge changes.
 package pages
 
 import (
@@ -33,27 +33,28 @@ import (
 var files embed.FS
 
 const (
-	// refreshInterval is how often a page is made anew though nothing is heard of: time goes on.
+	// refreshInterval is the maximum time until a page is rendered again: it shows times relative
+	// to now.
 	refreshInterval = 10 * time.Second
 
-	// sendTimeout is how long a browser may take to take a part of a page.
+	// sendTimeout is how long sending a part of a page to a browser may take.
 	sendTimeout = 10 * time.Second
 )
 
-// Site is the pages.
+// Site has what the pages need.
 type Site struct {
-	// Base is how the path of each link begins.
+	// Base is the start of the path of each link.
 	Base string
 
-	// Where names the cluster, and as whom it is used: the pages of two clusters look alike. Scope
-	// is which of its CronJobs are shown.
+	// Where names the cluster and the user, since the pages of two clusters look alike. Scope
+	// selects the CronJobs.
 	Where string
 	Scope feed.Scope
 
-	// Env has the clock, and what reads logs.
+	// Env has the clock, and the cluster to read logs from.
 	Env *env.Env
 
-	// Feed has what is shown.
+	// Feed has the CronJobs and their Jobs.
 	Feed    *feed.Feed
 	Cluster client.Client
 	Rights  *acts.Rights
@@ -62,40 +63,38 @@ type Site struct {
 }
 
 type view struct {
-	// Title is what the page is about, Page the name of its template.
+	// Page is the name of the template, and Content its data.
 	Title, Page string
 
-	// Content is what the template shows.
 	Content any
 
-	// IsStill says that the page does not change by itself.
+	// IsStill is whether the page does not change by itself.
 	IsStill bool
 
-	// changed is closed when the page is to be made anew; nil if only the feed changes it.
+	// changed is closed when the page is to be rendered again; nil if only the feed changes it.
 	changed <-chan struct{}
 
-	// status is that of the answer; 200 if it is 0.
+	// status is the HTTP status; 0 for 200.
 	status int
 
-	// redirect is the address that has taken the place of this one; "" if none has.
+	// redirect is the address of the page to show instead; "" for none.
 	redirect string
 }
 
-// layout is what each template gets.
+// layout is the data of all templates.
 type layout struct {
 	view
 
 	Base, Where string
 	Scope       feed.Scope
 
-	// Health says how much is known.
 	feed.Health
 }
 
-// Loading reports whether not all is known yet.
+// Loading reports whether some CronJobs are not known yet.
 func (l layout) Loading() bool { return !l.Complete && l.Problem == "" }
 
-// Handler returns what serves the pages.
+// Handler returns the handler of all pages.
 func (s *Site) Handler(ctx context.Context) http.Handler {
 	mux := http.NewServeMux()
 	static, err := fs.Sub(files, "static")
@@ -119,7 +118,7 @@ func (s *Site) Handler(ctx context.Context) http.Handler {
 
 var errNotFound = errors.New("not found")
 
-// page serves a page, and the part of it that changes to an EventSource.
+// page serves a page, or to an EventSource the part of it that changes.
 func (s *Site) page(build func(*http.Request) (view, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Accept") == "text/event-stream" {
@@ -135,7 +134,7 @@ func (s *Site) page(build func(*http.Request) (view, error)) http.Handler {
 	})
 }
 
-// build makes a page; where that fails, one that says why.
+// build builds a page, or one with the error.
 func (s *Site) build(r *http.Request, build func(*http.Request) (view, error)) layout {
 	v, err := build(r)
 	if err != nil {
@@ -160,8 +159,8 @@ func (s *Site) write(w http.ResponseWriter, page layout, name string) {
 	_, _ = w.Write(text) //nolint:gosec // html/template has escaped it
 }
 
-// stream sends the part of a page that changes whenever it has, until the browser or the server
-// ends.
+// stream sends the part of a page that changes each time it has changed, until the connection or
+// the server is closed.
 func (s *Site) stream(w http.ResponseWriter, r *http.Request, build func(*http.Request) (view, error)) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	control, last := http.NewResponseController(w), []byte(nil)
@@ -192,7 +191,7 @@ func send(w http.ResponseWriter, control *http.ResponseController, text []byte) 
 	if err := control.SetWriteDeadline(time.Now().Add(sendTimeout)); err != nil {
 		return err
 	}
-	text = bytes.ReplaceAll(text, []byte("\r"), []byte("&#13;")) // a browser would end the line there
+	text = bytes.ReplaceAll(text, []byte("\r"), []byte("&#13;")) // for a browser, it would end the line
 	for line := range bytes.Lines(text) {
 		if _, err := fmt.Fprintf(w, "data: %s\n", bytes.TrimSuffix(line, []byte("\n"))); err != nil {
 			return err
@@ -204,7 +203,7 @@ func send(w http.ResponseWriter, control *http.ResponseController, text []byte) 
 	return control.Flush()
 }
 
-// templates are those of each page: the layout with the page's own "static" and "live" parts.
+// templates has a template for each page: the layout with the page's own parts "static" and "live".
 var templates = parse("overview", "timeline", "cronjob", "object", "logs", "act", "task", "message")
 
 func parse(pages ...string) map[string]*template.Template {

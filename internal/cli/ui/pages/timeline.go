@@ -13,7 +13,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/ui/timeline"
 )
 
-// reach is how much time a timeline shows.
+// reach is the duration that a timeline shows.
 type reach struct {
 	Name string
 	of   time.Duration
@@ -39,8 +39,8 @@ func newChart(w timeline.Window) chart {
 	return chart{Window: w, Labels: w.Labels(w.Now.Location()), NowAt: w.At(w.Now), Zone: zoneOf(w.Now), Reaches: reaches}
 }
 
-// chartOf begins a chart of the reach that a request asks for, or else of another one. Two thirds
-// of it are past.
+// chartOf returns a chart of the duration that a request asks for, or else of the default. Two
+// thirds of it are in the past.
 func (s *Site) chartOf(r *http.Request, otherwise string) (chart, error) {
 	name := cmp.Or(r.URL.Query().Get("reach"), otherwise)
 	i := slices.IndexFunc(reaches, func(r reach) bool { return r.Name == name })

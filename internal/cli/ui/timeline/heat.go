@@ -15,40 +15,39 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// Heat is the Jobs that start in each minute: before now the runs that are remembered, after it
-// those of the ticks.
+// Heat counts the Jobs that start in each minute: past runs, and ticks to come.
 type Heat struct {
-	// Columns are those in which something starts.
+	// Columns has those in which a Job starts.
 	Columns []Column
 
-	// Busiest is the most that start in one minute. IsSpread says that jitter has some start later.
+	// Busiest is the most starts in one minute. IsSpread is whether jitter moves a start into
+	// another minute.
 	Busiest  int32
 	IsSpread bool
 
-	// Runs and Failed count the runs of the past. Peak is the most of one minute to come, at
+	// Runs and Failed count past runs. Peak is the most starts to come in one minute, which is at
 	// PeakAt.
 	Runs, Failed, Peak int32
 	PeakAt             time.Time
 }
 
-// Column is a part of the width. Its kind is that of runs that succeeded, or of ticks to come.
+// Column is a column of the chart. Its kind is "succeeded" for runs and "coming" for ticks.
 type Column struct {
 	Mark
 
-	// Starts is the busiest of its minutes by the Jobs that start, and Ticks by what would start
-	// without jitter. Failed is as much of Starts as the share of the runs that failed. They are
-	// heights, in per cent.
+	// Starts is the most starts in one of its minutes, and Ticks the same without jitter. Failed is
+	// the part of Starts that stands for failed runs. All are heights in per cent.
 	Starts, Ticks, Failed float64
 }
 
-// minute counts Jobs: the runs of the past and how many of them failed, the starts to come, and the
+// minute counts the Jobs of one minute: past runs, how many of them failed, starts to come, and
 // ticks to come, which are the starts without jitter.
 type minute struct{ runs, failed, coming, ticks int32 }
 
 func (m minute) starts() int32        { return m.runs + m.coming }
 func (m minute) withoutJitter() int32 { return m.runs + m.ticks }
 
-// NewHeat counts the starts of CronJobs in a window, in a zone.
+// NewHeat counts the starts of CronJobs in a window. Titles are in the given time zone.
 func NewHeat(all []*v1.CronJob, w Window, zone *time.Location) Heat {
 	minutes := make([]minute, w.minute(w.Until)+1)
 	for _, g := range groupsOf(all) {
@@ -76,7 +75,7 @@ func NewHeat(all []*v1.CronJob, w Window, zone *time.Location) Heat {
 
 func (w Window) minute(t time.Time) int { return int(t.Sub(w.From) / time.Minute) }
 
-// column makes a column of its minutes. One per cent of the height is so many Jobs.
+// column sums up the minutes of a column. percent is how many Jobs make one per cent of the height.
 func (w Window) column(from time.Time, minutes []minute, percent float64) Column {
 	var total, busiest minute
 	at, ticks := from, int32(0)
@@ -105,15 +104,15 @@ func (w Window) column(from time.Time, minutes []minute, percent float64) Column
 	}
 }
 
-// group is CronJobs that fire at the same times.
+// group is a set of CronJobs that fire at the same times.
 type group struct {
 	of *v1.CronJob // one of them
 
-	// delays has how many there are of each jitter, as far as it makes another minute of a start.
+	// delays counts the CronJobs by their jitter, in minutes if that is precise enough.
 	delays map[time.Duration]int32
 }
 
-// groupsOf puts CronJobs together whose ticks need to be computed once.
+// groupsOf groups CronJobs so that the ticks of each group are computed once.
 func groupsOf(all []*v1.CronJob) map[string]group {
 	groups := map[string]group{}
 	for _, c := range all {
@@ -137,7 +136,7 @@ func groupsOf(all []*v1.CronJob) map[string]group {
 	return groups
 }
 
-// addComing adds the ticks to come of a group, and the starts to come of ticks that have passed.
+// addComing counts the ticks to come of a group, and the delayed starts of ticks that have passed.
 func (w Window) addComing(minutes []minute, g group) {
 	ticks, err := cronjobs.Schedule(g.of)
 	if err != nil {

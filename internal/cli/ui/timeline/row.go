@@ -17,7 +17,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/plan"
 )
 
-// maxTicks is how many ticks to come have a mark each; more are one bar.
+// maxTicks is how many ticks to come get a mark each. More of them get one mark together.
 const maxTicks = 200
 
 // Row is the timeline of one CronJob.
@@ -25,14 +25,14 @@ type Row struct {
 	Namespace, Name string
 	Marks           []Mark
 
-	// Runs are the marks of the runs, each by itself, which are merged among the others.
+	// Runs has one mark for each run. Those in Marks are merged.
 	Runs []Mark
 
-	// Summary says in words what is drawn.
+	// Summary describes the drawing in words.
 	Summary string
 }
 
-// NewRow lays out the runs of a CronJob that are known, and its ticks to come.
+// NewRow returns the timeline of a CronJob with this history.
 func NewRow(c *v1.CronJob, h history.History, w Window) Row {
 	row, counts, known := Row{Namespace: c.Namespace, Name: c.Name}, map[string]int{}, []time.Time{w.Now}
 	row.Marks = w.clocks(cronjobs.Zone(c))
@@ -61,7 +61,7 @@ func NewRow(c *v1.CronJob, h history.History, w Window) Row {
 	return row
 }
 
-// merged puts runs together that begin in the same column, so that none hides another.
+// merged merges the runs that begin in the same column, so that none hides another.
 func (w Window) merged(runs []Mark) []Mark {
 	var cells []Mark
 	column, width := -1, 100*float64(w.step)/float64(w.Until.Sub(w.From))
@@ -81,14 +81,14 @@ func (w Window) merged(runs []Mark) []Mark {
 		if run.Kind != failed {
 			cell.Kind = run.Kind
 		}
-		if run.Kind == failed || cell.Failed == 0 { // what is looked for is why one failed
+		if run.Kind == failed || cell.Failed == 0 { // a reader looks for the reason of a failure
 			cell.Job = run.Job
 		}
 	}
 	return cells
 }
 
-// entry returns the mark of a run, or of a tick that waits.
+// entry returns the mark of a run or of a waiting tick; false for none.
 func (w Window) entry(e history.Entry) (Mark, bool) {
 	kind, start, end := strings.ToLower(string(e.State)), e.At(), w.Now
 	if !e.Start.IsZero() {
@@ -98,7 +98,7 @@ func (w Window) entry(e history.Entry) (Mark, bool) {
 	case !e.End.IsZero():
 		end = e.End
 	case e.State == v1.RunDeleted:
-		end = start // when it was deleted is not known
+		end = start // its time of deletion is unknown
 	}
 	if e.State == v1.RunMissed || e.State == history.Coming || end.Before(w.From) {
 		return Mark{}, false
@@ -121,8 +121,8 @@ func (w Window) entry(e history.Entry) (Mark, bool) {
 	return mark, true
 }
 
-// coming returns the marks of the ticks to come, each up to when its Job starts, and how many these
-// are; more than maxTicks are one mark, and not counted further.
+// coming returns the marks of the ticks to come, from the tick to the start of its Job, and their
+// number. More than maxTicks get one mark and count as maxTicks.
 func (w Window) coming(c *v1.CronJob) ([]Mark, int) {
 	ticks, err := cronjobs.Schedule(c)
 	if err != nil {
@@ -151,12 +151,12 @@ func (w Window) coming(c *v1.CronJob) ([]Mark, int) {
 	return marks, len(marks)
 }
 
-// Unknown is the kind of the time of which there is no record: only the newest runs are remembered.
+// Unknown is the kind of the mark for the time before the oldest run that the status remembers.
 const Unknown = "unknown"
 
 const failed = "failed"
 
-// Kinds are the kinds of marks, in the order of a legend: the states of ticks.
+// Kinds has the kinds of marks in the order of the legend.
 var Kinds = []string{"succeeded", failed, "running", "queued", "deleted", "missed", "waiting", "coming", Unknown}
 
 func summaryOf(counts map[string]int) string {

@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package timeline lays out what CronJobs have run and are going to run, for a drawing: where each
-// mark is, and what it says. Positions are percentages of the width, so that the drawing fits each
-// screen without a script.
+// Package timeline computes a drawing of the past and coming runs of CronJobs: the position and the
+// title of each mark. Positions are percentages of the width, so that the drawing fits each screen
+// without a script.
 package timeline
 
 import (
@@ -12,25 +12,25 @@ import (
 	"time"
 )
 
-// columns is how many parts the width has in which starts are counted. The beginning of a window is
-// that of one, so that the same starts are counted together while time goes on.
+// columns is the number of columns in which starts are counted. A window begins with a column, so
+// that the same starts stay in one column as time passes.
 const columns = 72
 
-// Window is the time that is shown.
+// Window is the range of time that is shown.
 type Window struct {
 	From, Until, Now time.Time
 
-	step time.Duration // that of a column
+	step time.Duration // the duration of a column
 }
 
-// NewWindow returns the window that reaches so far back and ahead; together at least an hour.
+// NewWindow returns a window around now. back and ahead must be an hour or more together.
 func NewWindow(now time.Time, back, ahead time.Duration) Window {
 	step := max((back+ahead)/columns, time.Minute).Truncate(time.Minute)
 	from := now.Add(-back).Truncate(step)
 	return Window{From: from, Until: from.Add(back + ahead + step), Now: now, step: step}
 }
 
-// At returns where an instant is, in per cent of the width. What is outside is at an end.
+// At returns the position of an instant, in per cent of the width. Instants outside are at an end.
 func (w Window) At(t time.Time) float64 {
 	share := float64(t.Sub(w.From)) / float64(w.Until.Sub(w.From))
 	return math.Round(10_000*min(max(share, 0), 1)) / 100
@@ -38,29 +38,29 @@ func (w Window) At(t time.Time) float64 {
 
 func (w Window) has(t time.Time) bool { return !t.Before(w.From) && t.Before(w.Until) }
 
-// Mark is something at a time, or for some time.
+// Mark is a mark for an instant or a period.
 type Mark struct {
-	// Kind is a state of history, in lower case, "clocks" or Unknown.
+	// Kind is a state of package history in lower case, "clocks" or Unknown.
 	Kind string
 
 	// At and Width are in per cent of the width.
 	At, Width float64
 
-	// Title says what it is.
+	// Title describes the mark.
 	Title string
 
-	// Job is that of a run, and Took how long it took so far.
+	// Job is the Job of a run, and Took its duration so far.
 	Job  string
 	Took time.Duration
 
-	// Failed is how many of the runs failed that are merged here; others is how many are, but one.
+	// Failed counts the failed runs that are merged in this mark; others counts all but the first.
 	Failed, others int
 }
 
-// Red is how much of the mark is red, in per cent of its height: the share of the runs that failed.
+// Red returns the share of the runs that failed, in per cent. This part of the height is drawn red.
 func (m Mark) Red() int { return 100 * m.Failed / (m.others + 1) }
 
-// minWidth is the width of an instant: SVG draws nothing of a rectangle without any.
+// minWidth is the width of an instant: SVG does not draw a rectangle of no width.
 const minWidth = 0.1
 
 func (w Window) mark(kind string, from, until time.Time, format string, args ...any) Mark {
@@ -73,14 +73,15 @@ type Label struct {
 	At   float64
 	Text string
 
-	// IsNow says that the text is no time but "now".
+	// IsNow is whether this is the label "now".
 	IsNow bool
 }
 
-// labelWidth is the room that a label needs, in per cent of the width.
+// labelWidth is the space for a label, in per cent of the width.
 const labelWidth = 10
 
-// Labels returns the labels of the axis, in a zone: none that would be cut, or overlap "now".
+// Labels returns the labels of the axis, in a time zone, except those that would be cut off or
+// overlap "now".
 func (w Window) Labels(zone *time.Location) []Label {
 	const most = 8
 	step, format := 15*time.Minute, "15:04"
@@ -103,12 +104,12 @@ func (w Window) Labels(zone *time.Location) []Label {
 	return labels
 }
 
-// next returns the time that the wall shows a step later.
+// next adds a step in civil time, which the shifts of clocks do not change.
 func next(at time.Time, step time.Duration) time.Time {
 	return time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute()+int(step/time.Minute), 0, 0, at.Location())
 }
 
-// clocks returns a mark for each shift of the clocks of a zone.
+// clocks returns a mark for each shift of the clocks in a time zone.
 func (w Window) clocks(zone *time.Location) []Mark {
 	var marks []Mark
 	for at := w.From.In(zone); ; {
