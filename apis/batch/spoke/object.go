@@ -44,7 +44,7 @@ func split(raw string, open byte) (all members, ok bool) {
 			depth++
 		case ':', ',', '}', ']':
 			if part := strings.TrimSpace(raw[start:i]); depth == 1 && c == ':' {
-				if name, start = part, i+1; strings.Contains(part, `\\`) {
+				if name, start = part, i+1; strings.Contains(part, `\`) {
 					name = encode(textOf(part)) // all that needs no escape has none
 				}
 			} else if depth == 1 {

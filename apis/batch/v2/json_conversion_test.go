@@ -91,6 +91,12 @@ func TestConvertJSONOfTheSameVersionChangesNothing(t *testing.T) {
 	assert.Equal(t, object, convertJSON(t, object, hubVersion))
 }
 
+func TestConvertJSONFindsMembersWhoseNamesHaveEscapes(t *testing.T) {
+	escaped := strings.NewReplacer("apiVersion", `\u0061piVersion`, `"schedule"`, `"sch\u0065dule"`)
+	object := hubJSON(``, `"schedule":"@hourly"`)
+	assert.Equal(t, convertJSON(t, object, spokeVersion), convertJSON(t, escaped.Replace(object), spokeVersion))
+}
+
 func TestConvertJSONNamesWhatItCanNotConvert(t *testing.T) {
 	for name, tc := range map[string]struct{ object, to, want string }{
 		"no JSON":         {`{"apiVersion":`, hubVersion, "reading the object"},
