@@ -13,7 +13,7 @@ require (
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // conversion, the cache: JSON in one pass; to become the standard library's
 	github.com/go-logr/logr v1.4.4 // manager, tests: loggers
 	github.com/go-logr/zapr v1.3.0 // manager: the logger
-	github.com/google/renameio/v2 v2.0.2 // plugin, hack/localcluster, test/chaos: files that change at once
+	github.com/google/renameio/v2 v2.0.2 // plugin, test/localcluster, test/chaos: files that change at once
 	github.com/owenrumney/go-sarif/v3 v3.3.1 // plugin: SARIF of lint
 	github.com/pkg/browser v0.0.0-20240102092130-5ac0b6a4141c // plugin: opens the page of ui
 	github.com/prometheus/client_golang v1.25.0 // manager: metrics
@@ -44,7 +44,7 @@ require (
 	k8s.io/klog/v2 v2.140.0 // manager: client-go's logs
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd // manager, plugin: clocks
 	layeh.com/gopher-json v0.0.0-20190114024228-97fed8db8427 // tests: the scripts of Argo CD
-	sigs.k8s.io/controller-runtime v0.25.2 // manager; hack/localcluster: envtest
+	sigs.k8s.io/controller-runtime v0.25.2 // manager; test/localcluster: envtest
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // apis/batch/v2, internal/informer: strict JSON
 	sigs.k8s.io/randfill v1.0.0 // fuzz tests
 	sigs.k8s.io/yaml v1.6.0 // plugin, hack, tests: manifests

@@ -24,10 +24,10 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/internal/cli"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/manager"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 )
 
 // The commands of the pages that lead a reader are run as they stand there: each ```sh block in a

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/internal/webhook/trust"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 )
 
 func TestC12AManagerIsNotReadyWhileTheHubIsNotServed(t *testing.T) {

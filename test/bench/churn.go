@@ -140,7 +140,6 @@ func (c *churner) observe(record history.Record) {
 	}
 }
 
-// runAll creates CronJobs until the end, and returns when all are deleted.
 func (c *churner) runAll(ctx context.Context, end time.Time) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(churnAtOnce)

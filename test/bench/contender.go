@@ -15,8 +15,8 @@ import (
 	"github.com/prometheus/procfs"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/bench/results"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
@@ -179,7 +179,6 @@ func (p *cluster) measure(ctx context.Context, r *running, result *results.Resul
 	return errors.Join(err, memoryErr, cpuErr)
 }
 
-// addControlPlane adds the memory of the API server and the size of etcd's data to a result.
 func (p *cluster) addControlPlane(ctx context.Context, result *results.Result) error {
 	const memory = "process_resident_memory_bytes"
 	families, err := plane.ReadMetrics(ctx, p.REST, memory)

@@ -20,8 +20,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
-	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/bench/results"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 )
 
 // environment describes the machine, without naming it, and the programs.
@@ -51,7 +51,6 @@ func versionOf(ctx context.Context, program string) string {
 	return strings.Join(fields[max(0, len(fields)-1):], "")
 }
 
-// memoryLimit returns the operator's memory limit, in bytes.
 func memoryLimit(o *options) (limit int64, err error) {
 	if chosen := o.memory.Value(); chosen > 0 {
 		return chosen, nil

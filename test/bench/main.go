@@ -21,8 +21,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/bench/results"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
@@ -104,7 +104,7 @@ func parseFlags(args []string) (*options, error) {
 	for text := range strings.SplitSeq(*numbers, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("-n: %q is no number of CronJobs: want 1 or more", text)
+			return nil, fmt.Errorf("-n: %q is not a number of CronJobs: want 1 or more", text)
 		}
 		o.numbers = append(o.numbers, n)
 	}
@@ -177,7 +177,6 @@ func (b *bench) keep(result results.Result) error {
 	return b.results.Save(b.file)
 }
 
-// each measures the contenders of a stage, one after another.
 func (b *bench) each(ctx context.Context, contenders []contender, measure func(context.Context, contender) (*results.Result, error)) error {
 	for _, c := range contenders {
 		result, err := measure(ctx, c)

@@ -24,8 +24,8 @@ func TestTheCommandLineChoosesStagesAndContenders(t *testing.T) {
 	for wrong, want := range map[string]string{
 		"-stages=ticks,idel":  "-stages=ticks,idel: want some of ticks,jitter,",
 		"-contenders=":        "-contenders=: want some of bare,operator,",
-		"-n=5,0":              `-n: "0" is no number of CronJobs`,
-		"-n=many":             `-n: "many" is no number of CronJobs`,
+		"-n=5,0":              `-n: "0" is not a number of CronJobs`,
+		"-n=many":             `-n: "many" is not a number of CronJobs`,
 		"-objects=0":          "-objects=0 -finished=3: want 1 or more CronJobs",
 		"-finished=-1":        "-finished=-1: want 1 or more CronJobs, and 0 or more Jobs of each",
 		"-stages=ticks,ticks": "each once",

@@ -31,7 +31,6 @@ func (p *cluster) requests(ctx context.Context) (requests, error) {
 	return requestsIn(families), err
 }
 
-// requestsIn counts the requests in the API server's metrics.
 func requestsIn(families map[string]*dto.MetricFamily) requests {
 	counts := requests{}
 	for _, metric := range families[requestsMetric].GetMetric() {

@@ -98,7 +98,6 @@ func (b *bench) measureTenants(ctx context.Context, beside string) (*results.Res
 	return result, errors.Join(r.addMemory(result), r.Err(), b.End(r.Process))
 }
 
-// refuseJobs creates a quota that refuses all Jobs of the other namespace.
 func (p *cluster) refuseJobs(ctx context.Context) error {
 	none := corev1.ResourceList{"count/jobs.batch": resource.Quantity{}}
 	quota := &corev1.ResourceQuota{

@@ -84,7 +84,6 @@ func (l load) ticks(first time.Time) map[string]time.Time {
 	return due
 }
 
-// batch returns the CronJobs.
 func (l load) batch(first time.Time) batch {
 	b := batch{kind: l.kind, prefix: benchPrefix, count: l.n}
 	for i := range l.n {
@@ -251,7 +250,6 @@ func (b *bench) watchTick(ctx context.Context, l load, r *running, tick time.Tim
 	return result, b.checkStatuses(ctx, l.kind, result, ticks)
 }
 
-// addStatuses makes the bare client write the statuses after its Jobs.
 func (b *bench) addStatuses(ctx context.Context, l load, result *results.Result, tick time.Time) error {
 	cronJobs, err := b.cronJobs(ctx, l.kind)
 	if err != nil {

@@ -136,7 +136,6 @@ func (b *bench) timeCreates(ctx context.Context, of string, k kind, flags []stri
 	return b.keep(*result)
 }
 
-// timeReads lists and reads all CronJobs, in each version in turn.
 func (b *bench) timeReads(ctx context.Context) error {
 	kinds := map[string]kind{"v1": operatorV1, "v2": operatorV2}
 	for name, measurement := range map[string]struct {

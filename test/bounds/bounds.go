@@ -37,7 +37,7 @@ func Hold(t testing.TB, size int, run func()) {
 	}
 }
 
-// limitTime calls back if the process uses more CPU time than this before the context ends.
+// limitTime calls back if the process uses more CPU time than this before ended is closed.
 func limitTime(ended <-chan struct{}, most time.Duration, tooLong func()) {
 	looks := time.NewTicker(most / 20)
 	defer looks.Stop()
@@ -55,7 +55,6 @@ func limitTime(ended <-chan struct{}, most time.Duration, tooLong func()) {
 	}
 }
 
-// allocated returns the total number of bytes that the process has allocated.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: allocatedMetric}}
 	metrics.Read(sample)

@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// workedFor returns the CPU time of the process.
 func workedFor() time.Duration {
 	used := syscall.Rusage{}
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

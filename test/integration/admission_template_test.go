@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/hack/localcluster"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 )
 
 // badTemplates are templates that the schema accepts and Jobs can't have, and what the API server

@@ -130,7 +130,7 @@ var refusals = map[string]struct {
 	},
 	"v2: a last day of the week": {
 		"v2", `schedule: {dayOfWeek: "L"}`,
-		`spec.schedule.dayOfWeek: Invalid value: "L": L alone is no day of the week: 5L is the last Friday of the month, 6 is each Saturday, ` +
+		`spec.schedule.dayOfWeek: Invalid value: "L": L alone is not a day of the week: 5L is the last Friday of the month, 6 is each Saturday, ` +
 			`and the last day of the month is L as day of month`,
 	},
 	"v2: a day that no month has": {

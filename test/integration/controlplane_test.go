@@ -25,8 +25,8 @@ import (
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/builders"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 )
 
 // The label of namespaces in which the API server does not ask the admission webhooks.

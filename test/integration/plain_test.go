@@ -23,8 +23,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/internal/plan"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 )
 
 func suspend(c *v1.CronJob) { c.Spec.Suspend = new(true) }

@@ -29,8 +29,8 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	v2 "tutorial.kubebuilder.io/project/apis/batch/v2"
-	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/internal/webhook/limit"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 )
 
 // built returns the objects of a kind in what kustomize builds of a directory.

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"tutorial.kubebuilder.io/project/hack/localcluster"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 )
 
 func TestFinalizersAreRemovedWhileNoWebhookAnswers(t *testing.T) {

@@ -113,7 +113,6 @@ func newProfile(r *rand.Rand) profile {
 	return p
 }
 
-// steps returns random steps of a run.
 func (p *profile) draw(r *rand.Rand) []step {
 	names := slices.Sorted(maps.Keys(p.weights))
 	total := 0
@@ -172,15 +171,15 @@ func (w *world) ours(haveEnded bool) []*batchv1.Job {
 }
 
 func endSome(w *world, r *rand.Rand) string {
-	var said []string
+	var names []string
 	for _, job := range w.ours(false) {
 		if r.IntN(2) == 0 {
 			succeeds, vanishes := r.Float64() >= w.profile.failing, r.Float64() < w.profile.vanishing
 			w.endJob(job, succeeds, vanishes)
-			said = append(said, job.Name)
+			names = append(names, job.Name)
 		}
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(names, ", ")
 }
 
 func deleteSome(w *world, r *rand.Rand) string {
@@ -287,7 +286,6 @@ var edits = []func(w *world, r *rand.Rand, spec *v1.CronJobSpec){
 	},
 }
 
-// mend corrects what the validating webhook would refuse.
 func mend(spec *v1.CronJobSpec) {
 	i := slices.Index(schedules, spec.Schedule)
 	if i < 0 || strings.HasPrefix(spec.Schedule, "@every") {
@@ -331,7 +329,6 @@ func resume(w *world, _ *rand.Rand) string {
 	return at
 }
 
-// newJob makes a Job as the plugin does.
 func newJob(c *v1.CronJob, tick time.Time, trigger v1.RunTrigger) *batchv1.Job {
 	job := builders.MakeJob(c, tick).Obj()
 	job.Spec = c.Spec.JobTemplate.Spec
@@ -423,7 +420,6 @@ func crash(w *world, r *rand.Rand) string {
 	return fmt.Sprintf("in %d", w.crashIn)
 }
 
-// stop shuts the process down, and starts another.
 func stop(w *world, _ *rand.Rand) string {
 	if w.process == nil {
 		w.start()
@@ -535,12 +531,11 @@ func (w *world) create(r *rand.Rand) {
 	w.judge.edited(nil, c)
 }
 
-// describe describes a spec in short.
 func describe(spec *v1.CronJobSpec) string {
-	said := []string{spec.Schedule, string(spec.ConcurrencyPolicy)}
+	parts := []string{spec.Schedule, string(spec.ConcurrencyPolicy)}
 	say := func(isSet bool, format string, args ...any) {
 		if isSet {
-			said = append(said, fmt.Sprintf(format, args...))
+			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
 	say(len(spec.AdditionalSchedules) > 0, "also %v", spec.AdditionalSchedules)
@@ -556,7 +551,7 @@ func describe(spec *v1.CronJobSpec) string {
 	say(spec.MaxConcurrency != nil, "at most %d", deref(spec.MaxConcurrency))
 	say(spec.CatchUpPolicy == v1.CatchUpAll, "catches up %d", deref(spec.CatchUpLimit))
 	say(true, "keeps %d and %d", deref(spec.SuccessfulJobsHistoryLimit), deref(spec.FailedJobsHistoryLimit))
-	return strings.Join(said, ", ")
+	return strings.Join(parts, ", ")
 }
 
 func deref[T any](p *T) T { return ptr.Deref(p, *new(T)) }

@@ -35,7 +35,7 @@ type judge struct {
 	noted    []row           // in statuses; count is the process
 	refusals map[string]bool // the reported ones, by tick and answer
 	rows     []row           // events about missed ticks
-	told     map[string]bool
+	sent     map[string]bool
 	looks    []look   // decisions, oldest first
 	stops    []window // in which the stored status said that the CronJob had stopped after failures
 	names    map[int64]bool
@@ -89,7 +89,7 @@ type run struct {
 	isUnanswered bool      // whether the process got no answer to its creation
 	isCached     bool      // whether the cache had it at the last decision
 	cachedBy     int       // the newest process whose cache had it at a decision
-	isTold       bool      // whether a status was stored since
+	hasStatus    bool      // whether a status was stored since
 	gone         time.Time // by the true time
 	goneBy       string
 	recorded     bool // whether a stored status has recorded its tick
@@ -140,7 +140,6 @@ func versionOf(c *v1.CronJob) int64 {
 	return n
 }
 
-// edited adds a version of the CronJob.
 func (j *judge) edited(before, after *v1.CronJob) {
 	now := j.w.Now()
 	v := &version{number: versionOf(after), c: after, at: now, jitter: jitterOf(after), isKnown: !j.w.profile.isUnseen}
@@ -264,7 +263,6 @@ func (j *judge) ran(owner types.UID) []*run {
 	return found
 }
 
-// count counts the Jobs of a CronJob for which a predicate is true.
 func (j *judge) count(owner types.UID, isTrue func(r *run) bool) int {
 	count := 0
 	for _, r := range j.runs {
@@ -303,7 +301,7 @@ func (j *judge) ended(job *batchv1.Job, succeeds bool) {
 }
 
 // isKnown reports whether the process knows how a Job ended.
-func (j *judge) isKnown(r *run) bool { return r.isTold || r.knownTo == j.process }
+func (j *judge) isKnown(r *run) bool { return r.hasStatus || r.knownTo == j.process }
 
 // sawEnd records that the process has received the end of a Job: directly, or by its cache before
 // its next decision.
@@ -366,7 +364,6 @@ func classOf(r *run) string {
 	return string(r.trigger) + r.result
 }
 
-// isOlder compares Jobs: those of the schedule by tick, others by creation.
 func isOlder(a, b *run) bool {
 	if a.trigger == v1.TriggerSchedule {
 		return a.tick < b.tick
@@ -386,7 +383,6 @@ func (j *judge) limitOf(v *version, r *run) int {
 	return int(*v.c.Spec.SuccessfulJobsHistoryLimit)
 }
 
-// reconciling begins a reconcile.
 func (j *judge) reconciling() {
 	j.look, j.statusRequests, j.troubled, j.isStepped = look{}, 0, false, false
 }
@@ -447,7 +443,6 @@ func (j *judge) answered(kind, name string, answer error) {
 	}
 }
 
-// wrote checks a status that is stored.
 func (j *judge) wrote(before, after *v1.CronJobStatus, changed bool) {
 	if !changed {
 		j.violate("W3", "a status is written that changes nothing")
@@ -457,7 +452,7 @@ func (j *judge) wrote(before, after *v1.CronJobStatus, changed bool) {
 	}
 	for _, r := range j.runs {
 		isKnown := r.gone.IsZero() || r.process == j.process && !r.isUnanswered
-		r.isTold = r.isTold || r.knownTo == j.process
+		r.hasStatus = r.hasStatus || r.knownTo == j.process
 		if last := unix(after.LastScheduleTime); r.owner == j.w.cronJob.UID {
 			r.recorded = r.recorded || r.tick == last || r.tick < last && isKnown
 			r.wasDue = r.wasDue || r.tick == last
@@ -489,7 +484,7 @@ const maxRecentRuns = 10
 // noteUnlisted records the runs that a status should list and does not.
 func (j *judge) noteUnlisted(owner types.UID, status *v1.CronJobStatus) {
 	for _, r := range j.runs {
-		if r.owner == owner && !r.isTold && r.tick <= unix(status.LastScheduleTime) && !mayBeListed(status, r) {
+		if r.owner == owner && !r.hasStatus && r.tick <= unix(status.LastScheduleTime) && !mayBeListed(status, r) {
 			r.isUnlisted = true
 		}
 	}
@@ -504,12 +499,11 @@ func mayBeListed(status *v1.CronJobStatus, r *run) bool {
 		isNewer && r.trigger != v1.TriggerSchedule
 }
 
-// event records an event. The API server stores each once.
 func (j *judge) event(e eventrecorder.Event, identity string) {
-	if j.told[identity] {
+	if j.sent[identity] {
 		return
 	}
-	j.told[identity] = true
+	j.sent[identity] = true
 	j.logf("event %s: %s", e.Reason, e.Note)
 	switch e.Reason {
 	case "MissSchedule":

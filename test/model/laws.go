@@ -144,7 +144,6 @@ func (j *judge) hasRun(owner types.UID, tick int64) bool {
 	return slices.ContainsFunc(j.ran(owner), func(r *run) bool { return r.tick == tick })
 }
 
-// rowsOf counts the reports of a tick as missed.
 func (j *judge) rowsOf(owner types.UID, tick int64) int {
 	count := 0
 	for _, r := range j.rows {
@@ -176,7 +175,6 @@ func (j *judge) concurrency(v *version, name string) {
 	}
 }
 
-// limitOf returns how many Jobs may run before a tick has to wait.
 func limitOf(v *version) int {
 	switch {
 	case v.c.Spec.ConcurrencyPolicy == v1.ForbidConcurrent:
@@ -233,17 +231,16 @@ func (j *judge) hasStopped(v *version, tick int64) bool {
 	return false
 }
 
-// resetsAround returns the last reset before an instant, and the first one after it.
 func (j *judge) resetsAround(owner types.UID, at int64) (before, after int64) {
-	var told []*version
+	var recorded []*version
 	for _, v := range j.versions {
 		// A CronJob has only its last edit and resume. Earlier ones must be in a status.
 		if v.c.UID == owner && (v.isRecorded || v == j.look.version) {
-			told = append(told, v)
+			recorded = append(recorded, v)
 		}
 	}
 	after = math.MaxInt64
-	for _, reset := range j.resets(owner, told, func(r *run) bool { return r.seenBy > 0 }) { // nobody knows of others
+	for _, reset := range j.resets(owner, recorded, func(r *run) bool { return r.seenBy > 0 }) { // nobody knows of others
 		if reset < at {
 			before = max(before, reset)
 		} else {
@@ -312,7 +309,6 @@ func (j *judge) isIdle(l look, wake time.Time) {
 	}
 }
 
-// reason checks the reason of a missed tick.
 func (j *judge) reason(r row) {
 	may := func(allowed func(v *version) bool) bool {
 		return slices.ContainsFunc(j.versions, func(v *version) bool { return v.c.UID == r.owner && allowed(v) })
@@ -357,7 +353,6 @@ func (j *judge) refused(note string) {
 	j.refusals[about] = true
 }
 
-// nextStart returns the start of the first tick after an instant.
 func (j *judge) nextStart(v *version, after time.Time) (time.Time, bool) {
 	if deref(v.c.Spec.Suspend) || v.c.DeletionTimestamp != nil {
 		return time.Time{}, false
@@ -399,7 +394,6 @@ func readyReason(status *v1.CronJobStatus) string {
 	return ""
 }
 
-// unix returns the seconds of a time; 0 for none.
 func unix(t *metav1.Time) int64 {
 	if t == nil {
 		return 0
@@ -427,11 +421,11 @@ func text(t *metav1.Time) string {
 func (j *judge) settled() {
 	c := j.w.cronJob
 	v := j.newest()
-	requests, events, wake := j.w.requests, len(j.told), j.w.wake
+	requests, events, wake := j.w.requests, len(j.sent), j.w.wake
 	j.w.reconcile()
-	if j.w.requests != requests || len(j.told) != events || !near(j.w.wake, wake) && !j.isSkewed {
+	if j.w.requests != requests || len(j.sent) != events || !near(j.w.wake, wake) && !j.isSkewed {
 		j.violate("W2", "an idle reconcile makes %d requests and %d events, and the next comes at %s instead of %s",
-			j.w.requests-requests, len(j.told)-events, stamp(j.w.wake), stamp(wake))
+			j.w.requests-requests, len(j.sent)-events, stamp(j.w.wake), stamp(wake))
 	}
 	if c.Status.ObservedGeneration != c.Generation {
 		j.violate("O2", "observedGeneration is %d, and the generation %d", c.Status.ObservedGeneration, c.Generation)
@@ -446,7 +440,6 @@ func near(a, b time.Time) bool {
 	return a.IsZero() == b.IsZero() && a.Sub(b).Abs() <= 2*time.Millisecond
 }
 
-// jobs checks what the status says about Jobs.
 func (j *judge) jobs(c *v1.CronJob, v *version) {
 	var active, listed []string
 	kept := map[string]int{}
@@ -507,7 +500,6 @@ func (j *judge) outcome(r *run) string {
 // been known when the status was written.
 func (r *run) isAmbiguous() bool { return !r.gone.IsZero() && r.goneBy != "manager" }
 
-// next checks nextScheduleTime.
 func (j *judge) next(c *v1.CronJob, v *version) {
 	reason, next := readyReason(&c.Status), c.Status.NextScheduleTime
 	now := j.w.Now()
@@ -609,16 +601,16 @@ func (j *judge) accountSpan(c *v1.CronJob, v *version, until int64, isOver bool)
 		switch {
 		case rows > 1:
 			j.violate("S2", "%d events say that the tick of %s was missed", rows, tickText(tick))
-		case rows > 0 || hasRun || tick >= waiting || j.isUntold(c.UID, tick) || j.hasStopped(v, tick):
+		case rows > 0 || hasRun || tick >= waiting || j.isUnreported(c.UID, tick) || j.hasStopped(v, tick):
 		default:
 			j.violate("S2", "the tick of %s has neither run nor been reported", tickText(tick))
 		}
 	}
 }
 
-// isUntold reports whether a status has a tick as missed, and the process that wrote it ended
+// isUnreported reports whether a status has a tick as missed, and the process that wrote it ended
 // before it sent the event. The next process reports it only if it starts within ten minutes.
-func (j *judge) isUntold(owner types.UID, tick int64) bool {
+func (j *judge) isUnreported(owner types.UID, tick int64) bool {
 	return slices.ContainsFunc(j.noted, func(r row) bool {
 		return r.owner == owner && r.first <= tick && tick <= r.last && r.count != j.process
 	})
@@ -645,7 +637,6 @@ func (j *judge) missed(v *version, row row, ticks []int64) {
 	}
 }
 
-// anchorOf returns what the interval of a version counted from until an instant.
 func (j *judge) anchorOf(v *version, until int64) int64 {
 	anchor := v.c.CreationTimestamp.Unix()
 	if v.rhythm.interval == 0 {

@@ -73,7 +73,7 @@ func attempt(setup Setup, seed uint64, p profile, steps []step) (v Verdict) {
 		seed: seed,
 	}
 	w.server = &server{w: w, jobs: map[string]*batchv1.Job{}, cachedJobs: map[string]*batchv1.Job{}}
-	w.judge = &judge{w: w, told: map[string]bool{}, names: map[int64]bool{}, refusals: map[string]bool{}, rejections: map[int]bool{}}
+	w.judge = &judge{w: w, sent: map[string]bool{}, names: map[int64]bool{}, refusals: map[string]bool{}, rejections: map[int]bool{}}
 	v.Seed, v.Steps = seed, len(steps)
 	defer func() {
 		v.Decisions, v.History = w.reconciles, w.judge.history

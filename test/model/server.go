@@ -75,7 +75,6 @@ type refusal struct {
 
 var jobsResource = schema.GroupResource{Group: "batch", Resource: "jobs"}
 
-// fault returns whether a request is carried out, and its answer.
 func (s *server) fault(request, name string) (isDone bool, answer error) {
 	for i := range s.refusals {
 		r := &s.refusals[i]
@@ -221,7 +220,6 @@ func (m manager) List(_ context.Context, list client.ObjectList, options ...clie
 	return nil
 }
 
-// ownerOf returns the UID of the CronJob that controls a Job; "" for none.
 func ownerOf(job *batchv1.Job) types.UID {
 	if owner := metav1.GetControllerOf(job); owner != nil {
 		return owner.UID
@@ -349,7 +347,7 @@ func (s *server) patch(data []byte, into client.Object) error {
 		return errors.New("the model answers with metadata alone")
 	}
 	answer.ObjectMeta = meta
-	s.w.told(next)
+	s.w.received(next)
 	return nil
 }
 
@@ -368,7 +366,7 @@ func (r reader) Get(_ context.Context, key types.NamespacedName, into client.Obj
 	case *v1.CronJob:
 		if found = r.s.cronJob != nil; found && err == nil {
 			r.s.cronJob.DeepCopyInto(into)
-			r.s.w.told(into)
+			r.s.w.received(into)
 		}
 	case *batchv1.Job:
 		if found = r.s.jobs[key.Name] != nil; found && err == nil {
@@ -396,7 +394,6 @@ func (r reader) List(_ context.Context, list client.ObjectList, _ ...client.List
 	return err
 }
 
-// codeOf returns the HTTP code of an answer; 0 for none.
 func codeOf(err error) int {
 	refused := apierrors.APIStatus(nil)
 	switch {

@@ -111,7 +111,6 @@ func ticksOf(text string, zone *time.Location, from int64) []int64 {
 	return ticks
 }
 
-// takes reports whether a field matches a number.
 func takes(field string, n int) bool {
 	for item := range strings.SplitSeq(field, ",") {
 		bounds, step, hasStep := strings.Cut(item, "/")
@@ -167,5 +166,4 @@ func (r *rhythm) next(after, anchor int64) (int64, bool) {
 	return 0, false
 }
 
-// has reports whether an instant is a tick.
 func (r *rhythm) has(tick, anchor int64) bool { return len(r.between(tick-1, tick, anchor)) == 1 }

@@ -111,7 +111,6 @@ func (w *world) Since(t time.Time) time.Duration { return w.Now().Sub(t) }
 
 func (w *world) serverNow() time.Time { return w.now.Add(w.skewOfServer) }
 
-// start starts a process. All objects of its cache are new to its handlers.
 func (w *world) start() {
 	w.recorded, w.known = map[string]bool{}, nil
 	w.process = w.Start(Parts{Client: manager{s: w.server}, APIReader: reader{s: w.server}, Clock: w, Recorder: w})
@@ -206,10 +205,9 @@ func (w *world) observed(cached *v1.CronJob) {
 	w.judge.observed(cached)
 }
 
-// told is called when the process receives the CronJob from the API server.
-func (w *world) told(c *v1.CronJob) { w.known = c.DeepCopy() }
+// received is called when the process receives the CronJob from the API server.
+func (w *world) received(c *v1.CronJob) { w.known = c.DeepCopy() }
 
-// advance passes time, in which Jobs end and the cache is updated.
 func (w *world) advance(d time.Duration) {
 	until := w.now.Add(d)
 	for {
@@ -272,7 +270,6 @@ func (w *world) reconcileAt() (time.Time, bool) {
 	return at, w.process != nil && !w.wake.IsZero()
 }
 
-// reconcile makes the process reconcile, and sets when the next reconcile is due.
 func (w *world) reconcile() {
 	defer func() {
 		if problem := recover(); problem != nil {
@@ -338,7 +335,6 @@ func (w *world) endJob(job *batchv1.Job, succeeds, vanishes bool) {
 // settling is longer than the longest backoff, twice.
 const settling = 150 * time.Second
 
-// settle ends all faults, and lets the process finish its work.
 func (w *world) settle() {
 	w.refusals, w.lags, w.busyUntil, w.meanwhile, w.crashIn = nil, [2]time.Duration{}, time.Time{}, nil, 0
 	for kind := range w.changes {

@@ -26,7 +26,6 @@ import (
 // MetricsReader reads the metrics of managers, which require authorization.
 type MetricsReader struct{ token string }
 
-// newMetricsReader makes a service account that may read metrics.
 func newMetricsReader(ctx context.Context, c client.Client) (*MetricsReader, error) {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "reads-metrics", Namespace: metav1.NamespaceDefault}}
 	binding := &rbacv1.ClusterRoleBinding{
@@ -94,7 +93,7 @@ func ParseMetrics(exposition io.Reader, prefix string) (map[string]*dto.MetricFa
 	return families, nil
 }
 
-// Value returns the value of a metric; for a histogram, the sum of its observations.
+// Value returns the value of a metric; for a histogram, the number of its observations.
 func Value(metric *dto.Metric) float64 {
 	if histogram := metric.GetHistogram(); histogram != nil {
 		return float64(histogram.GetSampleCount())

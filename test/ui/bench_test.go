@@ -24,8 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/builders"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 )
 
 // manyCronJobs is how many the pages of the benchmark have.

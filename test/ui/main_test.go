@@ -21,14 +21,14 @@ import (
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"tutorial.kubebuilder.io/project/hack/localcluster"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 )
 
 // patience is how long a test waits for what has to come.
 const patience = 60 * time.Second
 
-// glance is how often it looks.
-const glance = 50 * time.Millisecond
+// pollInterval is the time between two looks at the page.
+const pollInterval = 50 * time.Millisecond
 
 // The command line.
 var (

@@ -117,7 +117,7 @@ func (ui *tab) startUI() {
 		interrupt()
 		assert.NoError(ui.t, <-ended)
 	})
-	require.Eventually(ui.t, func() bool { return strings.Contains(out.String(), "\n") }, patience, glance)
+	require.Eventually(ui.t, func() bool { return strings.Contains(out.String(), "\n") }, patience, pollInterval)
 	ui.link, _, _ = strings.Cut(out.String(), "\n")
 }
 
@@ -169,7 +169,7 @@ func (ui *tab) await(expression string, args ...any) {
 	require.Eventually(ui.t, func() bool {
 		isSo, err := chromedp.Run(ui.ctx, chromedp.Evaluate[bool](expression))
 		return err == nil && isSo
-	}, patience, glance, expression)
+	}, patience, pollInterval, expression)
 }
 
 // click clicks on what may be replaced by a new state of itself at any time.
@@ -193,7 +193,7 @@ func (ui *tab) create(object *v1.CronJob) {
 	require.Eventually(ui.t, func() bool {
 		response, err := http.Get(ui.link + ui.path(object.Name))
 		return err == nil && response.Body.Close() == nil && response.StatusCode == http.StatusOK
-	}, patience, glance)
+	}, patience, pollInterval)
 }
 
 // change changes a CronJob of the namespace, and what its status remembers.

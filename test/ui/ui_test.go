@@ -279,7 +279,7 @@ func TestThePagesWorkWithoutAScript(t *testing.T) {
 	ui.awaitText("1 of 2 CronJobs")
 	ui.open(ui.path("backup") + "/acts/run")
 	ui.do(chromedp.Click(css(".do")), chromedp.WaitReady(css("#back")))
-	require.Eventually(t, func() bool { return ui.jobs() == 1 }, patience, glance)
+	require.Eventually(t, func() bool { return ui.jobs() == 1 }, patience, pollInterval)
 }
 
 func TestThePagesAreUsedWithTheKeyboardAlone(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 )
 
-// statuses checks the statuses of a CronJob in order.
 func (c *check) statuses(s *timeline) {
 	for i := 1; i < len(s.versions); i++ {
 		before, now := s.versions[i-1], s.versions[i]
@@ -100,8 +99,9 @@ func (c *check) measured(m scrape) {
 		}
 		return sum
 	}
-	c.compare(m, "missed_ticks_total", sum("missed_ticks_total/"), c.told, "MissSchedule")
-	c.compare(m, "runs_total, succeeded and failed", m.Values["runs_total/succeeded"]+m.Values["runs_total/failed"], c.told, "SawCompletedJob")
+	c.compare(m, "missed_ticks_total", sum("missed_ticks_total/"), c.reported, "MissSchedule")
+	ended := m.Values["runs_total/succeeded"] + m.Values["runs_total/failed"]
+	c.compare(m, "runs_total, succeeded and failed", ended, c.reported, "SawCompletedJob")
 	if active := m.Values["jobs_active"]; active != 0 {
 		c.violate(WrongMetrics, nil, time.Time{}, "%s counts %v Jobs that run, and none does", m.Manager, active)
 	}

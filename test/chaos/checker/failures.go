@@ -13,7 +13,7 @@ import (
 // restart is what ends a stop after failures: an edit, a resume, or a successful run.
 type restart struct {
 	at     time.Time // in whole seconds, except for an edit
-	told   time.Time // when etcd stored it
+	stored time.Time // when etcd stored it
 	unsure bool      // whether a manager may have missed it: somebody deleted the Job
 }
 
@@ -23,9 +23,9 @@ func (s *timeline) findRestarts(acts map[string]bool) {
 	for i, v := range s.versions {
 		switch {
 		case i == 0 || v.Generation > s.versions[i-1].Generation:
-			s.restarts = append(s.restarts, restart{at: v.Edited, told: v.at})
+			s.restarts = append(s.restarts, restart{at: v.Edited, stored: v.at})
 		case v.Resumed.After(s.versions[i-1].Resumed):
-			s.restarts = append(s.restarts, restart{at: v.Resumed, told: v.at})
+			s.restarts = append(s.restarts, restart{at: v.Resumed, stored: v.at})
 		}
 	}
 	for _, run := range slices.Concat(s.runs, s.backfills) {
@@ -66,9 +66,9 @@ func (s *timeline) findStop(run *run) {
 var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // restartedAt returns the last restart that etcd stored by an instant.
-func (s *timeline) restartedAt(toldBy time.Time, orUnsure bool) (at time.Time) {
+func (s *timeline) restartedAt(storedBy time.Time, orUnsure bool) (at time.Time) {
 	for _, r := range s.restarts {
-		if !r.told.After(toldBy) && (orUnsure || !r.unsure) {
+		if !r.stored.After(storedBy) && (orUnsure || !r.unsure) {
 			at = r.at
 		}
 	}
@@ -76,10 +76,10 @@ func (s *timeline) restartedAt(toldBy time.Time, orUnsure bool) (at time.Time) {
 }
 
 // failures counts the runs that failed after one instant and were stored by another, except some.
-func (s *timeline) failures(after, toldBy time.Time, but map[string]bool) int {
+func (s *timeline) failures(after, storedBy time.Time, but map[string]bool) int {
 	count := 0
 	for _, run := range slices.Concat(s.runs, s.backfills) {
-		if run.result == history.Failed && run.over.After(after) && !run.endedAt.After(toldBy) && !but[run.UID] {
+		if run.result == history.Failed && run.over.After(after) && !run.endedAt.After(storedBy) && !but[run.UID] {
 			count++
 		}
 	}
@@ -92,9 +92,9 @@ func (s *timeline) goesOn(stopped time.Time) time.Time {
 		if r.unsure || !r.at.After(stopped) {
 			continue
 		}
-		generation := s.versionAt(r.told).Generation
+		generation := s.versionAt(r.stored).Generation
 		for _, v := range s.versions {
-			if v.at.After(r.told) && !v.Stopped && v.ObservedGeneration >= generation {
+			if v.at.After(r.stored) && !v.Stopped && v.ObservedGeneration >= generation {
 				return v.at
 			}
 		}

@@ -25,7 +25,6 @@ type try struct {
 	tick time.Time
 }
 
-// refusal adds the begin or the end of a refusal.
 func (r *index) refusal(rec *history.Record) {
 	if !rec.Refusal.Ended {
 		r.faults[rec.Refusal.Kind]++
@@ -139,7 +138,6 @@ func (c *check) isSteady(s *timeline, span span, tick time.Time) bool {
 	return !slices.ContainsFunc(c.struck[s.name], struck) && !c.hasEnded(settled, by) && c.othersRun(tick, by, span.revision)
 }
 
-// versionAt returns the version that was stored at an instant; nil for none.
 func (s *timeline) versionAt(at time.Time) *version {
 	for i := len(s.versions) - 1; i >= 0; i-- {
 		if !s.versions[i].at.After(at) {

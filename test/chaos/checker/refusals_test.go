@@ -15,18 +15,18 @@ import (
 )
 
 // refuses has a kind of requests be refused from now on.
-func (t *tale) refuses(second float64, of string) {
+func (t *scenario) refuses(second float64, of string) {
 	t.add(second, history.Record{Refusal: &history.Refusal{Kind: of + "-denied", Of: of, Namespace: "ns"}})
 }
 
 // allows has it be allowed again.
-func (t *tale) allows(second float64, of string) {
+func (t *scenario) allows(second float64, of string) {
 	t.add(second, history.Record{Refusal: &history.Refusal{Kind: of + "-denied", Of: of, Namespace: "ns", Ended: true, Refused: 9}})
 }
 
-// othersRun has a CronJob of another namespace run each second of the tale, late by so much, less a
+// othersRun has a CronJob of another namespace run each second of the scenario, late by so much, less a
 // time in which nobody does anything, by a manager that knew of a revision.
-func (t *tale) othersRun(late float64, nobodyFrom, nobodyTo int, knew int64) {
+func (t *scenario) othersRun(late float64, nobodyFrom, nobodyTo int, knew int64) {
 	for tick := range int(t.last()) {
 		if tick >= nobodyFrom && tick < nobodyTo {
 			continue
@@ -40,7 +40,7 @@ func (t *tale) othersRun(late float64, nobodyFrom, nobodyTo int, knew int64) {
 }
 
 // startsJobs has some ticks run, without a word in the status.
-func (t *tale) startsJobs(ticks ...int) {
+func (t *scenario) startsJobs(ticks ...int) {
 	for _, tick := range ticks {
 		t.asks(float64(tick)+0.1, tick)
 		t.job(float64(tick)+0.1, tick)
@@ -49,7 +49,7 @@ func (t *tale) startsJobs(ticks ...int) {
 }
 
 // endsJob has a Job end, without a word in the status.
-func (t *tale) endsJob(second float64, tick int) {
+func (t *scenario) endsJob(second float64, tick int) {
 	job := *t.jobs[tick]
 	job.Result = history.Succeeded
 	t.jobs[tick] = &job
@@ -57,7 +57,7 @@ func (t *tale) endsJob(second float64, tick int) {
 }
 
 // isRefused has requests for the Job of a tick be answered with a code.
-func (t *tale) isRefused(code, tick int, after ...float64) {
+func (t *scenario) isRefused(code, tick int, after ...float64) {
 	for _, late := range after {
 		t.asks(float64(tick)+late, tick, func(c *history.Create) { c.Code = code })
 	}
@@ -65,34 +65,34 @@ func (t *tale) isRefused(code, tick int, after ...float64) {
 
 func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 	tests := map[string]struct {
-		tell       func(t *tale)
-		others     float64 // how late the ticks of others are
-		nobodyFrom int     // from when to when nobody does anything
-		nobodyTo   int
-		isUntold   bool // whether the manager knows of no CronJob
-		want       []Law
+		play         func(t *scenario)
+		others       float64 // how late the ticks of others are
+		nobodyFrom   int     // from when to when nobody does anything
+		nobodyTo     int
+		knowsNothing bool // whether the manager knows of no CronJob
+		want         []Law
 	}{
-		"S14: no status can be written, and each tick runs": {tell: func(t *tale) {
+		"S14: no status can be written, and each tick runs": {play: func(t *scenario) {
 			t.refuses(5, history.Statuses)
 			t.startsJobs(10, 20, 30, 40, 50, 60)
 			t.allows(62, history.Statuses)
 			t.status(62.5, 60, 70)
 		}},
-		"S14: no status can be written, and ticks are not looked at": {want: []Law{NotTried, NotTried}, tell: func(t *tale) {
+		"S14: no status can be written, and ticks are not looked at": {want: []Law{NotTried, NotTried}, play: func(t *scenario) {
 			t.refuses(5, history.Statuses)
 			t.startsJobs(10, 20, 50)
 			t.allows(52, history.Statuses)
 			t.status(52.5, 50, 60)
 			t.reports(52.6, manyMissed(2, 30, 40))
 		}},
-		"S14: ticks are not looked at by one who was not told of the CronJob": {isUntold: true, tell: func(t *tale) {
+		"S14: ticks are not looked at by one who was not told of the CronJob": {knowsNothing: true, play: func(t *scenario) {
 			t.refuses(5, history.Statuses)
 			t.startsJobs(10, 20, 50)
 			t.allows(52, history.Statuses)
 			t.status(52.5, 50, 60)
 			t.reports(52.6, manyMissed(2, 30, 40))
 		}},
-		"S14: after a refusal ticks are not looked at for a while": {want: []Law{NotTried}, tell: func(t *tale) {
+		"S14: after a refusal ticks are not looked at for a while": {want: []Law{NotTried}, play: func(t *scenario) {
 			t.refuses(5, history.Events)
 			t.startsJobs(10, 20)
 			t.allows(25, history.Events)
@@ -100,21 +100,21 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.status(51, 50, 60)
 			t.reports(51.1, oneMissed(40))
 		}},
-		"S14: ticks of others are late as well": {others: 6, tell: func(t *tale) {
+		"S14: ticks of others are late as well": {others: 6, play: func(t *scenario) {
 			t.refuses(5, history.Statuses)
 			t.startsJobs(10, 20, 50)
 			t.allows(52, history.Statuses)
 			t.status(52.5, 50, 60)
 			t.reports(52.6, manyMissed(2, 30, 40))
 		}},
-		"S14: nobody leads for a while": {nobodyFrom: 31, nobodyTo: 45, tell: func(t *tale) {
+		"S14: nobody leads for a while": {nobodyFrom: 31, nobodyTo: 45, play: func(t *scenario) {
 			t.refuses(5, history.Statuses)
 			t.startsJobs(10, 20, 50)
 			t.allows(52, history.Statuses)
 			t.status(52.5, 50, 60)
 			t.reports(52.6, manyMissed(2, 30, 40))
 		}},
-		"S14: a fault has struck a request of this one": {tell: func(t *tale) {
+		"S14: a fault has struck a request of this one": {play: func(t *scenario) {
 			t.refuses(5, history.Deletes)
 			t.startsJobs(10, 20)
 			t.add(20.2, history.Record{Fault: &history.Fault{
@@ -125,13 +125,13 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.reports(51.1, oneMissed(30))
 			t.allows(52, history.Deletes)
 		}},
-		"S14: nothing is refused here": {tell: func(t *tale) {
+		"S14: nothing is refused here": {play: func(t *scenario) {
 			t.add(5, history.Record{Refusal: &history.Refusal{Kind: "x", Of: history.Reads, Namespace: "elsewhere"}})
 			t.startsJobs(10, 30)
 			t.status(31, 30, 40)
 			t.reports(31.1, oneMissed(20))
 		}},
-		"S14: it is edited just before a tick": {tell: func(t *tale) {
+		"S14: it is edited just before a tick": {play: func(t *scenario) {
 			t.refuses(5, history.Events)
 			t.startsJobs(10, 20)
 			t.status(20.2, 20, 30)
@@ -140,7 +140,7 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.status(41, 40, 50)
 			t.reports(41.1, oneMissed(30))
 		}},
-		"S14: under Forbid a tick waits for a Job": {tell: func(t *tale) {
+		"S14: under Forbid a tick waits for a Job": {play: func(t *scenario) {
 			t.edit(1, func(c *history.CronJob) { c.Policy = "Forbid" })
 			t.refuses(5, history.Statuses)
 			t.asks(20.1, 20)
@@ -150,7 +150,7 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.reports(38.1, oneMissed(10))
 			t.reports(38.2, oneMissed(30))
 		}},
-		"S14: under Forbid a tick waits for a Job that was backfilled": {tell: func(t *tale) {
+		"S14: under Forbid a tick waits for a Job that was backfilled": {play: func(t *scenario) {
 			t.edit(1, func(c *history.CronJob) { c.Policy = "Forbid" })
 			t.refuses(5, history.Deletes)
 			t.startsJobs(20)
@@ -161,7 +161,7 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.status(51, 50, 60)
 			t.reports(51.1, manyMissed(2, 30, 40))
 		}},
-		"S14: under Forbid a tick waits for no Job": {want: []Law{NotTried}, tell: func(t *tale) {
+		"S14: under Forbid a tick waits for no Job": {want: []Law{NotTried}, play: func(t *scenario) {
 			t.edit(1, func(c *history.CronJob) { c.Policy = "Forbid" })
 			t.refuses(5, history.Deletes)
 			t.startsJobs(10, 20)
@@ -169,14 +169,14 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.status(51, 50, 60)
 			t.reports(51.1, manyMissed(2, 30, 40))
 		}},
-		"S14: under Replace a tick waits for a Job that may exist, as that can't be read": {tell: func(t *tale) {
+		"S14: under Replace a tick waits for a Job that may exist, as that can't be read": {play: func(t *scenario) {
 			t.edit(1, func(c *history.CronJob) { c.Policy = "Replace" })
 			t.refuses(5, history.Reads)
 			t.startsJobs(10, 20, 50)
 			t.status(51, 50, 60)
 			t.reports(51.1, manyMissed(2, 30, 40))
 		}},
-		"S14: under Replace a tick waits for a Job that can't be deleted": {tell: func(t *tale) {
+		"S14: under Replace a tick waits for a Job that can't be deleted": {play: func(t *scenario) {
 			t.edit(1, func(c *history.CronJob) { c.Policy = "Replace" })
 			t.refuses(5, history.Deletes)
 			t.runs(20.1, 20, 30)
@@ -185,7 +185,7 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.status(45.1, 20, -1)
 			t.reports(45.2, manyMissed(2, 30, 40))
 		}},
-		"S14: under Replace a tick waits for a Job that could be deleted": {want: []Law{NotTried}, tell: func(t *tale) {
+		"S14: under Replace a tick waits for a Job that could be deleted": {want: []Law{NotTried}, play: func(t *scenario) {
 			t.edit(1, func(c *history.CronJob) { c.Policy = "Replace" })
 			t.refuses(5, history.Events)
 			t.runs(20.1, 20, 30)
@@ -194,7 +194,7 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.status(36.1, 20, -1)
 			t.reports(36.2, oneMissed(30))
 		}},
-		"S10: no Job can be created, and each tick is tried anew": {tell: func(t *tale) {
+		"S10: no Job can be created, and each tick is tried anew": {play: func(t *scenario) {
 			t.refuses(5, history.Creates)
 			t.isRefused(403, 10, 0.1, 0.4, 1, 2, 4, 8)
 			t.isRefused(403, 20, 0.1, 0.4, 1, 2, 4, 8)
@@ -204,7 +204,7 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.startsJobs(30)
 			t.status(31, 30, 40)
 		}},
-		"S10: the backoff goes on from one tick to the next": {want: []Law{RetriedLate}, tell: func(t *tale) {
+		"S10: the backoff goes on from one tick to the next": {want: []Law{RetriedLate}, play: func(t *scenario) {
 			t.refuses(5, history.Creates)
 			t.isRefused(403, 10, 0.1, 0.4, 1, 2, 4, 8)
 			t.isRefused(403, 20, 0.1, 8)
@@ -213,7 +213,7 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.startsJobs(30)
 			t.status(31, 30, 40)
 		}},
-		"S10: a refused tick is not tried after its deadline": {tell: func(t *tale) {
+		"S10: a refused tick is not tried after its deadline": {play: func(t *scenario) {
 			t.edit(1, func(c *history.CronJob) { c.Deadline = new(int64(6)) })
 			t.refuses(5, history.Creates)
 			t.isRefused(403, 20, 4.9)
@@ -221,7 +221,7 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.startsJobs(30)
 			t.status(31, 30, 40)
 		}},
-		"S10: what is invalid is tried once a tick": {tell: func(t *tale) {
+		"S10: what is invalid is tried once a tick": {play: func(t *scenario) {
 			t.refuses(5, history.Creates)
 			t.isRefused(422, 10, 0.1)
 			t.isRefused(422, 20, 0.1)
@@ -230,7 +230,7 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.startsJobs(30)
 			t.status(31, 30, 40)
 		}},
-		"S10: what is invalid is tried again and again": {want: []Law{RetriedInvalid}, tell: func(t *tale) {
+		"S10: what is invalid is tried again and again": {want: []Law{RetriedInvalid}, play: func(t *scenario) {
 			t.refuses(5, history.Creates)
 			t.isRefused(422, 10, 0.1, 0.4)
 			t.isRefused(422, 20, 0.1)
@@ -240,13 +240,13 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.status(31, 30, 40)
 		}},
 		"S10: a webhook passes on that it has not found something, and nothing is tried any more": {
-			want: []Law{RetriedLate, NotTried, NotTried}, tell: func(t *tale) {
+			want: []Law{RetriedLate, NotTried, NotTried}, play: func(t *scenario) {
 				t.refuses(5, history.Creates)
 				t.isRefused(404, 10, 0.1)
 				t.add(36, history.Record{Act: &history.Act{Kind: "end"}})
 			},
 		},
-		"S2: a run of which no status could tell was replaced, and the next leader takes it for missed": {tell: func(t *tale) {
+		"S2: a run of which no status could tell was replaced, and the next leader takes it for missed": {play: func(t *scenario) {
 			t.cronJob.Policy = "Replace"
 			t.edit(1, func(*history.CronJob) {})
 			t.status(1, -1, 10)
@@ -261,7 +261,7 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.reports(26, oneMissed(10))
 			t.edit(27, suspended)
 		}, others: 6},
-		"S2: the status that can't be written goes past no tick": {tell: func(t *tale) {
+		"S2: the status that can't be written goes past no tick": {play: func(t *scenario) {
 			t.refuses(5, history.Statuses)
 			t.startsJobs(10)
 			t.process("a-1", history.Ended, 10.5)
@@ -271,15 +271,15 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			tale := newTale()
-			test.tell(tale)
-			tale.add(tale.last()+6, history.Record{Act: &history.Act{Kind: "end"}})
-			knew := tale.revision
-			if test.isUntold {
+			scenario := newScenario()
+			test.play(scenario)
+			scenario.add(scenario.last()+6, history.Record{Act: &history.Act{Kind: "end"}})
+			knew := scenario.revision
+			if test.knowsNothing {
 				knew = 0
 			}
-			tale.othersRun(max(test.others, 0.1), test.nobodyFrom, test.nobodyTo, knew)
-			verdict := Check(tale.records, 1)
+			scenario.othersRun(max(test.others, 0.1), test.nobodyFrom, test.nobodyTo, knew)
+			verdict := Check(scenario.records, 1)
 			got := []Law{}
 			for _, violation := range verdict.Violations {
 				got = append(got, violation.Law)
@@ -290,14 +290,14 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 }
 
 func TestARefusalIsExplained(t *testing.T) {
-	tale := newTale()
-	tale.refuses(8, history.Statuses)
-	tale.allows(12, history.Statuses)
-	verdict := Check(tale.records, 1)
+	scenario := newScenario()
+	scenario.refuses(8, history.Statuses)
+	scenario.allows(12, history.Statuses)
+	verdict := Check(scenario.records, 1)
 	assert.Equal(t, map[string]int{"statuses-denied": 1}, verdict.Faults)
 	assert.Equal(t, 9, verdict.Refused)
 	for object, want := range map[string]int{"ns/c": 2, "nsx/c": 0} {
-		out, err := Explain(tale.records, []Violation{{Object: object, Tick: at(10)}})
+		out, err := Explain(scenario.records, []Violation{{Object: object, Tick: at(10)}})
 		require.NoError(t, err)
 		assert.Equal(t, want, strings.Count(out, `"refusal":`), object)
 	}

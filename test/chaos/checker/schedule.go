@@ -63,7 +63,6 @@ func (s schedule) has(tick, anchor time.Time) bool {
 	return slices.ContainsFunc(s.every, func(every time.Duration) bool { return since%every == 0 })
 }
 
-// isExcluded reports whether a tick lies on an excluded day or outside the window.
 func (s schedule) isExcluded(tick time.Time) bool {
 	date := tick.In(s.zone).Format(time.DateOnly)
 	return tick.Before(s.asked.NotBefore) || !s.asked.NotAfter.IsZero() && tick.After(s.asked.NotAfter) ||
@@ -101,7 +100,6 @@ func (s schedule) next(after, anchor time.Time) time.Time {
 	}
 }
 
-// ticks returns the ticks after one instant and up to another.
 func (s schedule) ticks(after, until, anchor time.Time) []time.Time {
 	var all []time.Time
 	for tick := s.next(after, anchor); !tick.After(until); tick = s.next(tick, anchor) {
@@ -110,7 +108,6 @@ func (s schedule) ticks(after, until, anchor time.Time) []time.Time {
 	return all
 }
 
-// delayOf returns the jitter of a CronJob.
 func delayOf(c *history.CronJob) time.Duration {
 	if c.Jitter == 0 {
 		return 0

@@ -40,7 +40,7 @@ func (c *check) starts(s *timeline) {
 func (c *check) backfills(s *timeline, ticks map[int64]*run) {
 	for _, run := range s.backfills {
 		switch other := ticks[run.Tick.Unix()]; {
-		case other == nil, c.isUntold(s, other, run.created), c.isForgotten(s, other, run.createdAt):
+		case other == nil, c.isUnrecorded(s, other, run.created), c.isForgotten(s, other, run.createdAt):
 		case c.isUnseen(s, run, other):
 			c.Forgotten++
 		default:
@@ -52,10 +52,10 @@ func (c *check) backfills(s *timeline, ticks map[int64]*run) {
 	}
 }
 
-// isUntold reports whether nothing stored at a revision shows a run: its Job was deleted, by
+// isUnrecorded reports whether nothing stored at a revision shows a run: its Job was deleted, by
 // somebody else or by a manager that could not write the status, and no status had it. Only a write
 // before each creation could prevent that.
-func (c *check) isUntold(s *timeline, run *run, revision int64) bool {
+func (c *check) isUnrecorded(s *timeline, run *run, revision int64) bool {
 	booked := func(v version) bool { return !v.LastSchedule.Before(run.Tick) && v.revision < revision }
 	deleted := c.acts[run.UID] || c.isRefused(s, run.createdAt, run.deletedAt, history.Statuses)
 	return run.deleted > 0 && run.deleted <= revision && deleted && !slices.ContainsFunc(s.versions, booked)
@@ -66,12 +66,12 @@ func (c *check) isUntold(s *timeline, run *run, revision int64) bool {
 // since.
 func (c *check) isUnseen(s *timeline, backfilled, other *run) bool {
 	knew := func(create *create) bool { return create.Knew >= backfilled.created }
-	return c.isUntold(s, backfilled, other.created) &&
+	return c.isUnrecorded(s, backfilled, other.created) &&
 		(!slices.ContainsFunc(other.creates, knew) || c.hasEnded(backfilled.createdAt, other.createdAt))
 }
 
 // isForgotten reports whether no process could know of a run any more at an instant, when its tick
-// ran again or was reported as missed: the run was untold when its Job was deleted, and the process
+// ran again or was reported as missed: the run was unrecorded when its Job was deleted, and the process
 // that had requested it had ended, was frozen, or had no answer. A process that has lost its lease
 // ends some seconds later.
 func (c *check) isForgotten(s *timeline, run *run, by time.Time) bool {
@@ -84,10 +84,9 @@ func (c *check) isForgotten(s *timeline, run *run, by time.Time) bool {
 	asked = asked.Add(-c.slow(slack)) // a request may be on its way when its process is frozen
 	answered := func(create *create) bool { return create.Code == http.StatusCreated }
 	isUnknown := c.hasEnded(asked, by.Add(c.slow(lastWords))) || !slices.ContainsFunc(run.creates, answered)
-	return c.isUntold(s, run, run.deleted) && isUnknown
+	return c.isUnrecorded(s, run, run.deleted) && isUnknown
 }
 
-// hasEnded reports whether a process ended, or was frozen, between two instants.
 func (c *check) hasEnded(from, to time.Time) bool {
 	return slices.ContainsFunc(c.ends, func(end time.Time) bool { return end.After(from) && end.Before(to) })
 }
@@ -156,7 +155,7 @@ func (c *check) judge(s *timeline, spec spec, run *run, before []*run, create *c
 		return &problem{Excluded, fmt.Sprintf("excluded are %v, all before %s and all after %s",
 			spec.Exclude, stamp(spec.NotBefore), stamp(spec.NotAfter))}
 	case !spec.isTick(s, run):
-		return &problem{NoTick, fmt.Sprintf("it is no tick of %q", spec.Schedule)}
+		return &problem{NoTick, fmt.Sprintf("it is not a tick of %q", spec.Schedule)}
 	case decided.After(start.Add(deadlineOf(spec.CronJob) + slack)):
 		return &problem{PastDeadline,
 			fmt.Sprintf("decided %v after its start, with a deadline of %ds", decided.Sub(start), deadlineOf(spec.CronJob)/time.Second)}
@@ -253,7 +252,6 @@ func (s spec) isTick(of *timeline, run *run) bool {
 	return s.fixed && s.has(run.Tick, run.Tick)
 }
 
-// started counts a Job that was to be created.
 func (c *check) started(run *run, create *create, delay time.Duration, raced bool) {
 	c.Run++
 	if raced {

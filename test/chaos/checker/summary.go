@@ -70,7 +70,6 @@ func sum[K comparable](counts map[K]int) int {
 	return n
 }
 
-// lateness prints how long after their ticks Jobs were requested.
 func lateness(all []time.Duration) string {
 	if len(all) == 0 {
 		return "none"

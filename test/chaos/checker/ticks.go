@@ -39,7 +39,6 @@ func (s *timeline) spans() []span {
 	return spans
 }
 
-// ticks checks what became of each due tick.
 func (c *check) ticks(s *timeline) {
 	runs := map[int64]*run{} // by tick, in seconds
 	for _, run := range s.runs {
@@ -61,7 +60,7 @@ func (c *check) due(s *timeline, span span) []time.Time {
 	anchor, from, observed := span.Created, span.since, s.observed(span, c.end)
 	for _, run := range s.anchors(math.MaxInt64) {
 		switch {
-		case !s.told(run) && c.isForgotten(s, run, observed):
+		case !s.wasLast(run) && c.isForgotten(s, run, observed):
 		case run.created < span.revision:
 			anchor = run.Tick
 		case span.to > 0 && run.created > span.to:
@@ -78,15 +77,15 @@ func (c *check) due(s *timeline, span span) []time.Time {
 // anchors returns the runs before a revision that an interval may count from: those of the
 // schedule, and backfilled ones that a status had as the last run.
 func (s *timeline) anchors(revision int64) []*run {
-	untold := func(run *run) bool { return !s.told(run) }
-	runs := slices.Concat(s.runs, slices.DeleteFunc(slices.Clone(s.backfills), untold))
+	neverLast := func(run *run) bool { return !s.wasLast(run) }
+	runs := slices.Concat(s.runs, slices.DeleteFunc(slices.Clone(s.backfills), neverLast))
 	runs = slices.DeleteFunc(runs, func(run *run) bool { return run.created >= revision })
 	slices.SortFunc(runs, func(a, b *run) int { return cmp.Compare(a.created, b.created) })
 	return runs
 }
 
-// told reports whether a status had a run as the last one, even if only after its Job was deleted.
-func (s *timeline) told(run *run) bool {
+// wasLast reports whether a status had a run as the last one, even if only after its Job was deleted.
+func (s *timeline) wasLast(run *run) bool {
 	return slices.ContainsFunc(s.versions, func(v version) bool { return v.LastSchedule.Equal(run.Tick) })
 }
 
@@ -123,7 +122,6 @@ func (c *check) account(s *timeline, span span, tick time.Time, ran *run) {
 	}
 }
 
-// unaccounted checks a tick that has neither a Job nor a report.
 func (c *check) unaccounted(s *timeline, span span, tick time.Time) {
 	at, passed := s.passed(span, tick)
 	row, until := s.rowOf(tick)
@@ -131,7 +129,7 @@ func (c *check) unaccounted(s *timeline, span span, tick time.Time) {
 	case c.isSkewed(span, tick):
 		c.Excused[ClockStepped]++
 	case row != nil:
-		c.untold(s, tick, row.at, until)
+		c.unreported(s, tick, row.at, until)
 	case passed && s.isBackfilled(tick, s.versions[at].revision):
 		c.DueAndRun++
 	case s.mayStop(tick, tick):
@@ -146,7 +144,6 @@ func (c *check) unaccounted(s *timeline, span span, tick time.Time) {
 	}
 }
 
-// isBackfilled reports whether a user had the tick run before a revision.
 func (s *timeline) isBackfilled(tick time.Time, revision int64) bool {
 	return slices.ContainsFunc(s.backfills, func(run *run) bool { return run.Tick.Equal(tick) && run.created < revision })
 }
@@ -174,10 +171,10 @@ func (c *check) statusBy(s *timeline, span span, tick time.Time) time.Time {
 	return by
 }
 
-// untold checks a missed tick that a status has between two instants, but no event. The next leader
+// unreported checks a missed tick that a status has between two instants, but no event. The next leader
 // reports what the status has, so an excuse is needed: a process ended soon after the status was
 // written, or soon before the status dropped the tick while an outage delayed events.
-func (c *check) untold(s *timeline, tick, from, until time.Time) {
+func (c *check) unreported(s *timeline, tick, from, until time.Time) {
 	switch {
 	case until.Before(from.Add(c.slow(lastWords))):
 		c.Excused[EndedBefore]++

@@ -85,7 +85,7 @@ type index struct {
 	tries      map[string][]try       // by the CronJob's namespace/name
 	struck     map[string][]time.Time // the times of faults of single requests, by the CronJob's namespace/name
 	delivered  []answered
-	told       []answered
+	reported   []answered
 	end        time.Time
 }
 
@@ -117,7 +117,7 @@ func gather(records []history.Record) *index {
 		acts: map[string]bool{}, phases: map[string]time.Time{}, faults: map[string]int{},
 		tries: map[string][]try{}, struck: map[string][]time.Time{},
 	}
-	told := map[string]bool{}
+	counted := map[string]bool{}
 	for i := range records {
 		rec := &records[i]
 		switch {
@@ -133,10 +133,10 @@ func gather(records []history.Record) *index {
 		case rec.Report != nil:
 			r.asked = append(r.asked, rec.At)
 			r.report(&rec.Report.Event, rec.At, false)
-			if key := rec.Report.Manager + rec.Report.Event.Name; !told[key] && rec.Report.Event.UID != "" {
-				told[key] = true
+			if key := rec.Report.Manager + rec.Report.Event.Name; !counted[key] && rec.Report.Event.UID != "" {
+				counted[key] = true
 				event := &rec.Report.Event
-				r.told = append(r.told, answered{process: rec.Report.Manager, at: rec.At, what: event.Reason, count: countOf(event)})
+				r.reported = append(r.reported, answered{process: rec.Report.Manager, at: rec.At, what: event.Reason, count: countOf(event)})
 			}
 		default:
 			r.other(rec)
@@ -168,7 +168,6 @@ const (
 	longestLeaderless = time.Minute
 )
 
-// findLeaderless finds the times between two requests without a leader.
 func (r *index) findLeaderless() {
 	slices.SortFunc(r.asked, time.Time.Compare)
 	for i := 1; i < len(r.asked); i++ {
@@ -237,7 +236,6 @@ func (r *index) create(rec *history.Record) {
 	}
 }
 
-// other adds a record that is not about a CronJob.
 func (r *index) other(rec *history.Record) {
 	switch {
 	case rec.Process != nil:
@@ -327,7 +325,6 @@ func (s *timeline) between(from, to int64) []spec {
 	return s.specs[first : last+1]
 }
 
-// runsAt reports whether the Job existed and had not ended at a revision.
 func (r *run) runsAt(revision int64) bool {
 	return r.created < revision && (r.ended == 0 || r.ended > revision) && (r.deleted == 0 || r.deleted > revision)
 }

@@ -157,7 +157,6 @@ func Check(records []history.Record, slowness float64) *Verdict {
 	return c.Verdict
 }
 
-// strangers checks for Jobs of no known CronJob.
 func (c *check) strangers() {
 	for _, uid := range slices.Sorted(maps.Keys(c.runs)) {
 		run := c.runs[uid]

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/procfs"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"tutorial.kubebuilder.io/project/hack/localcluster"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
@@ -33,7 +33,6 @@ func (s *Site) signal(name localcluster.Component, signal syscall.Signal) (args 
 	return nil, fmt.Errorf("looking for %s: there is no such process", name)
 }
 
-// kill kills a component, and restarts it after some time.
 func (s *Site) kill(ctx context.Context, name localcluster.Component, after time.Duration) error {
 	args, err := s.signal(name, syscall.SIGKILL)
 	if err != nil {
@@ -47,7 +46,6 @@ func (s *Site) kill(ctx context.Context, name localcluster.Component, after time
 	return s.awaitReady(ctx)
 }
 
-// pause stops a component for some time, and then continues it.
 func (s *Site) pause(ctx context.Context, name localcluster.Component, hold time.Duration) error {
 	if _, err := s.signal(name, syscall.SIGSTOP); err != nil {
 		return err

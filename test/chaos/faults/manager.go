@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
@@ -39,7 +39,6 @@ type manager struct {
 	frozenAt atomic.Int64 // in nanoseconds since 1970; 0 if it is not frozen
 }
 
-// startManager starts a manager whose requests go through a proxy.
 func (s *Site) startManager(name, userKubeconfig string) (*manager, error) {
 	user, err := clientcmd.BuildConfigFromFlags("", userKubeconfig)
 	if err != nil {
@@ -82,7 +81,6 @@ func (s *Site) startManager(name, userKubeconfig string) (*manager, error) {
 	return m, nil
 }
 
-// supervise restarts the manager until it is stopped.
 func (m *manager) supervise(ctx context.Context) {
 	defer close(m.stopped)
 	for life := 1; ctx.Err() == nil; life++ {

@@ -141,7 +141,6 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// answer returns the answer of the API server or of a fault.
 func (p *proxy) answer(q *asked, process *progress) (*http.Response, error) {
 	kind := p.live.strike(q.target)
 	if kind != "" {
@@ -175,7 +174,6 @@ func (p *proxy) answer(q *asked, process *progress) (*http.Response, error) {
 	return response, nil
 }
 
-// forward sends a request to the API server, unless a webhook refuses it.
 func (p *proxy) forward(q *asked) (*http.Response, error) {
 	if refused := p.live.refused(q.what.Namespace, q.target); refused != nil {
 		return plane.Refuse(q.Request, refused)

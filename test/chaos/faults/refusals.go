@@ -76,7 +76,6 @@ const (
 	overBefore      = 4 * time.Second
 )
 
-// planRefusals plans the refusals of some kinds.
 func planRefusals(seed uint64, duration time.Duration, of []Kind) (steps []Step) {
 	random := rand.New(rand.NewPCG(seed, 0x4ef05e)) //nolint:gosec // a plan is to be reproducible
 	kinds := newDeck(random, of, isRefusal)

@@ -35,7 +35,6 @@ type asked struct {
 // resolver parses the path of a request.
 var resolver = request.RequestInfoFactory{APIPrefixes: map[string]sets.Empty{"apis": {}}}
 
-// read reads a request, and what it is about.
 func read(r *http.Request) (q *asked, err error) {
 	q = &asked{Request: r.Clone(r.Context())}
 	if r.Body != nil {
@@ -96,7 +95,6 @@ func (q *asked) aboutJobs() {
 
 func (q *asked) isWatch() bool { return q.what.Verb == "watch" }
 
-// isOfCronJobs reports whether a request lists or watches CronJobs.
 func (q *asked) isOfCronJobs() bool {
 	return q.what.Resource == "cronjobs" && (q.isWatch() || q.what.Verb == "list")
 }

@@ -18,9 +18,9 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"tutorial.kubebuilder.io/project/hack/localcluster"
 	"tutorial.kubebuilder.io/project/test/chaos/history"
 	"tutorial.kubebuilder.io/project/test/chaos/storm"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
@@ -176,7 +176,6 @@ func (s *Site) stepClock(step time.Duration) error {
 	return renameio.WriteFile(s.clock, []byte((step + s.options.ClockStep).String()), 0o600)
 }
 
-// disconnect carries out a fault of the connections of both managers.
 func (s *Site) disconnect(ctx context.Context, step Step) {
 	for _, m := range s.managers {
 		m.lag.Store(int64(step.Lag))
@@ -210,7 +209,6 @@ func (s *Site) EndFaults(ctx context.Context) error {
 	return nil
 }
 
-// leader returns the manager that updated the Lease last.
 func (s *Site) leader() *manager {
 	if s.managers[1].renewed.Load() > s.managers[0].renewed.Load() {
 		return s.managers[1]

@@ -43,7 +43,6 @@ func (w *webhooks) close() {
 	}
 }
 
-// pass forwards a connection to a manager that accepts it.
 func (w *webhooks) pass(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	first := int(w.nth.Add(1))
@@ -60,7 +59,6 @@ func (w *webhooks) pass(conn net.Conn) {
 	}
 }
 
-// serves reports whether connections are forwarded to a manager.
 func (w *webhooks) serves(m *manager) bool { return !w.down.Load() && m.runs() }
 
 // join copies in both directions until one ends, the webhooks are down, or the manager is frozen.

@@ -80,7 +80,6 @@ func specOf(c *v1.CronJobSpec) Spec {
 	return spec
 }
 
-// timeOf returns an optional time; zero for none.
 func timeOf(t *metav1.Time) time.Time { return ptr.Deref(t, metav1.Time{}).Time }
 
 // editedAt returns the time of the last edit of the spec, as the webhook wrote it; zero for none.
@@ -116,7 +115,6 @@ func decodeJob(value []byte) (*Record, error) {
 	return &Record{Job: state}, nil
 }
 
-// timeIn returns the time in an annotation; zero for none.
 func timeIn(annotations map[string]string, key string) time.Time {
 	at, err := time.Parse(time.RFC3339, annotations[key])
 	if err != nil {

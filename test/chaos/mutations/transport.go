@@ -91,7 +91,6 @@ func (t *transport) patch(r *http.Request) (*http.Response, error) {
 	return e.send()
 }
 
-// changed returns a body with each line changed.
 func changed(body io.ReadCloser, change func([]byte) []byte) io.ReadCloser {
 	out, in := io.Pipe()
 	go func() {
@@ -145,7 +144,6 @@ func (e *exchange) sendObject(object any) (*http.Response, error) {
 	return other.send()
 }
 
-// deleteJob deletes a Job of a request's collection.
 func (e *exchange) deleteJob(name string) (*http.Response, error) {
 	target := *e.URL
 	target.Path += "/" + name

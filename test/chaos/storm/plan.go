@@ -51,7 +51,6 @@ var verbs = []struct {
 	{Resume, 0, []string{"suspend"}}, // only for suspended ones
 }
 
-// fields returns the fields of the spec that a verb writes.
 func (v Verb) fields() []string {
 	for _, known := range verbs {
 		if known.verb == v {

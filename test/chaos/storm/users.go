@@ -153,7 +153,6 @@ func (a Act) object(namespace, name string) *unstructured.Unstructured {
 	return object
 }
 
-// inV2 converts a spec of v1 to v2. For an edit, it removes the other forms of a schedule.
 func (a Act) inV2(spec map[string]any) {
 	if schedule, isSet := spec["schedule"].(string); isSet {
 		fields := map[string]any{}

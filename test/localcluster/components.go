@@ -50,7 +50,7 @@ func (c *Cluster) runJobs(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.kubectl(ctx, "create", "-f", "hack/localcluster/node.yaml"); err != nil {
+	if err := c.kubectl(ctx, "create", "-f", "test/localcluster/node.yaml"); err != nil {
 		return err
 	}
 	if err := c.kubectl(ctx, "wait", "--for=condition=Ready", "node", "--all", awaitStart); err != nil {
