@@ -101,11 +101,11 @@ func (s *site) base() string {
 	return link.Path
 }
 
-// do does an act, after its page has said what it will do, and returns what that was and the page
+// do does an action, after its page has said what it will do, and returns what that was and the page
 // that tells of the end.
-func (s *site) do(name, act, query string) (says, told string) {
+func (s *site) do(name, action, query string) (says, told string) {
 	s.t.Helper()
-	path := "cronjobs/" + s.ns + "/" + name + "/acts/" + act + query
+	path := "cronjobs/" + s.ns + "/" + name + "/actions/" + action + query
 	says = s.page(path)
 	form := regexp.MustCompile(`<form method="post" action="([^"]*)">\s*<input type="hidden" name="id" value="(\w+)">`).FindStringSubmatch(says)
 	require.NotEmpty(s.t, form, says)
@@ -116,8 +116,8 @@ func (s *site) do(name, act, query string) (says, told string) {
 	require.NotContains(s.t, again, "not complete")
 	s.eventually(func() bool {
 		told = s.page("tasks/" + form[2])
-		return !strings.Contains(told, "It goes on")
-	}, "the act does not end")
+		return !strings.Contains(told, "It is running")
+	}, "the action does not end")
 	return says, told
 }
 
@@ -177,7 +177,7 @@ func TestPluginUIShowsARunWithItsLogEventsAndBothVersions(t *testing.T) {
 		assert.Contains(t, body, want)
 	}
 	assert.NotContains(t, body, ">Resume<")
-	assert.NotContains(t, body, "/acts/tick?", "there is no tick to run again")
+	assert.NotContains(t, body, "/actions/tick?", "there is no tick to run again")
 	assert.Contains(t, shown.pageOf("c", "?run="+job.Name), `<h2 id="run-title">`+job.Name+": ")
 	log := shown.pageOf("c", "/logs/"+job.Name)
 	assert.Contains(t, log, "one &lt;script&gt;alert(1)&lt;/script&gt;\n")
@@ -239,7 +239,7 @@ func TestPluginUIDoesWhatItsPageSaysAndDoesItOnce(t *testing.T) {
 		assert.Contains(s.t, says, "--tick=2026-01-01T00:00:00Z")
 		assert.Contains(s.t, told, nameOf(tick))
 		assert.Len(s.t, s.jobs("c"), 2)
-		assert.Contains(s.t, shown.pageOf("c", "/acts/tick?tick="+tick.Format(time.RFC3339)), "has run")
+		assert.Contains(s.t, shown.pageOf("c", "/actions/tick?tick="+tick.Format(time.RFC3339)), "has run")
 
 		says, told = shown.do("c", "suspend", "?until=6h&reason="+url.QueryEscape("<b>moved</b>"))
 		assert.Regexp(s.t, `suspended until \S+ \(server dry run\)`, says)
@@ -265,13 +265,13 @@ func TestPluginUIBackfillsAMarkedRange(t *testing.T) {
 	assert.Contains(t, says, "2 to run")
 	assert.Contains(t, says, nameOf(newYear(2025))+" created for 2025-01-01T00:00:00Z (server dry run)")
 	assert.Contains(t, told, "2 succeeded, 0 failed")
-	again := shown.pageOf("c", "/acts/backfill?from=2024-06-01&to=2026-06-01")
+	again := shown.pageOf("c", "/actions/backfill?from=2024-06-01&to=2026-06-01")
 	assert.Contains(t, again, "0 to run")
 	assert.Contains(t, again, "There is nothing to do.")
 	assert.NotContains(t, again, `<form method="post"`)
-	assert.Contains(t, shown.pageOf("c", "/acts/backfill"), "Preview")
-	assert.Contains(t, shown.pageOf("c", "/acts/backfill"), ">Last night<")
-	assert.Contains(t, shown.pageOf("c", "/acts/backfill?from=2030-01-01&to=2031-01-01"), "is in the future")
+	assert.Contains(t, shown.pageOf("c", "/actions/backfill"), "Preview")
+	assert.Contains(t, shown.pageOf("c", "/actions/backfill"), ">Last night<")
+	assert.Contains(t, shown.pageOf("c", "/actions/backfill?from=2030-01-01&to=2031-01-01"), "is in the future")
 }
 
 func TestPluginUIShowsAUserWhatTheyMayAndNoMore(t *testing.T) {
@@ -283,7 +283,7 @@ func TestPluginUIShowsAUserWhatTheyMayAndNoMore(t *testing.T) {
 	kubeconfig := s.newUser("viewer", crdName)
 	shown := s.startUI("--kubeconfig=" + kubeconfig)
 	body := shown.pageOf("c", "")
-	for _, missing := range []string{">Run now<", ">Suspend<", ">Backfill<", ">Log<", "/acts/"} {
+	for _, missing := range []string{">Run now<", ">Suspend<", ">Backfill<", ">Log<", "/actions/"} {
 		assert.NotContains(t, body, missing)
 	}
 	assert.Contains(t, body, job.Name, "the status tells of it")
@@ -291,10 +291,10 @@ func TestPluginUIShowsAUserWhatTheyMayAndNoMore(t *testing.T) {
 	assert.NotContains(t, body, "Deleted", "it runs, as far as is known")
 	assert.Contains(t, body, "The Jobs can't be read")
 	assert.Contains(t, body, "The events can't be read")
-	says := shown.pageOf("c", "/acts/suspend?reason=x")
+	says := shown.pageOf("c", "/actions/suspend?reason=x")
 	assert.Contains(t, says, "It would fail")
 	assert.Contains(t, says, "forbidden")
-	status, _ := shown.send(http.MethodPost, shown.link+"cronjobs/"+s.ns+"/c/acts/suspend", url.Values{"id": {"x"}}, nil)
+	status, _ := shown.send(http.MethodPost, shown.link+"cronjobs/"+s.ns+"/c/actions/suspend", url.Values{"id": {"x"}}, nil)
 	assert.Equal(t, http.StatusOK, status)
 	s.eventually(func() bool { return strings.Contains(shown.page("tasks/x"), "forbidden") }, "it does not say so")
 	assert.False(t, *s.get("c").Spec.Suspend)
@@ -340,7 +340,7 @@ func TestPluginUIIsOfNoUseToAnotherSite(t *testing.T) {
 	s := newSpace(t)
 	s.create(s.cronJob("c").Schedule(nextYear).Obj())
 	shown := s.startUI()
-	path := "cronjobs/" + s.ns + "/c/acts/run"
+	path := "cronjobs/" + s.ns + "/c/actions/run"
 	form := url.Values{"id": {"x"}}
 	host, err := url.Parse(shown.link)
 	require.NoError(t, err)

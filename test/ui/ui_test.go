@@ -135,7 +135,7 @@ func TestAFleetIsShownAsWhatItIs(t *testing.T) {
 	}
 	ui.shoot("timeline")
 	ui.open(ui.path("import"))
-	ui.do(chromedp.WaitVisible(css("#act-resume")))
+	ui.do(chromedp.WaitVisible(css("#action-resume")))
 	ui.open(ui.path("invoices"))
 	ui.awaitText("BackoffLimitExceeded")
 	ui.shoot("cronjob")
@@ -176,22 +176,22 @@ func TestEachActIsDoneFromItsButton(t *testing.T) {
 	ui := newTab(t)
 	ui.create(builders.MakeCronJob("backup").Schedule(nextYear).Obj())
 	ui.open(ui.path("backup"))
-	for _, act := range []struct{ button, done string }{
+	for _, action := range []struct{ button, done string }{
 		{"run", "created"}, {"suspend", "suspended"}, {"resume", "resumed"},
 	} {
-		ui.click("#act-" + act.button)
-		if act.button == "suspend" {
+		ui.click("#action-" + action.button)
+		if action.button == "suspend" {
 			ui.do(chromedp.SendKeys(css("#until"), "6h"), chromedp.SendKeys(css("#reason"), "moved"), chromedp.Click(css(".fields button")))
 		}
 		ui.awaitText("(server dry run)")
 		ui.click(".do")
-		if act.button == "run" {
+		if action.button == "run" {
 			ui.await("/^backup-manual-.*: ✔ Succeeded$/.test(document.getElementById('run-title')?.innerText)")
 			ui.do(chromedp.WaitVisible(css("#log-of-shown")))
 			continue
 		}
 		ui.awaitText("It is done.")
-		ui.awaitText(act.done)
+		ui.awaitText(action.done)
 		ui.click("#back")
 		ui.await("document.getElementById('object') !== null")
 	}
@@ -238,8 +238,8 @@ func TestARangeThatIsMarkedOnATimelineIsBackfilled(t *testing.T) {
 // pagesOf are those of a CronJob that has run.
 func (ui *tab) pagesOf(name string) []string {
 	return []string{
-		"", "timeline", ui.path(name), ui.path(name) + "/object", ui.path(name) + "/acts/suspend",
-		ui.path(name) + "/acts/backfill?from=2026-01-01&to=2026-01-02", "cronjobs/nobody/nothing",
+		"", "timeline", ui.path(name), ui.path(name) + "/object", ui.path(name) + "/actions/suspend",
+		ui.path(name) + "/actions/backfill?from=2026-01-01&to=2026-01-02", "cronjobs/nobody/nothing",
 	}
 }
 
@@ -277,7 +277,7 @@ func TestThePagesWorkWithoutAScript(t *testing.T) {
 	ui.open("")
 	ui.do(chromedp.SendKeys(css("[name=q]"), "back"), chromedp.Click(css(".filter button")))
 	ui.awaitText("1 of 2 CronJobs")
-	ui.open(ui.path("backup") + "/acts/run")
+	ui.open(ui.path("backup") + "/actions/run")
 	ui.do(chromedp.Click(css(".do")), chromedp.WaitReady(css("#back")))
 	require.Eventually(t, func() bool { return ui.jobs() == 1 }, patience, pollInterval)
 }
@@ -299,15 +299,15 @@ func TestThePagesAreUsedWithTheKeyboardAlone(t *testing.T) {
 	for evaluate[string](ui, "document.activeElement.id") != "to-"+ui.ns+"-backup" {
 		ui.do(chromedp.KeyEvent("\t"))
 	}
-	ui.do(chromedp.KeyEvent("\r"), chromedp.WaitVisible(css("#act-run")))
+	ui.do(chromedp.KeyEvent("\r"), chromedp.WaitVisible(css("#action-run")))
 }
 
 func TestAPageOfAnotherSiteCanNotDoAnythingThoughItKnowsTheLink(t *testing.T) {
 	ui := newTab(t)
 	ui.create(builders.MakeCronJob("backup").Schedule(nextYear).Obj())
-	ui.open(ui.path("backup") + "/acts/run")
+	ui.open(ui.path("backup") + "/actions/run")
 	id := evaluate[string](ui, "document.querySelector('[name=id]').value")
-	attack := ui.link + ui.path("backup") + "/acts/run"
+	attack := ui.link + ui.path("backup") + "/actions/run"
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `<!doctype html><form method="post" action="%s"><input name="id" value="%s"><button>Win</button></form>`, attack, id)
 	}))
@@ -346,7 +346,7 @@ func TestHTMLInWhatIsStoredIsText(t *testing.T) {
 	}))
 	query := "=" + url.QueryEscape(attack)
 	for _, page := range []string{
-		"", "timeline", ui.path("backup"), ui.path("backup") + "/object", ui.path("backup") + "/acts/suspend?reason" + query,
+		"", "timeline", ui.path("backup"), ui.path("backup") + "/object", ui.path("backup") + "/actions/suspend?reason" + query,
 		"?q" + query, "?state" + query, "timeline?reach" + query, "cronjobs/" + ui.ns + "/" + url.PathEscape(attack), "tasks/" + url.PathEscape(attack),
 	} {
 		ui.open(page)
@@ -361,10 +361,10 @@ func TestAPageSaysThatItsCronJobIsGone(t *testing.T) {
 	c := builders.MakeCronJob("backup").Schedule(nextYear).Obj()
 	ui.create(c)
 	ui.open(ui.path("backup"))
-	ui.do(chromedp.WaitVisible(css("#act-run")))
+	ui.do(chromedp.WaitVisible(css("#action-run")))
 	require.NoError(t, cluster.Client.Delete(t.Context(), c))
 	ui.awaitText("it may have been deleted")
-	assert.Zero(t, evaluate[int](ui, "document.querySelectorAll('#act-run').length"), "nothing can be done with it")
+	assert.Zero(t, evaluate[int](ui, "document.querySelectorAll('#action-run').length"), "nothing can be done with it")
 }
 
 func TestATouchThatBecomesAScrollMarksNothing(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
-	"tutorial.kubebuilder.io/project/internal/cli/ui/acts"
+	"tutorial.kubebuilder.io/project/internal/cli/ui/actions"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/feed"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/guard"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/pages"
@@ -121,9 +121,9 @@ func (c *command) connect(ctx context.Context, group *errgroup.Group, cmd *cobra
 	if err != nil {
 		return err
 	}
-	site.Feed, site.Cluster, site.Rights = &feed.Feed{}, cluster, acts.NewRights(cluster, c.Clock)
-	site.Plugin = acts.NewPlugin(c.newPlugin, c.Clock, cmd)
-	site.Tasks = acts.NewTasks(site.Plugin)
+	site.Feed, site.Cluster, site.Rights = &feed.Feed{}, cluster, actions.NewRights(cluster, c.Clock)
+	site.Plugin = actions.NewPlugin(c.newPlugin, c.Clock, cmd)
+	site.Tasks = actions.NewTasks(site.Plugin)
 	site.Where, site.Scope = c.Where(config), feed.Scope{Namespace: namespace, Selector: selector}
 	group.Go(func() error {
 		return site.Feed.Watch(ctx, config, cluster, site.Scope, c.Env)

@@ -93,7 +93,6 @@ func (f *Feed) Watch(ctx context.Context, config *rest.Config, cluster client.Cl
 	return cached.Start(ctx)
 }
 
-// change requests another snapshot.
 func (w *watcher) change() {
 	select {
 	case w.dirty <- struct{}{}:

@@ -14,7 +14,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/history"
-	"tutorial.kubebuilder.io/project/internal/cli/ui/acts"
+	"tutorial.kubebuilder.io/project/internal/cli/ui/actions"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/timeline"
 )
 
@@ -29,7 +29,7 @@ type detail struct {
 	row
 	chart
 
-	Acts    []*acts.Act
+	Actions []*actions.Action
 	MayRun  bool
 	MayRead bool // may read logs
 
@@ -70,14 +70,14 @@ func (s *Site) cronJob(r *http.Request) (view, error) {
 	known := snapshot.HistoryOf(c, drawn.Now, comingTicks)
 	d := detail{
 		row: rowOf(c, snapshot.IsQueued(c), drawn.Now), chart: drawn, Named: r.URL.Query().Get("run"),
-		NoJobs: snapshot.JobsProblem, MayRead: s.Rights.Have(ctx, acts.ReadLogs, c.Namespace),
+		NoJobs: snapshot.JobsProblem, MayRead: s.Rights.Have(ctx, actions.ReadLogs, c.Namespace),
 	}
 	d.Rows = []timeline.Row{timeline.NewRow(c, known, drawn.Window)}
-	for _, act := range acts.All {
-		isPointless := act.Name == "resume" && !d.CanResume() || act.Name == "suspend" && d.CanResume()
-		if !isPointless && s.Rights.Have(ctx, act.Right, c.Namespace) {
-			d.Acts = append(d.Acts, act)
-			d.MayRun = d.MayRun || act.Name == "tick"
+	for _, action := range actions.All {
+		isPointless := action.Name == "resume" && !d.CanResume() || action.Name == "suspend" && d.CanResume()
+		if !isPointless && s.Rights.Have(ctx, action.Right, c.Namespace) {
+			d.Actions = append(d.Actions, action)
+			d.MayRun = d.MayRun || action.Name == "tick"
 		}
 	}
 	d.sort(known)
@@ -114,7 +114,6 @@ func (d *detail) HasLog(e *history.Entry) bool {
 	return e != nil && e.Job != "" && !e.JobIsGone && d.MayRead && d.NoJobs == ""
 }
 
-// plot computes the bars of the runs in the timeline.
 func (d *detail) plot() {
 	runs := slices.DeleteFunc(slices.Clone(d.Rows[0].Runs), func(m timeline.Mark) bool { return m.Job == "" })
 	for _, run := range runs {
@@ -128,7 +127,6 @@ func (d *detail) plot() {
 
 const maxEvents = 50
 
-// events returns the newest events of a CronJob, newest first.
 func (s *Site) events(ctx context.Context, c *v1.CronJob) ([]corev1.Event, error) {
 	list := &corev1.EventList{}
 	err := s.Cluster.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingFields{"involvedObject.uid": string(c.UID)})

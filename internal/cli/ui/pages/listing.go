@@ -75,7 +75,6 @@ var orders = map[string]func(a, b *v1.CronJob) int{
 // never is later than any next run.
 var never = metav1.NewTime(time.Unix(1<<40, 0))
 
-// list returns the CronJobs that a request asks for.
 func list(r *http.Request, snapshot *feed.Snapshot, now time.Time) (listing, error) {
 	query := r.URL.Query()
 	l := listing{

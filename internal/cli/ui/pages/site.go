@@ -25,7 +25,7 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
-	"tutorial.kubebuilder.io/project/internal/cli/ui/acts"
+	"tutorial.kubebuilder.io/project/internal/cli/ui/actions"
 	"tutorial.kubebuilder.io/project/internal/cli/ui/feed"
 )
 
@@ -57,9 +57,9 @@ type Site struct {
 	// Feed has the CronJobs and their Jobs.
 	Feed    *feed.Feed
 	Cluster client.Client
-	Rights  *acts.Rights
-	Plugin  *acts.Plugin
-	Tasks   *acts.Tasks
+	Rights  *actions.Rights
+	Plugin  *actions.Plugin
+	Tasks   *actions.Tasks
 }
 
 type view struct {
@@ -107,8 +107,8 @@ func (s *Site) Handler(ctx context.Context) http.Handler {
 	mux.Handle("GET /cronjobs/{namespace}/{name}", s.page(s.cronJob))
 	mux.Handle("GET /cronjobs/{namespace}/{name}/object", s.page(s.object))
 	mux.HandleFunc("GET /cronjobs/{namespace}/{name}/logs/{job}", s.logs)
-	mux.Handle("GET /cronjobs/{namespace}/{name}/acts/{act}", s.page(s.preview))
-	mux.HandleFunc("POST /cronjobs/{namespace}/{name}/acts/{act}", func(w http.ResponseWriter, r *http.Request) { s.act(ctx, w, r) })
+	mux.Handle("GET /cronjobs/{namespace}/{name}/actions/{action}", s.page(s.preview))
+	mux.HandleFunc("POST /cronjobs/{namespace}/{name}/actions/{action}", func(w http.ResponseWriter, r *http.Request) { s.action(ctx, w, r) })
 	mux.Handle("GET /tasks/{id}", s.page(s.task))
 	mux.Handle("GET /", s.page(func(r *http.Request) (view, error) {
 		return view{}, fmt.Errorf("%w: the page %s", errNotFound, r.URL.Path)
@@ -138,7 +138,7 @@ func (s *Site) page(build func(*http.Request) (view, error)) http.Handler {
 func (s *Site) build(r *http.Request, build func(*http.Request) (view, error)) layout {
 	v, err := build(r)
 	if err != nil {
-		v = view{Title: "Trouble", Page: "message", Content: err.Error(), status: http.StatusBadGateway}
+		v = view{Title: "Error", Page: "message", Content: err.Error(), status: http.StatusBadGateway}
 		if errors.Is(err, errNotFound) || client.IgnoreNotFound(err) == nil {
 			v.Title, v.status = "Not found", http.StatusNotFound
 		}
@@ -204,7 +204,7 @@ func send(w http.ResponseWriter, control *http.ResponseController, text []byte) 
 }
 
 // templates has a template for each page: the layout with the page's own parts "static" and "live".
-var templates = parse("overview", "timeline", "cronjob", "object", "logs", "act", "task", "message")
+var templates = parse("overview", "timeline", "cronjob", "object", "logs", "action", "task", "message")
 
 func parse(pages ...string) map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))

@@ -408,7 +408,7 @@ func TestTheTimelineDrawsWhatIsShown(t *testing.T) {
 	assert.Equal(t, []string{"backup?reach=6h"}, namesIn(body))
 	assert.Contains(t, body, `aria-label="default/backup: 1 failed, 2 coming"`)
 	assert.Contains(t, body, "BackoffLimitExceeded")
-	assert.Contains(t, body, `data-mark="/t/cronjobs/default/backup/acts/backfill"`)
+	assert.Contains(t, body, `data-mark="/t/cronjobs/default/backup/actions/backfill"`)
 	assert.Contains(t, body, "Starts in a minute, at most 1")
 	status, _ := get(t, server, "/timeline?reach=1y")
 	assert.Equal(t, http.StatusNotFound, status)

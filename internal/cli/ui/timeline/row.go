@@ -88,7 +88,6 @@ func (w Window) merged(runs []Mark) []Mark {
 	return cells
 }
 
-// entry returns the mark of a run or of a waiting tick; false for none.
 func (w Window) entry(e history.Entry) (Mark, bool) {
 	kind, start, end := strings.ToLower(string(e.State)), e.At(), w.Now
 	if !e.Start.IsZero() {

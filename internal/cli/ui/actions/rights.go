@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package acts
+package actions
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const rightsAge = 30 * time.Second
 // Right is a right to make some requests.
 type Right = authorizationv1.ResourceAttributes
 
-// The rights that pages and acts need.
+// The rights that pages and actions need.
 var (
 	// ReadLogs is the right to read the logs of Pods.
 	ReadLogs = Right{Verb: "get", Resource: "pods", Subresource: "log"}

@@ -1,9 +1,9 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package acts has the actions of the pages. Each is a command of the plugin: the page shows its
+// Package actions has the actions of the pages. Each is a command of the plugin: the page shows its
 // command line, runs it with --dry-run=server to show its effect, and then runs it.
-package acts
+package actions
 
 import (
 	"cmp"
@@ -22,10 +22,10 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// Act is an action on a CronJob.
-type Act struct {
-	// Name is used in links, Title is the text of the button, and Says describes the effect.
-	Name, Title, Says string
+// Action is an action on a CronJob.
+type Action struct {
+	// Name is used in links, Title is the text of the button, and Effect describes the effect.
+	Name, Title, Effect string
 
 	// Right is the right that the user needs.
 	Right Right
@@ -56,15 +56,15 @@ type Field struct {
 
 const timeHint = "2026-06-01T02:30 in the time zone of the schedule, or a time as in RFC 3339"
 
-// All has the acts in the order of their buttons.
-var All = []*Act{
+// All has the actions in the order of their buttons.
+var All = []*Action{
 	{
 		Name: "run", Title: "Run now", command: "run", Right: createJobs,
-		Says: "A Job is started now, from the template, whether or not the CronJob is suspended. The schedule goes on as if nothing had been.",
+		Effect: "A Job is started now, from the template, even if the CronJob is suspended. The schedule does not change.",
 	},
 	{
 		Name: "tick", Title: "Run a tick again", command: "run", Right: createJobs, IsDangerous: true,
-		Says: "A Job is started for a tick of the past, as the schedule would have done.",
+		Effect: "A Job is started for a tick of the past, as the schedule would have done.",
 		Fields: []Field{
 			{Name: "tick", Label: "Tick", Hint: timeHint, Required: true},
 			{Name: "again", Label: "Even if it has run", Checkbox: true},
@@ -72,8 +72,8 @@ var All = []*Act{
 	},
 	{
 		Name: "backfill", Title: "Backfill", command: "backfill", Right: createJobs, IsDangerous: true,
-		Says: "The ticks of a range of the past that have no successful run are run, oldest first. " +
-			"It takes as long as the Jobs do, and stops when kubectl cronjob ui ends; what runs then goes on.",
+		Effect: "The ticks of a past range that have no successful run are run, oldest first. " +
+			"This takes as long as the Jobs do, and stops when kubectl cronjob ui ends. Running Jobs continue.",
 		Fields: []Field{
 			{Name: "from", Label: "From", Hint: timeHint, Required: true},
 			{Name: "to", Label: "To", Hint: timeHint, Required: true},
@@ -83,42 +83,42 @@ var All = []*Act{
 	},
 	{
 		Name: "suspend", Title: "Suspend", command: "suspend", Right: patchCronJobs, IsDangerous: true,
-		Says: "Nothing is started until the CronJob is resumed. Jobs that run go on, and ticks that pass in the meantime never run.",
+		Effect: "No Job is started until the CronJob is resumed. Running Jobs continue, and ticks that pass in the meantime never run.",
 		Fields: []Field{
 			{Name: "until", Label: "Until", Hint: "a duration such as 6h, or a time such as 2026-12-24T18:00:00Z; for good if empty"},
-			{Name: "reason", Label: "Reason", Hint: "it stands in an annotation, with your user name"},
+			{Name: "reason", Label: "Reason", Hint: "recorded in an annotation, with your user name"},
 		},
 	},
 	{
 		Name: "resume", Title: "Resume", command: "resume", Right: patchCronJobs,
-		Says: "The schedule goes on with its next tick. Those that have passed meanwhile never run.",
+		Effect: "The next tick runs. Ticks that have passed in the meantime never run.",
 	},
 }
 
-// Find returns an act by its name; false if there is none.
-func Find(name string) (*Act, bool) {
-	i := slices.IndexFunc(All, func(act *Act) bool { return act.Name == name })
+// Find returns an action by its name; false if there is none.
+func Find(name string) (*Action, bool) {
+	i := slices.IndexFunc(All, func(action *Action) bool { return action.Name == name })
 	if i < 0 {
 		return nil, false
 	}
 	return All[i], true
 }
 
-// Call is an act on a CronJob, with the values of its form.
+// Call is an action on a CronJob, with the values of its form.
 type Call struct {
-	Act             *Act
+	Action          *Action
 	Namespace, Name string
 
 	// Values are the values of the fields, by name.
 	Values url.Values
 }
 
-// StartsOneJob reports whether the act starts one Job and does not wait for it to end.
-func (c Call) StartsOneJob() bool { return c.Act.command == "run" }
+// StartsOneJob reports whether the action starts one Job and does not wait for it to end.
+func (c Call) StartsOneJob() bool { return c.Action.command == "run" }
 
-// IsPointless reports whether the act would do nothing, according to the output of its dry run.
+// IsPointless reports whether the action would do nothing, according to the output of its dry run.
 func (c Call) IsPointless(output string) bool {
-	return c.Act.Right == createJobs && len(JobsIn(output)) == 0
+	return c.Action.Right == createJobs && len(JobsIn(output)) == 0
 }
 
 // JobsIn returns the names of the Jobs in the output of a command.
@@ -135,7 +135,7 @@ func JobsIn(output string) []string {
 
 // IsComplete reports whether all required fields are filled in.
 func (c Call) IsComplete() bool {
-	return !slices.ContainsFunc(c.Act.Fields, func(f Field) bool { return f.Required && c.Values.Get(f.Name) == "" })
+	return !slices.ContainsFunc(c.Action.Fields, func(f Field) bool { return f.Required && c.Values.Get(f.Name) == "" })
 }
 
 // Value returns the value of a field, or else its default.
@@ -143,8 +143,8 @@ func (c Call) Value(f Field) string { return cmp.Or(c.Values.Get(f.Name), f.Defa
 
 // args returns the command and its arguments. The name of a CronJob can't be mistaken for a flag.
 func (c Call) args() []string {
-	args := []string{c.Act.command, c.Name, "--namespace=" + c.Namespace}
-	for _, f := range c.Act.Fields {
+	args := []string{c.Action.command, c.Name, "--namespace=" + c.Namespace}
+	for _, f := range c.Action.Fields {
 		if value := c.Values.Get(f.Name); value != "" {
 			args = append(args, "--"+f.Name+"="+value)
 		}
@@ -155,7 +155,7 @@ func (c Call) args() []string {
 // Link returns the values as the query of a link.
 func (c Call) Link() string {
 	query := url.Values{}
-	for _, f := range c.Act.Fields {
+	for _, f := range c.Action.Fields {
 		if value := c.Values.Get(f.Name); value != "" {
 			query.Set(f.Name, value)
 		}

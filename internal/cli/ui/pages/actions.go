@@ -13,26 +13,24 @@ import (
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
-	"tutorial.kubebuilder.io/project/internal/cli/ui/acts"
+	"tutorial.kubebuilder.io/project/internal/cli/ui/actions"
 )
 
-// callOf returns the call that a request asks for, and its CronJob.
-func (s *Site) callOf(r *http.Request) (acts.Call, *v1.CronJob, error) {
-	act, ok := acts.Find(r.PathValue("act"))
+func (s *Site) callOf(r *http.Request) (actions.Call, *v1.CronJob, error) {
+	action, ok := actions.Find(r.PathValue("action"))
 	if !ok {
-		return acts.Call{}, nil, fmt.Errorf("%w: the act %q", errNotFound, r.PathValue("act"))
+		return actions.Call{}, nil, fmt.Errorf("%w: the action %q", errNotFound, r.PathValue("action"))
 	}
 	_, c, err := s.find(r)
 	if err != nil {
-		return acts.Call{}, nil, err
+		return actions.Call{}, nil, err
 	}
-	return acts.Call{Act: act, Namespace: c.Namespace, Name: c.Name, Values: r.Form}, c, nil
+	return actions.Call{Action: action, Namespace: c.Namespace, Name: c.Name, Values: r.Form}, c, nil
 }
 
 // preset is a suggested range for a backfill.
 type preset struct{ Title, From, To string }
 
-// presets returns the ranges at an instant, in its time zone.
 func presets(now time.Time) []preset {
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	of := func(title string, from, to time.Time) preset {
@@ -48,7 +46,7 @@ func presets(now time.Time) []preset {
 }
 
 type preview struct {
-	acts.Call
+	actions.Call
 
 	// Command is the command line, Output the output of its dry run, and Problem the error.
 	// NothingToDo is whether it would do nothing.
@@ -61,7 +59,7 @@ type preview struct {
 	ID string
 }
 
-// preview shows what an act will do, by a dry run.
+// preview shows what an action will do, by a dry run.
 func (s *Site) preview(r *http.Request) (view, error) {
 	if err := r.ParseForm(); err != nil {
 		return view{}, err
@@ -80,14 +78,14 @@ func (s *Site) preview(r *http.Request) (view, error) {
 		}
 		p.NothingToDo = p.Problem == "" && call.IsPointless(p.Output)
 	}
-	if call.Act.Name == "backfill" {
+	if call.Action.Name == "backfill" {
 		p.Presets = presets(s.Env.Clock.Now().In(cronjobs.Zone(c)))
 	}
-	return view{Title: call.Act.Title + ": " + call.Namespace + "/" + call.Name, Page: "act", IsStill: true, Content: p}, nil
+	return view{Title: call.Action.Title + ": " + call.Namespace + "/" + call.Name, Page: "action", IsStill: true, Content: p}, nil
 }
 
-// act starts a task. It ends with ctx at the latest, not with the request.
-func (s *Site) act(ctx context.Context, w http.ResponseWriter, r *http.Request) {
+// action starts a task. It ends with ctx at the latest, not with the request.
+func (s *Site) action(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -112,14 +110,14 @@ func (s *Site) task(r *http.Request) (view, error) {
 		return view{}, fmt.Errorf("%w: what was done is not remembered any more", errNotFound)
 	}
 	content := struct {
-		acts.Call
+		actions.Call
 
 		Output, Problem string
 		IsEnded         bool
 	}{Call: task.Call}
 	changed := task.Wait()
 	output, isEnded, err := task.State()
-	if jobs := acts.JobsIn(output); isEnded && err == nil && task.StartsOneJob() && len(jobs) > 0 {
+	if jobs := actions.JobsIn(output); isEnded && err == nil && task.StartsOneJob() && len(jobs) > 0 {
 		started := url.Values{"run": {jobs[len(jobs)-1]}} // the ones before it are replaced
 		return view{Page: "message", redirect: s.Base + "/cronjobs/" + task.Namespace + "/" + task.Name + "?" + started.Encode()}, nil
 	}
@@ -127,5 +125,5 @@ func (s *Site) task(r *http.Request) (view, error) {
 	if err != nil {
 		content.Problem = err.Error()
 	}
-	return view{Title: task.Act.Title + ": " + task.Namespace + "/" + task.Name, Page: "task", Content: content, changed: changed}, nil
+	return view{Title: task.Action.Title + ": " + task.Namespace + "/" + task.Name, Page: "task", Content: content, changed: changed}, nil
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package acts
+package actions
 
 import (
 	"bytes"

@@ -1,7 +1,7 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package acts
+package actions
 
 import (
 	"context"
@@ -20,12 +20,12 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
-// call makes a call of an act.
-func call(t *testing.T, act string, values ...string) Call {
+// call makes a call of an action.
+func call(t *testing.T, action string, values ...string) Call {
 	t.Helper()
-	found, ok := Find(act)
+	found, ok := Find(action)
 	require.True(t, ok)
-	c := Call{Act: found, Namespace: "shop", Name: "backup", Values: url.Values{}}
+	c := Call{Action: found, Namespace: "shop", Name: "backup", Values: url.Values{}}
 	for i := 0; i < len(values); i += 2 {
 		c.Values.Set(values[i], values[i+1])
 	}
@@ -36,11 +36,11 @@ func call(t *testing.T, act string, values ...string) Call {
 func echo(e *env.Env) *cobra.Command {
 	root := &cobra.Command{Use: "cronjob", SilenceErrors: true, SilenceUsage: true}
 	e.Flags.AddFlags(root.PersistentFlags())
-	for _, act := range All {
+	for _, action := range All {
 		root.AddCommand(&cobra.Command{
-			Use: act.command, DisableFlagParsing: true,
+			Use: action.command, DisableFlagParsing: true,
 			RunE: func(_ *cobra.Command, args []string) error {
-				fmt.Fprintln(e.Out, act.command, strings.Join(args, " "))
+				fmt.Fprintln(e.Out, action.command, strings.Join(args, " "))
 				return nil
 			},
 		})
@@ -102,7 +102,7 @@ func TestACallIsCompleteWithAllThatItNeeds(t *testing.T) {
 func TestAFieldIsFilledWithWhatTheCommandTakesByItself(t *testing.T) {
 	backfill := call(t, "backfill", "from", "a")
 	filled := map[string]string{}
-	for _, field := range backfill.Act.Fields {
+	for _, field := range backfill.Action.Fields {
 		filled[field.Name] = backfill.Value(field)
 	}
 	assert.Equal(t, map[string]string{"from": "a", "to": "", "only": "all", "parallel": "2"}, filled)
