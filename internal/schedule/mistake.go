@@ -104,7 +104,7 @@ var (
 	hashed = hint{regexp.MustCompile(`(^|,)[hH]([(/,]|$)`),
 		"H, a value that Jenkins chooses, is not supported: choose one, such as 5, or 5/10 for H/10"}
 	lastOfNone = hint{regexp.MustCompile(`(^|,)[lL](,|$)`),
-		"L alone is no day of the week: 5L is the last Friday of the month, 6 is each Saturday, " +
+		"L alone is not a day of the week: 5L is the last Friday of the month, 6 is each Saturday, " +
 			"and the last day of the month is L as day of month"}
 	seventhDay = hint{regexp.MustCompile(`(^|[,-])7([,/#lL-]|$)`),
 		"Sunday is 0 or sun, not 7; a range to 7 is two, such as 5-6,0 for 5-7"}

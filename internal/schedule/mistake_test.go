@@ -25,7 +25,7 @@ const (
 		"5#3 for the third Friday of the month, 5L for its last Friday, or a comma-separated list of these"
 	wantDuration = "must be a duration such as 45s, 90m or 1h30m; a day is 24h"
 	wantNoH      = "H, a value that Jenkins chooses, is not supported: choose one, such as 5, or 5/10 for H/10"
-	wantNoL      = "L alone is no day of the week: 5L is the last Friday of the month, 6 is each Saturday, " +
+	wantNoL      = "L alone is not a day of the week: 5L is the last Friday of the month, 6 is each Saturday, " +
 		"and the last day of the month is L as day of month"
 	wantNoSeven = "Sunday is 0 or sun, not 7; a range to 7 is two, such as 5-6,0 for 5-7"
 )

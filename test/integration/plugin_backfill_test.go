@@ -585,7 +585,7 @@ func TestPluginRunRunsATickOfThePast(t *testing.T) {
 	assert.Equal(t, tick, first.Name)
 	assert.Contains(t, s.plugin("run", "c", "--tick=2020-01-01").fails(1), "the tick of 2020-01-01 has run (running, "+tick+"): --again runs it again")
 	assert.Contains(t, s.plugin("run", "c", "--tick=2020-01-02").fails(1),
-		"is no tick of \"0 0 1 1 *\" (UTC): the one before it is 2020-01-01T00:00:00Z, and the one after it 2021-01-01T00:00:00Z")
+		"is not a tick of \"0 0 1 1 *\" (UTC): the one before it is 2020-01-01T00:00:00Z, and the one after it 2021-01-01T00:00:00Z")
 	second := s.runNow("c", "--tick=2020-01-01T00:00:00Z", "--again")
 	assert.Equal(t, tick+"-2", second.Name)
 	assert.Equal(t, first.Spec.Template.Annotations, second.Spec.Template.Annotations)

@@ -445,7 +445,7 @@ func TestPluginSuspendsAndResumes(t *testing.T) {
 		out := s.plugin("suspend", "b", "nobody", "cronjob/a", "a", "pod/x")
 		assert.Contains(s.t, out.fails(1), resource+"b suspended\n"+resource+"a already suspended\n")
 		assert.Contains(s.t, out.errOut.String(), `error: cronjobs.batch.tutorial.kubebuilder.io "nobody" not found`)
-		assert.Contains(s.t, out.errOut.String(), `error: "pod/x" is no CronJob`)
+		assert.Contains(s.t, out.errOut.String(), `error: "pod/x" is not a CronJob`)
 
 		assert.Equal(s.t, resource+"c suspended in namespace "+s.ns+"\n", s.plugin("suspend", "-l", "team="+s.ns, "-A").succeeds())
 		assert.Equal(s.t, resource+"c\n", s.plugin("resume", "-l", "team="+s.ns, "-o", "name").succeeds())

@@ -343,8 +343,8 @@ func TestABadRangeIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 		yes                bool
 		want               string
 	}{
-		"no time":       {from: "yesterday", to: "2027-03-28", want: `--from "yesterday" is no time: want a time as in RFC 3339, such as`},
-		"no end":        {from: "2027-03-28", to: "soon", want: `--to "soon" is no time`},
+		"no time":       {from: "yesterday", to: "2027-03-28", want: `--from "yesterday" is not a time: want a time as in RFC 3339, such as`},
+		"no end":        {from: "2027-03-28", to: "soon", want: `--to "soon" is not a time`},
 		"reversed":      {from: "2027-03-28", to: "2027-03-27", want: "--to 2027-03-27 is before --from 2027-03-28"},
 		"the future":    {from: "2027-03-28", to: "2027-03-28T15:00:00Z", want: "is in the future: the schedule runs those ticks when they come"},
 		"empty":         {from: "2027-03-28T08:01", to: "2027-03-28T08:59", want: `no tick of "0 * * * *" (UTC) is from 2027-03-28T08:01 to`},
@@ -426,7 +426,7 @@ func TestOneTick(t *testing.T) {
 		"that has run twice, again":   {tick: "2027-03-28T19:00", again: true, jobs: []*batchv1.Job{ended, again}, want: base + "-3"},
 		"that there is none of":       {tick: "2027-03-28T19:20", wantError: `is no tick of "0 * * * *" (Asia/Tokyo): the one before it is 2027-03-28T19:00:00+09:00, and the one after it 2027-03-28T20:00:00+09:00`},
 		"of the future":               {tick: "2027-03-29T00:00", wantError: "is in the future: the schedule runs it when it comes"},
-		"that is no time":             {tick: "noon", wantError: `--tick "noon" is no time`},
+		"that is no time":             {tick: "noon", wantError: `--tick "noon" is not a time`},
 		"where the next would delete": {tick: "2027-03-28T19:00", policy: v1.ReplaceConcurrent, wantError: "concurrencyPolicy of CronJob c is Replace"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,7 +43,7 @@ type result struct {
 }
 
 func (r result) leftAlone() bool {
-	return slices.ContainsFunc(r.findings, func(f manifest.Finding) bool { return f.Trouble })
+	return slices.ContainsFunc(r.findings, func(f manifest.Finding) bool { return f.IsError })
 }
 
 // converter converts one file. It knows no field of a schedule: the checker of lint knows what is
@@ -77,7 +77,7 @@ func convertFile(ctx context.Context, text []byte, checker *lint.Checker, o opti
 	if c.leftAlone() {
 		c.text, c.converted = text, 0
 		// Notes are about the conversion, which is dropped.
-		c.findings = slices.DeleteFunc(c.findings, func(f manifest.Finding) bool { return !f.Trouble })
+		c.findings = slices.DeleteFunc(c.findings, func(f manifest.Finding) bool { return !f.IsError })
 	}
 	return c.result
 }
@@ -97,7 +97,6 @@ func (c *converter) convertDocument(ctx context.Context, d *manifest.Document) (
 	return d.Apply()
 }
 
-// concerns reports whether to convert or check CronJobs of an apiVersion.
 func (c *converter) concerns(apiVersion string) bool {
 	o := manifest.Object{APIVersion: apiVersion}
 	switch {
@@ -169,9 +168,9 @@ func (c *converter) checkObject(ctx context.Context, o *manifest.Object) error {
 	problem, err := c.refused(ctx, value)
 	switch {
 	case err != nil:
-		return o.Troublef("", "%v", err)
+		return o.Errorf("", "%v", err)
 	case problem != nil:
-		return o.Troublef(problem.Path, "the API server would refuse it: %v", problem)
+		return o.Errorf(problem.Path, "the API server would refuse it: %v", problem)
 	}
 	return c.noteWarnings(o, value)
 }
@@ -221,7 +220,7 @@ func (c *converter) noteWarnings(o *manifest.Object, value map[string]any) error
 	}
 	hub, err := convertSpec(value, nil, batch.Versions.Hub.APIVersion)
 	if err != nil {
-		return o.Troublef("", "%v", err)
+		return o.Errorf("", "%v", err)
 	}
 	var text string
 	var further []string

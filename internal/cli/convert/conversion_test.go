@@ -113,7 +113,7 @@ func TestTheCheckSeesWhatTheAPIServerWouldRefuseInTheVersionThatIsAskedFor(t *te
 		`{schedule: {minute: "61"}, jobTemplate: {}}`:                 `spec.schedule.minute: Invalid value: "61": must be a minute from 0 to 59`,
 		`{schedule: {minute: "61"}}`:                                  "", // lint checks as much as can be checked of a patch
 		`{schedule: {minute: "0 5"}, jobTemplate: {}}`:                `spec.schedule.minute: Invalid value: "0 5": must be a minute`,
-		`{schedule: {dayOfWeek: L}, jobTemplate: {}}`:                 `spec.schedule.dayOfWeek: Invalid value: "L": L alone is no day of the week: `,
+		`{schedule: {dayOfWeek: L}, jobTemplate: {}}`:                 `spec.schedule.dayOfWeek: Invalid value: "L": L alone is not a day of the week: `,
 		`{schedule: {hour: 17-9}, jobTemplate: {}}`:                   `spec.schedule.hour: Invalid value: "17-9": the range 17-9 ends before it begins`,
 		`{schedule: {every: 5x}, jobTemplate: {}}`:                    `spec.schedule.every: Invalid value: "5x": must be a duration such as 45s`,
 		`{schedule: {minute: ""}, jobTemplate: {}}`:                   `spec.schedule.minute: Invalid value: "": `,
@@ -251,7 +251,7 @@ func TestCommentsAmongAdditionalSchedulesGoAboveThem(t *testing.T) {
 	}
 }
 
-func TestAdditionalSchedulesThatAreWrongAreTroubleWhereTheyAre(t *testing.T) {
+func TestAdditionalSchedulesThatAreWrongAreErrorsWhereTheyAre(t *testing.T) {
 	for spec, want := range map[string]string{
 		`"0 9 * * *", additionalSchedules: ["@daily", "61 * * * *"]`:                  `spec.additionalSchedules[1]: Invalid value: "61 * * * *": not a schedule: minute "61"`,
 		`"0 9 * * *", additionalSchedules: ["@every 5m"]`:                             `spec.additionalSchedules[0]: Invalid value: "@every 5m": an interval can't be combined`,
@@ -285,7 +285,7 @@ func TestAdditionalSchedulesThatAreWrongAreTroubleWhereTheyAre(t *testing.T) {
 // assertPlaces checks that each CronJob and its fields are found in the file.
 func assertPlaces(t *testing.T, text []byte) {
 	t.Helper()
-	objects, _ := manifest.Objects(text)
+	objects, _ := manifest.Objects(text, false)
 	for i := range objects {
 		o := &objects[i]
 		require.Equal(t, o.APIVersion, o.Value["apiVersion"])

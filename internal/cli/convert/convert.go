@@ -22,7 +22,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/lint"
 )
 
-// exitChanges is the exit code if there are files to convert. It and files.Trouble are like the
+// exitChanges is the exit code if there are files to convert. It and files.Failure are like the
 // exit codes of kubectl diff.
 const exitChanges = 1
 
@@ -115,7 +115,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 		Example:               example,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.check(); err != nil {
-				return files.Trouble(err)
+				return files.Failure(err)
 			}
 			return c.run(cmd.Context())
 		},
@@ -157,18 +157,18 @@ func (c *command) check() error {
 func (c *command) run(ctx context.Context) error {
 	named, err := files.Expand(c.filenames, c.recursive)
 	if err != nil {
-		return files.Trouble(err)
+		return files.Failure(err)
 	}
 	if c.inPlace && slices.ContainsFunc(named, func(f files.File) bool { return f.Path == files.Stdin }) {
-		return files.Trouble(errors.New("--in-place can't write the standard input: leave it out, or name files"))
+		return files.Failure(errors.New("--in-place can't write the standard input: leave it out, or name files"))
 	}
 	if c.checker, err = lint.NewChecker(c.Clock.Now()); err != nil {
-		return files.Trouble(err)
+		return files.Failure(err)
 	}
 	report := newReport(c)
 	for _, f := range named {
 		if ctx.Err() != nil {
-			return files.Trouble(errors.Join(ctx.Err(), report.out.Flush()))
+			return files.Failure(errors.Join(ctx.Err(), report.out.Flush()))
 		}
 		report.add(c.convertOne(ctx, f))
 	}

@@ -176,7 +176,7 @@ func TestCheckAndDiffTellWithTheExitCode(t *testing.T) {
 	}{
 		"check, with something to convert":             {v1File, "--check", "c.yaml\n", 1, v1File},
 		"check, with nothing to convert":               {v2File, "--check", "", 0, v2File},
-		"check, with trouble":                          {brokenFile, "--check", "", 2, brokenFile},
+		"check, with an error":                         {brokenFile, "--check", "", 2, brokenFile},
 		"check, of what the API server would refuse":   {refusedFile, "--check", "", 2, refusedFile},
 		"diff, with something to convert":              {v1File, "--diff", diff, 1, v1File},
 		"diff, with nothing to convert":                {v2File, "--diff", "", 0, v2File},
@@ -243,7 +243,7 @@ func TestAFileThatCanNotBeReadDoesNotKeepTheOthersFromIt(t *testing.T) {
 	assert.Equal(t, 2, got.code)
 }
 
-func TestAMistakeOnTheCommandLineIsTroubleAndConvertsNothing(t *testing.T) {
+func TestAMistakeOnTheCommandLineFailsAndConvertsNothing(t *testing.T) {
 	for args, want := range map[string]string{
 		"--to v2":                           "name files with -f",
 		"-f c.yaml":                         "--to is missing: want v1 or v2",
@@ -267,7 +267,7 @@ func TestAMistakeOnTheCommandLineIsTroubleAndConvertsNothing(t *testing.T) {
 	}
 }
 
-func TestAnInterruptEndsItWithTrouble(t *testing.T) {
+func TestAnInterruptEndsItWithAFailure(t *testing.T) {
 	t.Chdir(write(t, map[string]string{"c.yaml": v1File}))
 	cmd, _, _ := newTestCommand("")
 	cmd.SetArgs([]string{"-f", "c.yaml", "--to", "v2", "--check"})

@@ -167,7 +167,7 @@ func assertLaws(t testing.TB, text []byte, o options) result {
 	}
 	require.Equal(t, before, string(text), "what is given stays as it is")
 	if r.leftAlone() {
-		require.Equal(t, before, string(r.text), "a file with trouble is left alone")
+		require.Equal(t, before, string(r.text), "a file with an error is left alone")
 		require.Zero(t, r.converted)
 		return r
 	}

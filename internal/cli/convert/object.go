@@ -48,11 +48,11 @@ func (c *converter) convert(ctx context.Context, o *manifest.Object) (map[string
 	}
 	converted, err := convertSpec(source, carried, c.to)
 	if err != nil {
-		return nil, o.Troublef("", "%v", err)
+		return nil, o.Errorf("", "%v", err)
 	}
 	target := typed(wanted, c.to)
 	if target["spec"], err = converted.value(); err != nil {
-		return nil, o.Troublef("", "%v", err)
+		return nil, o.Errorf("", "%v", err)
 	}
 	wanted["spec"] = converted
 	changed := changedMembers(is, target["spec"])
@@ -173,22 +173,22 @@ func (c *converter) imported(o *manifest.Object, source map[string]any) map[stri
 func (c *converter) checkConversion(ctx context.Context, o *manifest.Object, source, target map[string]any, changed []string) error {
 	for _, name := range changed {
 		if o.IsPlaceholder("spec." + name) {
-			return o.Troublef("spec."+name, manifest.IsTemplate)
+			return o.Errorf("spec."+name, manifest.IsTemplate)
 		}
 	}
 	problem, err := c.refused(ctx, source)
 	switch {
 	case err != nil:
-		return o.Troublef("", "%v", err)
+		return o.Errorf("", "%v", err)
 	case problem != nil:
-		return o.Troublef(problem.Path, "%v", problem)
+		return o.Errorf(problem.Path, "%v", problem)
 	}
 	problem, err = c.refused(ctx, target)
 	switch {
 	case err != nil:
-		return o.Troublef("", "%v", err)
+		return o.Errorf("", "%v", err)
 	case problem != nil:
-		return o.Troublef("spec."+changed[0], "%s can't say it: %v", path.Base(c.to), problem)
+		return o.Errorf("spec."+changed[0], "%s can't express it: %v", path.Base(c.to), problem)
 	}
 	if err := c.noteWarnings(o, source); err != nil {
 		return err
@@ -202,16 +202,16 @@ func (c *converter) noteReturn(o *manifest.Object, source, target map[string]any
 	apiVersion, _ := source["apiVersion"].(string)
 	back, err := convertSpec(target, nil, apiVersion)
 	if err != nil {
-		return o.Troublef("", "%v", err)
+		return o.Errorf("", "%v", err)
 	}
 	value, err := back.value()
 	if err != nil {
-		return o.Troublef("", "%v", err)
+		return o.Errorf("", "%v", err)
 	}
 	is, _ := source["spec"].(map[string]any)
 	for _, name := range changedMembers(is, value) {
 		if back[name] == nil && is[name] != nil {
-			return o.Troublef("spec."+name, "%s can't say it", path.Base(c.to))
+			return o.Errorf("spec."+name, "%s can't express it", path.Base(c.to))
 		}
 		c.note(o, "spec."+name, fmt.Sprintf("converted back to %s, the %s would be %s", path.Base(apiVersion), name, back[name]))
 	}
@@ -229,7 +229,7 @@ func (c *converter) checkPatch(o *manifest.Object, source map[string]any, change
 		fields, hasFields := is[name].(map[string]any)
 		for _, field := range c.checker.FieldsOf(apiVersion, name) {
 			if _, isSet := fields[field]; hasFields && !isSet {
-				return o.Troublef("spec."+name, "without jobTemplate this is a patch, and what it patches may set %s: "+
+				return o.Errorf("spec."+name, "without jobTemplate this is a patch, and what it patches may set %s: "+
 					"set it here, or to null", field)
 			}
 		}

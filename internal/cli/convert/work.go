@@ -30,10 +30,8 @@ type outcome struct {
 	err error
 }
 
-// changed reports whether the conversion changed the file.
 func (o outcome) changed() bool { return !bytes.Equal(o.before, o.result.text) }
 
-// convertOne reads and converts a file, and with --in-place writes it.
 func (c *command) convertOne(ctx context.Context, f files.File) outcome {
 	before, err := f.Read(c.In)
 	if err != nil {
@@ -120,7 +118,7 @@ func (r *report) print(o outcome) {
 // end prints the counts, and returns the error with the exit code.
 func (r *report) end() error {
 	if err := r.out.Flush(); err != nil {
-		return files.Trouble(fmt.Errorf("writing the output: %w", err))
+		return files.Failure(fmt.Errorf("writing the output: %w", err))
 	}
 	hint := ""
 	if r.from == "" && r.builtIn > 0 {
@@ -129,9 +127,9 @@ func (r *report) end() error {
 	fmt.Fprintf(r.ErrOut, "CronJobs to convert: %d; left alone: %d%s; files: %d\n", r.converted, r.ours+r.builtIn-r.converted, hint, r.files)
 	switch {
 	case r.failed == 1 && r.files == 1:
-		return files.Trouble(errors.New("the file was not converted"))
+		return files.Failure(errors.New("the file was not converted"))
 	case r.failed > 0:
-		return files.Trouble(fmt.Errorf("%d of %d files were not converted", r.failed, r.files))
+		return files.Failure(fmt.Errorf("%d of %d files were not converted", r.failed, r.files))
 	case r.changed > 0 && !r.inPlace && (r.onlyCheck || r.diff):
 		return &env.ExitError{Code: exitChanges}
 	}

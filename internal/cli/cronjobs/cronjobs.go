@@ -44,7 +44,7 @@ func ParseName(arg string) (string, error) {
 	switch strings.TrimSuffix(strings.ToLower(kind), "."+v1.GroupVersion.Group) {
 	case "cronjob", "cronjobs", "tcj":
 	default:
-		return "", fmt.Errorf("%q is no CronJob of %s: give its NAME, or cronjob/NAME", arg, v1.GroupVersion.Group)
+		return "", fmt.Errorf("%q is not a CronJob of %s: give its NAME, or cronjob/NAME", arg, v1.GroupVersion.Group)
 	}
 	if name == "" || strings.Contains(name, "/") {
 		return "", fmt.Errorf("%q is not the name of a CronJob", arg)

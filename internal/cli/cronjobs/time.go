@@ -34,7 +34,7 @@ func ParseTime(flag, text string, zone *time.Location, now time.Time) (time.Time
 			return tickAt(local, zone), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("--%s %q is no time: want %s", flag, text, timeForms)
+	return time.Time{}, fmt.Errorf("--%s %q is not a time: want %s", flag, text, timeForms)
 }
 
 // tickAt returns the tick of a yearly schedule for a local time. time.Date does not define which of

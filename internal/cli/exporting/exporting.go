@@ -106,7 +106,6 @@ func (x *exporter) run(ctx context.Context, object *unstructured.Unstructured) (
 	return handover.Outcome{Done: done, Missed: missed, Notes: notes}, err
 }
 
-// goBack hands over to an existing built-in CronJob.
 func (x *exporter) goBack(ctx context.Context, ours, to *handover.Participant) (handover.Outcome, error) {
 	if ours.Suspended() && !to.SuspendedByUs() {
 		return handover.Outcome{Done: "already exported, ours is suspended"}, nil

@@ -23,23 +23,28 @@ import (
 // Stdin is the value of -f for the standard input.
 const Stdin = "-"
 
-// exitTrouble is the exit code of a command that failed. 1 is for findings.
-const exitTrouble = 2
+// exitFailure is the exit code of a command that failed. 1 is for findings.
+const exitFailure = 2
 
-// Trouble returns an error with the exit code for a failure.
-func Trouble(err error) error { return &env.ExitError{Code: exitTrouble, Err: err} }
+// Failure returns an error with the exit code for a failure.
+func Failure(err error) error { return &env.ExitError{Code: exitFailure, Err: err} }
 
 // Configure adds the flags -f and -R to a command, which takes no arguments. A wrong command line
-// is Trouble.
+// is Failure.
 func Configure(cmd *cobra.Command, names *[]string, recursive *bool) {
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return Trouble(fmt.Errorf("unexpected argument %q: name files with -f", args[0]))
+			return Failure(fmt.Errorf("unexpected argument %q: name files with -f", args[0]))
 		}
 		return nil
 	}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Trouble(err) })
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Failure(err) })
+	AddFlags(cmd, names, recursive)
+}
+
+// AddFlags adds the flags -f and -R to a command.
+func AddFlags(cmd *cobra.Command, names *[]string, recursive *bool) {
 	flags := genericclioptions.FileNameFlags{
 		Usage:     "Files or directories with manifests, or - for the standard input. Of directories, .yaml, .yml and .json files.",
 		Filenames: names,
@@ -96,7 +101,7 @@ func Expand(names []string, recursive bool) ([]File, error) {
 func expandOne(name string, recursive bool) ([]File, error) {
 	switch {
 	case name == Stdin:
-		return []File{{Name: "<stdin>", Path: Stdin}}, nil
+		return []File{{Name: "standard input", Path: Stdin}}, nil
 	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
 		return nil, fmt.Errorf("-f %s: URLs are not read: download it, and pipe it into -f -", name)
 	}

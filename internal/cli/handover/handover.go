@@ -1,23 +1,22 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package handover lets one CronJob take over from another, the built-in from ours or the other way
-// round, so that no tick runs twice.
+// Package handover lets one CronJob take over from another, the built-in one from ours or the other
+// way round, so that no tick runs twice.
 //
-// The two never run at the same time: the one is suspended, it is made sure that the controller
-// that starts its Jobs knows, and then the other starts. An annotation on each says whether it was
-// suspended before, so that the way back leaves it as it was, and a repeat after an interruption
-// goes on where that stopped.
+// The two never run at the same time: the first is suspended, then its controller has to know of it,
+// and then the second starts. An annotation on each records whether it was suspended before, so that
+// the way back restores that, and a repeat after an interruption continues.
 //
 //	suspend ──► stopped? ──► its Jobs? ──► the other starts ──► which tick was missed?
 //	   │                                        │
 //	   └────────────── resume ◄──── refused ────┘
 //
-// The status of ours says which spec the manager has observed, so that one that has observed the
-// suspension has stopped. The status of the built-in does not say that. Its controller hears of a
-// suspension within milliseconds; to be safe, it gets a grace, and until that is over nobody runs a
-// tick. The hand-over waits for a moment at which no tick falls into the grace, unless the schedule
-// is too dense.
+// The status of our CronJob has the observed generation, so we know when the manager has observed
+// the suspension. The status of the built-in one does not have it. Its controller hears of a
+// suspension within milliseconds; to be safe, we wait for a grace, in which nobody runs a tick. The
+// hand-over waits for a moment at which no tick falls into the grace, unless the schedule is too
+// dense for that.
 package handover
 
 import (
@@ -205,7 +204,6 @@ func (h *Handover) HandOverToNew(ctx context.Context, from, made *Participant) (
 	})
 }
 
-// say prints what the command waits for.
 func (h *Handover) say(c *Participant, text string) {
 	_, _ = fmt.Fprintf(h.Env.ErrOut, "%s: %s\n", h.NameOf(c.GetNamespace(), c.GetName()), text)
 }

@@ -132,7 +132,6 @@ func (p *Participant) SuspendedByOthers() bool {
 
 func (p *Participant) suspendBefore() string { return p.GetAnnotations()[SuspendBeforeAnnotation] }
 
-// setSuspend sets spec.suspend of a CronJob that is to be created.
 func (p *Participant) setSuspend(suspend bool) {
 	p.view.Spec.Suspend = &suspend
 	if c, isBuiltIn := p.Object.(*batchv1.CronJob); isBuiltIn {
@@ -162,13 +161,11 @@ func (p *Participant) origin() string {
 	return cmp.Or(p.GetAnnotations()[ImportedFromAnnotation], p.GetAnnotations()[ExportedFromAnnotation])
 }
 
-// forbidsOverlap reports whether the concurrency policy forbids two Jobs at once.
 func (p *Participant) forbidsOverlap() bool {
 	policy := p.view.Spec.ConcurrencyPolicy
 	return policy == v1.ForbidConcurrent || policy == v1.ReplaceConcurrent
 }
 
-// lastRun returns the last tick that it has run; zero for none.
 func (p *Participant) lastRun() time.Time { return timeOf(p.view.Status.LastScheduleTime) }
 
 // next returns the first tick after an instant; zero for none or an invalid schedule.

@@ -156,7 +156,6 @@ func (h *Handover) poll(ctx context.Context, p *Participant, done func(*Particip
 	return p, err
 }
 
-// suspend suspends a CronJob, and records whether it was suspended before.
 func (h *Handover) suspend(ctx context.Context, from *Participant) (*Participant, error) {
 	suspended, err := h.patch(ctx, from, true, fmt.Sprint(from.Suspended()))
 	if err != nil {
@@ -219,7 +218,7 @@ func (h *Handover) awaitJobs(ctx context.Context, from *Participant) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, h.Timeout, late)
 		defer cancel()
 	}
-	said := false
+	printed := false
 	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
 		jobs, err := cronjobs.JobsOf(ctx, h.Client, from)
 		var running []string
@@ -232,9 +231,9 @@ func (h *Handover) awaitJobs(ctx context.Context, from *Participant) error {
 		case !h.Wait:
 			return false, fmt.Errorf("%s runs, and spec.concurrencyPolicy is %s: the next Job would run beside it; --wait waits for it to end",
 				strings.Join(running, ", "), from.view.Spec.ConcurrencyPolicy)
-		case !said:
+		case !printed:
 			h.say(from, "waiting for "+strings.Join(running, ", ")+" to end")
-			said = true
+			printed = true
 		}
 		return false, nil
 	})

@@ -96,7 +96,6 @@ func (i *importer) run(ctx context.Context, object *unstructured.Unstructured) (
 	return handover.Outcome{Done: done, Notes: append(lost, notes...)}, err
 }
 
-// goOn continues with a CronJob that was imported before.
 func (i *importer) goOn(ctx context.Context, original, ours *handover.Participant) (handover.Outcome, error) {
 	switch {
 	case original.Suspended() && !ours.SuspendedByUs():

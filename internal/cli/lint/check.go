@@ -97,7 +97,7 @@ func (c *Checker) check(ctx context.Context, o *manifest.Object) []finding {
 	hub.Name = cmp.Or(hub.Name, names.SimpleNameGenerator.GenerateName(hub.GenerateName))
 	form := validate.FormOf(r.value)
 	r.add(validate.Name(hub), validate.Spec(&hub.Spec, form), restartPolicy(hub))
-	found := doubts(&hub.Spec, form)
+	found := likelyMistakes(&hub.Spec, form)
 	for _, warning := range append(validate.Warnings(&hub.Spec, form), validate.NewWarnings(&hub.Spec, c.now)...) {
 		found = append(found, warned.about(warning.Path, warning.Reason))
 	}

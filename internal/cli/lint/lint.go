@@ -22,7 +22,7 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
-// exitWarnings is the exit code if there are warnings. With errors, it is that of files.Trouble.
+// exitWarnings is the exit code if there are warnings. With errors, it is that of files.Failure.
 const exitWarnings = 1
 
 const (
@@ -73,10 +73,10 @@ func NewCommand(e *env.Env) *cobra.Command {
 		Example:               example,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(c.filenames) == 0 {
-				return files.Trouble(errors.New("name files with -f"))
+				return files.Failure(errors.New("name files with -f"))
 			}
 			if err := c.output.Check(); err != nil {
-				return files.Trouble(err)
+				return files.Failure(err)
 			}
 			return c.run(cmd.Context())
 		},
@@ -89,16 +89,16 @@ func NewCommand(e *env.Env) *cobra.Command {
 func (c *command) run(ctx context.Context) error {
 	named, err := files.Expand(c.filenames, c.recursive)
 	if err != nil {
-		return files.Trouble(err)
+		return files.Failure(err)
 	}
 	checker, err := NewChecker(c.Clock.Now())
 	if err != nil {
-		return files.Trouble(err)
+		return files.Failure(err)
 	}
 	findings, ours, builtIn := []finding{}, 0, 0 // not nil: an empty list in JSON
 	for _, f := range named {
 		if ctx.Err() != nil {
-			return files.Trouble(ctx.Err())
+			return files.Failure(ctx.Err())
 		}
 		text, err := f.Read(c.In)
 		if err != nil {
@@ -111,16 +111,15 @@ func (c *command) run(ctx context.Context) error {
 	}
 	fmt.Fprintf(c.ErrOut, "CronJobs checked: %d; of batch/v1, left alone: %d; files: %d\n", ours, builtIn, len(named))
 	if err := write(c.Out, c.output, findings); err != nil {
-		return files.Trouble(fmt.Errorf("writing the output: %w", err))
+		return files.Failure(fmt.Errorf("writing the output: %w", err))
 	}
 	return verdict(findings)
 }
 
-// findingsIn checks a file. The findings are sorted by line.
 func findingsIn(ctx context.Context, checker *Checker, f files.File, text []byte) []finding {
 	var findings []finding
-	objects, troubles := manifest.Objects(text)
-	for _, t := range troubles {
+	objects, unread := manifest.Objects(text, false)
+	for _, t := range unread {
 		findings = append(findings, unreadable.about("", t.Message).at(f, t.Line, 1))
 	}
 	for i := range objects {
@@ -147,7 +146,7 @@ func verdict(findings []finding) error {
 	}
 	switch {
 	case has(severityError):
-		return files.Trouble(nil)
+		return files.Failure(nil)
 	case has(severityWarning):
 		return &env.ExitError{Code: exitWarnings}
 	}

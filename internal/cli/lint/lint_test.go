@@ -142,7 +142,7 @@ func TestTheStandardInputIsCheckedAsAFile(t *testing.T) {
 	text, err := os.ReadFile("testdata/never.yaml")
 	require.NoError(t, err)
 	got := lint(t, string(text), "-f", "-")
-	assert.Contains(t, got.out, "<stdin>:6:3: error: spec.schedule: ")
+	assert.Contains(t, got.out, "standard input:6:3: error: spec.schedule: ")
 	assert.Equal(t, 2, got.code)
 }
 
@@ -218,7 +218,7 @@ func TestWhatIsAcceptedAndProbablyWrongIsTold(t *testing.T) {
 		"*/15 */6 * */3 *": "", "*/90 * * * *": "", "0-59/45 * * * *": "",
 	} {
 		var got string
-		for _, p := range doubts(&builders.MakeCronJob("c").Schedule(text).Obj().Spec, validate.Form{}) {
+		for _, p := range likelyMistakes(&builders.MakeCronJob("c").Schedule(text).Obj().Spec, validate.Form{}) {
 			got += p.Field + ": " + p.Message
 		}
 		if want == "" {
@@ -236,7 +236,7 @@ func TestEachOfSeveralSchedulesIsDoubted(t *testing.T) {
 		v1.GroupVersion.String(): "spec.additionalSchedules[1]",
 		v2.GroupVersion.String(): "spec.additionalSchedules[1].dayOfMonth",
 	} {
-		found := doubts(&c.Spec, validate.FormIn(apiVersion, c))
+		found := likelyMistakes(&c.Spec, validate.FormIn(apiVersion, c))
 		require.Len(t, found, 1, "there are 3 h from a tick to the next, and not 24")
 		assert.Equal(t, want, found[0].Field)
 	}
@@ -269,12 +269,12 @@ func TestTicksThatWaitNeedJobsThatEnd(t *testing.T) {
 			c.Spec.JobTemplate.Spec.ActiveDeadlineSeconds = tc.jobLimit
 			c.Spec.JobTemplate.Spec.Template.Spec.ActiveDeadlineSeconds = tc.podLimit
 			var got []string
-			for _, p := range doubts(&c.Spec, validate.Form{}) {
+			for _, p := range likelyMistakes(&c.Spec, validate.Form{}) {
 				got = append(got, p.Rule)
 			}
 			assert.Equal(t, tc.want, got)
 			c.Spec.ConcurrencyPolicy, c.Spec.MaxConcurrency = "Allow", nil
-			assert.Empty(t, doubts(&c.Spec, validate.Form{}), "nothing waits")
+			assert.Empty(t, likelyMistakes(&c.Spec, validate.Form{}), "nothing waits")
 		})
 	}
 }

@@ -34,7 +34,7 @@ func (c *Checker) Refused(ctx context.Context, value map[string]any) ([]Problem,
 	if err != nil {
 		return nil, err
 	}
-	objects, findings := manifest.Objects(text)
+	objects, findings := manifest.Objects(text, false)
 	if len(findings) > 0 {
 		return nil, findings[0]
 	}

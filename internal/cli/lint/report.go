@@ -85,7 +85,6 @@ func write(to io.Writer, output cronjobs.Output, findings []finding) error {
 	return nil
 }
 
-// writeSARIF prints findings in SARIF 2.1.0, for GitHub, GitLab and editors.
 func writeSARIF(to io.Writer, findings []finding) error {
 	run := sarif.NewRunWithInformationURI("kubectl cronjob lint", "https://tutorial.kubebuilder.io/project")
 	for _, r := range rules {

@@ -98,7 +98,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 
 func (c *command) check() error {
 	if !c.isTable() && (c.watch || c.order != "") {
-		return errors.New("--watch and --sort-by are for the table: leave -o " + c.output.Format + " away")
+		return errors.New("--watch and --sort-by are for the table: omit -o " + c.output.Format)
 	}
 	return errors.Join(c.output.Check(), c.order.check(), c.selection.CheckNames(c.names))
 }
@@ -114,7 +114,6 @@ func (c *command) run(ctx context.Context) error {
 	return c.printObjects(ctx, cluster)
 }
 
-// isTable reports whether to print a table, and not the objects.
 func (c *command) isTable() bool { return c.output.Format == "" || c.output.Format == "wide" }
 
 // kind is the kind that the table reads. v1 needs no conversion webhook.
@@ -158,7 +157,6 @@ func (c *command) newTable() func(...*v1.CronJob) error {
 	}
 }
 
-// printObjects prints the objects in the API server's preferred version.
 func (c *command) printObjects(ctx context.Context, cluster client.Client) error {
 	flags := genericclioptions.NewPrintFlags("")
 	flags.OutputFormat = &c.output.Format

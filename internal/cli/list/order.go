@@ -47,7 +47,6 @@ func (o order) sort(cronJobs []*v1.CronJob, now time.Time) {
 	})
 }
 
-// place returns the sort key of a CronJob.
 func (o order) place(c *v1.CronJob, now time.Time) int64 {
 	switch o {
 	case byState:

@@ -36,8 +36,8 @@ func TestEachOrderHasWhatItIsAboutFirst(t *testing.T) {
 func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 	for args, want := range map[string]string{
 		"--sort-by=age":          `invalid --sort-by value (age): must be "name", "state", "last", or "next"`,
-		"--sort-by=name -o json": "--watch and --sort-by are for the table: leave -o json away",
-		"-w -o name":             "--watch and --sort-by are for the table: leave -o name away",
+		"--sort-by=name -o json": "--watch and --sort-by are for the table: omit -o json",
+		"-w -o name":             "--watch and --sort-by are for the table: omit -o name",
 		"a -A":                   "-A goes without NAMEs",
 	} {
 		cmd := NewCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()))

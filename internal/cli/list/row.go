@@ -96,7 +96,6 @@ func nextRun(c *v1.CronJob, forecast next.Forecast, err error, now time.Time) st
 	return fmt.Sprintf("%s, in %s", at.Format("2006-01-02 15:04"), duration.ShortHumanDuration(at.Sub(now)))
 }
 
-// suspendedBy returns who suspended a CronJob and why, if it is suspended now.
 func suspendedBy(c *v1.CronJob, now time.Time) string {
 	if !plan.IsSuspended(c, now) {
 		return none

@@ -91,7 +91,6 @@ func NewCommand(e *env.Env) *cobra.Command {
 	return cmd
 }
 
-// ticksOf completes the value of --tick with recent ticks.
 func ticksOf(c *v1.CronJob) []cobra.Completion {
 	var ticks []cobra.Completion
 	for _, r := range c.Status.RecentRuns {

@@ -93,8 +93,8 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 		{nil, "name the CronJob, or several, or select some with -l or -A"},
 		{[]string{"a", "-l", "b"}, "give NAMEs or -l SELECTOR, not both"},
 		{[]string{"a", "-A"}, "-A goes without NAMEs"},
-		{[]string{"pod/a"}, `"pod/a" is no CronJob`},
-		{[]string{"a", "--tick", "noon"}, `--tick "noon" is no time`},
+		{[]string{"pod/a"}, `"pod/a" is not a CronJob`},
+		{[]string{"a", "--tick", "noon"}, `--tick "noon" is not a time`},
 		{[]string{"a", "--failed", "--tick", "2027-01-15T02:00:00Z"}, "[failed tick]"},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {

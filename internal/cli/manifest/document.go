@@ -152,6 +152,6 @@ func (d *Document) offset(n *yaml.Node) int {
 // LineAt returns the line number in the file for an offset in the document.
 func (d *Document) LineAt(at int) int { return d.before + 1 + bytes.Count(d.Text[:at], []byte("\n")) }
 
-func troublef(line int, format string, args ...any) error {
-	return Finding{Line: line, Trouble: true, Message: fmt.Sprintf(format, args...)}
+func errorf(line int, format string, args ...any) error {
+	return Finding{Line: line, IsError: true, Message: fmt.Sprintf(format, args...)}
 }

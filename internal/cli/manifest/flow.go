@@ -34,7 +34,7 @@ func (d *Document) changeFlow(n *yaml.Node, changes []change, step int) error {
 			from = d.endOfFlow(n.Content[c.at-1])
 		}
 		if comments := d.commentsIn(from, to); len(comments) > 0 {
-			return troublef(d.before+n.Content[c.at].Line, "this comment is in what changes: move it: %s", comments[0].text)
+			return errorf(d.before+n.Content[c.at].Line, "this comment is in what changes: move it: %s", comments[0].text)
 		}
 		d.replace(from, to, text)
 	}

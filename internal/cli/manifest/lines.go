@@ -26,7 +26,7 @@ func (d *Document) changeLines(n *yaml.Node, c change, step int) error {
 	start := bytes.LastIndexByte(d.Text[:at], '\n') + 1
 	indent := string(d.Text[start:at])
 	if strings.Trim(indent, " ") != "" {
-		return troublef(d.before+key.Line, "%s is not on a line of its own", key.Value)
+		return errorf(d.before+key.Line, "%s is not on a line of its own", key.Value)
 	}
 	end := d.endOfLines(start, len(indent), n.Content[c.at+1])
 	var lines []string
@@ -86,7 +86,6 @@ func (d *Document) closing(value *yaml.Node) int {
 	return at
 }
 
-// lines formats the member as lines of YAML.
 func (m member) lines(step int) ([]string, error) {
 	var value yaml.Node
 	if err := yaml.Unmarshal(m.raw, &value); err != nil {

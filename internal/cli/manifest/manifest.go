@@ -18,8 +18,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-
-	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
 
 // Version is a version of our API, such as v1.
@@ -30,16 +28,16 @@ type Finding struct {
 	// Line is the line number, from 1.
 	Line int
 
-	// Trouble is whether the file can't be converted because of the finding. Other findings are
+	// IsError is whether the file can't be converted because of the finding. Other findings are
 	// notes.
-	Trouble bool
+	IsError bool
 
 	Message string
 }
 
 // String formats the finding like a compiler message, to be printed after the name of the file.
 func (f Finding) String() string {
-	if f.Trouble {
+	if f.IsError {
 		return fmt.Sprintf("%d: left alone: %s", f.Line, f.Message)
 	}
 	return fmt.Sprintf("%d: note: %s", f.Line, f.Message)
@@ -48,16 +46,16 @@ func (f Finding) String() string {
 // Error returns the message, so that a finding can be returned as an error.
 func (f Finding) Error() string { return f.Message }
 
-// Objects returns our CronJobs in a file of YAML or JSON documents, in their order, and findings
-// about what can't be read.
-func Objects(text []byte) ([]Object, []Finding) {
+// Objects returns the CronJobs in a file of YAML or JSON documents, in their order, and findings
+// about what can't be read. They are ours, and with builtIn also those of batch/v1.
+func Objects(text []byte, builtIn bool) ([]Object, []Finding) {
 	if finding, ok := FindUTF16(text); ok {
 		return nil, []Finding{finding}
 	}
 	var objects []Object
 	var findings []Finding
 	for _, d := range Split(text) {
-		found, err := d.ours()
+		found, err := d.cronJobs(builtIn)
 		if finding := (Finding{}); errors.As(err, &finding) {
 			findings = append(findings, finding)
 		}
@@ -66,28 +64,27 @@ func Objects(text []byte) ([]Object, []Finding) {
 	return objects, findings
 }
 
-// ours returns our CronJobs in a document. An item of a list has its own apiVersion and kind set.
-func (d *Document) ours() ([]Object, error) {
-	if !bytes.Contains(d.Text, []byte(v1.GroupVersion.Group)) {
-		return nil, nil
-	}
+// cronJobs returns the CronJobs in a document. An item of a list has its own apiVersion and kind set.
+func (d *Document) cronJobs(builtIn bool) ([]Object, error) {
 	var found []Object
-	err := d.Visit(isOurs, func(o *Object) error {
+	concerns := func(apiVersion string) bool { return isOurs(apiVersion) || builtIn && isBuiltIn(apiVersion) }
+	err := d.Visit(concerns, func(o *Object) error {
 		switch {
-		case !o.IsOurs() || o.isList() || o.Kind == "":
+		case !concerns(o.APIVersion) || o.isList() || o.Kind == "":
 			return nil
-		case o.Kind != Kind:
-			return o.Troublef("", "kind %s is not known in %s: want %s", o.Kind, o.APIVersion, Kind)
-		}
-		if err := o.CheckVersion(); err != nil {
-			return err
+		case !o.IsOne():
+			return o.Errorf("", "kind %s is not known in %s: want %s", o.Kind, o.APIVersion, o.one())
+		case o.IsOurs():
+			if err := o.CheckVersion(); err != nil {
+				return err
+			}
 		}
 		o.Value["apiVersion"], o.Value["kind"] = o.APIVersion, o.Kind
 		found = append(found, *o)
 		return nil
 	})
 	if at := templateAction.FindIndex(d.Text); err != nil && d.root == nil && at != nil {
-		return nil, troublef(d.LineAt(at[0]), "it is a template: check what it renders")
+		return nil, errorf(d.LineAt(at[0]), "it is a template: check what it renders")
 	}
 	return found, err
 }
@@ -117,5 +114,5 @@ func FindUTF16(text []byte) (Finding, bool) {
 	if !isWide || !bytes.Contains(bytes.ReplaceAll(text, []byte{0}, nil), []byte(Kind)) {
 		return Finding{}, false
 	}
-	return Finding{Line: 1, Trouble: true, Message: "the file is UTF-16: save it as UTF-8"}, true
+	return Finding{Line: 1, IsError: true, Message: "the file is UTF-16: save it as UTF-8"}, true
 }

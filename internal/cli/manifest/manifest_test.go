@@ -54,7 +54,7 @@ func TestWhatChangesIsReplacedAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestWhatCanNotBeChangedIsTrouble(t *testing.T) {
+func TestWhatCanNotBeChangedIsAnError(t *testing.T) {
 	const spec = `{"apiVersion":"batch.tutorial.kubebuilder.io/v1","kind":"CronJob","metadata":{"name":"c"},"spec":{"schedule":1,"jobTemplate":{}}}`
 	for replaced, want := range map[string]string{
 		"schedule: |schedule: &s ":                                   "", // nobody uses it
@@ -101,7 +101,7 @@ func TestTheDocumentsAreTheWholeFile(t *testing.T) {
 
 func TestObjectsAreFoundWithTheirLines(t *testing.T) {
 	file := "a: 1\n---\n" + text + "---\napiVersion: batch/v1\nkind: CronJob\n---\nkind: Wrong\napiVersion: batch.tutorial.kubebuilder.io/v1\n"
-	objects, findings := Objects([]byte(file))
+	objects, findings := Objects([]byte(file), false)
 	require.Len(t, objects, 1)
 	line, column := objects[0].Position("spec.schedule.minute")
 	assert.Equal(t, []int{8, 3}, []int{line, column}, "of the deepest field that is there")

@@ -46,7 +46,9 @@ type Object struct {
 func (o *Object) IsOurs() bool { return isOurs(o.APIVersion) }
 
 // IsBuiltIn reports whether the object is of the group batch of Kubernetes.
-func (o *Object) IsBuiltIn() bool { return o.APIVersion == builtin.GVK.GroupVersion().String() }
+func (o *Object) IsBuiltIn() bool { return isBuiltIn(o.APIVersion) }
+
+func isBuiltIn(apiVersion string) bool { return apiVersion == builtin.GVK.GroupVersion().String() }
 
 func isOurs(apiVersion string) bool { return strings.HasPrefix(apiVersion, v1.GroupVersion.Group+"/") }
 
@@ -77,7 +79,7 @@ func (o *Object) CheckVersion() error {
 	if slices.Contains(known, o.APIVersion) {
 		return nil
 	}
-	return o.Troublef("", "apiVersion %s is not known: want %s", o.APIVersion, strings.Join(known, " or "))
+	return o.Errorf("", "apiVersion %s is not known: want %s", o.APIVersion, strings.Join(known, " or "))
 }
 
 // IsPatch reports whether the object seems to be a patch: it lacks the Job template, which is
@@ -95,10 +97,10 @@ func (o *Object) Position(path string) (line, column int) {
 	return o.document.before + at.Line, at.Column
 }
 
-// Troublef returns a finding, as an error, at the position of a field.
-func (o *Object) Troublef(path, format string, args ...any) error {
+// Errorf returns a finding, as an error, at the position of a field.
+func (o *Object) Errorf(path, format string, args ...any) error {
 	at, _ := o.find(path)
-	return troublef(o.document.before+at.Line, format, args...)
+	return errorf(o.document.before+at.Line, format, args...)
 }
 
 // IsPlaceholder reports whether the value of a field has a placeholder of Helm, Jinja, kustomize or

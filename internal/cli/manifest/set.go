@@ -33,9 +33,9 @@ type change struct {
 func (o *Object) Set(object []byte) error {
 	switch at := helmAction.FindIndex(o.document.Text); {
 	case at != nil:
-		return troublef(o.document.LineAt(at[0]), IsTemplate)
+		return errorf(o.document.LineAt(at[0]), IsTemplate)
 	case o.shared:
-		return o.Troublef("", "the %s is an alias, or in one: write it out", o.Kind)
+		return o.Errorf("", "the %s is an alias, or in one: write it out", o.Kind)
 	}
 	return o.document.update(o.node, o.Value, object, 0)
 }
@@ -60,9 +60,9 @@ func (d *Document) update(n *yaml.Node, value map[string]any, object []byte, ste
 		case !is.wasThere:
 			added = append(added, is.member)
 		case i < 0:
-			return troublef(d.before+n.Line, "%s is merged in with <<: write it out", is.name)
+			return errorf(d.before+n.Line, "%s is merged in with <<: write it out", is.name)
 		case isReplaced && n.Content[i+1].Kind == yaml.AliasNode:
-			return troublef(d.before+n.Content[i].Line, "%s is the alias *%s: write it out", is.name, n.Content[i+1].Value)
+			return errorf(d.before+n.Content[i].Line, "%s is the alias *%s: write it out", is.name, n.Content[i+1].Value)
 		case isReplaced && isMapping:
 			err = d.update(n.Content[i+1], below, is.raw, columnOf(n.Content[i+1])-columnOf(n))
 		case isReplaced:
@@ -85,7 +85,7 @@ func (d *Document) update(n *yaml.Node, value map[string]any, object []byte, ste
 	slices.SortFunc(changes, func(a, b change) int { return a.at - b.at })
 	if len(added) > 0 {
 		if len(changes) == 0 {
-			return troublef(d.before+n.Line, "%s would have to be added: do it by hand", added[0].name)
+			return errorf(d.before+n.Line, "%s would have to be added: do it by hand", added[0].name)
 		}
 		changes[0].inPlace = append(changes[0].inPlace, added...)
 	}
@@ -136,7 +136,6 @@ func (d *Document) change(n *yaml.Node, changes []change, step int) error {
 	return nil
 }
 
-// columnOf returns the column of a mapping's members.
 func columnOf(mapping *yaml.Node) int {
 	if len(mapping.Content) == 0 {
 		return mapping.Column
@@ -157,7 +156,7 @@ func (d *Document) replaceText(n *yaml.Node, before, after any) error {
 		start++
 	}
 	if !isText || !bytes.HasPrefix(d.Text[start:], []byte(was)) {
-		return troublef(d.before+n.Line, "%s has an anchor, a tag or an escape: write it without", n.Value)
+		return errorf(d.before+n.Line, "%s has an anchor, a tag or an escape: write it without", n.Value)
 	}
 	d.replace(start, start+len(was), text)
 	return nil
@@ -178,7 +177,7 @@ func (d *Document) Apply() ([]byte, error) {
 		err = errors.New("the text would not say the same")
 	}
 	if err != nil {
-		return nil, troublef(d.LineAt(d.edits[0].Start), "it can't be changed safely: %v", err)
+		return nil, errorf(d.LineAt(d.edits[0].Start), "it can't be changed safely: %v", err)
 	}
 	return text, nil
 }

@@ -45,7 +45,7 @@ func (d *Document) unreadable(err error, concerns func(apiVersion string) bool) 
 		return nil
 	}
 	if at := templateAction.FindIndex(d.Text); at != nil {
-		return troublef(d.LineAt(at[0]), IsTemplate)
+		return errorf(d.LineAt(at[0]), IsTemplate)
 	}
 	if several := (&yaml.TypeError{}); errors.As(err, &several) {
 		err = errors.New("yaml: " + several.Errors[0])
@@ -55,7 +55,7 @@ func (d *Document) unreadable(err error, concerns func(apiVersion string) bool) 
 		line, _ = strconv.Atoi(match[1])
 	}
 	line = min(line, 1+bytes.Count(d.Text, []byte("\n")))
-	return troublef(d.before+line, "it can't be read: %s", errorLine.ReplaceAllString(ExplainYAML(err).Error(), ""))
+	return errorf(d.before+line, "it can't be read: %s", errorLine.ReplaceAllString(ExplainYAML(err).Error(), ""))
 }
 
 // ExplainYAML adds a hint to an error of the YAML parser that an unquoted schedule causes.

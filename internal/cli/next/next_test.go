@@ -482,14 +482,14 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 		{[]string{"a", "b", "-l", "a=b"}, "give NAMEs or -l SELECTOR, not both"},
 		{[]string{"a", "b", "-A"}, "-A goes without NAMEs"},
 		{[]string{"-l", "a in ("}, `-l "a in ("`},
-		{[]string{"a", "job/x"}, `"job/x" is no CronJob`},
+		{[]string{"a", "job/x"}, `"job/x" is not a CronJob`},
 		{[]string{"@daily", "-c", "0"}, "--count must be from 1 to 10000, not 0"},
 		{[]string{"@daily", "--time-zone", "Local"}, `--time-zone: unknown time zone "Local"`},
-		{[]string{"@daily", "--from", "tomorrow"}, `--from "tomorrow" is no time`},
+		{[]string{"@daily", "--from", "tomorrow"}, `--from "tomorrow" is not a time`},
 		{[]string{"@daily", "-o", "wide"}, `output format "wide", allowed formats are: json,yaml,name`},
 		{[]string{"@daily", "-o", "name"}, "an expression has none: use -o json or yaml"},
 		{[]string{"61 * * * *"}, `the expression "61 * * * *": not a schedule: minute "61": must be a minute from 0 to 59, a range`},
-		{[]string{"0 0 * * L"}, `the expression "0 0 * * L": not a schedule: day of week "L": L alone is no day of the week: `},
+		{[]string{"0 0 * * L"}, `the expression "0 0 * * L": not a schedule: day of week "L": L alone is not a day of the week: `},
 		{[]string{"@Daily"}, `the expression "@Daily": not a schedule: macros are in lower case, without further blanks: write @daily`},
 		{[]string{"@every 0s"}, `the expression "@every 0s": must be an interval above 0`},
 		{[]string{"@every -5m"}, `the expression "@every -5m": must be an interval above 0`},
@@ -498,7 +498,7 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 		{[]string{"CRON_TZ=UTC 0 0 * * *"}, "use timeZone"},
 		{[]string{"-f", "/no/such/file"}, "does not exist"},
 		{[]string{"-f", "-"}, "no CronJob in it"},
-		{[]string{"job/x"}, `"job/x" is no CronJob`},
+		{[]string{"job/x"}, `"job/x" is not a CronJob`},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			tt := newTerminal(t, "UTC", "")

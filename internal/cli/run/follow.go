@@ -196,7 +196,6 @@ func (f *follower) stream(ctx context.Context, pod *corev1.Pod, container string
 	}
 }
 
-// copy prints lines as they come.
 func (f *follower) copy(log io.Reader, name string) error {
 	for lines := bufio.NewReader(log); ; {
 		line, err := lines.ReadString('\n')

@@ -78,7 +78,6 @@ func Logs(ctx context.Context, e *env.Env, job *batchv1.Job, o LogOptions) error
 	return err
 }
 
-// printAll prints the logs of Pods, oldest first.
 func (f *follower) printAll(ctx context.Context, pods []corev1.Pod) {
 	f.once = true
 	slices.SortFunc(pods, func(a, b corev1.Pod) int {

@@ -62,7 +62,7 @@ func (o *override) apply(pod *corev1.PodSpec) error {
 	case o.container == "":
 		return fmt.Errorf("the Pods have several containers: name one of them with --container: %s", strings.Join(names, ", "))
 	case i < 0:
-		return fmt.Errorf("--container %q is no container of the Pods: they have %s", o.container, strings.Join(names, ", "))
+		return fmt.Errorf("--container %q is not a container of the Pods: they have %s", o.container, strings.Join(names, ", "))
 	}
 	container := &pod.Containers[i]
 	if len(o.args) > 0 {

@@ -129,7 +129,7 @@ func (c *command) check(namesTick bool) error {
 	awaits := c.wait || c.follow
 	switch {
 	case c.dryRun != cronjobs.DryRunNone && awaits:
-		return errors.New("--wait and --follow need a Job that runs: leave --dry-run away")
+		return errors.New("--wait and --follow need a Job that runs: omit --dry-run")
 	case c.follow && *c.print.OutputFormat != "":
 		return errors.New("-o prints the Job, and --follow what it logs: use one of them")
 	case c.timeout < 0:

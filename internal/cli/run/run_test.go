@@ -67,7 +67,7 @@ func TestOneRunHasOtherArgumentsAndVariables(t *testing.T) {
 		"variables":            {override: override{env: []string{"C=3", "A=", "C=4"}}, want: corev1.Container{Name: "main", Args: []string{"old"}, Env: []corev1.EnvVar{value("A", ""), value("B", "2"), value("C", "4")}}},
 		"of the one named":     {sidecar: true, override: override{container: "main", args: []string{"new"}}, want: corev1.Container{Name: "main", Args: []string{"new"}, Env: []corev1.EnvVar{value("A", "1"), value("B", "2")}}},
 		"of one of several":    {sidecar: true, override: override{args: []string{"new"}}, wantError: "name one of them with --container: main, sidecar"},
-		"of one there is not":  {override: override{container: "x", env: []string{"A=1"}}, wantError: `--container "x" is no container of the Pods: they have main`},
+		"of one there is not":  {override: override{container: "x", env: []string{"A=1"}}, wantError: `--container "x" is not a container of the Pods: they have main`},
 		"a sidecar is as good": {sidecar: true, want: corev1.Container{Name: "main", Args: []string{"old"}, Env: []corev1.EnvVar{value("A", "1"), value("B", "2")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,19 +106,19 @@ func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
 	}{
 		{nil, "name the CronJob"},
 		{[]string{"a", "b"}, `one CronJob at a time: "b" is one too many`},
-		{[]string{"a", "--wait", "--dry-run=client"}, "leave --dry-run away"},
+		{[]string{"a", "--wait", "--dry-run=client"}, "omit --dry-run"},
 		{[]string{"a", "--follow", "-o", "yaml"}, "use one of them"},
 		{[]string{"a", "--timeout", "5s"}, "--timeout goes with --wait or --follow"},
 		{[]string{"a", "--wait", "--timeout=-5s"}, "must not be negative"},
 		{[]string{"a", "b", "--", "c"}, `"b" is one too many`},
 		{[]string{"a", "--again"}, "--again goes with --tick"},
-		{[]string{"a", "--tick", ""}, `--tick "" is no time`},
+		{[]string{"a", "--tick", ""}, `--tick "" is not a time`},
 		{[]string{"a", "--env", "A"}, `--env "A": want NAME=VALUE`},
 		{[]string{"a", "--env", "=1"}, `--env "=1": the name "": `},
 		{[]string{"a", "--container", "main"}, "--container goes with --env, or with arguments behind --"},
 		{[]string{"a", "--dry-run=maybe"}, `must be "none", "server", or "client"`},
 		{[]string{"a", "-o", "wide"}, `unable to match a printer suitable for the output format "wide"`},
-		{[]string{"pod/a"}, `"pod/a" is no CronJob of batch.tutorial.kubebuilder.io: give its NAME, or cronjob/NAME`},
+		{[]string{"pod/a"}, `"pod/a" is not a CronJob of batch.tutorial.kubebuilder.io: give its NAME, or cronjob/NAME`},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			cmd := NewCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()))

@@ -65,7 +65,6 @@ func Of(c *v1.CronJob, isQueued bool, now time.Time) (state, detail string) {
 	return "healthy", ""
 }
 
-// lastFailure returns the reason of the newest failure, if it is known.
 func lastFailure(c *v1.CronJob) string {
 	for _, run := range c.Status.RecentRuns {
 		if run.Result == v1.RunFailed && run.Reason != "" {
@@ -75,7 +74,6 @@ func lastFailure(c *v1.CronJob) string {
 	return ""
 }
 
-// suspension returns until when a CronJob is suspended, by whom, and why.
 func suspension(c *v1.CronJob) string {
 	text := "for good"
 	if !ptr.Deref(c.Spec.Suspend, false) {

@@ -59,7 +59,6 @@ type checker struct {
 	served map[string]bool
 }
 
-// run checks each CronJob, read in the storage version.
 func (c *checker) run(ctx context.Context) error {
 	crd, version, err := readCRD(ctx, c.client)
 	if err != nil {

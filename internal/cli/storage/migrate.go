@@ -79,7 +79,6 @@ type migrator struct {
 var errNotBegun = fmt.Errorf("the cluster has not begun with it for %s: "+
 	"does kube-controller-manager run its storage-version-migrator-controller?", clusterTimeout)
 
-// run migrates to the current storage version of the CRD.
 func (m *migrator) run(ctx context.Context) error {
 	crd, version, err := readCRD(ctx, m.client)
 	if err != nil {
@@ -110,7 +109,6 @@ func (m *migrator) run(ctx context.Context) error {
 	return fmt.Errorf("%s: %w", nameOf(migration), err)
 }
 
-// request creates a migration, or joins one that is running.
 func (m *migrator) request(ctx context.Context) (*svmv1.StorageVersionMigration, error) {
 	list := &svmv1.StorageVersionMigrationList{}
 	if err := m.client.List(ctx, list); err != nil {
@@ -191,7 +189,6 @@ func (m *migrator) withdraw(ctx context.Context, migration *svmv1.StorageVersion
 	return nil
 }
 
-// awaitStoredVersions waits until status.storedVersions lists just this version.
 func (m *migrator) awaitStoredVersions(ctx context.Context, version string) error {
 	var stored []string
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, clusterTimeout, true, func(ctx context.Context) (bool, error) {

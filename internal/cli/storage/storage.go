@@ -115,7 +115,6 @@ func readState(ctx context.Context, c client.Client) (*State, error) {
 	return state, nil
 }
 
-// hasUnservedFields reports whether an object has managedFields of a version that is not served.
 func hasUnservedFields(object *metav1.PartialObjectMetadata, served map[string]bool) bool {
 	return slices.ContainsFunc(object.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
 		return strings.HasPrefix(entry.APIVersion, resource.Group+"/") && !served[entry.APIVersion]
@@ -196,7 +195,6 @@ func servedBy(crd *apiextensionsv1.CustomResourceDefinition) map[string]bool {
 	return served
 }
 
-// each calls visit for each CronJob of the cluster, read in a version, and returns all errors.
 func each(ctx context.Context, e *env.Env, c client.Client, version string, visit func(*unstructured.Unstructured) error) []error {
 	everywhere := cronjobs.Selection{AllNamespaces: true}
 	return everywhere.Each(ctx, e, c, v1.GroupVersion.WithKind("CronJob").GroupKind().WithVersion(version), nil, visit)

@@ -108,14 +108,12 @@ func valueOf(object *unstructured.Unstructured, field string) string {
 	return fmt.Sprintf("%s=%v", field, value)
 }
 
-// forget removes all annotations about a suspension.
 func forget(object *unstructured.Unstructured) {
 	for _, key := range []string{SuspendedByAnnotation, SuspendReasonAnnotation, BulkSuspensionAnnotation} {
 		annotate(object, key, "")
 	}
 }
 
-// annotate sets an annotation, or removes it if the value is empty.
 func annotate(object *unstructured.Unstructured, key, value string) {
 	if value == "" {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", key)

@@ -164,7 +164,7 @@ func TestWhoIsNamedWithAReasonIsRecordedAndForgotten(t *testing.T) {
 
 func TestUntilIsATimeOrADurationFromNow(t *testing.T) {
 	for text, want := range map[string]string{
-		"tomorrow": `--until "tomorrow" is no time`, "": "is no time", "now": "must be in the future", "-1h": "must be in the future", "2001-01-01T00:00:00Z": "must be in the future",
+		"tomorrow": `--until "tomorrow" is not a time`, "": "is not a time", "now": "must be in the future", "-1h": "must be in the future", "2001-01-01T00:00:00Z": "must be in the future",
 	} {
 		_, err := parseUntil(text, time.Now())
 		assert.ErrorContains(t, err, want, text)
@@ -193,7 +193,7 @@ func TestASuspensionThatEndsIsToldWithItsEndInTheUsersZone(t *testing.T) {
 func TestAWrongUntilNamesItsFlagOnce(t *testing.T) {
 	cmd := NewSuspendCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()))
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	for value, want := range map[string]string{"": `--until "" is no time`, "tomorrow": `--until "tomorrow" is no time: want a time as in RFC 3339`,
+	for value, want := range map[string]string{"": `--until "" is not a time`, "tomorrow": `--until "tomorrow" is not a time: want a time as in RFC 3339`,
 		"2001-01-01T00:00:00Z": "--until 2001-01-01T00:00:00Z must be in the future"} {
 		cmd.SetArgs([]string{"a", "--until=" + value})
 		err := cmd.ExecuteContext(t.Context())

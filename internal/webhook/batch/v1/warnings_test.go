@@ -171,8 +171,8 @@ func TestA4AMistakeIsToldAtTheFieldOfTheVersionItIsIn(t *testing.T) {
 			`spec.schedule.hour: Invalid value: "17-9": the range 17-9 ends before it begins: write 17-23,0-9`,
 		},
 		"0 0 * * L": {
-			`spec.schedule: Invalid value: "0 0 * * L": not a schedule: day of week "L": L alone is no day of the week: `,
-			`spec.schedule.dayOfWeek: Invalid value: "L": L alone is no day of the week: `,
+			`spec.schedule: Invalid value: "0 0 * * L": not a schedule: day of week "L": L alone is not a day of the week: `,
+			`spec.schedule.dayOfWeek: Invalid value: "L": L alone is not a day of the week: `,
 		},
 		"@every -5m": {
 			`spec.schedule: Invalid value: "@every -5m": must be an interval above 0, such as @every 90m`,

@@ -15,11 +15,11 @@ import (
 	"tutorial.kubebuilder.io/project/internal/validate"
 )
 
-// doubts returns findings about what admission accepts without a warning, and what is probably
+// likelyMistakes returns findings about what admission accepts without a warning but is probably
 // wrong. Admission warns only of what can't be meant.
-func doubts(spec *v1.CronJobSpec, form validate.Form) []finding {
+func likelyMistakes(spec *v1.CronJobSpec, form validate.Form) []finding {
 	var findings []finding
-	doubt := func(rule rule, i int, found []schedule.Warning) {
+	add := func(rule rule, i int, found []schedule.Warning) {
 		for _, warning := range found {
 			at := form.Warning(i, warning)
 			findings = append(findings, rule.about(at.Path, at.Reason))
@@ -27,8 +27,8 @@ func doubts(spec *v1.CronJobSpec, form validate.Form) []finding {
 	}
 	for i, text := range append([]string{spec.Schedule}, spec.AdditionalSchedules...) {
 		if words := strings.Fields(text); len(words) == len(cycles) {
-			doubt(unevenStep, i, unevenSteps(words))
-			doubt(skippedMonth, i, skippedMonths(words))
+			add(unevenStep, i, unevenSteps(words))
+			add(skippedMonth, i, skippedMonths(words))
 		}
 	}
 	return append(findings, waiting(&v1.CronJob{Spec: *spec})...)
