@@ -16,7 +16,6 @@ import (
 	"syscall"
 	_ "time/tzdata" // for the user's zone, on machines without zone files; schedules don't use it
 
-	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"tutorial.kubebuilder.io/project/internal/cli"
@@ -28,11 +27,10 @@ var version string
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	streams, out := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, &output{Writer: os.Stdout}
-	if !term.IsTerminal(int(os.Stdout.Fd())) { // commands recognize a terminal by its type
-		streams.Out = out
-	}
-	err := cmp.Or(cli.NewCommand(env.New(streams), buildVersion()).ExecuteContext(ctx), out.err)
+	out := &output{Writer: os.Stdout}
+	e := env.New(genericiooptions.IOStreams{In: os.Stdin, Out: out, ErrOut: os.Stderr})
+	e.Source, e.Columns = env.SourceOf(os.Stdin), env.ColumnsOf(os.Stdout)
+	err := cmp.Or(cli.NewCommand(e, buildVersion()).ExecuteContext(ctx), out.err)
 	stop()
 	if err != nil && err.Error() != "" {
 		fmt.Fprintln(os.Stderr, "error:", err)

@@ -119,7 +119,6 @@ func (c *command) check() error {
 	return c.dryRun.Check()
 }
 
-// run starts the wanted ticks, and waits until their Jobs have ended.
 func (c *command) run(ctx context.Context, arg string) error {
 	cluster, cronJob, err := cronjobs.Named(ctx, c.Env, arg)
 	if err != nil {
@@ -149,7 +148,6 @@ func (c *command) run(ctx context.Context, arg string) error {
 	return newRunner(c, cluster, cronJob, work).run(ctx)
 }
 
-// checkAllowed returns an error if a CronJob can't be backfilled.
 func checkAllowed(cronJob *v1.CronJob) error {
 	switch {
 	case !cronJob.DeletionTimestamp.IsZero():

@@ -397,7 +397,7 @@ func TestAMessageNamesAllSchedules(t *testing.T) {
 	c := hourly()
 	c.Spec.AdditionalSchedules = []string{"20 9 * * *", "40 9 * * *"}
 	_, err := OneTick(c, nil, "2027-03-28T09:30", false, at("14:30:00"))
-	assert.ErrorContains(t, err, `is no tick of "0 * * * * | 20 9 * * * | 40 9 * * *" (UTC): the one before it is 2027-03-28T09:20:00Z`)
+	assert.ErrorContains(t, err, `is not a tick of "0 * * * * | 20 9 * * * | 40 9 * * *" (UTC): the one before it is 2027-03-28T09:20:00Z`)
 	call := &command{Env: &env.Env{Clock: clocktesting.NewFakeClock(at("14:30:00"))}, from: "2027-03-28T08:01", to: "2027-03-28T08:59", only: all}
 	_, err = call.plan(c, nil)
 	assert.ErrorContains(t, err, `no tick of "0 * * * * | 20 9 * * * | 40 9 * * *" (UTC) is from`)
@@ -424,7 +424,7 @@ func TestOneTick(t *testing.T) {
 		"that has failed, again":      {tick: "2027-03-28T19:00", again: true, jobs: []*batchv1.Job{ended}, want: base + "-2"},
 		"that has succeeded":          {tick: "2027-03-28T19:00", jobs: []*batchv1.Job{ended, again}, wantError: "has run (succeeded, " + base + "-2)"},
 		"that has run twice, again":   {tick: "2027-03-28T19:00", again: true, jobs: []*batchv1.Job{ended, again}, want: base + "-3"},
-		"that there is none of":       {tick: "2027-03-28T19:20", wantError: `is no tick of "0 * * * *" (Asia/Tokyo): the one before it is 2027-03-28T19:00:00+09:00, and the one after it 2027-03-28T20:00:00+09:00`},
+		"that there is none of":       {tick: "2027-03-28T19:20", wantError: `is not a tick of "0 * * * *" (Asia/Tokyo): the one before it is 2027-03-28T19:00:00+09:00, and the one after it 2027-03-28T20:00:00+09:00`},
 		"of the future":               {tick: "2027-03-29T00:00", wantError: "is in the future: the schedule runs it when it comes"},
 		"that is no time":             {tick: "noon", wantError: `--tick "noon" is not a time`},
 		"where the next would delete": {tick: "2027-03-28T19:00", policy: v1.ReplaceConcurrent, wantError: "concurrencyPolicy of CronJob c is Replace"},
@@ -501,10 +501,7 @@ func TestABarTakesThePlaceOfTheLinesButOfThoseAboutFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := &bytes.Buffer{}
-			r := newReport(out, 2)
-			if tc.bar {
-				r.bar = newBar(out, 2)
-			}
+			r := newReport(out, tc.bar, 2)
 			r.note("a created")
 			r.done(&r.succeeded)
 			r.wait(fmt.Errorf("%w for c", errBlocked))

@@ -9,10 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
@@ -27,15 +24,14 @@ func (c *command) confirm(ctx context.Context, w *work) error {
 			count++
 		}
 	}
-	shell, ok := c.In.(*os.File)
 	switch {
-	case c.yes || count == 0 || !ok:
+	case c.yes || count == 0 || c.Source == env.Program:
 		return nil
-	case !term.IsTerminal(int(shell.Fd())):
+	case c.Source != env.Terminal:
 		return fmt.Errorf("nothing is known of %d of the ticks: add --yes to run them all the same", count)
 	}
 	fmt.Fprintf(c.ErrOut, "Nothing is known of %d of them. Run them all the same? [y/N] ", count)
-	return awaitYes(ctx, shell)
+	return awaitYes(ctx, c.In)
 }
 
 // awaitYes reads an answer. Any but yes is an error.

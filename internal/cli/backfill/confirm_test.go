@@ -6,37 +6,36 @@ package backfill
 import (
 	"context"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
 func TestTicksOfWhichNothingIsKnownNeedAYes(t *testing.T) {
-	pipe, end, err := os.Pipe()
-	require.NoError(t, err)
-	defer func() { assert.NoError(t, pipe.Close()) }()
-	defer func() { assert.NoError(t, end.Close()) }()
 	mixed := &work{wanted: []wanted{{state: unknown}, {state: missed}, {state: unknown}}}
 	const want = "nothing is known of 2 of the ticks: add --yes to run them all the same"
 	for name, tc := range map[string]struct {
-		in        io.Reader
+		source    env.Source
+		answer    string
 		yes       bool
 		work      *work
 		wantError string
 	}{
-		"no terminal":             {in: pipe, work: mixed, wantError: want},
-		"no terminal, with --yes": {in: pipe, work: mixed, yes: true},
-		"all are known":           {in: pipe, work: &work{wanted: []wanted{{state: missed}, {state: failed}}}},
-		"a program has asked":     {in: strings.NewReader(""), work: mixed},
+		"no terminal":             {source: env.Pipe, work: mixed, wantError: want},
+		"no terminal, with --yes": {source: env.Pipe, work: mixed, yes: true},
+		"all are known":           {source: env.Pipe, work: &work{wanted: []wanted{{state: missed}, {state: failed}}}},
+		"a program has asked":     {source: env.Program, work: mixed},
+		"the user says yes":       {source: env.Terminal, answer: "y\n", work: mixed},
+		"the user says no":        {source: env.Terminal, answer: "n\n", work: mixed, wantError: "nothing was started"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := &command{Env: env.New(genericiooptions.IOStreams{In: tc.in, Out: io.Discard, ErrOut: io.Discard}), yes: tc.yes}
+			streams := genericiooptions.IOStreams{In: strings.NewReader(tc.answer), Out: io.Discard, ErrOut: io.Discard}
+			c := &command{Env: env.New(streams), yes: tc.yes}
+			c.Source = tc.source
 			err := c.confirm(t.Context(), tc.work)
 			if tc.wantError == "" {
 				assert.NoError(t, err)

@@ -163,7 +163,6 @@ func (k *known) nextRun(tick time.Time) wanted {
 	return next
 }
 
-// isMissed reports whether a tick without a known run was missed.
 func (k *known) isMissed(tick time.Time) bool {
 	return tick.After(k.since) || slices.ContainsFunc(k.missed, func(row v1.MissedTicks) bool {
 		return !tick.Before(row.First.Time) && !tick.After(row.Last.Time)

@@ -70,15 +70,15 @@ func (r *record) read(jobs []*batchv1.Job) {
 		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
 	})
 	for _, job := range oldestFirst {
-		said, run := record{}, plan.RunOf(job)
-		err := json.Unmarshal([]byte(job.Annotations[recordAnnotation]), &said)
-		if err != nil || said.Schedule != r.Schedule || run.Trigger != v1.TriggerBackfill {
+		stored, run := record{}, plan.RunOf(job)
+		err := json.Unmarshal([]byte(job.Annotations[recordAnnotation]), &stored)
+		if err != nil || stored.Schedule != r.Schedule || run.Trigger != v1.TriggerBackfill {
 			continue
 		}
-		for _, c := range said.Calls {
+		for _, c := range stored.Calls {
 			r.add(c)
 		}
-		for tick, ended := range said.Failed {
+		for tick, ended := range stored.Failed {
 			r.Failed[tick] = max(r.Failed[tick], ended)
 		}
 		if run.Result == v1.RunFailed {
@@ -109,13 +109,13 @@ func (r *record) fail(run v1.Run) {
 // set stores the record and the progress of a call in a Job. It does not change the record, since
 // the Job may be refused. Beyond the limits, it leaves out the oldest calls and failures.
 func (r *record) set(job *batchv1.Job, c call) {
-	said := record{Schedule: r.Schedule, Calls: slices.Clone(r.Calls), Failed: maps.Clone(r.Failed)}
-	said.add(c)
-	said.Calls = said.Calls[max(0, len(said.Calls)-maxCalls):]
-	for _, tick := range slices.Sorted(maps.Keys(said.Failed))[:max(0, len(said.Failed)-maxFailed)] {
-		delete(said.Failed, tick)
+	updated := record{Schedule: r.Schedule, Calls: slices.Clone(r.Calls), Failed: maps.Clone(r.Failed)}
+	updated.add(c)
+	updated.Calls = updated.Calls[max(0, len(updated.Calls)-maxCalls):]
+	for _, tick := range slices.Sorted(maps.Keys(updated.Failed))[:max(0, len(updated.Failed)-maxFailed)] {
+		delete(updated.Failed, tick)
 	}
-	text, err := json.Marshal(said)
+	text, err := json.Marshal(updated)
 	if err != nil {
 		panic(err) // numbers and strings can be encoded
 	}

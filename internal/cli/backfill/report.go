@@ -6,12 +6,10 @@ package backfill
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
@@ -46,21 +44,17 @@ type report struct {
 
 	succeeded, failed, others int
 
-	// said is the last message of wait.
-	said string
+	// lastWait is the last message of wait.
+	lastWait string
 }
 
-func newReport(out io.Writer, ticks int) *report {
+func newReport(out io.Writer, isTerminal bool, ticks int) *report {
 	r := &report{out: out}
-	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		r.bar = newBar(out, ticks)
+	if isTerminal {
+		r.bar = progressbar.NewOptions(ticks, progressbar.OptionSetWriter(out), progressbar.OptionShowCount(),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionSetWidth(40), progressbar.OptionClearOnFinish())
 	}
 	return r
-}
-
-func newBar(out io.Writer, ticks int) *progressbar.ProgressBar {
-	return progressbar.NewOptions(ticks, progressbar.OptionSetWriter(out), progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionSetWidth(40), progressbar.OptionClearOnFinish())
 }
 
 // note prints a line, unless there is a bar.
@@ -82,10 +76,10 @@ func (r *report) say(format string, args ...any) {
 
 // wait prints why the next tick waits, if that has changed.
 func (r *report) wait(why error) {
-	if why.Error() != r.said {
+	if why.Error() != r.lastWait {
 		r.say("%v", why)
 	}
-	r.said = why.Error()
+	r.lastWait = why.Error()
 }
 
 func (r *report) done(count *int) {
@@ -95,7 +89,6 @@ func (r *report) done(count *int) {
 	}
 }
 
-// finish removes the bar, and prints the counts.
 func (r *report) finish() {
 	if r.bar != nil {
 		_ = r.bar.Clear()

@@ -79,7 +79,7 @@ type started struct {
 
 func newRunner(c *command, cluster client.Client, cronJob *v1.CronJob, w *work) *runner {
 	return &runner{
-		command: c, work: w, report: newReport(c.Out, len(w.wanted)), cluster: cluster, cronJob: cronJob,
+		command: c, work: w, report: newReport(c.Out, c.Columns > 0, len(w.wanted)), cluster: cluster, cronJob: cronJob,
 		queue: w.wanted, running: map[string]started{}, backoff: retryBackoff,
 	}
 }
@@ -114,10 +114,10 @@ func (r *runner) fill(ctx context.Context) error {
 		err := r.startNext(ctx)
 		switch {
 		case err == nil:
-			r.queue, r.backoff, r.refusedAt, r.said = r.queue[1:], retryBackoff, time.Time{}, ""
+			r.queue, r.backoff, r.refusedAt, r.lastWait = r.queue[1:], retryBackoff, time.Time{}, ""
 			continue
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // it comes of the interrupt, which is told of elsewhere
+			return nil //nolint:nilerr // caused by the interrupt, which run reports
 		case errors.Is(err, errStop):
 			return err
 		case errors.Is(err, errBlocked):
@@ -312,9 +312,9 @@ func (r *runner) concludeGone(ctx context.Context, name string) {
 	run := r.running[name].Run
 	run.Result = v1.RunDeleted
 	if err := r.readCronJob(ctx); err == nil {
-		for _, told := range r.cronJob.Status.RecentRuns {
-			if told.JobName == name && told.Result != v1.RunRunning {
-				run = told
+		for _, recorded := range r.cronJob.Status.RecentRuns {
+			if recorded.JobName == name && recorded.Result != v1.RunRunning {
+				run = recorded
 			}
 		}
 	}

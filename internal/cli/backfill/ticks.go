@@ -46,13 +46,13 @@ func checkTick(c *v1.CronJob, ticks schedule.Ticks, instant time.Time) error {
 		return nil
 	}
 	zone := cronjobs.Zone(c)
-	told := func(t time.Time) string { return t.In(zone).Format(time.RFC3339) }
+	format := func(t time.Time) string { return t.In(zone).Format(time.RFC3339) }
 	nearest := "none comes before it"
 	if before, ok := ticks.Last(time.Time{}, instant); ok {
-		nearest = "the one before it is " + told(before)
+		nearest = "the one before it is " + format(before)
 	}
 	if after, ok := ticks.Next(instant); ok {
-		nearest += ", and the one after it " + told(after)
+		nearest += ", and the one after it " + format(after)
 	}
-	return fmt.Errorf("--tick %s is no tick of %q (%s): %s", told(instant), cronjobs.Expressions(c), zone, nearest)
+	return fmt.Errorf("--tick %s is not a tick of %q (%s): %s", format(instant), cronjobs.Expressions(c), zone, nearest)
 }

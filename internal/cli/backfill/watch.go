@@ -28,7 +28,6 @@ type watchedJobs struct {
 	stop    func()
 }
 
-// watchJobs starts the watch, and waits until all Jobs are known.
 func watchJobs(ctx context.Context, e *env.Env, cronJob *v1.CronJob) (*watchedJobs, error) {
 	cluster, err := e.Clientset()
 	if err != nil {

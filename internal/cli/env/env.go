@@ -36,6 +36,12 @@ type Env struct {
 	Flags *genericclioptions.ConfigFlags
 
 	Clock clock.Clock
+
+	// Source is what In reads from.
+	Source Source
+
+	// Columns is the width of the terminal that Out writes to; 0 if it writes to something else.
+	Columns int
 }
 
 // New returns the environment of a program with these streams.

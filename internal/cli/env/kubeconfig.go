@@ -18,7 +18,6 @@ import (
 // unnamedCluster is client-go's address of the cluster if nothing names one.
 const unnamedCluster = "http://localhost:8080"
 
-// checkNamed returns an error if nothing names the cluster.
 func (e *Env) checkNamed(config *rest.Config) error {
 	if config.Host != unnamedCluster {
 		return nil

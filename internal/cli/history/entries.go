@@ -201,7 +201,6 @@ func (h *History) withHalts() []Entry {
 	return slices.Insert(slices.Clone(h.Entries), now, h.halts()...)
 }
 
-// addTicks appends the waiting tick, if there is one, and the ticks to come.
 func (h *History) addTicks(c *v1.CronJob, coming int) {
 	ticks, err := cronjobs.Schedule(c)
 	if err != nil {
@@ -233,7 +232,6 @@ func (h *History) has(tick time.Time) bool {
 	return slices.ContainsFunc(h.Entries, func(e Entry) bool { return e.Tick.Equal(tick) })
 }
 
-// tickEntry returns the entry of a tick without a Job.
 func tickEntry(state v1.RunResult, tick time.Time, message string) Entry {
 	return Entry{State: state, Tick: tick, Message: message, at: tick}
 }

@@ -81,7 +81,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.IntVarP(&c.coming, "count", "c", defaultComing, "How many of the ticks to come to show.")
-	flags.BoolVar(&c.noHeaders, "no-headers", false, "Leave out the headers of the table, when the output is no terminal.")
+	flags.BoolVar(&c.noHeaders, "no-headers", false, "Leave out the headers of the table, when the output is not a terminal.")
 	c.selection.AddFlags(cmd, "Show")
 	c.output.AddFlag(cmd, "json", "yaml")
 	return cmd
@@ -133,10 +133,10 @@ func (c *command) print(out io.Writer, histories []History) error {
 	case c.output.Format != "" && len(histories) == 1:
 		return c.output.Write(out, histories[0])
 	}
-	s, ok := screenOf(out)
-	if !ok {
+	if c.Columns == 0 {
 		return c.printTable(out, histories)
 	}
+	s := newScreen(c.Columns)
 	for i, h := range histories {
 		text := s.timeline(h)
 		if i > 0 {
@@ -173,7 +173,6 @@ func (c *command) printRow(w io.Writer, title string, cells []string) {
 	_, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n") // Flush returns the error
 }
 
-// textOf formats a time for the table; "" for none.
 func textOf(at time.Time) string {
 	if at.IsZero() {
 		return ""

@@ -6,7 +6,6 @@ package history
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -14,14 +13,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/fatih/color"
-	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 )
-
-// defaultWidth is the width of a terminal whose width is unknown, in columns.
-const defaultWidth = 80
 
 type screen struct {
 	// width is in columns.
@@ -30,16 +25,8 @@ type screen struct {
 	colored bool
 }
 
-func screenOf(out io.Writer) (screen, bool) {
-	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return screen{}, false
-	}
-	s := screen{width: defaultWidth, colored: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"} // https://no-color.org
-	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-		s.width = width
-	}
-	return s, true
+func newScreen(width int) screen {
+	return screen{width, os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"} // https://no-color.org
 }
 
 type look struct {
@@ -159,7 +146,6 @@ func (s screen) paint(attribute color.Attribute, line string) string {
 	return painter.Sprint(line)
 }
 
-// timeFormat returns a format with seconds only if a tick has some.
 func timeFormat(h History) string {
 	for _, e := range h.Entries {
 		if !e.Tick.IsZero() && e.at.Second() != 0 {
