@@ -18,6 +18,7 @@ import (
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/cronjobs"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
+	"tutorial.kubebuilder.io/project/internal/cli/files"
 	"tutorial.kubebuilder.io/project/internal/plan"
 	"tutorial.kubebuilder.io/project/internal/schedule"
 )
@@ -95,8 +96,7 @@ func NewCommand(e *env.Env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&c.files, "filename", "f", nil, "Files, directories or URLs with CronJobs, or - for the standard input.")
-	flags.BoolVarP(&c.recursive, "recursive", "R", false, "Go into the directories below those that -f names.")
+	files.AddFlags(cmd, &c.files, &c.recursive)
 	flags.IntVarP(&c.count, "count", "c", defaultCount, "How many times to tell.")
 	flags.StringVar(&c.zone, "time-zone", "", "The time zone to read the schedule in, such as Europe/Paris, in place of the CronJob's own. "+
 		"An expression is read in UTC if none is given.")
@@ -105,9 +105,6 @@ func NewCommand(e *env.Env) *cobra.Command {
 	c.selection.AddFlags(cmd, "Print the ticks of")
 	c.output.AddFlag(cmd, "json", "yaml", "name")
 	cronjobs.CompleteFlag(cmd, "time-zone", completeZones)
-	if err := cmd.MarkFlagFilename("filename", "json", "yaml", "yml"); err != nil {
-		panic(err) // the flag is there
-	}
 	return cmd
 }
 
@@ -120,7 +117,7 @@ func (c *command) check(args []string) error {
 	case len(args) > 0 && len(c.files) > 0:
 		return errors.New("give a NAME, an EXPRESSION or -f, not two of them")
 	case (isOneExpression || len(c.files) > 0) && c.selection.HasFlags():
-		return errors.New("-l and -A select CronJobs of the cluster: leave them away with an EXPRESSION or -f")
+		return errors.New("-l and -A select CronJobs of the cluster: omit them with an EXPRESSION or -f")
 	case len(args) == 0 && len(c.files) == 0 && !c.selection.HasFlags():
 		return errors.New(`give the NAME of a CronJob, a cron EXPRESSION such as "0 9 * * 1-5", or -f FILE, or select with -l or -A`)
 	case isUnquoted(args):
@@ -157,7 +154,6 @@ func isUnquoted(args []string) bool {
 	return err == nil || slices.ContainsFunc(args, func(arg string) bool { return isExpression(arg) || strings.ContainsAny(arg, "*,?") })
 }
 
-// parseFrom parses the value of --from; "" is now.
 func parseFrom(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now, nil
@@ -225,7 +221,6 @@ func Stored(c *v1.CronJob, now time.Time) (Forecast, error) {
 	return f, nil
 }
 
-// addWaiting adds the tick that is due and has not started, according to the status.
 func (f *Forecast) addWaiting(c *v1.CronJob, now time.Time) {
 	tick, start := c.Status.NextScheduleTime, plan.NextStart(c)
 	if tick == nil || tick.After(now) || ptr.Deref(c.Spec.Suspend, false) {

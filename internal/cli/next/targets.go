@@ -7,16 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/cli-runtime/pkg/resource"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
 	"tutorial.kubebuilder.io/project/internal/cli/builtin"
+	"tutorial.kubebuilder.io/project/internal/cli/files"
 	"tutorial.kubebuilder.io/project/internal/cli/lint"
 	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 	"tutorial.kubebuilder.io/project/internal/schedule"
@@ -40,7 +37,6 @@ func (t target) isStored() bool { return t.source == "" && t.cronJob.Name != "" 
 
 func (t target) isExpression() bool { return t.source == "" && t.cronJob.Name == "" }
 
-// targets returns the CronJobs that the command line names, and errors about others.
 func (c *command) targets(ctx context.Context, args []string) ([]target, []error) {
 	switch {
 	case len(c.files) > 0:
@@ -60,39 +56,35 @@ func (c *command) targets(ctx context.Context, args []string) ([]target, []error
 	return targets, errs
 }
 
-// fromFiles reads the CronJobs in files. It ignores objects of other kinds.
+// fromFiles reads the CronJobs in files, ours and the built-in ones.
 func (c *command) fromFiles(ctx context.Context) ([]target, []error) {
-	builder := resource.NewLocalBuilder().Unstructured().ContinueOnError().Flatten()
-	files := slices.DeleteFunc(slices.Clone(c.files), func(name string) bool { return name == "-" })
-	if len(files) < len(c.files) {
-		builder = builder.Stream(io.NopCloser(c.In), "standard input")
-	}
-	if len(files) > 0 {
-		builder = builder.FilenameParam(false, &resource.FilenameOptions{Filenames: files, Recursive: c.recursive})
+	named, err := files.Expand(c.files, c.recursive)
+	if err != nil {
+		return nil, []error{err}
 	}
 	checker, err := lint.NewChecker(c.Clock.Now())
 	if err != nil {
 		return nil, []error{err}
 	}
 	var targets []target
-	err = builder.Do().Visit(func(info *resource.Info, err error) error {
-		object, ok := info.Object.(*unstructured.Unstructured)
-		if err != nil || !ok {
-			return err
-		}
-		t := target{source: info.Source}
-		if err := t.read(ctx, checker, object); err != nil {
-			return fmt.Errorf("%s: CronJob %s: %w", info.Source, info.Name, err)
-		}
-		if t.cronJob != nil {
-			targets = append(targets, t)
-		}
-		return nil
-	})
 	var errs []error
-	if err != nil {
-		for _, err := range utilerrors.Flatten(utilerrors.NewAggregate([]error{err})).Errors() {
-			errs = append(errs, manifest.ExplainYAML(err))
+	for _, f := range named {
+		text, err := f.Read(c.In)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", f.Name, err))
+			continue
+		}
+		objects, unread := manifest.Objects(text, true)
+		for _, finding := range unread {
+			errs = append(errs, fmt.Errorf("%s:%d: %w", f.Name, finding.Line, finding))
+		}
+		for i := range objects {
+			t, object := target{source: f.Name}, &unstructured.Unstructured{Object: objects[i].Value}
+			if err := t.read(ctx, checker, object); err != nil {
+				errs = append(errs, fmt.Errorf("%s: CronJob %s: %w", f.Name, object.GetName(), err))
+				continue
+			}
+			targets = append(targets, t)
 		}
 	}
 	if len(targets) == 0 && len(errs) == 0 {
@@ -101,7 +93,7 @@ func (c *command) fromFiles(ctx context.Context) ([]target, []error) {
 	return targets, errs
 }
 
-// read sets the CronJob from an object of a file. It stays nil for another kind.
+// read sets the CronJob from an object of a file.
 func (t *target) read(ctx context.Context, checker *lint.Checker, object *unstructured.Unstructured) error {
 	if object.GroupVersionKind() == builtin.GVK {
 		original, _, err := builtin.Decode(object)
@@ -109,9 +101,6 @@ func (t *target) read(ctx context.Context, checker *lint.Checker, object *unstru
 			t.cronJob = builtin.View(original)
 		}
 		return err
-	}
-	if object.GetKind() != manifest.Kind || object.GroupVersionKind().Group != v1.GroupVersion.Group {
-		return nil
 	}
 	refused, err := checker.Refused(ctx, object.Object)
 	switch {
@@ -126,7 +115,6 @@ func (t *target) read(ctx context.Context, checker *lint.Checker, object *unstru
 	return err
 }
 
-// explain adds to an error about a schedule where the schedule is.
 func (t target) explain(err error) error {
 	if invalid := (&field.Error{}); t.isExpression() && errors.As(err, &invalid) {
 		err = errors.New(invalid.Detail)
@@ -145,7 +133,6 @@ func (t target) String() string {
 	return t.source + ": CronJob " + t.cronJob.Name
 }
 
-// warnings returns the warnings of admission about the schedules.
 func (t target) warnings() []string {
 	var found []string
 	if t.isExpression() {
