@@ -191,7 +191,7 @@ var (
 	reading = regexp.MustCompile(`^kubectl (get|events|describe|auth can-i|cronjob (list|history|logs)) [^>|&;]*$`)
 	// failure is what kubectl and its plugin print when they fail.
 	failure = regexp.MustCompile(`(?m)^(error: |Error from server|The CronJob ".*" is invalid: |no$)`)
-	// comments and continued lines are no commands of their own.
+	// comments and continued lines are not commands of their own.
 	noCommand = regexp.MustCompile(`^(#.*|\s.*|EOF|)$`)
 )
 

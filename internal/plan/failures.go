@@ -158,7 +158,7 @@ func (p *Plan) ends() []*batchv1.Job {
 func resumedAt(in Input) time.Time {
 	at, err := time.Parse(time.RFC3339, in.CronJob.Annotations[v1.ResumedAtAnnotation])
 	if err != nil || at.After(in.Now.Add(maxClockSkew)) {
-		return time.Time{} // the future is no time of a resume
+		return time.Time{} // a resume is never in the future
 	}
 	return at
 }

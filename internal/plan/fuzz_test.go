@@ -36,7 +36,7 @@ func FuzzDecide(f *testing.F) {
 	f.Add("@every 2562047h", "", "@every 1h", []byte{}, int64(1<<62), int64(1<<40), int64(-1), int64(1<<39), int64(-1<<40), int64(-5), uint32(0xffff), uint32(0xf0f0))
 	f.Fuzz(func(t *testing.T, text, zone, observed string, jobs []byte, now, created, edited, last, next, deadline int64, flags, policies uint32) {
 		if len(jobs) > 100 || !utf8.ValidString(text+zone+observed) {
-			return // more Jobs are no other case, and JSON is UTF-8
+			return // more Jobs are not another case, and JSON is UTF-8
 		}
 		s := situation{now: apiTime(now), flags: flags}
 		c := s.cronJob(text, zone, s.ago(created), deadline)

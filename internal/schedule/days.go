@@ -20,7 +20,7 @@ import (
 //	      days have: it is their 1st
 //	15W   the weekday, Monday to Friday, nearest to the 15th: the 14th if the 15th is a Saturday, the
 //	      16th if it is a Sunday. It is always in the same month, so 1W is the 3rd if the 1st is a
-//	      Saturday. A month without the day has none: 31W is no day of April
+//	      Saturday. A month without the day has none: April has no 31W
 //	LW    the last weekday of the month
 type MonthDay struct {
 	// Day is from 1 for the 1st; or from 0 for the last day backwards: -3 is L-3.

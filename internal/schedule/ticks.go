@@ -36,7 +36,7 @@ type Spec struct {
 	Exclude []string
 
 	// NotBefore and NotAfter are bounds: ticks before the one and after the other do not exist.
-	// Zero is no bound.
+	// Zero means no bound.
 	NotBefore, NotAfter time.Time
 }
 

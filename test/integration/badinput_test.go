@@ -96,7 +96,7 @@ func TestATemplateThatLeavesNoRoomForTheTickIsRefused(t *testing.T) {
 	}
 }
 
-// strangeSchedules are no schedules, and what they are refused for, in v1 and as a minute of v2.
+// strangeSchedules are not schedules, with what they are refused for, in v1 and as a minute of v2.
 var strangeSchedules = map[string]struct{ text, wantV1, wantV2 string }{
 	"10,000 characters": {
 		strings.Repeat("1,", 5_000) + " * * * *", "spec.schedule: Too long: may not be more than 1024", "spec.schedule.minute: Too long: may not be more than 1024",

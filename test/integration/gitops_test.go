@@ -77,7 +77,7 @@ func (s *space) requireInSync(manifest *unstructured.Unstructured, apply []strin
 	s.requireSubset(manifest)
 	s.requireNoWrite(path, apply)
 
-	// The same in the other version is no change either, and the first is none after that.
+	// The same in the other version is not a change either, and the first is none after that.
 	other := map[string]string{"v1": "v2", "v2": "v1"}[manifest.GroupVersionKind().Version]
 	s.requireSubset(s.inVersion(manifest, other))
 	if len(apply) > 1 {

@@ -158,7 +158,7 @@ func TestServerSideApplyInV2OwnsNothingOfTheStatusThatShowsTheSchedule(t *testin
 	require.NoError(t, s.apply("one", "v2", yearly["v2"]+"\nsuspend: true\n"+jobTemplate))
 	assert.Equal(t, before.ResourceVersion, s.get("c").ResourceVersion, "the same again changes nothing")
 
-	// An edit in v1 changes what v2 shows, and is no conflict with whoever applies in v2.
+	// An edit in v1 changes what v2 shows, and is not a conflict with whoever applies in v2.
 	s.edit("c", func(c *v1.CronJob) { c.Spec.FailedJobsHistoryLimit = new(int32(7)) })
 	require.NoError(t, s.apply("two", "v1", twiceYearly["v1"], client.ForceOwnership))
 	require.NoError(t, s.apply("one", "v2", "suspend: true\n"+jobTemplate))

@@ -128,7 +128,7 @@ func (c *Cluster) kwokStages() ([]string, error) {
 func FreePort() (int, error) {
 	const lowest, highest = 20000, 29999
 	for range highest - lowest {
-		port := lowest + rand.IntN(highest-lowest+1) //nolint:gosec // which port it is is no secret
+		port := lowest + rand.IntN(highest-lowest+1) //nolint:gosec // the port is not a secret
 		if _, taken := handedOut.LoadOrStore(port, true); taken {
 			continue
 		}

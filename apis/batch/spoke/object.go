@@ -162,7 +162,7 @@ func takeApart(raw []byte) (*object, error) {
 		top, isObject = split(strings.TrimSpace(string(raw)), '{')
 	}
 	if !isObject {
-		return nil, errors.New("reading the object: it is no JSON object")
+		return nil, errors.New("reading the object: it is not a JSON object")
 	}
 	o := &object{top: top}
 	o.spec, _ = split(top.get("spec"), '{')

@@ -58,12 +58,12 @@ const ScheduledAtAnnotation = "batch.tutorial.kubebuilder.io/scheduled-at"
 const TriggerAnnotation = "batch.tutorial.kubebuilder.io/trigger"
 
 // ResumedAtAnnotation on a CronJob is when somebody resumed it after failures, as RFC 3339.
-// Failures up to then don't count for stopAfterFailures. Setting it is no edit of the spec, and it
-// may stay.
+// Failures up to then don't count for stopAfterFailures. Setting it is not an edit of the spec, and
+// it may stay.
 const ResumedAtAnnotation = "batch.tutorial.kubebuilder.io/resumed-at"
 
 // EditedAnnotation on a CronJob says when its spec was last edited. Only the mutating webhook writes
-// it: internal/plan has its format. It is no part of a manifest.
+// it: internal/plan has its format. It is not part of a manifest.
 const EditedAnnotation = "batch.tutorial.kubebuilder.io/edited"
 
 // MaxNameLength limits the name of a CronJob, in characters. Its Jobs append a hyphen and ten

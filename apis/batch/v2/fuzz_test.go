@@ -81,8 +81,8 @@ func hasEmptyStatus(t *testing.T, object string) bool {
 	return status != nil && len(membersOf(t, status)) == 0
 }
 
-// requireNoObjectTurnsIntoASchedule checks C4: a schedule that is not a text in v1 is no object in
-// v2.
+// requireNoObjectTurnsIntoASchedule checks C4: a schedule that is not a text in v1 is not an object
+// in v2.
 func requireNoObjectTurnsIntoASchedule(t *testing.T, object string, converted []byte) {
 	t.Helper()
 	schedule := func(object []byte) any {

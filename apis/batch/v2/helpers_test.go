@@ -20,7 +20,7 @@ func dropStale(hub *v1.CronJob) {
 	hub.Annotations = versions.DropStale(hub.Annotations, append([]string{hub.Spec.Schedule}, hub.Spec.AdditionalSchedules...)...)
 }
 
-// fieldsOf is what a v1 text becomes; its zero value if it is no schedule.
+// fieldsOf is what a v1 text becomes; its zero value if it is not a schedule.
 func fieldsOf(t testing.TB, text string) CronSchedule {
 	t.Helper()
 	return toSpoke(t, hubWith(text)).Spec.Schedule
@@ -50,7 +50,7 @@ func encode(value any) string {
 	return string(bytes.TrimSpace(out.Bytes()))
 }
 
-// membersOf returns the members of a value; none if it is no object.
+// membersOf returns the members of a value; none if it is not an object.
 func membersOf(t testing.TB, value json.RawMessage) map[string]json.RawMessage {
 	t.Helper()
 	var members map[string]json.RawMessage
@@ -60,7 +60,7 @@ func membersOf(t testing.TB, value json.RawMessage) map[string]json.RawMessage {
 	return members
 }
 
-// annotationsOf returns the annotations of an object; none if they are no strings.
+// annotationsOf returns the annotations of an object; none if they are not strings.
 func annotationsOf(t testing.TB, object []byte) map[string]string {
 	t.Helper()
 	var annotations map[string]string

@@ -38,7 +38,7 @@ func (c *command) confirm(ctx context.Context, w *work) error {
 func awaitYes(ctx context.Context, from io.Reader) error {
 	answer := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(from).ReadString('\n') // after an error the line is no yes
+		line, _ := bufio.NewReader(from).ReadString('\n') // after an error the line is not a yes
 		answer <- strings.ToLower(strings.TrimSpace(line))
 	}()
 	select {

@@ -25,7 +25,7 @@ const completionTimeout = 3 * time.Second
 const maxCompletions = 500
 
 // CompleteNames completes the first limit arguments with the names of CronJobs, except those given
-// before; 0 is no limit. Without a cluster it completes nothing.
+// before; 0 means no limit. Without a cluster it completes nothing.
 func CompleteNames(e *env.Env, limit int) cobra.CompletionFunc {
 	return complete(e, v1.GroupVersion.WithKind("CronJobList"), limit)
 }

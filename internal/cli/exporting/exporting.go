@@ -133,7 +133,7 @@ func (x *exporter) goBack(ctx context.Context, ours, to *handover.Participant) (
 func (x *exporter) specFor(ctx context.Context, ours *v1.CronJob, original *batchv1.CronJob) (*batchv1.CronJob, []string, error) {
 	wanted := builtin.Onto(original, ours)
 	if x.DryRun != cronjobs.DryRunClient {
-		// A dry run fills in defaults, which are no differences.
+		// A dry run fills in defaults, which are not differences.
 		if err := x.Client.Patch(ctx, wanted, client.MergeFrom(original.DeepCopy()), client.DryRunAll); err != nil {
 			return nil, nil, fmt.Errorf("updating %s: %w", handover.BuiltIn(original), err)
 		}

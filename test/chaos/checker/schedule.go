@@ -42,7 +42,7 @@ func parse(asked history.Ticks) (s schedule, err error) {
 		}
 		every, err := time.ParseDuration(interval)
 		if !isKnown || err != nil || every < time.Second || every%time.Second != 0 {
-			return schedule{}, fmt.Errorf("%q is no schedule that the checker knows", text)
+			return schedule{}, fmt.Errorf("%q is not a schedule that the checker knows", text)
 		}
 		s.every = append(s.every, every)
 	}

@@ -28,7 +28,7 @@ func (c *CronJob) ConvertTo(hub conversion.Hub) error { return table.Convert(c, 
 // ConvertFrom sets this CronJob from the hub version.
 func (c *CronJob) ConvertFrom(hub conversion.Hub) error { return table.Convert(hub, c) }
 
-// split converts "30 9 * * mon-fri" to 09:30, and texts that are no times on the same days to none.
+// split converts "30 9 * * mon-fri" to 09:30, and texts that are not times on the same days to none.
 func split(texts []string) []Schedule {
 	var s Schedule
 	for i, text := range texts {
@@ -45,7 +45,7 @@ func split(texts []string) []Schedule {
 	return []Schedule{s}
 }
 
-// join converts times to texts, one for each. What is no time becomes a text that is no schedule.
+// join converts times to texts, one for each. A wrong time becomes a text that is not a schedule.
 func join(values []Schedule) []string {
 	if len(values[0].Times) == 0 {
 		return []string{""}
