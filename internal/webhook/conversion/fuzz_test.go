@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kjson "k8s.io/apimachinery/pkg/util/json"
 
 	"tutorial.kubebuilder.io/project/apis/batch"
 	"tutorial.kubebuilder.io/project/test/bounds"
@@ -54,7 +55,7 @@ func requireClearAnswer(t *testing.T, body string) apiextensionsv1.ConversionRev
 	require.Len(t, got.Response.ConvertedObjects, len(asked.Request.Objects))
 	for _, object := range got.Response.ConvertedObjects {
 		meta := metav1.TypeMeta{}
-		require.NoError(t, json.Unmarshal(object.Raw, &meta))
+		require.NoError(t, kjson.Unmarshal(object.Raw, &meta))
 		require.Equal(t, asked.Request.DesiredAPIVersion, meta.APIVersion)
 	}
 	return got
@@ -65,7 +66,8 @@ func FuzzHandler(f *testing.F) {
 	for _, body := range []string{
 		"", "null", "[]", "{}", `{"request":null}`, `{"request":{}}`, `{"request":{"uid":5}}`, `{"request":{"uid":"\ud800"}}`,
 		twoObjects, twoObjects[:100], twoObjects + twoObjects, "\ufeff" + twoObjects,
-		reviewOf(`null`, `[]`, `5`, `""`), reviewOf(`{"apiVersion":1}`), reviewOf(cronJob(``), `{}`), reviewOf(cronJob(`"schedule":"\u0000\u2028"`)),
+		reviewOf(`null`, `[]`, `5`, `""`), reviewOf(`{"apiVersion":1}`), reviewOf(strings.Replace(cronJob(``), `{`, `{"Kind":5,`, 1)),
+		reviewOf(cronJob(``), `{}`), reviewOf(cronJob(`"schedule":"\u0000\u2028"`)),
 		strings.Replace(reviewOf(cronJob(``)), "kubebuilder.io/v2", "kubebuilder.io/v3", 1),
 		strings.Replace(reviewOf(cronJob(``)), `"u1"`, `"<&>\u2028"`, 1),
 		reviewOf(strings.Repeat("[", 500) + strings.Repeat("]", 500)),

@@ -188,7 +188,7 @@ func assertAdmittedOnce(t *testing.T, mutating, validating http.Handler, object 
 		}
 	}
 	c := &v1.CronJob{}
-	if json.Unmarshal(object, c) != nil || string(bytes.TrimSpace(object)) == "null" {
+	if kjson.Unmarshal(object, c) != nil || string(bytes.TrimSpace(object)) == "null" {
 		return // the schema refuses it, or there is none
 	}
 	before := c.DeepCopy()
