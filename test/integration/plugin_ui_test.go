@@ -101,8 +101,8 @@ func (s *site) base() string {
 	return link.Path
 }
 
-// do does an action, after its page has said what it will do, and returns what that was and the page
-// that tells of the end.
+// do does an action, after its page has said what it will do, and returns what that was and the
+// page that tells of the end.
 func (s *site) do(name, action, query string) (says, told string) {
 	s.t.Helper()
 	path := "cronjobs/" + s.ns + "/" + name + "/actions/" + action + query

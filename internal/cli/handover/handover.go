@@ -4,9 +4,9 @@
 // Package handover lets one CronJob take over from another, the built-in one from ours or the other
 // way round, so that no tick runs twice.
 //
-// The two never run at the same time: the first is suspended, then its controller has to know of it,
-// and then the second starts. An annotation on each records whether it was suspended before, so that
-// the way back restores that, and a repeat after an interruption continues.
+// The two never run at the same time: the first is suspended, then its controller has to know of
+// it, and then the second starts. An annotation on each records whether it was suspended before, so
+// that the way back restores that, and a repeat after an interruption continues.
 //
 //	suspend ──► stopped? ──► its Jobs? ──► the other starts ──► which tick was missed?
 //	   │                                        │

@@ -64,7 +64,8 @@ func Objects(text []byte, builtIn bool) ([]Object, []Finding) {
 	return objects, findings
 }
 
-// cronJobs returns the CronJobs in a document. An item of a list has its own apiVersion and kind set.
+// cronJobs returns the CronJobs in a document. An item of a list has its own apiVersion and kind
+// set.
 func (d *Document) cronJobs(builtIn bool) ([]Object, error) {
 	var found []Object
 	concerns := func(apiVersion string) bool { return isOurs(apiVersion) || builtIn && isBuiltIn(apiVersion) }

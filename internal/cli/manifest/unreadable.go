@@ -55,11 +55,11 @@ func (d *Document) unreadable(err error, concerns func(apiVersion string) bool) 
 		line, _ = strconv.Atoi(match[1])
 	}
 	line = min(line, 1+bytes.Count(d.Text, []byte("\n")))
-	return errorf(d.before+line, "it can't be read: %s", errorLine.ReplaceAllString(ExplainYAML(err).Error(), ""))
+	return errorf(d.before+line, "it can't be read: %s", errorLine.ReplaceAllString(explainYAML(err).Error(), ""))
 }
 
-// ExplainYAML adds a hint to an error of the YAML parser that an unquoted schedule causes.
-func ExplainYAML(err error) error {
+// explainYAML adds a hint to an error of the YAML parser that an unquoted schedule causes.
+func explainYAML(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "did not find expected alphabetic or numeric character"):
 		return fmt.Errorf("%w: in YAML, * begins an alias: put the value in quotes, such as \"*/5 * * * *\", or \"*/5\" in a field of v2", err)

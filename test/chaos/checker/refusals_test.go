@@ -24,8 +24,8 @@ func (t *scenario) allows(second float64, of string) {
 	t.add(second, history.Record{Refusal: &history.Refusal{Kind: of + "-denied", Of: of, Namespace: "ns", Ended: true, Refused: 9}})
 }
 
-// othersRun has a CronJob of another namespace run each second of the scenario, late by so much, less a
-// time in which nobody does anything, by a manager that knew of a revision.
+// othersRun has a CronJob of another namespace run each second of the scenario, late by so much,
+// less a time in which nobody does anything, by a manager that knew of a revision.
 func (t *scenario) othersRun(late float64, nobodyFrom, nobodyTo int, knew int64) {
 	for tick := range int(t.last()) {
 		if tick >= nobodyFrom && tick < nobodyTo {

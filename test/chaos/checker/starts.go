@@ -71,9 +71,9 @@ func (c *check) isUnseen(s *timeline, backfilled, other *run) bool {
 }
 
 // isForgotten reports whether no process could know of a run any more at an instant, when its tick
-// ran again or was reported as missed: the run was unrecorded when its Job was deleted, and the process
-// that had requested it had ended, was frozen, or had no answer. A process that has lost its lease
-// ends some seconds later.
+// ran again or was reported as missed: the run was unrecorded when its Job was deleted, and the
+// process that had requested it had ended, was frozen, or had no answer. A process that has lost
+// its lease ends some seconds later.
 func (c *check) isForgotten(s *timeline, run *run, by time.Time) bool {
 	asked := run.createdAt
 	for _, create := range run.creates {

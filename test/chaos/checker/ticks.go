@@ -84,7 +84,8 @@ func (s *timeline) anchors(revision int64) []*run {
 	return runs
 }
 
-// wasLast reports whether a status had a run as the last one, even if only after its Job was deleted.
+// wasLast reports whether a status had a run as the last one, even if only after its Job was
+// deleted.
 func (s *timeline) wasLast(run *run) bool {
 	return slices.ContainsFunc(s.versions, func(v version) bool { return v.LastSchedule.Equal(run.Tick) })
 }
@@ -171,9 +172,9 @@ func (c *check) statusBy(s *timeline, span span, tick time.Time) time.Time {
 	return by
 }
 
-// unreported checks a missed tick that a status has between two instants, but no event. The next leader
-// reports what the status has, so an excuse is needed: a process ended soon after the status was
-// written, or soon before the status dropped the tick while an outage delayed events.
+// unreported checks a missed tick that a status has between two instants, but no event. The next
+// leader reports what the status has, so an excuse is needed: a process ended soon after the status
+// was written, or soon before the status dropped the tick while an outage delayed events.
 func (c *check) unreported(s *timeline, tick, from, until time.Time) {
 	switch {
 	case until.Before(from.Add(c.slow(lastWords))):

@@ -28,7 +28,7 @@ func (c *CronJob) ConvertTo(hub conversion.Hub) error { return table.Convert(c, 
 // ConvertFrom sets this CronJob from the hub version.
 func (c *CronJob) ConvertFrom(hub conversion.Hub) error { return table.Convert(hub, c) }
 
-// split converts "30 9 * * mon-fri" to 09:30, and texts that are not times on the same days to none.
+// split converts "30 9 * * mon-fri" to 09:30. Texts that are not times on the same days are none.
 func split(texts []string) []Schedule {
 	var s Schedule
 	for i, text := range texts {
