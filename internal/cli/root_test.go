@@ -96,28 +96,3 @@ func TestTheVersionIsTheBuilds(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "kubectl cronjob version v1.2.3\n", out)
 }
-
-func TestAMistakeOnTheCommandLineIsNamedWithWhereToReadWhatIsRight(t *testing.T) {
-	for line, tc := range map[string]struct {
-		wantError string
-		wantCode  int
-	}{
-		"foo":          {`unknown command "foo" for "kubectl cronjob"`, 1},
-		"hist backup":  {"Did you mean this?\n\thistory\n", 1},
-		"next --foo":   {"unknown flag: --foo\nSee 'kubectl cronjob next --help' for usage", 1},
-		"--foo":        {"unknown flag: --foo\nSee 'kubectl cronjob --help' for usage", 1},
-		"convert --to": {"flag needs an argument: --to\nSee 'kubectl cronjob convert --help' for usage", 2},
-		"lint file":    {"name files with -f\nSee 'kubectl cronjob lint --help' for usage", 2},
-		"convert file": {"name files with -f\nSee 'kubectl cronjob convert --help' for usage", 2},
-		"run":          {"See 'kubectl cronjob run --help' for usage", 1},
-		"storage foo":  {"unknown command \"foo\" for \"kubectl cronjob storage\"\nSee 'kubectl cronjob storage --help' for usage", 1},
-	} {
-		t.Run(line, func(t *testing.T) {
-			out, err := execute(strings.Fields(line)...)
-			assert.ErrorContains(t, err, tc.wantError)
-			assert.Equal(t, tc.wantCode, env.ExitCode(err))
-			assert.Empty(t, out, "no usage, in which the error would drown")
-			assert.LessOrEqual(t, strings.Count(err.Error(), "--help"), 1)
-		})
-	}
-}

@@ -16,7 +16,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
@@ -466,27 +465,6 @@ func TestTheNameOfAnotherAttemptIsAJobsWhateverTheCronJobIsCalled(t *testing.T) 
 			assert.LessOrEqual(t, len(name), 63, name)
 			assert.Equal(t, attempt, attemptOf(name, tick), name)
 		}
-	}
-}
-
-func TestABadCommandLineIsAnswered(t *testing.T) {
-	for _, tc := range []struct {
-		args []string
-		want string
-	}{
-		{nil, "name the CronJob"},
-		{[]string{"a"}, "say which ticks: --from TIME --to TIME"},
-		{[]string{"a", "--from=2027-01-01"}, "say which ticks"},
-		{[]string{"a", "--from=1", "--to=2", "--parallel=0"}, "--parallel must be 1 or more, not 0"},
-		{[]string{"a", "--from=1", "--to=2", "--only=some"}, `invalid --only value (some): must be "missed", "failed", or "all"`},
-		{[]string{"a", "--from=1", "--to=2", "--dry-run=maybe"}, `must be "none", "server", or "client"`},
-	} {
-		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
-			cmd := NewCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()))
-			cmd.SilenceErrors, cmd.SilenceUsage = true, true
-			cmd.SetArgs(append([]string{}, tc.args...))
-			assert.ErrorContains(t, cmd.ExecuteContext(t.Context()), tc.want)
-		})
 	}
 }
 

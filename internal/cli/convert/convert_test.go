@@ -243,30 +243,6 @@ func TestAFileThatCanNotBeReadDoesNotKeepTheOthersFromIt(t *testing.T) {
 	assert.Equal(t, 2, got.code)
 }
 
-func TestAMistakeOnTheCommandLineFailsAndConvertsNothing(t *testing.T) {
-	for args, want := range map[string]string{
-		"--to v2":                           "name files with -f",
-		"-f c.yaml":                         "--to is missing: want v1 or v2",
-		"-f c.yaml --to v3":                 "--to v3: want v1 or v2",
-		"-f c.yaml --to v2 --from v1":       "--from v1: want batch/v1; which of our versions is converted follows from --to",
-		"-f c.yaml --to v2 -i --check":      "--check writes nothing: leave out --in-place",
-		"-f c.yaml -f - --to v2 -i":         "--in-place can't write the standard input: leave it out, or name files",
-		"-f c.yaml -f missing -i --to v2":   "-f missing: no such file or directory",
-		"-f https://x.test/c.yaml --to v2":  "-f https://x.test/c.yaml: URLs are not read: download it, and pipe it into -f -",
-		"-f c.yaml --to v2 c.yaml":          `unexpected argument "c.yaml": name files with -f`,
-		"-f c.yaml --to v2 --nonsense":      "unknown flag: --nonsense",
-		"-f c.yaml --to v2 --diff=nonsense": `invalid argument "nonsense" for "--diff" flag: strconv.ParseBool: parsing "nonsense": invalid syntax`,
-	} {
-		t.Run(args, func(t *testing.T) {
-			got := convert(t, map[string]string{"c.yaml": v1File}, "", strings.Fields(args)...)
-			assert.EqualError(t, got.err, want)
-			assert.Equal(t, 2, got.code)
-			assert.Empty(t, got.out)
-			assertFile(t, v1File, "c.yaml")
-		})
-	}
-}
-
 func TestAnInterruptEndsItWithAFailure(t *testing.T) {
 	t.Chdir(write(t, map[string]string{"c.yaml": v1File}))
 	cmd, _, _ := newTestCommand("")

@@ -186,21 +186,6 @@ func TestSARIFNamesAFileByItsURI(t *testing.T) {
 	assert.Contains(t, lint(t, "", "-f", "100% a.yaml", "-o", "sarif").out, `"uri": "100%25%20a.yaml"`)
 }
 
-func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
-	for line, want := range map[string]string{
-		"":                         "name files with -f",
-		"c.yaml":                   `unexpected argument "c.yaml": name files with -f`,
-		"-f missing.yaml":          "-f missing.yaml: no such file or directory",
-		"-f testdata -o xml":       "allowed formats are: text,json,sarif",
-		"--foo":                    "unknown flag: --foo",
-		"-f https://example.com/c": "URLs are not read",
-	} {
-		got := lint(t, "", strings.Fields(line)...)
-		assert.Contains(t, got.err, want, line)
-		assert.Equal(t, 2, got.code, line)
-	}
-}
-
 func TestWhatIsAcceptedAndProbablyWrongIsTold(t *testing.T) {
 	for text, want := range map[string]string{
 		"0 0 31 * *":   "spec.schedule: day of month \"31\": nothing runs in February, April, June, September, November, as there is no such day; ",

@@ -8,9 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-
-	"tutorial.kubebuilder.io/project/internal/cli/env"
 )
 
 func TestEachOrderHasWhatItIsAboutFirst(t *testing.T) {
@@ -30,19 +27,5 @@ func TestEachOrderHasWhatItIsAboutFirst(t *testing.T) {
 			}
 			assert.Equal(t, want, strings.Join(names, " "))
 		})
-	}
-}
-
-func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
-	for args, want := range map[string]string{
-		"--sort-by=age":          `invalid --sort-by value (age): must be "name", "state", "last", or "next"`,
-		"--sort-by=name -o json": "--watch and --sort-by are for the table: omit -o json",
-		"-w -o name":             "--watch and --sort-by are for the table: omit -o name",
-		"a -A":                   "-A goes without NAMEs",
-	} {
-		cmd := NewCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()))
-		cmd.SilenceErrors, cmd.SilenceUsage = true, true
-		cmd.SetArgs(strings.Fields(args))
-		assert.ErrorContains(t, cmd.ExecuteContext(t.Context()), want)
 	}
 }

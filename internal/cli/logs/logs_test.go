@@ -4,7 +4,6 @@
 package logs
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -83,25 +82,4 @@ func TestFlagsAreCompletedWithWhatTheCronJobHas(t *testing.T) {
 	}
 	assert.Equal(t, []string{"2027-01-15T02:00:00Z\tFailed"}, ticksOf(c))
 	assert.Equal(t, []string{"main"}, containersOf(c))
-}
-
-func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
-	for _, tc := range []struct {
-		args []string
-		want string
-	}{
-		{nil, "name the CronJob, or several, or select some with -l or -A"},
-		{[]string{"a", "-l", "b"}, "give NAMEs or -l SELECTOR, not both"},
-		{[]string{"a", "-A"}, "-A goes without NAMEs"},
-		{[]string{"pod/a"}, `"pod/a" is not a CronJob`},
-		{[]string{"a", "--tick", "noon"}, `--tick "noon" is not a time`},
-		{[]string{"a", "--failed", "--tick", "2027-01-15T02:00:00Z"}, "[failed tick]"},
-	} {
-		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
-			cmd := NewCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()))
-			cmd.SilenceErrors, cmd.SilenceUsage = true, true
-			cmd.SetArgs(append([]string{}, tc.args...))
-			assert.ErrorContains(t, cmd.ExecuteContext(t.Context()), tc.want)
-		})
-	}
 }

@@ -467,48 +467,6 @@ spec: {schedule: "@daily"}
 	}
 }
 
-func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
-	for _, tc := range []struct {
-		args []string
-		want string
-	}{
-		{nil, `give the NAME of a CronJob, a cron EXPRESSION such as "0 9 * * 1-5", or -f FILE`},
-		{[]string{"0", "9", "*", "*", "1-5"}, `quote an expression, as in kubectl cronjob next "0 9 * * 1-5"`},
-		{[]string{"0", "9", "1", "1", "1"}, `quote an expression`},
-		{[]string{"@daily", "@hourly"}, `got 2 arguments that are no NAMEs`},
-		{[]string{"@daily", "-f", "-"}, "give a NAME, an EXPRESSION or -f, not two of them"},
-		{[]string{"@daily", "-A"}, "omit them with an EXPRESSION or -f"},
-		{[]string{"-f", "-", "-l", "a=b"}, "omit them with an EXPRESSION or -f"},
-		{[]string{"a", "b", "-l", "a=b"}, "give NAMEs or -l SELECTOR, not both"},
-		{[]string{"a", "b", "-A"}, "-A goes without NAMEs"},
-		{[]string{"-l", "a in ("}, `-l "a in ("`},
-		{[]string{"a", "job/x"}, `"job/x" is not a CronJob`},
-		{[]string{"@daily", "-c", "0"}, "--count must be from 1 to 10000, not 0"},
-		{[]string{"@daily", "--time-zone", "Local"}, `--time-zone: unknown time zone "Local"`},
-		{[]string{"@daily", "--from", "tomorrow"}, `--from "tomorrow" is not a time`},
-		{[]string{"@daily", "-o", "wide"}, `output format "wide", allowed formats are: json,yaml,name`},
-		{[]string{"@daily", "-o", "name"}, "an expression has none: use -o json or yaml"},
-		{[]string{"61 * * * *"}, `the expression "61 * * * *": not a schedule: minute "61": must be a minute from 0 to 59, a range`},
-		{[]string{"0 0 * * L"}, `the expression "0 0 * * L": not a schedule: day of week "L": L alone is not a day of the week: `},
-		{[]string{"@Daily"}, `the expression "@Daily": not a schedule: macros are in lower case, without further blanks: write @daily`},
-		{[]string{"@every 0s"}, `the expression "@every 0s": must be an interval above 0`},
-		{[]string{"@every -5m"}, `the expression "@every -5m": must be an interval above 0`},
-		{[]string{"0 0 30 2 *"}, `the expression "0 0 30 2 *": never fires`},
-		{[]string{""}, `the expression "": not a schedule: must not be empty: write five fields such as 0 9 * * 1-5`},
-		{[]string{"CRON_TZ=UTC 0 0 * * *"}, "use timeZone"},
-		{[]string{"-f", "/no/such/file"}, "no such file or directory"},
-		{[]string{"-f", "-"}, "no CronJob in it"},
-		{[]string{"job/x"}, `"job/x" is not a CronJob`},
-	} {
-		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
-			tt := newTerminal(t, "UTC", "")
-			err := tt.run(tc.args...)
-			assert.ErrorContains(t, err, tc.want)
-			assert.Empty(t, tt.out.String())
-		})
-	}
-}
-
 func TestAScheduleThatDoesSomethingElseThanItSeemsToIsWarnedOf(t *testing.T) {
 	const either = `day of month "13" beside day of week "5": a day that matches either of them matches; ` +
 		"if it has to match both, leave one out and let the Job check it\n"

@@ -99,36 +99,6 @@ func TestTheNameIsAJobsWhateverTheCronJobIsCalled(t *testing.T) {
 	}
 }
 
-func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
-	for _, tc := range []struct {
-		args []string
-		want string
-	}{
-		{nil, "name the CronJob"},
-		{[]string{"a", "b"}, `one CronJob at a time: "b" is one too many`},
-		{[]string{"a", "--wait", "--dry-run=client"}, "omit --dry-run"},
-		{[]string{"a", "--follow", "-o", "yaml"}, "use one of them"},
-		{[]string{"a", "--timeout", "5s"}, "--timeout goes with --wait or --follow"},
-		{[]string{"a", "--wait", "--timeout=-5s"}, "must not be negative"},
-		{[]string{"a", "b", "--", "c"}, `"b" is one too many`},
-		{[]string{"a", "--again"}, "--again goes with --tick"},
-		{[]string{"a", "--tick", ""}, `--tick "" is not a time`},
-		{[]string{"a", "--env", "A"}, `--env "A": want NAME=VALUE`},
-		{[]string{"a", "--env", "=1"}, `--env "=1": the name "": `},
-		{[]string{"a", "--container", "main"}, "--container goes with --env, or with arguments behind --"},
-		{[]string{"a", "--dry-run=maybe"}, `must be "none", "server", or "client"`},
-		{[]string{"a", "-o", "wide"}, `unable to match a printer suitable for the output format "wide"`},
-		{[]string{"pod/a"}, `"pod/a" is not a CronJob of batch.tutorial.kubebuilder.io: give its NAME, or cronjob/NAME`},
-	} {
-		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
-			cmd := NewCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()))
-			cmd.SilenceErrors, cmd.SilenceUsage = true, true
-			cmd.SetArgs(append([]string{}, tc.args...))
-			assert.ErrorContains(t, cmd.ExecuteContext(t.Context()), tc.want)
-		})
-	}
-}
-
 func TestTheExitCodeTellsWhatBecameOfTheJob(t *testing.T) {
 	c := builders.MakeCronJob("c").Obj()
 	tick := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -298,10 +298,3 @@ func TestACheckSaysThatWritesWereNotTriedWithoutTheRight(t *testing.T) {
 	assert.Equal(t, "converted 1 CronJobs to each version and back; whether they would be refused was not tried: "+
 		"you have no right to update CronJobs of all namespaces\n", out.String())
 }
-
-func TestATimeoutBelowZeroIsRefused(t *testing.T) {
-	command := newMigrateCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()))
-	command.SilenceErrors, command.SilenceUsage = true, true
-	command.SetArgs([]string{"--timeout=-1s"})
-	assert.EqualError(t, command.ExecuteContext(t.Context()), "--timeout=-1s: use 0 or more")
-}

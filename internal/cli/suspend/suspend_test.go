@@ -5,11 +5,9 @@ package suspend
 
 import (
 	"maps"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,32 +20,6 @@ import (
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/handover"
 )
-
-func TestABadCommandLineIsAnsweredWithWhatWouldBeRight(t *testing.T) {
-	for _, tc := range []struct {
-		args []string
-		want string
-	}{
-		{nil, "say which CronJobs: NAME..., -l SELECTOR or --all"},
-		{[]string{"-A"}, "say which CronJobs"},
-		{[]string{"a", "--all"}, "not two of them"},
-		{[]string{"a", "-l", "b"}, "not two of them"},
-		{[]string{"--all", "-l", "b"}, "not two of them"},
-		{[]string{"a", "-A"}, "-A goes with -l or --all"},
-		{[]string{"-l", "a in ("}, `-l "a in ("`},
-		{[]string{"a", "--dry-run=maybe"}, `must be "none", "server", or "client"`},
-		{[]string{"a", "-o", "wide"}, `unable to match a printer suitable for the output format "wide"`},
-	} {
-		for _, newCommand := range []func(*env.Env) *cobra.Command{NewSuspendCommand, NewResumeCommand} {
-			cmd := newCommand(env.New(genericiooptions.NewTestIOStreamsDiscard()))
-			t.Run(cmd.Name()+" "+strings.Join(tc.args, " "), func(t *testing.T) {
-				cmd.SilenceErrors, cmd.SilenceUsage = true, true
-				cmd.SetArgs(append([]string{}, tc.args...))
-				assert.ErrorContains(t, cmd.ExecuteContext(t.Context()), tc.want)
-			})
-		}
-	}
-}
 
 func TestASuspensionChangesWhatItHasToAndNoMore(t *testing.T) {
 	soon, later := "2099-01-01T00:00:00Z", "2099-01-02T00:00:00Z"
