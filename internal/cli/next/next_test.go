@@ -286,15 +286,7 @@ Mon 2027-03-29 02:30 +02:00
 	assert.Contains(t, tt.out.String(), `"additionalSchedules": [`)
 }
 
-func TestA5AMistakeInAnAdditionalScheduleIsNamedAsAdmissionDoes(t *testing.T) {
-	for _, tc := range []struct{ line, instead, want string }{
-		{`hour: "3,12"`, `hour: "61"`, `spec.additionalSchedules[0].hour: Invalid value: "61": must be an hour`},
-		{`minute: "15", hour: "2"`, `every: 5m`, `spec.additionalSchedules[1].every: Invalid value: "5m": an interval can't be combined with other schedules`},
-		{`minute: "15"`, `dayOfMonth: "30", month: "2"`, `spec.additionalSchedules[1]: Invalid value: "* 2 30 2 *": never fires`},
-	} {
-		err := newTerminal(t, "UTC", strings.Replace(several, tc.line, tc.instead, 1)).run("-f", "-")
-		assert.ErrorContains(t, err, "standard input: CronJob c: "+tc.want)
-	}
+func TestS19AWarningNamesTheAdditionalScheduleThatItIsAbout(t *testing.T) {
 	tt := newTerminal(t, "UTC", strings.Replace(several, `"15"`, `"*/90"`, 1))
 	require.NoError(t, tt.run("-f", "-"))
 	assert.Contains(t, tt.errOut.String(), "CronJob c: spec.additionalSchedules[1].minute: the step of */90 leads beyond 59")
@@ -366,32 +358,15 @@ func TestOutputForPrograms(t *testing.T) {
 	})
 }
 
+// TestAMistakeIsNamedAndTheOthersAreTold has one mistake that the schema refuses, one that its
+// rules refuse, and one that the webhook refuses. The tests of lint, which finds them, have all
+// others.
 func TestAMistakeIsNamedAndTheOthersAreTold(t *testing.T) {
 	tt := newTerminal(t, "UTC", `
 apiVersion: batch.tutorial.kubebuilder.io/v2
 kind: CronJob
-metadata: {name: minute}
-spec: {schedule: {minute: "61", hour: "2"}}
----
-apiVersion: batch.tutorial.kubebuilder.io/v2
-kind: CronJob
-metadata: {name: never}
-spec: {schedule: {dayOfMonth: "30", month: "2"}}
----
-apiVersion: batch.tutorial.kubebuilder.io/v2
-kind: CronJob
 metadata: {name: number}
 spec: {schedule: {minute: 0}}
----
-apiVersion: batch.tutorial.kubebuilder.io/v1
-kind: CronJob
-metadata: {name: fields}
-spec: {schedule: {minute: "0"}}
----
-apiVersion: batch.tutorial.kubebuilder.io/v2
-kind: CronJob
-metadata: {name: backward}
-spec: {schedule: {hour: 17-9}}
 ---
 apiVersion: batch.tutorial.kubebuilder.io/v2
 kind: CronJob
@@ -400,38 +375,8 @@ spec: {schedule: {minute: "0", every: 1h}}
 ---
 apiVersion: batch.tutorial.kubebuilder.io/v2
 kind: CronJob
-metadata: {name: every}
-spec: {schedule: {every: often}}
----
-apiVersion: batch.tutorial.kubebuilder.io/v2
-kind: CronJob
-metadata: {name: backwards}
-spec: {schedule: {every: -5m}}
----
-apiVersion: batch.tutorial.kubebuilder.io/v1
-kind: CronJob
-metadata: {name: zero}
-spec: {schedule: "@every 0s"}
----
-apiVersion: batch.tutorial.kubebuilder.io/v1
-kind: CronJob
-metadata: {name: none}
-spec: {}
----
-apiVersion: batch.tutorial.kubebuilder.io/v1
-kind: CronJob
-metadata: {name: zone}
-spec: {schedule: "@daily", timeZone: Mars}
----
-apiVersion: batch.tutorial.kubebuilder.io/v1
-kind: CronJob
-metadata: {name: list}
-spec: {schedule: ["@daily"]}
----
-apiVersion: batch.tutorial.kubebuilder.io/v1
-kind: CronJob
-metadata: {name: time}
-spec: {schedule: "@daily", notBefore: tomorrow}
+metadata: {name: minute}
+spec: {schedule: {minute: "61", hour: "2"}}
 ---
 apiVersion: batch.tutorial.kubebuilder.io/v2
 kind: CronJob
@@ -447,21 +392,11 @@ spec: {schedule: "@daily"}
 `)
 	err := tt.run("-f", "-", "-c", "1", "-o", "name")
 	assert.Equal(t, 1, env.ExitCode(err))
-	assert.Equal(t, "job.batch/quantity-1800014400\njob.batch/good-1800057600\n", tt.out.String())
+	assert.Equal(t, "job.batch/quantity-1800014400\njob.batch/good-1800057600\n", tt.out.String(), "a template changes no tick")
 	for _, want := range []string{
-		`CronJob minute: spec.schedule.minute: Invalid value: "61": must be a minute from 0 to 59, a range (0-30), *,`,
-		`CronJob never: spec.schedule: Invalid value: "* * 30 2 *": never fires`,
 		`CronJob number: spec.schedule.minute: want a string: put "0" in quotes`,
-		`CronJob fields: spec.schedule: Invalid value: "object": spec.schedule in body must be of type string: "object"`,
-		`CronJob backward: spec.schedule.hour: Invalid value: "17-9": the range 17-9 ends before it begins: write 17-23,0-9`,
 		`CronJob both: spec.schedule: Invalid value: every can't be combined with minute, hour, dayOfMonth, month or dayOfWeek`,
-		`CronJob every: spec.schedule.every: Invalid value: "often": must be a duration such as 45s, 90m or 1h30m`,
-		`CronJob backwards: spec.schedule.every: Invalid value: "-5m": must be an interval above 0`,
-		`CronJob zero: spec.schedule: Invalid value: "@every 0s": must be an interval above 0`,
-		`CronJob none: spec.schedule: Required value`,
-		`CronJob zone: spec.timeZone: Invalid value: "Mars": unknown time zone "Mars"`,
-		`CronJob list: spec.schedule: Invalid value: "array": spec.schedule in body must be of type string: "array"`,
-		`CronJob time: spec.notBefore: Invalid value: "tomorrow": spec.notBefore in body should match`,
+		`CronJob minute: spec.schedule.minute: Invalid value: "61": must be a minute from 0 to 59, a range (0-30), *,`,
 	} {
 		assert.Contains(t, tt.errOut.String(), "error: standard input: "+want)
 	}
@@ -611,17 +546,6 @@ UTC   IN
 			require.NoError(t, tt.run("-f", "-", "-c", "4"))
 			assert.Equal(t, strings.TrimPrefix(tc.want, "\n"), columns(tt.out.String()))
 		})
-	}
-}
-
-func TestA5AManifestThatLeavesNoTickIsRefused(t *testing.T) {
-	for spec, want := range map[string]string{
-		`{schedule: "0 9 25 12 *", exclude: [--12-25]}`: "standard input: CronJob c: spec.exclude: Invalid value: never fires: each tick is on a day of exclude",
-		`{schedule: "0 9 * * *", exclude: [2027-02-29]}`: `standard input: CronJob c: spec.exclude[0]: Invalid value: "2027-02-29": must be a date of the calendar ` +
-			"such as 2026-12-25, a range such as 2026-12-24/2027-01-02, or a day of each year such as --12-25",
-	} {
-		tt := newTerminal(t, "UTC", "{apiVersion: batch.tutorial.kubebuilder.io/v1, kind: CronJob, metadata: {name: c}, spec: "+spec+"}")
-		assert.EqualError(t, tt.run("-f", "-"), want)
 	}
 }
 
