@@ -94,11 +94,12 @@ const (
 // refusedTick checks whether a tick was reconciled on time during a refusal in its namespace, or
 // shortly after one: a refusal costs its own retry and nothing else.
 func (c *check) refusedTick(s *timeline, span span, tick time.Time) {
-	if !c.isRefused(s, tick.Add(-aftermath), tick, anything...) || c.isSkewed(span, tick) || !c.isSteady(s, span, tick) {
-		return
-	}
 	tries, start := c.tries[s.name], tick.Add(span.delay)
 	by := start.Add(c.slow(onTime))
+	if !c.isRefused(s, tick.Add(-aftermath), tick, anything...) || c.isSkewed(span, tick) ||
+		!c.isSteady(s, span, tick, by) || !c.othersRun(tick.Add(-c.slow(onTime)), by, span.revision) {
+		return
+	}
 	first := slices.IndexFunc(tries, func(t try) bool {
 		return !t.tick.Before(tick.Add(-span.backlog)) && t.Asked.After(start.Add(-time.Second)) && !t.Asked.After(by)
 	})
@@ -113,11 +114,10 @@ func (c *check) refusedTick(s *timeline, span span, tick time.Time) {
 	}
 }
 
-// isSteady reports whether a CronJob was unchanged around a tick, the ticks of CronJobs without a
-// refusal had their Jobs on time meanwhile, no other fault struck this one's requests, and no
-// manager ended or was frozen.
-func (c *check) isSteady(s *timeline, span span, tick time.Time) bool {
-	settled, by := tick.Add(-2*onTime), tick.Add(span.delay+c.slow(onTime))
+// isSteady reports whether from before a tick until an instant a CronJob was unchanged, no other
+// fault struck its requests, and no manager ended or was frozen.
+func (c *check) isSteady(s *timeline, span span, tick, by time.Time) bool {
+	settled := tick.Add(-2 * onTime)
 	before, now := s.versionAt(settled), s.versionAt(by)
 	if before == nil || now.Generation != before.Generation || by.After(span.until) || !tick.After(span.since) {
 		return false
@@ -135,7 +135,7 @@ func (c *check) isSteady(s *timeline, span span, tick time.Time) bool {
 		return false
 	}
 	struck := func(at time.Time) bool { return at.After(settled) && at.Before(by) }
-	return !slices.ContainsFunc(c.struck[s.name], struck) && !c.hasEnded(settled, by) && c.othersRun(tick, by, span.revision)
+	return !slices.ContainsFunc(c.struck[s.name], struck) && !c.hasEnded(settled, by)
 }
 
 func (s *timeline) versionAt(at time.Time) *version {
@@ -155,10 +155,10 @@ const (
 	lateBy     = 2 * time.Second
 )
 
-// othersRun reports whether around a tick the CronJobs without a refusal had their Jobs on time,
-// from a manager that had received a revision; its watch may be broken otherwise.
-func (c *check) othersRun(tick, by time.Time, revision int64) bool {
-	last := tick.Add(-c.slow(onTime))
+// othersRun reports whether between two instants the CronJobs without a refusal had their Jobs on
+// time, from a manager that had received a revision; its watch may be broken otherwise.
+func (c *check) othersRun(from, by time.Time, revision int64) bool {
+	last := from
 	first, _ := slices.BinarySearchFunc(c.witnesses, last, func(w try, at time.Time) int { return w.answered.Compare(at) })
 	count, late := 0, 0
 	for _, w := range c.witnesses[first:] {
@@ -246,7 +246,8 @@ func (c *check) triedAgain(s *timeline, span span, tries []try) {
 		}
 	case http.StatusForbidden, http.StatusNotFound:
 		by := first.answered.Add(c.slow(againBy))
-		if isAgain && !tries[0].Asked.After(by) || by.After(end) {
+		if isAgain && !tries[0].Asked.After(by) || by.After(end) ||
+			!c.isSteady(s, span, first.tick, by) || !c.othersRun(first.answered, by, span.revision) {
 			return
 		}
 		c.violate(RetriedLate, s, first.tick, "refused at %s, and not tried again by %s", stamp(first.answered), stamp(by))

@@ -5,6 +5,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,12 +25,22 @@ func (t *scenario) allows(second float64, of string) {
 	t.add(second, history.Record{Refusal: &history.Refusal{Kind: of + "-denied", Of: of, Namespace: "ns", Ended: true, Refused: 9}})
 }
 
-// othersRun has a CronJob of another namespace run each second of the scenario, late by so much,
-// less a time in which nobody does anything, by a manager that knew of a revision.
-func (t *scenario) othersRun(late float64, nobodyFrom, nobodyTo int, knew int64) {
+// others says how a CronJob of another namespace runs, each second.
+type others struct {
+	late                 float64 // by so many seconds
+	lateTicks            []int   // these, by 2.5 seconds
+	nobodyFrom, nobodyTo int     // from when to when nobody does anything
+}
+
+// run has that CronJob run during the scenario, by a manager that knew of a revision.
+func (o others) run(t *scenario, knew int64) {
 	for tick := range int(t.last()) {
-		if tick >= nobodyFrom && tick < nobodyTo {
+		if tick >= o.nobodyFrom && tick < o.nobodyTo {
 			continue
+		}
+		late := max(o.late, 0.1)
+		if slices.Contains(o.lateTicks, tick) {
+			late = 2.5
 		}
 		create := &history.Create{
 			Manager: "a-1", Job: fmt.Sprintf("others/o-%d", at(float64(tick)).Unix()), Asked: at(float64(tick) + late),
@@ -63,12 +74,21 @@ func (t *scenario) isRefused(code, tick int, after ...float64) {
 	}
 }
 
+// triesAgainLate has a refused tick be tried again when that is late.
+func triesAgainLate(t *scenario) {
+	t.refuses(5, history.Creates)
+	t.isRefused(403, 10, 0.1, 0.4, 1, 2, 4, 8)
+	t.isRefused(403, 20, 0.1, 4)
+	t.status(30, -1, 30)
+	t.reports(30, manyMissed(2, 10, 20))
+	t.startsJobs(30)
+	t.status(31, 30, 40)
+}
+
 func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 	tests := map[string]struct {
 		play         func(t *scenario)
-		others       float64 // how late the ticks of others are
-		nobodyFrom   int     // from when to when nobody does anything
-		nobodyTo     int
+		others       others
 		knowsNothing bool // whether the manager knows of no CronJob
 		want         []Law
 	}{
@@ -100,14 +120,14 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.status(51, 50, 60)
 			t.reports(51.1, oneMissed(40))
 		}},
-		"S14: ticks of others are late as well": {others: 6, play: func(t *scenario) {
+		"S14: ticks of others are late as well": {others: others{late: 6}, play: func(t *scenario) {
 			t.refuses(5, history.Statuses)
 			t.startsJobs(10, 20, 50)
 			t.allows(52, history.Statuses)
 			t.status(52.5, 50, 60)
 			t.reports(52.6, manyMissed(2, 30, 40))
 		}},
-		"S14: nobody leads for a while": {nobodyFrom: 31, nobodyTo: 45, play: func(t *scenario) {
+		"S14: nobody leads for a while": {others: others{nobodyFrom: 31, nobodyTo: 45}, play: func(t *scenario) {
 			t.refuses(5, history.Statuses)
 			t.startsJobs(10, 20, 50)
 			t.allows(52, history.Statuses)
@@ -213,6 +233,8 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.startsJobs(30)
 			t.status(31, 30, 40)
 		}},
+		"S10: a refused tick is tried again late":                        {want: []Law{RetriedLate}, play: triesAgainLate},
+		"S10: ticks of others are late too when it is to be tried again": {others: others{lateTicks: []int{18, 20}}, play: triesAgainLate},
 		"S10: a refused tick is not tried after its deadline": {play: func(t *scenario) {
 			t.edit(1, func(c *history.CronJob) { c.Deadline = new(int64(6)) })
 			t.refuses(5, history.Creates)
@@ -260,14 +282,14 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.status(26, 20, 30)
 			t.reports(26, oneMissed(10))
 			t.edit(27, suspended)
-		}, others: 6},
+		}, others: others{late: 6}},
 		"S2: the status that can't be written goes past no tick": {play: func(t *scenario) {
 			t.refuses(5, history.Statuses)
 			t.startsJobs(10)
 			t.process("a-1", history.Ended, 10.5)
 			t.process("b-1", history.Started, 10.5)
 			t.add(100, history.Record{Act: &history.Act{Kind: "end"}})
-		}, others: 6},
+		}, others: others{late: 6}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -278,7 +300,7 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			if test.knowsNothing {
 				knew = 0
 			}
-			scenario.othersRun(max(test.others, 0.1), test.nobodyFrom, test.nobodyTo, knew)
+			test.others.run(scenario, knew)
 			verdict := Check(scenario.records, 1)
 			got := []Law{}
 			for _, violation := range verdict.Violations {
