@@ -105,9 +105,11 @@ func (c *command) run(ctx context.Context) error {
 			findings = append(findings, unreadable.about("", err.Error()).at(f, 1, 1))
 			continue
 		}
-		findings = append(findings, findingsIn(ctx, checker, f, text)...)
-		countOurs, countBuiltIn := manifest.Count(text)
-		ours, builtIn = ours+countOurs, builtIn+countBuiltIn
+		objects, unread := manifest.Objects(text, false)
+		all := len(objects)
+		objects = slices.DeleteFunc(objects, func(o manifest.Object) bool { return o.IsBuiltIn() })
+		ours, builtIn = ours+len(objects), builtIn+all-len(objects)
+		findings = append(findings, findingsIn(ctx, checker, f, objects, unread)...)
 	}
 	fmt.Fprintf(c.ErrOut, "CronJobs checked: %d; of batch/v1, left alone: %d; files: %d\n", ours, builtIn, len(named))
 	if err := write(c.Out, c.output, findings); err != nil {
@@ -116,9 +118,8 @@ func (c *command) run(ctx context.Context) error {
 	return verdict(findings)
 }
 
-func findingsIn(ctx context.Context, checker *Checker, f files.File, text []byte) []finding {
+func findingsIn(ctx context.Context, checker *Checker, f files.File, objects []manifest.Object, unread []manifest.Finding) []finding {
 	var findings []finding
-	objects, unread := manifest.Objects(text, false)
 	for _, t := range unread {
 		findings = append(findings, unreadable.about("", t.Message).at(f, t.Line, 1))
 	}

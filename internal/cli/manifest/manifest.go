@@ -46,8 +46,9 @@ func (f Finding) String() string {
 // Error returns the message, so that a finding can be returned as an error.
 func (f Finding) Error() string { return f.Message }
 
-// Objects returns the CronJobs in a file of YAML or JSON documents, in their order, and findings
-// about what can't be read. They are ours, and with builtIn also those of batch/v1.
+// Objects returns the CronJobs in a file of YAML or JSON documents, in their order: ours and those
+// of batch/v1. It also returns findings about what can't be read: of ours, and with builtIn of
+// both.
 func Objects(text []byte, builtIn bool) ([]Object, []Finding) {
 	if finding, ok := FindUTF16(text); ok {
 		return nil, []Finding{finding}
@@ -71,7 +72,7 @@ func (d *Document) cronJobs(builtIn bool) ([]Object, error) {
 	concerns := func(apiVersion string) bool { return isOurs(apiVersion) || builtIn && isBuiltIn(apiVersion) }
 	err := d.Visit(concerns, func(o *Object) error {
 		switch {
-		case !concerns(o.APIVersion) || o.isList() || o.Kind == "":
+		case !o.IsOurs() && !o.IsBuiltIn() || o.isList() || o.Kind == "":
 			return nil
 		case !o.IsOne():
 			return o.Errorf("", "kind %s is not known in %s: want %s", o.Kind, o.APIVersion, o.one())
@@ -88,25 +89,6 @@ func (d *Document) cronJobs(builtIn bool) ([]Object, error) {
 		return nil, errorf(d.LineAt(at[0]), "it is a template: check what it renders")
 	}
 	return found, err
-}
-
-// Count counts the CronJobs of a file: ours and the built-in ones. It skips documents that can't be
-// read.
-func Count(text []byte) (ours, builtIn int) {
-	for _, d := range Split(text) {
-		none := func(string) bool { return false }
-		_ = d.Visit(none, func(o *Object) error {
-			switch {
-			case !o.IsOne():
-			case o.IsOurs():
-				ours++
-			case o.IsBuiltIn():
-				builtIn++
-			}
-			return nil
-		})
-	}
-	return ours, builtIn
 }
 
 // FindUTF16 finds a manifest in UTF-16, which PowerShell writes by default.
