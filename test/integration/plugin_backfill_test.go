@@ -436,6 +436,20 @@ func TestS14PluginBackfillDoesNotGiveUpForRefusalsFromBeforeOrWhileAJobRan(t *te
 	}
 }
 
+func TestPluginBackfillKnowsHowEachOfManyJobsThatEndAtOnceHasEnded(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	s.create(s.cronJob("c").Schedule(nextYear).Obj())
+	call := s.startPlugin(t.Context(), "backfill", "c", "--from=1996-06-01", "--to=2026-06-01", "--parallel=30")
+	var ending sync.WaitGroup
+	for _, job := range s.awaitJobs("c", 30) {
+		ending.Go(func() { assert.NoError(t, s.tryEnd(t.Context(), &job, batchv1.JobComplete)) })
+	}
+	ending.Wait()
+	// Most Jobs are deleted at once, and the status lists the newest runs alone.
+	assert.Contains(t, call.wait().succeeds(), "\n30 succeeded, 0 failed\n")
+}
+
 func TestS14PluginBackfillWaitsForAJobWhoseCreationGotNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)

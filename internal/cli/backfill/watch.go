@@ -20,7 +20,8 @@ import (
 )
 
 // watchedJobs is the Jobs of a CronJob's namespace, kept up to date by a watch that restarts after
-// an interruption.
+// an interruption. A poll would not see how each Job ends: of many that end in one second, most are
+// deleted in that second, and the status lists the newest runs alone.
 type watchedJobs struct {
 	cronJob *v1.CronJob
 	store   cache.Indexer
