@@ -105,11 +105,8 @@ func (c *command) run(ctx context.Context) error {
 			findings = append(findings, unreadable.about("", err.Error()).at(f, 1, 1))
 			continue
 		}
-		objects, unread := manifest.Objects(text, false)
-		all := len(objects)
-		objects = slices.DeleteFunc(objects, func(o manifest.Object) bool { return o.IsBuiltIn() })
-		ours, builtIn = ours+len(objects), builtIn+all-len(objects)
-		findings = append(findings, findingsIn(ctx, checker, f, objects, unread)...)
+		found, checked, leftAlone := checkFile(ctx, checker, f, text)
+		findings, ours, builtIn = append(findings, found...), ours+checked, builtIn+leftAlone
 	}
 	fmt.Fprintf(c.ErrOut, "CronJobs checked: %d; of batch/v1, left alone: %d; files: %d\n", ours, builtIn, len(named))
 	if err := write(c.Out, c.output, findings); err != nil {
@@ -118,12 +115,18 @@ func (c *command) run(ctx context.Context) error {
 	return verdict(findings)
 }
 
-func findingsIn(ctx context.Context, checker *Checker, f files.File, objects []manifest.Object, unread []manifest.Finding) []finding {
-	var findings []finding
+// checkFile checks our CronJobs in a file. It returns how many there are, and how many of batch/v1.
+func checkFile(ctx context.Context, checker *Checker, f files.File, text []byte) (findings []finding, ours, builtIn int) {
+	objects, unread := manifest.Objects(text, false)
 	for _, t := range unread {
 		findings = append(findings, unreadable.about("", t.Message).at(f, t.Line, 1))
 	}
 	for i := range objects {
+		if objects[i].IsBuiltIn() {
+			builtIn++
+			continue
+		}
+		ours++
 		for _, found := range checker.check(ctx, &objects[i]) {
 			line, column := objects[i].Position(found.Field)
 			findings = append(findings, found.at(f, line, column))
@@ -132,7 +135,7 @@ func findingsIn(ctx context.Context, checker *Checker, f files.File, objects []m
 	slices.SortStableFunc(findings, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return findings
+	return findings, ours, builtIn
 }
 
 func (f finding) at(file files.File, line, column int) finding {

@@ -232,8 +232,8 @@ func (c *check) mayWait(s *timeline, start, by time.Time) bool {
 }
 
 // triedAgain checks the times between the first requests of a tick. A refused creation must be
-// retried soon, however often those of earlier ticks were refused. An invalid one must be tried
-// once per tick.
+// retried soon, however often those of earlier ticks were refused, if others' Jobs are on time
+// then. An invalid one must be tried once per tick.
 func (c *check) triedAgain(s *timeline, span span, tries []try) {
 	first, end := tries[0], c.triesEnd(s, span, tries[0].tick)
 	tries = slices.DeleteFunc(slices.Clone(tries[1:]), func(t try) bool { return !t.tick.Equal(first.tick) })

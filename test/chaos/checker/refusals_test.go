@@ -74,15 +74,17 @@ func (t *scenario) isRefused(code, tick int, after ...float64) {
 	}
 }
 
-// triesAgainLate has a refused tick be tried again when that is late.
-func triesAgainLate(t *scenario) {
-	t.refuses(5, history.Creates)
-	t.isRefused(403, 10, 0.1, 0.4, 1, 2, 4, 8)
-	t.isRefused(403, 20, 0.1, 4)
-	t.status(30, -1, 30)
-	t.reports(30, manyMissed(2, 10, 20))
-	t.startsJobs(30)
-	t.status(31, 30, 40)
+// triesAgainAfter has a refused tick be tried again for the first time after so many seconds.
+func triesAgainAfter(seconds float64) func(t *scenario) {
+	return func(t *scenario) {
+		t.refuses(5, history.Creates)
+		t.isRefused(403, 10, 0.1, 0.4, 1, 2, 4, 8)
+		t.isRefused(403, 20, 0.1, seconds)
+		t.status(30, -1, 30)
+		t.reports(30, manyMissed(2, 10, 20))
+		t.startsJobs(30)
+		t.status(31, 30, 40)
+	}
 }
 
 func TestTheCheckerJudgesWithRefusals(t *testing.T) {
@@ -224,17 +226,11 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.startsJobs(30)
 			t.status(31, 30, 40)
 		}},
-		"S10: the backoff goes on from one tick to the next": {want: []Law{RetriedLate}, play: func(t *scenario) {
-			t.refuses(5, history.Creates)
-			t.isRefused(403, 10, 0.1, 0.4, 1, 2, 4, 8)
-			t.isRefused(403, 20, 0.1, 8)
-			t.status(30, -1, 30)
-			t.reports(30, manyMissed(2, 10, 20))
-			t.startsJobs(30)
-			t.status(31, 30, 40)
-		}},
-		"S10: a refused tick is tried again late":                        {want: []Law{RetriedLate}, play: triesAgainLate},
-		"S10: ticks of others are late too when it is to be tried again": {others: others{lateTicks: []int{18, 20}}, play: triesAgainLate},
+		"S10: the backoff goes on from one tick to the next": {want: []Law{RetriedLate}, play: triesAgainAfter(8)},
+		"S10: a refused tick is tried again late":            {want: []Law{RetriedLate}, play: triesAgainAfter(4)},
+		"S10: ticks of others are late too when it is to be tried again": {
+			others: others{lateTicks: []int{18, 20}}, play: triesAgainAfter(4),
+		},
 		"S10: a refused tick is not tried after its deadline": {play: func(t *scenario) {
 			t.edit(1, func(c *history.CronJob) { c.Deadline = new(int64(6)) })
 			t.refuses(5, history.Creates)
