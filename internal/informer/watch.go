@@ -10,6 +10,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -18,10 +19,11 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// watchBackoff is the backoff between attempts to start a watch. client-go's own grows to a minute:
-// for that long after an outage of the API server, the cache would be stale, and a new leader would
-// not know what was done meanwhile.
-var watchBackoff = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5, Cap: 3 * time.Second, Steps: 1000}
+// listBackoff is the backoff between attempts to list or to start a watch. That of client-go's
+// reflectors grows to a minute with each outage, also with each watch that breaks off: for that long
+// the cache would be stale, and a new leader would not know what was done meanwhile. An informer has
+// no option for it.
+var listBackoff = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5, Cap: 3 * time.Second, Steps: 1000}
 
 func newInformer(
 	lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
@@ -29,33 +31,79 @@ func newInformer(
 	return toolscache.NewSharedIndexInformer(retryingListerWatcher{toolscache.ToListerWatcherWithContext(lw), lw}, example, resync, indexers)
 }
 
-// retryingListerWatcher retries to start a watch until it succeeds or the error is not transient.
+// retryingListerWatcher retries to list, and to start a watch, until it succeeds or the informer has
+// to list in another way. So the informer's own backoff seldom begins.
 type retryingListerWatcher struct {
 	toolscache.ListerWatcherWithContext
 	toolscache.ListerWatcher
 }
 
-// WatchWithContext starts a watch.
-func (p retryingListerWatcher) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	var granted watch.Interface
-	isLogged := false
-	err := watchBackoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
-		var err error
+// ListWithContext lists the objects.
+func (p retryingListerWatcher) ListWithContext(ctx context.Context, options metav1.ListOptions) (list runtime.Object, err error) {
+	err = retry(ctx, "Could not list: retrying until it succeeds", func(ctx context.Context) (err error) {
+		list, err = p.ListerWatcherWithContext.ListWithContext(ctx, options)
+		return err
+	})
+	return list, err
+}
+
+// WatchWithContext starts a watch. If it breaks off, it only ends, and the informer continues with
+// another one. But while it still lists what there is, that is an error: the informer lists anew.
+func (p retryingListerWatcher) WatchWithContext(ctx context.Context, options metav1.ListOptions) (granted watch.Interface, err error) {
+	err = retry(ctx, "Could not start a watch: retrying until it succeeds", func(ctx context.Context) (err error) {
 		granted, err = p.ListerWatcherWithContext.WatchWithContext(ctx, options)
-		if err == nil || !isServerError(err) && !apierrors.IsTooManyRequests(err) {
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	lists := options.SendInitialEvents != nil && *options.SendInitialEvents
+	return watch.Filter(granted, func(event watch.Event) (watch.Event, bool) {
+		lists = lists && !isEndOfList(event)
+		status, isStatus := event.Object.(*metav1.Status)
+		isBroken := event.Type == watch.Error && isStatus && isTransient(apierrors.FromObject(status))
+		if isBroken && !lists {
+			klog.FromContext(ctx).Info("A watch broke off: starting another one", "error", status.Message)
+			return event, false
+		}
+		return event, true
+	}), nil
+}
+
+// isEndOfList reports whether a watch has listed what there is.
+func isEndOfList(event watch.Event) bool {
+	object, err := meta.Accessor(event.Object)
+	return event.Type == watch.Bookmark && err == nil && object.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
+}
+
+// retry tries until there is no error, or one that is not transient.
+func retry(ctx context.Context, message string, try func(context.Context) error) error {
+	isLogged := false
+	return listBackoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		err := try(ctx)
+		if err == nil || !isTransient(err) {
 			return true, err
 		}
 		if !isLogged {
-			klog.FromContext(ctx).Error(err, "Could not start a watch: retrying until it succeeds")
+			klog.FromContext(ctx).Error(err, message)
 			isLogged = true
 		}
 		return false, nil
 	})
-	return granted, err
 }
 
-// isServerError reports whether a request got no answer, or a 5xx.
-func isServerError(err error) bool {
+// isTransient reports whether the same request may be granted later: it got no answer, or a 5xx, or
+// it was refused. An API server that has just started may not have read yet who has which rights, or
+// which resources there are.
+func isTransient(err error) bool {
 	var status apierrors.APIStatus
-	return !errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError
+	if !errors.As(err, &status) {
+		return true
+	}
+	switch code := status.Status().Code; code {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests:
+		return true
+	default:
+		return code >= http.StatusInternalServerError && !apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
+	}
 }
