@@ -17,12 +17,13 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 )
 
 // listBackoff is the backoff between attempts to list or to start a watch. That of client-go's
-// reflectors grows to a minute with each outage, also with each watch that breaks off: for that long
-// the cache would be stale, and a new leader would not know what was done meanwhile. An informer has
-// no option for it.
+// reflectors grows to a minute with each outage, also with each watch that breaks off: for that
+// long the cache would be stale, and a new leader would not know what was done meanwhile. An
+// informer has no option for it.
 var listBackoff = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5, Cap: 3 * time.Second, Steps: 1000}
 
 func newInformer(
@@ -31,8 +32,8 @@ func newInformer(
 	return toolscache.NewSharedIndexInformer(retryingListerWatcher{toolscache.ToListerWatcherWithContext(lw), lw}, example, resync, indexers)
 }
 
-// retryingListerWatcher retries to list, and to start a watch, until it succeeds or the informer has
-// to list in another way. So the informer's own backoff seldom begins.
+// retryingListerWatcher retries to list, and to start a watch, until it succeeds or the informer
+// has to list in another way. So the informer's own backoff seldom begins.
 type retryingListerWatcher struct {
 	toolscache.ListerWatcherWithContext
 	toolscache.ListerWatcher
@@ -57,7 +58,7 @@ func (p retryingListerWatcher) WatchWithContext(ctx context.Context, options met
 	if err != nil {
 		return nil, err
 	}
-	lists := options.SendInitialEvents != nil && *options.SendInitialEvents
+	lists := ptr.Deref(options.SendInitialEvents, false)
 	return watch.Filter(granted, func(event watch.Event) (watch.Event, bool) {
 		lists = lists && !isEndOfList(event)
 		status, isStatus := event.Object.(*metav1.Status)
@@ -72,8 +73,11 @@ func (p retryingListerWatcher) WatchWithContext(ctx context.Context, options met
 
 // isEndOfList reports whether a watch has listed what there is.
 func isEndOfList(event watch.Event) bool {
+	if event.Type != watch.Bookmark {
+		return false
+	}
 	object, err := meta.Accessor(event.Object)
-	return event.Type == watch.Bookmark && err == nil && object.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
+	return err == nil && object.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
 }
 
 // retry tries until there is no error, or one that is not transient.
@@ -93,8 +97,8 @@ func retry(ctx context.Context, message string, try func(context.Context) error)
 }
 
 // isTransient reports whether the same request may be granted later: it got no answer, or a 5xx, or
-// it was refused. An API server that has just started may not have read yet who has which rights, or
-// which resources there are.
+// it was refused. An API server that has just started may not have read yet who has which rights,
+// or which resources there are.
 func isTransient(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {

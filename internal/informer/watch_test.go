@@ -69,6 +69,7 @@ func TestAWatchIsAskedForUntilItIsGranted(t *testing.T) {
 		f := &flaky{errors: refusals()}
 		granted, err := f.watch(t.Context())
 		require.NoError(t, err)
+		require.NotNil(t, granted)
 		granted.Stop()
 		assert.Equal(t, len(f.errors)+1, f.asked)
 	})
@@ -128,10 +129,10 @@ func TestAWatchThatBreaksOffOnlyEnds(t *testing.T) {
 	}
 }
 
-// restless is a server that creates a Job every five seconds, and breaks all watches off just before.
+// restless is a server that breaks all watches off just before it creates a Job.
 type restless struct {
 	mu      sync.Mutex
-	created []time.Time
+	created int
 	watches []*watch.FakeWatcher
 }
 
@@ -142,13 +143,14 @@ func (r *restless) create() {
 		w.Error(&apierrors.NewInternalError(errors.New("unable to decode an event from the watch stream")).ErrStatus)
 		w.Stop()
 	}
-	r.watches, r.created = nil, append(r.created, time.Now())
+	r.watches = nil
+	r.created++
 }
 
 // after returns the Jobs that were created after a resource version. The caller holds the lock.
 func (r *restless) after(version string) (jobs []batchv1.Job) {
 	from, _ := strconv.Atoi(version)
-	for i := from; i < len(r.created); i++ {
+	for i := from; i < r.created; i++ {
 		jobs = append(jobs, batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: strconv.Itoa(i), ResourceVersion: strconv.Itoa(i + 1)}})
 	}
 	return jobs
@@ -157,7 +159,7 @@ func (r *restless) after(version string) (jobs []batchv1.Job) {
 func (r *restless) list(context.Context, metav1.ListOptions) (runtime.Object, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return &batchv1.JobList{ListMeta: metav1.ListMeta{ResourceVersion: strconv.Itoa(len(r.created))}, Items: r.after("")}, nil
+	return &batchv1.JobList{ListMeta: metav1.ListMeta{ResourceVersion: strconv.Itoa(r.created)}, Items: r.after("")}, nil
 }
 
 func (r *restless) watch(_ context.Context, options metav1.ListOptions) (watch.Interface, error) {
@@ -188,7 +190,7 @@ func TestManyWatchesThatBreakOffDoNotMakeTheCacheStale(t *testing.T) {
 		for range 30 {
 			time.Sleep(5 * time.Second)
 			cached := len(informer.GetStore().List())
-			assert.Equal(t, len(r.created), cached, "how many Jobs were created at least five seconds ago")
+			assert.Equal(t, r.created, cached, "how many Jobs were created at least five seconds ago")
 			r.create()
 		}
 		cancel()
