@@ -64,12 +64,14 @@ func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
 }
 
 // reportRows reports the rows of missed ticks that this process has not reported, newest first:
-// others have most likely reported the older ones.
+// others have most likely reported the older ones. A row has the second in which it was made, so
+// those of the second in which this process became the leader count as its own.
 func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks) {
+	ours := r.leadingSince.Truncate(time.Second)
 	for _, row := range r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows) {
 		missed := plan.MissedRow(row)
 		event := eventOf(c, missed.Event())
-		event.MayExist = row.Time.Time.Before(r.leadingSince)
+		event.MayExist = row.Time.Time.Before(ours)
 		if !r.Recorder.Record(event) {
 			continue // reported before: an older status was read since, without the newest row
 		}

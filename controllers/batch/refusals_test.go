@@ -887,6 +887,32 @@ func TestS2AStatusThatArrivesLateIsReported(t *testing.T) {
 	assert.Len(t, s.stored().Status.Missed, 1)
 }
 
+func TestS2WhatANewLeaderItselfFindsMissedIsReportedAsNew(t *testing.T) {
+	for name, patch := range map[string]func(error) error{
+		"its status write is answered": func(err error) error { return err },
+		"the answer is lost":           func(err error) error { return errors.Join(err, context.DeadlineExceeded) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every().Deadline(10))
+			tick := s.toNextTick()
+			s.reconciler.leadingSince = tick.Add(11*time.Second + 200*time.Millisecond)
+			s.clock.SetTime(s.reconciler.leadingSince.Add(100 * time.Millisecond))
+			s.interfere(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+				opts ...client.SubResourcePatchOption,
+			) error {
+				return patch(c.SubResource(sub).Patch(ctx, o, p, opts...))
+			}})
+			s.reconcile()
+			s.clock.SetTime(s.clock.Now().Add(time.Second))
+			s.reconcile()
+			found := s.events()
+			require.Len(t, found, 1)
+			assert.Contains(t, found[0], "Warning MissSchedule Missed scheduled time "+tick.UTC().Format(time.RFC3339))
+			assert.NotContains(t, found[0], "(may exist)")
+		})
+	}
+}
+
 func TestS2ANewLeaderReportsWhatThoseBeforeHaveWrittenLast(t *testing.T) {
 	s := newStage(t, every().Deadline(10))
 	tick := s.toNextTick()
