@@ -68,7 +68,7 @@ func (s *Site) pause(ctx context.Context, name localcluster.Component, hold time
 	return s.awaitReady(ctx, nil)
 }
 
-// awaitReady waits until the API server is ready. It calls revive before each look, unless it is nil.
+// awaitReady waits until the API server is ready. Before each look it calls revive; nil for none.
 func (s *Site) awaitReady(ctx context.Context, revive func() error) error {
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 90*time.Second, true, func(ctx context.Context) (bool, error) {
 		if revive != nil {
