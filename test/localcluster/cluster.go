@@ -23,10 +23,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -162,6 +164,9 @@ func (c *Cluster) environment() (*envtest.Environment, error) {
 		return nil, err
 	}
 	etcd.Err, apiServer.Err = etcd.Out, apiServer.Out
+	if err := setPorts(etcd, apiServer); err != nil {
+		return nil, err
+	}
 	if c.options.RunsJobs {
 		// Replaces envtest's choice, which disables service accounts. New Nodes get a taint that
 		// only the node controllers remove, which do not run.
@@ -180,6 +185,23 @@ func (c *Cluster) environment() (*envtest.Environment, error) {
 		ControlPlaneStartTimeout: startTimeout,
 		ControlPlaneStopTimeout:  time.Minute, // an API server with 100,000 CronJobs needs more than stopTimeout
 	}, nil
+}
+
+// setPorts replaces envtest's choice: ports of outgoing connections. One of these might take the
+// port of a component that is killed and started again, which would end at once.
+func setPorts(etcd *envtest.Etcd, apiServer *envtest.APIServer) error {
+	etcdPort, err := FreePort()
+	if err != nil {
+		return err
+	}
+	port, err := FreePort()
+	if err != nil {
+		return err
+	}
+	etcd.URL = &url.URL{Scheme: "http", Host: fmt.Sprintf("%s:%d", loopback, etcdPort)}
+	etcd.Configure().Set("listen-peer-urls", "http://"+loopback+":0")
+	apiServer.Address, apiServer.Port = loopback, strconv.Itoa(port)
+	return nil
 }
 
 // prepare returns the program of a component that envtest starts, and its log file.

@@ -39,22 +39,11 @@ func (s *Site) kill(ctx context.Context, name localcluster.Component, after time
 		return err
 	}
 	plane.Sleep(ctx, after)
-	return s.restart(ctx, localcluster.Command{Name: string(name), Path: args[0], Args: args[1:]})
-}
-
-// restart starts a component that was killed. Like a kubelet, it starts it again if it ends: an
-// outgoing connection may have taken its port meanwhile.
-func (s *Site) restart(ctx context.Context, command localcluster.Command) error {
-	process, err := s.Cluster.Run(context.WithoutCancel(ctx), command)
-	if err != nil {
+	command := localcluster.Command{Name: string(name), Path: args[0], Args: args[1:]}
+	if _, err := s.Cluster.Run(context.WithoutCancel(ctx), command); err != nil {
 		return err
 	}
-	return s.awaitReady(ctx, func() (err error) {
-		if process.Err() != nil {
-			process, err = s.Cluster.Run(context.WithoutCancel(ctx), command)
-		}
-		return err
-	})
+	return s.awaitReady(ctx)
 }
 
 func (s *Site) pause(ctx context.Context, name localcluster.Component, hold time.Duration) error {
@@ -65,17 +54,11 @@ func (s *Site) pause(ctx context.Context, name localcluster.Component, hold time
 	if _, err := s.signal(name, syscall.SIGCONT); err != nil {
 		return err
 	}
-	return s.awaitReady(ctx, nil)
+	return s.awaitReady(ctx)
 }
 
-// awaitReady waits until the API server is ready. Before each look it calls revive; nil for none.
-func (s *Site) awaitReady(ctx context.Context, revive func() error) error {
+func (s *Site) awaitReady(ctx context.Context) error {
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 90*time.Second, true, func(ctx context.Context) (bool, error) {
-		if revive != nil {
-			if err := revive(); err != nil {
-				return false, err
-			}
-		}
 		return s.REST.Get().AbsPath("/readyz").Timeout(3*time.Second).Do(ctx).Error() == nil, nil
 	})
 	if err != nil {

@@ -197,7 +197,7 @@ func (s *Site) disconnect(ctx context.Context, step Step) {
 // EndFaults ends all faults, and waits until the API server answers and a manager leads.
 func (s *Site) EndFaults(ctx context.Context) error {
 	s.live.endAll()
-	if err := s.awaitReady(ctx, nil); err != nil {
+	if err := s.awaitReady(ctx); err != nil {
 		return err
 	}
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 90*time.Second, true, func(context.Context) (bool, error) {
