@@ -165,6 +165,16 @@ func TestAPathThatThereIsNotHasAPageThatSaysSo(t *testing.T) {
 	assert.Contains(t, body, `href="/t/"`)
 }
 
+func TestAnActIsNotDoneBeforeThePageHasSaidWhatItWillDo(t *testing.T) {
+	_, server := newSite(t, hourly("c").Obj())
+	for path, form := range map[string]url.Values{"run": {}, "backfill?from=2026-01-01": {"id": {"x"}}} {
+		response, err := http.PostForm(server.URL+"/t/cronjobs/default/c/actions/"+path, form)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		assert.Equal(t, http.StatusBadRequest, response.StatusCode, path)
+	}
+}
+
 // namesIn returns the names of the CronJobs that a page lists, in its order.
 func namesIn(body string) []string {
 	var names []string
@@ -277,7 +287,7 @@ func TestNothingThatIsStoredIsHTMLOnAPage(t *testing.T) {
 	site.Feed.Set(snapshot)
 	for _, path := range []string{
 		"/", "/timeline", "/timeline?reach=30d", "/?q=" + url.QueryEscape(attack), "/?namespace=" + url.QueryEscape(attack), "/?sort=" + url.QueryEscape(attack),
-		"/timeline?reach=" + url.QueryEscape(attack), "/cronjobs/a/" + url.PathEscape(attack),
+		"/?state=" + url.QueryEscape(attack), "/timeline?reach=" + url.QueryEscape(attack), "/cronjobs/a/" + url.PathEscape(attack),
 	} {
 		_, body := get(t, server, path)
 		assert.NotContains(t, body, "<script>", path)
