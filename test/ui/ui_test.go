@@ -325,7 +325,7 @@ func TestAPageOfAnotherSiteCanNotDoAnythingThoughItKnowsTheLink(t *testing.T) {
 	ui.awaitText("The page is served by its address alone")
 }
 
-func TestHTMLInWhatOnlyAClusterHasIsText(t *testing.T) {
+func TestHTMLInWhatIsStoredIsText(t *testing.T) {
 	ui := newTab(t)
 	const attack = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`
 	c := builders.MakeCronJob("backup").Schedule(nextYear).Suspend(true).Obj()
@@ -342,8 +342,10 @@ func TestHTMLInWhatOnlyAClusterHasIsText(t *testing.T) {
 		InvolvedObject: corev1.ObjectReference{Kind: c.Kind, Namespace: ui.ns, Name: c.Name, UID: c.UID},
 		Type:           attack, Reason: attack, Message: attack, LastTimestamp: metav1.Now(),
 	}))
+	query := "=" + url.QueryEscape(attack)
 	for _, page := range []string{
-		ui.path("backup"), ui.path("backup") + "/object", ui.path("backup") + "/actions/suspend?reason=" + url.QueryEscape(attack), "tasks/" + url.PathEscape(attack),
+		"", "timeline", ui.path("backup"), ui.path("backup") + "/object", ui.path("backup") + "/actions/suspend?reason" + query,
+		"?q" + query, "?state" + query, "timeline?reach" + query, "cronjobs/" + ui.ns + "/" + url.PathEscape(attack), "tasks/" + url.PathEscape(attack),
 	} {
 		ui.open(page)
 		ui.await("document.documentElement.outerHTML.includes('onerror') || document.body.innerText.includes('not remembered')")

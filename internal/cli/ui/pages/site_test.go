@@ -170,8 +170,11 @@ func TestAnActIsNotDoneBeforeThePageHasSaidWhatItWillDo(t *testing.T) {
 	for path, form := range map[string]url.Values{"run": {}, "backfill?from=2026-01-01": {"id": {"x"}}} {
 		response, err := http.PostForm(server.URL+"/t/cronjobs/default/c/actions/"+path, form)
 		require.NoError(t, err)
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
 		assert.Equal(t, http.StatusBadRequest, response.StatusCode, path)
+		assert.Contains(t, string(body), "let the page say first what it will do", path)
 	}
 }
 
@@ -287,7 +290,7 @@ func TestNothingThatIsStoredIsHTMLOnAPage(t *testing.T) {
 	site.Feed.Set(snapshot)
 	for _, path := range []string{
 		"/", "/timeline", "/timeline?reach=30d", "/?q=" + url.QueryEscape(attack), "/?namespace=" + url.QueryEscape(attack), "/?sort=" + url.QueryEscape(attack),
-		"/?state=" + url.QueryEscape(attack), "/timeline?reach=" + url.QueryEscape(attack), "/cronjobs/a/" + url.PathEscape(attack),
+		"/timeline?reach=" + url.QueryEscape(attack), "/cronjobs/a/" + url.PathEscape(attack),
 	} {
 		_, body := get(t, server, path)
 		assert.NotContains(t, body, "<script>", path)
