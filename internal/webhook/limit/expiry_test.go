@@ -4,7 +4,6 @@
 package limit_test
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -13,7 +12,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"math/big"
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -66,16 +64,8 @@ func TestTheMetricsTellWhenTheCertificateThatIsServedExpires(t *testing.T) {
 	assert.Empty(t, expiries(t), "nothing is served")
 	dir := t.TempDir()
 	first := issue(t, dir, 90)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	port := listener.Addr().(*net.TCPAddr).Port
-	require.NoError(t, listener.Close())
-
-	ctx, stop := context.WithCancel(t.Context())
-	stopped := make(chan error, 1)
-	go func() {
-		stopped <- limit.NewServer(webhook.Options{Host: "127.0.0.1", Port: port, CertDir: dir}).Start(ctx)
-	}()
+	port := freePort(t)
+	stop := start(t, limit.NewServer(webhook.Options{Host: "127.0.0.1", Port: port, CertDir: dir}))
 	servesUntil := func() time.Time {
 		connection, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port), &tls.Config{InsecureSkipVerify: true})
 		if err != nil {
@@ -90,7 +80,6 @@ func TestTheMetricsTellWhenTheCertificateThatIsServedExpires(t *testing.T) {
 	}
 	requireServed(first)
 	requireServed(issue(t, dir, 30))
-	stop()
-	require.NoError(t, <-stopped)
+	require.NoError(t, <-stop())
 	assert.Empty(t, expiries(t), "nothing is served any more")
 }

@@ -41,7 +41,8 @@ const (
 	shutdownTime = time.Minute
 )
 
-// Start serves until the context ends. It is controller-runtime's server, with limits.
+// Start serves until the context ends, and then lets the requests in progress end. It is
+// controller-runtime's server, with limits.
 func (s *Server) Start(ctx context.Context) error {
 	config, err := s.tlsConfig(ctx)
 	if err != nil {
@@ -54,9 +55,8 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	log := logs.Bound(ctrl.Log.WithName("webhooks"))
 	server := &http.Server{
-		ErrorLog:    slog.NewLogLogger(logr.ToSlogHandler(log), slog.LevelInfo), // for failed handshakes, for example
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		Handler:     s.WebhookMux(), MaxHeaderBytes: MaxHeader, ReadHeaderTimeout: HeaderTime, IdleTimeout: IdleTime,
+		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(log), slog.LevelInfo), // for failed handshakes, for example
+		Handler:  s.WebhookMux(), MaxHeaderBytes: MaxHeader, ReadHeaderTimeout: HeaderTime, IdleTimeout: IdleTime,
 	}
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
