@@ -169,10 +169,12 @@ chaos: control-plane bin/chaos/chaos ## Ten minutes of faults, after which a che
 	@exec bin/chaos/chaos $(CHAOSARGS)
 
 .PHONY: chaos-seeds
-chaos-seeds: control-plane bin/chaos/chaos ## A storm for each of SEEDS="1 2 3", one after another: about 12 minutes each.
+chaos-seeds: control-plane bin/chaos/chaos ## A storm for each of SEEDS="1 2 3", one after another: about 14 minutes each. PREVIOUS is a commit to update from and back to.
 	CGO_ENABLED=0 go build -o bin/chaos/manager ./test/chaos/manager
+	$(if $(PREVIOUS),rm -rf bin/chaos/tree && mkdir bin/chaos/tree && git archive $(PREVIOUS) | tar -x -C bin/chaos/tree)
+	$(if $(PREVIOUS),CGO_ENABLED=0 go build -C bin/chaos/tree -o ../previous ./test/chaos/manager && rm -rf bin/chaos/tree)
 	@failed=; for seed in $(or $(SEEDS),$(error SEEDS is empty: say make chaos-seeds SEEDS="1 2 3")); do \
-	  bin/chaos/chaos -manager=bin/chaos/manager -seed=$$seed -out=bin/chaos/$$seed $(CHAOSARGS) || failed="$$failed $$seed"; \
+	  bin/chaos/chaos -manager=bin/chaos/manager $(if $(PREVIOUS),-previous=bin/chaos/previous) -seed=$$seed -out=bin/chaos/$$seed $(CHAOSARGS) || failed="$$failed $$seed"; \
 	done; if [ -n "$$failed" ]; then echo "failed with these seeds:$$failed" >&2; exit 1; fi
 
 .PHONY: chaos-smoke

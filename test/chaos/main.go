@@ -37,6 +37,7 @@ type options struct {
 	cronJobs  int
 	faults    []faults.Kind
 	manager   string
+	previous  string
 	plugin    string
 	mutation  *mutations.Mutation
 	mutations string
@@ -55,9 +56,11 @@ func parseFlags(args []string) (*options, error) {
 	flags.DurationVar(&o.calm, "calm", 20*time.Second, "`duration` of the calm after the storm, without faults; none if 0")
 	flags.DurationVar(&o.patience, "patience", 3*time.Minute, "`duration` after which it has failed if all has not become idle")
 	flags.Uint64Var(&o.seed, "seed", 0, "`number` from which all that is random is made; a new one if 0")
-	flags.IntVar(&o.cronJobs, "cronjobs", 200, "`number` of CronJobs")
+	flags.IntVar(&o.cronJobs, "cronjobs", 600, "`number` of CronJobs")
 	kinds := flags.String("faults", all, "`names` of the faults, with commas between: all, none, or some of "+fmt.Sprint(faults.Kinds()))
 	flags.StringVar(&o.manager, "manager", "", "`file` of a manager that was built from test/chaos/manager, in place of a build")
+	flags.StringVar(&o.previous, "previous", "", "`file` of such a manager of an earlier build: each one that ends is replaced "+
+		"by one of the other build, as in rolling updates there and back")
 	flags.StringVar(&o.mutations, "mutations", "", "`text` in the names of the mutations to try, each in a short storm, or all; "+
 		"it fails if the checker does not catch one")
 	flags.StringVar(&o.out, "out", filepath.Join("bin", "chaos"), "`directory` for the history, the managers' logs and the verdict")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tutorial.kubebuilder.io/project/test/chaos/faults"
@@ -41,7 +42,7 @@ func (o *options) storm(ctx context.Context, file string) (err error) {
 	}
 	r := &stormRun{options: o, log: history.NewLog(to)}
 	defer func() { err = errors.Join(err, r.log.Err(), to.Close()) }()
-	setting := faults.Options{Manager: o.manager, Slowness: o.slowness}
+	setting := faults.Options{Manager: o.manager, Previous: o.previous, Slowness: o.slowness}
 	if o.mutation != nil {
 		setting.Mutate, setting.ClockStep = o.mutation.Mutate, o.mutation.ClockStep
 	}
@@ -52,7 +53,10 @@ func (o *options) storm(ctx context.Context, file string) (err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	watching, stopWatching := context.WithCancel(ctx)
 	r.jobs = storm.NewJobs(ctx, r.site.Client, r.log, storm.Fate(o.seed))
-	r.users = &storm.Users{Client: r.site.Client, Log: r.log, Jobs: r.jobs, Plugin: r.plugin, Kubeconfig: r.site.Kubeconfig}
+	r.users = &storm.Users{
+		Client: r.site.Client, Log: r.log, Jobs: r.jobs, Writes: semaphore.NewWeighted(storm.WritesAtOnce),
+		Plugin: r.plugin, Kubeconfig: r.site.Kubeconfig,
+	}
 	r.log.Listen(func(record history.Record) {
 		if record.Revision > 0 {
 			r.changed.Store(record.At.UnixNano())

@@ -40,10 +40,14 @@ func (s *Site) kill(ctx context.Context, name localcluster.Component, after time
 	}
 	plane.Sleep(ctx, after)
 	command := localcluster.Command{Name: string(name), Path: args[0], Args: args[1:]}
-	if _, err := s.Cluster.Run(context.WithoutCancel(ctx), command); err != nil {
+	process, err := s.Cluster.Run(context.WithoutCancel(ctx), command)
+	if err != nil {
 		return err
 	}
-	return s.awaitReady(ctx)
+	if err := s.awaitReady(ctx); err != nil {
+		return fmt.Errorf("%w\n%s", err, process.LogTail())
+	}
+	return nil
 }
 
 func (s *Site) pause(ctx context.Context, name localcluster.Component, hold time.Duration) error {

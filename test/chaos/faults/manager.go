@@ -29,6 +29,7 @@ type manager struct {
 	*proxy
 	name        string
 	command     localcluster.Command
+	builds      []string // the files of its processes, in turn
 	webhookPort int
 	metricsPort int
 	stopping    context.CancelFunc // prevents a restart
@@ -44,7 +45,10 @@ func (s *Site) startManager(name, userKubeconfig string) (*manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &manager{name: name, stopped: make(chan struct{})}
+	m := &manager{name: name, builds: []string{s.options.Manager}, stopped: make(chan struct{})}
+	if s.options.Previous != "" {
+		m.builds = append(m.builds, s.options.Previous)
+	}
 	if m.proxy, err = s.newProxy(user); err != nil {
 		return nil, err
 	}
@@ -84,6 +88,7 @@ func (s *Site) startManager(name, userKubeconfig string) (*manager, error) {
 func (m *manager) supervise(ctx context.Context) {
 	defer close(m.stopped)
 	for life := 1; ctx.Err() == nil; life++ {
+		m.command.Path = m.builds[(life-1)%len(m.builds)]
 		process, err := m.start(ctx, fmt.Sprintf("%s-%d", m.name, life))
 		if err != nil {
 			plane.Logf("manager %s: %v", m.name, err)

@@ -140,6 +140,12 @@ func Kinds() []Kind {
 // lead is the time without faults at the begin.
 const lead = 8 * time.Second
 
+// Once in a storm of at least longStorm, the webhooks are down for an outage.
+const (
+	outage    = time.Minute
+	longStorm = 5 * time.Minute
+)
+
 // Plan plans faults of these kinds for a storm. The same arguments make the same plan.
 func Plan(seed uint64, duration time.Duration, kinds []Kind) []Step {
 	random := rand.New(rand.NewPCG(seed, 0xfa0175)) //nolint:gosec // a plan is to be reproducible
@@ -152,6 +158,7 @@ func Plan(seed uint64, duration time.Duration, kinds []Kind) []Step {
 }
 
 func planMachines(random *rand.Rand, duration time.Duration, kinds *deck) (steps []Step) {
+	hadOutage := duration < longStorm
 	for at := lead; !kinds.isEmpty(); {
 		step := Step{At: at, Kind: kinds.deal()}
 		step.Hold = between(random, machine[step.Kind].hold)
@@ -163,6 +170,10 @@ func planMachines(random *rand.Rand, duration time.Duration, kinds *deck) (steps
 			}
 		case LagWatches:
 			step.Lag = time.Duration(1+random.IntN(4)) * time.Second
+		case DownWebhooks:
+			if !hadOutage {
+				step.Hold, hadOutage = outage, true
+			}
 		}
 		at += step.Hold + between(random, machine[step.Kind].rest)
 		if at > duration {

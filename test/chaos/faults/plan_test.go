@@ -39,6 +39,8 @@ func TestEachKindOfFaultHasItsTurn(t *testing.T) {
 		assert.Contains(t, requests[step.Kind], step.Target, "%s", step)
 		assert.Positive(t, step.Count, "%s", step)
 	}
+	isOutage := func(step Step) bool { return step.Kind == DownWebhooks && step.Hold == outage }
+	assert.True(t, slices.ContainsFunc(Plan(7, 10*time.Minute, Kinds()), isOutage), "the webhooks are down for many ticks of a minute")
 	for _, kind := range Kinds() {
 		want := 2
 		if refusals[kind].target != "" {

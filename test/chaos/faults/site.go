@@ -30,6 +30,7 @@ const metricsPrefix = "cronjob_controller_"
 // Options are the options of Start.
 type Options struct {
 	Manager  string  // the file, built from test/chaos/manager
+	Previous string  // that of an earlier build, if every second process is to be of it
 	Slowness float64 // the factor by which this machine may be slower than one that keeps up
 
 	// Mutate, if set, wraps the transport of the managers' requests, before faults strike.

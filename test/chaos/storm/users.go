@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,11 +27,17 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
+// WritesAtOnce limits the users' requests at once, which priority and fairness do not limit, as the
+// users are administrators. After an outage, all that have waited would keep the API server busy for
+// longer than each waits for its answer, so that all are repeated, without an end.
+const WritesAtOnce = 16
+
 // Users carries out a plan. It retries each act until it has worked.
 type Users struct {
 	Client client.Client
 	Log    *history.Log
 	Jobs   *Jobs
+	Writes *semaphore.Weighted // of WritesAtOnce
 
 	// Plugin is the file of the kubectl plugin, and Kubeconfig the file that it uses.
 	Plugin, Kubeconfig string
@@ -90,6 +97,12 @@ func (u *Users) try(ctx context.Context, c *CronJob, act Act) error {
 	case Backfill:
 		u.backfill(ctx, c)
 		return nil
+	}
+	if err := u.Writes.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer u.Writes.Release(1)
+	switch act.Verb {
 	case Delete:
 		return client.IgnoreNotFound(u.Client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	case Create:
