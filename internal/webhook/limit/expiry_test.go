@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"tutorial.kubebuilder.io/project/internal/webhook/limit"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 )
 
 // issue writes a new certificate, of so many days, into a directory and returns when it expires.
@@ -64,7 +65,8 @@ func TestTheMetricsTellWhenTheCertificateThatIsServedExpires(t *testing.T) {
 	assert.Empty(t, expiries(t), "nothing is served")
 	dir := t.TempDir()
 	first := issue(t, dir, 90)
-	port := freePort(t)
+	port, err := localcluster.FreePort()
+	require.NoError(t, err)
 	stop := start(t, limit.NewServer(webhook.Options{Host: "127.0.0.1", Port: port, CertDir: dir}))
 	servesUntil := func() time.Time {
 		connection, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port), &tls.Config{InsecureSkipVerify: true})

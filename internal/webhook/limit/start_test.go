@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -18,15 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"tutorial.kubebuilder.io/project/internal/webhook/limit"
+	"tutorial.kubebuilder.io/project/test/localcluster"
 )
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().(*net.TCPAddr).Port
-}
 
 // start starts a server. It returns a function that has it stop, and says how that ended.
 func start(t *testing.T, server *limit.Server) (stop func() <-chan error) {
@@ -43,7 +35,8 @@ func start(t *testing.T, server *limit.Server) (stop func() <-chan error) {
 func TestAServerThatStopsLetsItsRequestsEnd(t *testing.T) {
 	dir := t.TempDir()
 	issue(t, dir, 1)
-	port := freePort(t)
+	port, err := localcluster.FreePort()
+	require.NoError(t, err)
 	server := limit.NewServer(webhook.Options{Host: "127.0.0.1", Port: port, CertDir: dir})
 	began, goOn := make(chan struct{}), make(chan struct{})
 	server.Register("/hook", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

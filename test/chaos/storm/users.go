@@ -28,8 +28,8 @@ import (
 )
 
 // WritesAtOnce limits the users' requests at once, which priority and fairness do not limit, as the
-// users are administrators. After an outage, all that have waited would keep the API server busy for
-// longer than each waits for its answer, so that all are repeated, without an end.
+// users are administrators. After an outage, all that have waited would keep the API server busy
+// for longer than each waits for its answer, so that all are repeated, without an end.
 const WritesAtOnce = 16
 
 // Users carries out a plan. It retries each act until it has worked.
