@@ -54,7 +54,7 @@ func (o *options) storm(ctx context.Context, file string) (err error) {
 	watching, stopWatching := context.WithCancel(ctx)
 	r.jobs = storm.NewJobs(ctx, r.site.Client, r.log, storm.Fate(o.seed))
 	r.users = &storm.Users{
-		Client: r.site.Client, Log: r.log, Jobs: r.jobs, Writes: semaphore.NewWeighted(storm.WritesAtOnce),
+		Client: r.site.Client, Log: r.log, Jobs: r.jobs, AtOnce: semaphore.NewWeighted(storm.ActsAtOnce),
 		Plugin: r.plugin, Kubeconfig: r.site.Kubeconfig,
 	}
 	r.log.Listen(func(record history.Record) {

@@ -27,17 +27,17 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// WritesAtOnce limits the users' requests at once, which priority and fairness do not limit, as the
-// users are administrators. After an outage, all that have waited would keep the API server busy
-// for longer than each waits for its answer, so that all are repeated, without an end.
-const WritesAtOnce = 16
+// ActsAtOnce limits the users' acts at once, whose requests priority and fairness do not limit, as
+// the users are administrators. After an outage, all that have waited would keep the API server
+// busy for longer than each waits for its answer, so that all are repeated, without an end.
+const ActsAtOnce = 16
 
 // Users carries out a plan. It retries each act until it has worked.
 type Users struct {
 	Client client.Client
 	Log    *history.Log
 	Jobs   *Jobs
-	Writes *semaphore.Weighted // of WritesAtOnce
+	AtOnce *semaphore.Weighted // of ActsAtOnce
 
 	// Plugin is the file of the kubectl plugin, and Kubeconfig the file that it uses.
 	Plugin, Kubeconfig string
@@ -83,6 +83,11 @@ func (c *CronJob) exists() bool {
 }
 
 func (u *Users) insist(ctx context.Context, c *CronJob, act Act) {
+	// Before the tries, so that none has its time used up by waiting.
+	if u.AtOnce.Acquire(ctx, 1) != nil {
+		return
+	}
+	defer u.AtOnce.Release(1)
 	u.Log.Add(history.Record{Act: &history.Act{Kind: string(act.Verb), Name: c.Namespace + "/" + c.Name}})
 	_ = plane.Insist(ctx, func(ctx context.Context) error { return u.try(ctx, c, act) })
 }
@@ -97,12 +102,6 @@ func (u *Users) try(ctx context.Context, c *CronJob, act Act) error {
 	case Backfill:
 		u.backfill(ctx, c)
 		return nil
-	}
-	if err := u.Writes.Acquire(ctx, 1); err != nil {
-		return err
-	}
-	defer u.Writes.Release(1)
-	switch act.Verb {
 	case Delete:
 		return client.IgnoreNotFound(u.Client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	case Create:
