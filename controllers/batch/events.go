@@ -52,6 +52,11 @@ func countRun(run v1.Run) {
 // the metrics. It is younger than namespaceWindow, so its namespace counted anyway.
 const maxUnreported = 10 * time.Minute
 
+// lastMoments is how long before this process became the leader an earlier one may have written a
+// row without the time left for its event, which follows within seconds. The lease of a leader that
+// is killed ends 15 seconds later.
+const lastMoments = 30 * time.Second
+
 // reportMissed reports the missed ticks of the stored status that this process has not reported:
 // its own status write may have got no answer, or an earlier leader may have stopped before its
 // report.
@@ -63,15 +68,14 @@ func (r *CronJobReconciler) reportMissed(c *v1.CronJob) {
 	r.reportRows(c, rows)
 }
 
-// reportRows reports the rows of missed ticks that this process has not reported, newest first:
-// others have most likely reported the older ones. A row has the second in which it was made, so
-// those of the second in which this process became the leader count as its own.
+// reportRows reports the rows of missed ticks that this process has not reported, newest first. Of
+// those that are older than lastMoments, most have been reported.
 func (r *CronJobReconciler) reportRows(c *v1.CronJob, rows []v1.MissedTicks) {
-	ours := r.leadingSince.Truncate(time.Second)
+	recent := r.leadingSince.Add(-lastMoments)
 	for _, row := range r.memory.unreported(client.ObjectKeyFromObject(c), c.UID, rows) {
 		missed := plan.MissedRow(row)
 		event := eventOf(c, missed.Event())
-		event.MayExist = row.Time.Time.Before(ours)
+		event.MayExist = row.Time.Time.Before(recent)
 		if !r.Recorder.Record(event) {
 			continue // reported before: an older status was read since, without the newest row
 		}
