@@ -788,6 +788,18 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.status(22, 20, 30)
 			t.runs(30.1, 30, 40)
 		}},
+		"S2: the last tick of a window is backfilled before a manager looks": {play: func(t *scenario) {
+			t.edit(1, func(c *history.CronJob) { c.NotAfter = at(25) })
+			t.runs(10.1, 10, 20)
+			t.backfills(21, 20)
+			t.status(22, 20, -1)
+			t.add(95, history.Record{Act: &history.Act{Kind: "end"}})
+		}},
+		"S2: a status tells of the last tick of a window, and nothing ran it": {want: []Law{Lost}, play: func(t *scenario) {
+			t.edit(1, func(c *history.CronJob) { c.NotAfter = at(25) })
+			t.runs(10.1, 10, 20)
+			t.status(22, 20, -1)
+		}},
 		"S2: an interval counts from a tick that is backfilled before a manager looks": {play: func(t *scenario) {
 			t.backfills(11, 10)
 			t.status(12, 10, 20)

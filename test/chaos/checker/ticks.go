@@ -186,7 +186,8 @@ func (c *check) unreported(s *timeline, tick, from, until time.Time) {
 	}
 }
 
-// passed returns the first version whose status, computed from this schedule, has passed a tick.
+// passed returns the first version whose status, computed from this schedule, has passed a tick: it
+// has that tick as the last, or a later one.
 func (s *timeline) passed(span span, tick time.Time) (int, bool) {
 	for i, v := range s.versions {
 		if v.revision < span.revision || v.ObservedGeneration < span.Generation {
@@ -195,7 +196,7 @@ func (s *timeline) passed(span span, tick time.Time) (int, bool) {
 		if span.to > 0 && v.revision >= span.to {
 			break
 		}
-		if v.NextSchedule.After(tick) || v.LastSchedule.After(tick) {
+		if v.NextSchedule.After(tick) || !v.LastSchedule.Before(tick) {
 			return i, true
 		}
 	}
