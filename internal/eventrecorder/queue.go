@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	workers           = 8 // how many normal events are written at once, and how many warnings
+	workers           = 8 // how many events of each class are written at once
 	lanesPerNamespace = 4 // how many of these may be of one namespace
 
 	// maxPending is how many events may wait, to limit the memory that they take: about a kilobyte
@@ -27,9 +27,7 @@ const (
 	// finds room for as many as an equal share of the places, however many the others record.
 	maxPending = 50_000
 
-	// maxYield is how long a normal event waits at most for more urgent writes, and yieldPoll how
-	// often it is checked whether there are any left.
-	maxYield  = time.Minute
+	// yieldPoll is how often it is checked whether there are more urgent writes.
 	yieldPoll = 50 * time.Millisecond
 
 	// requestTimeout limits one request.
@@ -52,18 +50,32 @@ const (
 // lane is a queue of events of one namespace, which are written one after another. After a
 // transient error the whole lane waits for the retry, and its worker serves other lanes.
 type lane struct {
-	namespace    string
-	number       uint64
-	isNewWarning bool
+	namespace string
+	number    uint64
+	class     class
 }
 
-// queueOf returns the queue of the lanes like this one. New warnings have workers of their own, as
-// normal events keep theirs waiting.
-func (r *Recorder) queueOf(l lane) workqueue.TypedRateLimitingInterface[lane] {
-	if l.isNewWarning {
-		return r.warnings
+// class says how urgent an event is. Each class has workers of its own, so none waits for another.
+type class int
+
+const (
+	normal   class = iota
+	repeated       // another process has most likely written it
+	warning
+)
+
+// maxYield is how long an event of each class waits at most for more urgent writes. A process may
+// not lead for long: then nobody writes a repeated event that has to wait.
+var maxYield = [...]time.Duration{normal: time.Minute, repeated: 10 * time.Second, warning: 0}
+
+func classOf(e Event) class {
+	switch {
+	case e.MayExist:
+		return repeated
+	case e.Type == corev1.EventTypeWarning:
+		return warning
 	}
-	return r.normal
+	return normal
 }
 
 // newBackoff returns the backoff of the lanes.
@@ -83,7 +95,7 @@ func (r *Recorder) enqueue(l lane, event *eventsv1.Event) {
 	}
 	r.mu.Unlock()
 	if len(waiting) == 0 && excess != event { // otherwise the lane is in the queue, with a worker, or in backoff
-		r.queueOf(l).Add(l)
+		r.queues[l.class].Add(l)
 	}
 	if excess != nil {
 		r.drop(excess, causeQueueFull, errors.New("too many events wait for the API server"))
@@ -145,10 +157,8 @@ func (r *Recorder) work(queue workqueue.TypedRateLimitingInterface[lane]) {
 // writeFirst writes the first event of a lane, and requeues the lane: at once, or with backoff
 // after a transient error.
 func (r *Recorder) writeFirst(l lane) {
-	event, queue := r.first(l), r.queueOf(l)
-	if !l.isNewWarning {
-		r.yield(event)
-	}
+	event, queue := r.first(l), r.queues[l.class]
+	r.yield(event, maxYield[l.class])
 	err := r.create(event)
 	switch {
 	case err == nil:
@@ -166,9 +176,9 @@ func (r *Recorder) writeFirst(l lane) {
 	}
 }
 
-// yield waits before an event is written while there are more urgent writes, but not for too long.
-func (r *Recorder) yield(event *eventsv1.Event) {
-	for r.isUrgent() && r.clock.Since(event.EventTime.Time) < maxYield && r.ctx.Err() == nil {
+// yield waits before an event is written while there are more urgent writes, until it is so old.
+func (r *Recorder) yield(event *eventsv1.Event, atMost time.Duration) {
+	for r.clock.Since(event.EventTime.Time) < atMost && r.isUrgent() && r.ctx.Err() == nil {
 		time.Sleep(yieldPoll)
 	}
 }

@@ -69,8 +69,8 @@ type Event struct {
 	// Key distinguishes events with the same reason and object: the UID of a Job, or a tick.
 	Key string
 
-	// MayExist says that another process has most likely written the event. So it waits as normal
-	// events do, even if it is a warning: there may be thousands when a process begins to lead.
+	// MayExist says that another process has most likely written the event. There may be thousands
+	// when a process begins to lead, so new warnings don't wait for it.
 	MayExist bool
 }
 
@@ -82,10 +82,10 @@ type Recorder struct {
 	versions map[schema.GroupKind]string
 	instance string
 
-	ctx              context.Context // of all requests; Stop cancels it
-	cancel           context.CancelFunc
-	workers          sync.WaitGroup
-	normal, warnings workqueue.TypedRateLimitingInterface[lane]
+	ctx     context.Context // of all requests; Stop cancels it
+	cancel  context.CancelFunc
+	workers sync.WaitGroup
+	queues  [warning + 1]workqueue.TypedRateLimitingInterface[lane] // by class
 
 	isUrgent func() bool // whether there are writes for which normal events wait
 	places   int         // how many events may wait
@@ -115,7 +115,8 @@ func PreferVersion(mapper meta.RESTMapper, kind schema.GroupKind) Option {
 }
 
 // YieldTo makes normal events wait while isUrgent reports that there are more urgent writes, each
-// for a minute at most. Warnings don't wait: a process that is killed loses what waits.
+// for a minute at most, and those that may exist for ten seconds. Other warnings don't wait: a
+// process that is killed loses what waits.
 func YieldTo(isUrgent func() bool) Option {
 	return func(r *Recorder) { r.isUrgent = isUrgent }
 }
@@ -140,12 +141,13 @@ func New(
 	r := &Recorder{
 		client: events.RESTClient(), scheme: scheme, clock: now, versions: map[schema.GroupKind]string{},
 		instance: reportingController + "-" + host,
-		normal:   workqueue.NewTypedRateLimitingQueue(newBackoff()),
-		warnings: workqueue.NewTypedRateLimitingQueue(newBackoff()),
 		isUrgent: func() bool { return false }, places: maxPending,
 		waiting: map[lane][]*eventsv1.Event{}, recorded: lru.New(maxRecorded), logged: lru.New(maxLogged),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
+	for class := range r.queues {
+		r.queues[class] = workqueue.NewTypedRateLimitingQueue(newBackoff())
+	}
 	for _, option := range options {
 		option(r)
 	}
@@ -164,7 +166,7 @@ func (r *Recorder) Record(e Event) bool {
 		ctrl.Log.Error(err, "Could not make an event", "reason", e.Reason)
 		return true
 	}
-	r.enqueue(lane{event.Namespace, sum % lanesPerNamespace, e.Type == corev1.EventTypeWarning && !e.MayExist}, event)
+	r.enqueue(lane{event.Namespace, sum % lanesPerNamespace, classOf(e)}, event)
 	return true
 }
 
@@ -221,9 +223,10 @@ func eventName(regarding string, sum uint64) string {
 
 // Start starts to write the recorded events.
 func (r *Recorder) Start() {
-	for range workers {
-		r.workers.Go(func() { r.work(r.normal) })
-		r.workers.Go(func() { r.work(r.warnings) })
+	for _, queue := range r.queues {
+		for range workers {
+			r.workers.Go(func() { r.work(queue) })
+		}
 	}
 }
 
@@ -237,8 +240,9 @@ func (r *Recorder) Stop() {
 		ctrl.Log.Info("Dropped the events that could not be written during shutdown", "count", left)
 	}
 	r.cancel()
-	r.normal.ShutDown()
-	r.warnings.ShutDown()
+	for _, queue := range r.queues {
+		queue.ShutDown()
+	}
 	r.workers.Wait()
 }
 

@@ -459,7 +459,7 @@ func TestEventsWaitForMoreUrgentWritesButNotForever(t *testing.T) {
 	recorder.Record(eventAbout(object, "waits too long"))
 	recorder.Start()
 	defer recorder.Stop()
-	now.SetTime(now.Now().Add(maxYield))
+	now.SetTime(now.Now().Add(maxYield[normal]))
 	require.Eventually(t, func() bool { return recorder.left() == 0 }, time.Minute, time.Millisecond)
 
 	recorder.Record(eventAbout(object, "waits"))
@@ -470,7 +470,8 @@ func TestEventsWaitForMoreUrgentWritesButNotForever(t *testing.T) {
 }
 
 func TestNewWarningsWaitForNothing(t *testing.T) {
-	recorder, _ := newRecorder(t, none, YieldTo(func() bool { return true }))
+	now := clocktesting.NewFakePassiveClock(time.Now())
+	recorder, _ := newRecorder(t, none, YieldTo(func() bool { return true }), withClock(now))
 	object := newObject(t)
 	warning := eventAbout(object, "is told")
 	warning.Type = corev1.EventTypeWarning
@@ -485,6 +486,26 @@ func TestNewWarningsWaitForNothing(t *testing.T) {
 	require.Eventually(t, func() bool { return len(stored(t, object)) > 0 }, time.Minute, time.Millisecond)
 	assert.Len(t, stored(t, object), 1)
 	assert.Equal(t, warning.Note, stored(t, object)[0].Note)
+	recorder.cancel() // the others would wait for a minute
+	recorder.Stop()
+}
+
+func TestWhatMayExistDoesNotWaitForNormalEvents(t *testing.T) {
+	now := clocktesting.NewFakePassiveClock(time.Now())
+	recorder, requests := newRecorder(t, none, YieldTo(func() bool { return true }), withClock(now))
+	object := newObject(t)
+	for i := range workers * lanesPerNamespace {
+		recorder.Record(eventAbout(object, fmt.Sprint("waits ", i)))
+	}
+	old := eventAbout(object, "of others")
+	old.Type, old.MayExist = corev1.EventTypeWarning, true
+	recorder.Record(old)
+	recorder.Start()
+	assert.Never(t, func() bool { return requests.Load() > 0 }, 5*yieldPoll, yieldPoll)
+	now.SetTime(now.Now().Add(maxYield[repeated]))
+	require.Eventually(t, func() bool { return len(stored(t, object)) > 0 }, time.Minute, time.Millisecond)
+	assert.Len(t, stored(t, object), 1)
+	assert.Equal(t, old.Note, stored(t, object)[0].Note)
 	recorder.cancel() // the others would wait for a minute
 	recorder.Stop()
 }
