@@ -88,7 +88,8 @@ func (p *progress) begin(cronJob string, now time.Time) time.Time {
 	return current.begun
 }
 
-// end records an answer. A status is the last request of a reconcile.
+// end records an answer, or that the process has given up waiting for it. A status is the last
+// request of a reconcile.
 func (p *progress) end(cronJob string, target Target, code int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,12 +98,16 @@ func (p *progress) end(cronJob string, target Target, code int) {
 		return
 	}
 	current.pending--
-	current.until = time.Now().Add(breath)
-	switch {
-	case code == http.StatusTooManyRequests:
-		current.until = time.Now().Add(throttling)
-	case target == Statuses && current.pending <= 0:
+	if target == Statuses && code != http.StatusTooManyRequests && current.pending <= 0 {
 		delete(p.rows, cronJob)
+		return
+	}
+	until := time.Now().Add(breath)
+	if code == http.StatusTooManyRequests {
+		until = time.Now().Add(throttling)
+	}
+	if until.After(current.until) { // another request may be about to be retried
+		current.until = until
 	}
 }
 
