@@ -25,7 +25,7 @@ import (
 
 // apply deletes the Jobs to be replaced and creates that of the tick.
 func (r *CronJobReconciler) apply(ctx context.Context, look *lookup, p plan.Plan) plan.Outcome {
-	done := r.deleteJobs(ctx, look, p.Replace)
+	done := r.deleteJobs(ctx, look, p.Replace, deletionTime)
 	switch {
 	case len(done.Ended) > 0: // whether to start may depend on how they ended
 		done.RetryAt = look.now.Add(conflictRetry)
@@ -41,7 +41,7 @@ func (r *CronJobReconciler) apply(ctx context.Context, look *lookup, p plan.Plan
 // prune deletes the Jobs beyond the history limits. It comes after the status write, which must not
 // wait for it.
 func (r *CronJobReconciler) prune(ctx context.Context, look *lookup, p plan.Plan) {
-	done := r.deleteJobs(ctx, look, p.Prune)
+	done := r.deleteJobs(ctx, look, p.Prune, pruningTime)
 	for _, job := range slices.Concat(done.Deleted, done.Gone) {
 		look.known.pruned = look.known.pruned.Union(sets.New(job.UID))
 	}
@@ -59,20 +59,28 @@ const (
 	// deletionTime is how long one reconcile may spend on deletions. The next tick must not wait
 	// for more than one request.
 	deletionTime = requestTimeout
+
+	// pruningTime is after which time one reconcile leaves the rest of the old Jobs to the next one.
+	// When deletions that were refused work again, each CronJob of a namespace has many: the ticks of
+	// others must not wait for all of them.
+	pruningTime = 250 * time.Millisecond
 )
 
-// deleteJobs deletes Jobs within those two bounds. It returns what became of them. The order is
-// random, so that a few Jobs that can't be deleted don't block the others.
-func (r *CronJobReconciler) deleteJobs(ctx context.Context, look *lookup, jobs []*batchv1.Job) (done plan.Outcome) {
+// deleteJobs deletes Jobs within the first two bounds, and begins no further deletion after a time.
+// It returns what became of them. The order is random, so that a few Jobs that can't be deleted
+// don't block the others.
+func (r *CronJobReconciler) deleteJobs(ctx context.Context, look *lookup, jobs []*batchv1.Job, after time.Duration) (done plan.Outcome) {
 	bounded, cancel := context.WithTimeout(ctx, deletionTime)
 	defer cancel()
+	turn, cancelTurn := context.WithTimeout(bounded, after)
+	defer cancelTurn()
 	failed := 0
 	for tried, i := range rand.Perm(len(jobs)) { //nolint:gosec // no secret
 		if failed == maxFailedDeletions {
 			break
 		}
-		if bounded.Err() != nil {
-			look.isLeftToDelete = true
+		if tried > 0 && turn.Err() != nil {
+			look.isLeftToDelete = failed == 0 || bounded.Err() != nil // otherwise they wait for the backoff
 			break
 		}
 		job := jobs[i]

@@ -421,6 +421,44 @@ func TestS14JobsThatAreDeletedSlowlyDoNotKeepTheNextTickWaiting(t *testing.T) {
 	}
 }
 
+func TestS14OldJobsAreDeletedAFewAtATimeWhereThatTakesLong(t *testing.T) {
+	var jobs []*batchv1.Job
+	for i := range 8 {
+		jobs = append(jobs, builders.MakeJob(every().Obj(), time.Unix(int64(i), 0)).Obj())
+	}
+	for name, tc := range map[string]struct {
+		takes     time.Duration
+		err       error
+		wantTried int
+		wantLeft  bool
+	}{
+		"a slow server":                        {100 * time.Millisecond, nil, 3, true},
+		"each deletion takes longer":           {time.Second, nil, 1, true},
+		"a fast server":                        {time.Millisecond, nil, len(jobs), false},
+		"a slow server that refuses them":      {200 * time.Millisecond, errTrouble, 2, false},
+		"a fast server that refuses them":      {time.Millisecond, errTrouble, maxFailedDeletions, false},
+		"a server that refuses them very late": {3 * time.Second, errTrouble, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tried := 0
+				server := interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
+					Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
+						tried++
+						time.Sleep(tc.takes)
+						return tc.err
+					},
+				})
+				r := &CronJobReconciler{Client: server, Recorder: &fakeRecorder{recorded: map[string]bool{}}}
+				look := r.lookup(&observed{stored: every().Obj()}, &progress{})
+				r.prune(t.Context(), look, plan.Plan{Prune: jobs})
+				assert.Equal(t, tc.wantTried, tried)
+				assert.Equal(t, tc.wantLeft, look.isLeftToDelete, "otherwise the next reconcile waits for the backoff")
+			})
+		})
+	}
+}
+
 func TestS14ADeletionThatIsRefusedAndCanNotBeLookedUpDoesNotKeepTheNextTickWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		notFound := apierrors.NewNotFound(batchv1.Resource("jobs"), "j")
