@@ -79,7 +79,7 @@ func (r *CronJobReconciler) deleteJobs(ctx context.Context, look *lookup, jobs [
 		if failed == maxFailedDeletions {
 			break
 		}
-		if tried > 0 && turn.Err() != nil {
+		if bounded.Err() != nil || tried > 0 && turn.Err() != nil {
 			look.isLeftToDelete = failed == 0 || bounded.Err() != nil // otherwise they wait for the backoff
 			break
 		}

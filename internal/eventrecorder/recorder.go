@@ -87,7 +87,7 @@ type Recorder struct {
 	workers sync.WaitGroup
 	queues  [warning + 1]workqueue.TypedRateLimitingInterface[lane] // by class
 
-	isUrgent func() bool // whether there are writes for which normal events wait
+	isUrgent func() bool // whether there are writes for which events wait, all but new warnings
 	places   int         // how many events may wait
 
 	mu       sync.Mutex
