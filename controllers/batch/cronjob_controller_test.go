@@ -304,13 +304,26 @@ func TestS4ACreationWhoseAnswerIsLostIsNotRepeated(t *testing.T) {
 	assert.Equal(t, []string{"Normal SuccessfulCreate Created job " + want}, s.events(), "and no FailedCreate")
 }
 
+// onStatusWrite is an API server that answers status writes with answer, which may pass them on by
+// write.
+func onStatusWrite(answer func(ctx context.Context, write func() error) error) func(
+	context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+	return func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+		return answer(ctx, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
+	}
+}
+
 // statusFails is an API server that answers status writes with an error.
 func statusFails(err error) interceptor.Funcs {
-	return interceptor.Funcs{SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch,
-		...client.SubResourcePatchOption,
-	) error {
-		return err
-	}}
+	return interceptor.Funcs{SubResourcePatch: onStatusWrite(func(context.Context, func() error) error { return err })}
+}
+
+// statusAnswerIsLost is an API server that writes each status, though its answer does not arrive.
+func statusAnswerIsLost(t *testing.T) interceptor.Funcs {
+	return interceptor.Funcs{SubResourcePatch: onStatusWrite(func(_ context.Context, write func() error) error {
+		require.NoError(t, write())
+		return errTrouble
+	})}
 }
 
 // noJobs is a cache that has none.
@@ -525,13 +538,7 @@ func TestS2AStatusWhoseAnswerIsLostIsReportedOnce(t *testing.T) {
 	s := newStage(t, every().Deadline(10))
 	tick := s.toNextTick()
 	s.clock.SetTime(tick.Add(11 * time.Second)) // past its deadline
-	lost := interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
-		opts ...client.SubResourcePatchOption,
-	) error {
-		require.NoError(t, c.SubResource(sub).Patch(ctx, o, p, opts...))
-		return errTrouble // the status is written, but the reconciler does not know
-	}}
-	s.interfere(lost)
+	s.interfere(statusAnswerIsLost(t))
 	s.reconcile()
 	assert.Empty(t, s.events())
 
@@ -908,13 +915,11 @@ func TestWhatWasWrittenIsKeptUntilTheCacheHasIt(t *testing.T) {
 	t.Run("before the answer", func(t *testing.T) {
 		s := newStage(t, every())
 		s.toNextTick()
-		s.interfere(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, subresource string, o client.Object,
-			patch client.Patch, opts ...client.SubResourcePatchOption,
-		) error {
-			err := c.SubResource(subresource).Patch(ctx, o, patch, opts...)
+		s.interfere(interceptor.Funcs{SubResourcePatch: onStatusWrite(func(_ context.Context, write func() error) error {
+			err := write()
 			s.awaitCached()
 			return err
-		}})
+		})})
 		s.reconcile()
 		assert.Nil(t, s.written())
 	})
@@ -1031,11 +1036,9 @@ func TestALeaderWhoseLeaseIsOverStartsNothingAndTellsNobody(t *testing.T) {
 	before := s.stored()
 	over := func() error { return fmt.Errorf("post: %w", lease.ErrOver) }
 	s.interfere(interceptor.Funcs{
-		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return over() },
-		Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error { return over() },
-		SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
-			return over()
-		},
+		Create:           func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return over() },
+		Delete:           func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error { return over() },
+		SubResourcePatch: onStatusWrite(func(context.Context, func() error) error { return over() }),
 	})
 	assert.Equal(t, firstRetry, s.reconcile().RequeueAfter, "it may lead again")
 	assert.Empty(t, s.events())

@@ -94,17 +94,15 @@ func TestS14WhatIsRefusedForLongCostsNoTick(t *testing.T) {
 					}
 					return nil
 				},
-				SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
-					opts ...client.SubResourcePatchOption,
-				) error {
-					if err := c.SubResource(sub).Patch(ctx, o, p, opts...); err != nil {
+				SubResourcePatch: onStatusWrite(func(_ context.Context, write func() error) error {
+					if err := write(); err != nil {
 						return err
 					}
 					if lose {
 						return errTrouble // the status was written nevertheless
 					}
 					return nil
-				},
+				}),
 			})
 		},
 	} {
@@ -279,15 +277,13 @@ func TestS2AStatusTellsOfARunBeforeItsJobIsReplaced(t *testing.T) {
 
 			replaced, failure := 0, first
 			s.interfere(interceptor.Funcs{
-				SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
-					opts ...client.SubResourcePatchOption,
-				) error {
+				SubResourcePatch: onStatusWrite(func(_ context.Context, write func() error) error {
 					if err := failure; err != nil {
 						failure = nil
 						return err
 					}
-					return c.SubResource(sub).Patch(ctx, o, p, opts...)
-				},
+					return write()
+				}),
 				Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
 					replaced++
 					require.NotNil(t, s.stored().Status.LastScheduleTime)
@@ -626,15 +622,13 @@ func refusing(creates, deletes, statuses func() error, writes *int) interceptor.
 			}
 			return c.Delete(ctx, o, opts...)
 		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
-			opts ...client.SubResourcePatchOption,
-		) error {
+		SubResourcePatch: onStatusWrite(func(_ context.Context, write func() error) error {
 			if statuses != nil {
 				return statuses()
 			}
 			*writes++
-			return c.SubResource(sub).Patch(ctx, o, p, opts...)
-		},
+			return write()
+		}),
 	}
 }
 
@@ -886,9 +880,7 @@ func TestS14AnAnswerThatNeverComesIsNotWaitedForLong(t *testing.T) {
 		Create: func(ctx context.Context, _ client.WithWatch, _ client.Object, _ ...client.CreateOption) error {
 			return hang(ctx)
 		},
-		SubResourcePatch: func(ctx context.Context, _ client.Client, _ string, _ client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
-			return hang(ctx)
-		},
+		SubResourcePatch: onStatusWrite(func(ctx context.Context, _ func() error) error { return hang(ctx) }),
 	})
 	s.toNextTick()
 	assert.Equal(t, firstRetry, s.reconcile().RequeueAfter)
@@ -907,15 +899,13 @@ func TestS2AStatusThatArrivesLateIsReported(t *testing.T) {
 		return context.DeadlineExceeded // the request is still in flight
 	}})
 	s.reconcile()
-	s.interfere(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
-		opts ...client.SubResourcePatchOption,
-	) error {
+	s.interfere(interceptor.Funcs{SubResourcePatch: onStatusWrite(func(_ context.Context, write func() error) error {
 		if late != nil {
 			late() // before the second
 			late = nil
 		}
-		return c.SubResource(sub).Patch(ctx, o, p, opts...)
-	}})
+		return write()
+	})})
 	s.clock.SetTime(s.clock.Now().Add(time.Second))
 	s.reconcile()
 	s.reconcile()
@@ -926,7 +916,7 @@ func TestS2AStatusThatArrivesLateIsReported(t *testing.T) {
 }
 
 func TestS2WhatANewLeaderItselfFindsMissedIsReportedAsNew(t *testing.T) {
-	for name, patch := range map[string]func(error) error{
+	for name, answer := range map[string]func(error) error{
 		"its status write is answered": func(err error) error { return err },
 		"the answer is lost":           func(err error) error { return errors.Join(err, context.DeadlineExceeded) },
 	} {
@@ -935,11 +925,9 @@ func TestS2WhatANewLeaderItselfFindsMissedIsReportedAsNew(t *testing.T) {
 			tick := s.toNextTick()
 			s.reconciler.leadingSince = tick.Add(11*time.Second + 200*time.Millisecond)
 			s.clock.SetTime(s.reconciler.leadingSince.Add(100 * time.Millisecond))
-			s.interfere(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
-				opts ...client.SubResourcePatchOption,
-			) error {
-				return patch(c.SubResource(sub).Patch(ctx, o, p, opts...))
-			}})
+			s.interfere(interceptor.Funcs{SubResourcePatch: onStatusWrite(func(_ context.Context, write func() error) error {
+				return answer(write())
+			})})
 			s.reconcile()
 			s.clock.SetTime(s.clock.Now().Add(time.Second))
 			s.reconcile()
@@ -992,12 +980,7 @@ func TestS2WhatTheLastStatusOfADeletedCronJobSaysIsReported(t *testing.T) {
 	s := newStage(t, every().Deadline(10))
 	tick := s.toNextTick()
 	s.clock.SetTime(tick.Add(11 * time.Second))
-	s.interfere(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
-		opts ...client.SubResourcePatchOption,
-	) error {
-		require.NoError(t, c.SubResource(sub).Patch(ctx, o, p, opts...))
-		return errTrouble
-	}})
+	s.interfere(statusAnswerIsLost(t))
 	s.reconcile()
 	assert.Empty(t, s.events())
 	last := s.stored()

@@ -88,15 +88,7 @@ func TestW2WhatCanNotBeDecodedIsNotReadAgainAndAgainAfterALostAnswer(t *testing.
 	s := newStage(t, every())
 	s.toNextTick()
 	written := s.broken()
-	s.interfere(interceptor.Funcs{
-		Get: fromCache(written).Get,
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
-			opts ...client.SubResourcePatchOption,
-		) error {
-			require.NoError(t, c.SubResource(sub).Patch(ctx, o, p, opts...))
-			return errTrouble // the status was written nevertheless
-		},
-	})
+	s.interfere(interceptor.Funcs{Get: fromCache(written).Get, SubResourcePatch: statusAnswerIsLost(t).SubResourcePatch})
 	s.reconcile()
 	s.reconciler.APIReader = away{s.reconciler.APIReader}
 	s.interfere(fromCache(s.broken()))
