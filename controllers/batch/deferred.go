@@ -27,12 +27,17 @@ const nearTick = 30 * time.Second
 // maxDeferral is for how long a deferred status lets all ticks go first that come due meanwhile.
 const maxDeferral = 10 * time.Minute
 
-// deferral returns for how long a status may wait: until its CronJob's next tick, or for maxDeferral.
-func deferral(look *lookup, result plan.Result) time.Duration {
+// retryYield is for how long a retry for which no tick waits lets all ticks go first that come due
+// meanwhile. While statuses are refused in a namespace, each of its CronJobs has one.
+const retryYield = 10 * time.Second
+
+// untilWake returns for how long from an instant a write that no tick waits for may wait: until the
+// plan's WakeAt, or for a limit.
+func untilWake(result plan.Result, from time.Time, limit time.Duration) time.Duration {
 	if result.WakeAt.IsZero() {
-		return maxDeferral
+		return limit
 	}
-	return min(maxDeferral, result.WakeAt.Sub(look.now))
+	return min(limit, result.WakeAt.Sub(from))
 }
 
 // shouldDeferStatus reports whether the status and the events of a plan can wait for the Jobs of
@@ -40,7 +45,7 @@ func deferral(look *lookup, result plan.Result) time.Duration {
 // for good in a cluster too busy for its ticks. They can't if the next tick is near, because it
 // would have to wait for them.
 func shouldDeferStatus(look *lookup, result plan.Result) bool {
-	return result.CanDefer && len(look.failed) == 0 && deferral(look, result) >= nearTick
+	return result.CanDefer && len(look.failed) == 0 && untilWake(result, look.now, maxDeferral) >= nearTick
 }
 
 // deferredDelay marks the outcome of a reconcile that has deferred its status. All other delays are
@@ -50,7 +55,7 @@ const deferredDelay = time.Nanosecond
 // deferred returns the outcome of a reconcile that has deferred its status, which is due just after
 // its deferral. It is written earlier, as soon as nothing else is due.
 func deferred(look *lookup, result plan.Result) ctrl.Result {
-	due := int(deferral(look, result)/time.Second) + 1
+	due := int(untilWake(result, look.now, maxDeferral)/time.Second) + 1
 	return ctrl.Result{RequeueAfter: deferredDelay, Priority: new(tickPriority - due)}
 }
 

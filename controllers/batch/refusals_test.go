@@ -1121,6 +1121,30 @@ func TestADeferredStatusIsDueAfterTheTicksOfOthersAndNotLongAfterItsOwnNext(t *t
 	}
 }
 
+func TestS14ARetryLetsTicksGoFirstUnlessOneWaitsForIt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		refuse   interceptor.Funcs
+		schedule string
+		want     time.Duration // how much later than its retry it is due
+	}{
+		"of a status":                              {statusFails(errTrouble), "@every 1m", retryYield},
+		"of a status, shortly before a tick":       {statusFails(errTrouble), "@every 4s", 3 * time.Second},
+		"of a creation":                            {createFails(errTrouble), "@every 1m", 0},
+		"of a creation, shortly before a new tick": {createFails(errTrouble), "@every 4s", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, every().Schedule(tc.schedule))
+			s.interfere(tc.refuse)
+			s.toNextTick()
+			s.reconcile()
+			s.awaitCached()
+			result := s.reconcile()
+			assert.Equal(t, 2*firstRetry, result.RequeueAfter)
+			assert.Equal(t, tc.want, time.Duration(tickPriority-*result.Priority)*time.Second)
+		})
+	}
+}
+
 func TestS14ATickWhoseNameIsTakenHoldsUpNoneThatCatchUpWhileTheStatusIsRefused(t *testing.T) {
 	s := newStage(t, every().CatchUp(3).History(100, 100))
 	first := s.stored().Status.NextScheduleTime.Time

@@ -82,8 +82,9 @@ func (r *CronJobReconciler) failed(ctx context.Context, look *lookup, request st
 	}
 }
 
-// requeue requeues for the plan's WakeAt, or earlier to retry what failed. It reads the clock
-// again, because the reconcile itself took time.
+// requeue requeues for the plan's WakeAt, or earlier to retry what failed. A retry lets the ticks of
+// others go first if no tick of the CronJob waits for it. requeue reads the clock again, because the
+// reconcile itself took time.
 func (r *CronJobReconciler) requeue(look *lookup, result plan.Result, isWritten bool) ctrl.Result {
 	wake := result.WakeAt
 	wakeBy := func(after time.Duration) {
@@ -112,7 +113,11 @@ func (r *CronJobReconciler) requeue(look *lookup, result plan.Result, isWritten 
 	if wake.IsZero() {
 		return ctrl.Result{}
 	}
-	return ctrl.Result{RequeueAfter: max(wake.Sub(r.Clock.Now()), time.Millisecond), Priority: new(tickPriority)}
+	priority := tickPriority
+	if next := result.Status.NextScheduleTime; next == nil || next.After(look.now) { // no tick waits
+		priority -= int(untilWake(result, wake, retryYield) / time.Second)
+	}
+	return ctrl.Result{RequeueAfter: max(wake.Sub(r.Clock.Now()), time.Millisecond), Priority: &priority}
 }
 
 // maxStatusTries is how many failures in a row a tick waits for its status write.
