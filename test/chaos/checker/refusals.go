@@ -50,6 +50,9 @@ func (r *index) try(c *create) {
 	}
 }
 
+// termLeader is the kind of fault in which the leader is told to stop.
+const termLeader = "term-leader"
+
 // struckBy returns the namespace/name of the CronJob whose request a fault struck; "" if it is
 // unknown or there is none.
 func struckBy(fault *history.Fault) string {
@@ -115,7 +118,7 @@ func (c *check) refusedTick(s *timeline, span span, tick time.Time) {
 }
 
 // isSteady reports whether from before a tick until an instant a CronJob was unchanged, no other
-// fault struck its requests, and no manager ended or was frozen.
+// fault struck its requests, and no manager ended, was told to, or was frozen.
 func (c *check) isSteady(s *timeline, span span, tick, by time.Time) bool {
 	settled := tick.Add(-2 * onTime)
 	before, now := s.versionAt(settled), s.versionAt(by)
@@ -135,7 +138,7 @@ func (c *check) isSteady(s *timeline, span span, tick, by time.Time) bool {
 		return false
 	}
 	struck := func(at time.Time) bool { return at.After(settled) && at.Before(by) }
-	return !slices.ContainsFunc(c.struck[s.name], struck) && !c.hasEnded(settled, by)
+	return !slices.ContainsFunc(c.struck[s.name], struck) && !slices.ContainsFunc(c.stops, struck) && !c.hasEnded(settled, by)
 }
 
 func (s *timeline) versionAt(at time.Time) *version {

@@ -136,6 +136,15 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 			t.status(52.5, 50, 60)
 			t.reports(52.6, manyMissed(2, 30, 40))
 		}},
+		"S14: the leader is told to stop, and ends what it has begun": {play: func(t *scenario) {
+			t.refuses(5, history.Statuses)
+			t.startsJobs(10, 20)
+			t.add(32, history.Record{Fault: &history.Fault{Kind: termLeader, Detail: "a-1"}})
+			t.startsJobs(40, 50)
+			t.allows(52, history.Statuses)
+			t.status(52.5, 50, 60)
+			t.reports(52.6, oneMissed(30))
+		}},
 		"S14: a fault has struck a request of this one": {play: func(t *scenario) {
 			t.refuses(5, history.Deletes)
 			t.startsJobs(10, 20)

@@ -154,7 +154,7 @@ func (c *check) judge(s *timeline, spec spec, run *run, before []*run, create *c
 	case spec.isExcluded(run.Tick):
 		return &problem{Excluded, fmt.Sprintf("excluded are %v, all before %s and all after %s",
 			spec.Exclude, stamp(spec.NotBefore), stamp(spec.NotAfter))}
-	case !spec.isTick(s, run):
+	case !c.isTick(s, spec, run):
 		return &problem{NoTick, fmt.Sprintf("it is not a tick of %q", spec.Schedule)}
 	case decided.After(start.Add(deadlineOf(spec.CronJob) + slack)):
 		return &problem{PastDeadline,
@@ -238,18 +238,24 @@ const unsure = 3 * time.Second
 const lastAnchors = 3
 
 // isTick reports whether a run is of a tick, for a manager that knows all earlier runs, or all but
-// the last few.
-func (s spec) isTick(of *timeline, run *run) bool {
-	before := of.anchors(run.created)
-	if len(before) < lastAnchors && s.has(run.Tick, of.versions[0].Created) {
-		return true
+// the last few and those that no process could know of.
+func (c *check) isTick(s *timeline, spec spec, run *run) bool {
+	first, left := s.versions[0].Created, lastAnchors
+	if spec.fixed {
+		return spec.has(run.Tick, first)
 	}
-	for _, other := range before[max(0, len(before)-lastAnchors):] {
-		if s.has(run.Tick, other.Tick) {
+	for _, other := range slices.Backward(s.anchors(run.created)) {
+		switch {
+		case spec.has(run.Tick, other.Tick):
 			return true
+		case s.wasLast(other) || !c.isForgotten(s, other, run.createdAt):
+			left--
+		}
+		if left == 0 {
+			return false
 		}
 	}
-	return s.fixed && s.has(run.Tick, run.Tick)
+	return spec.has(run.Tick, first)
 }
 
 func (c *check) started(run *run, create *create, delay time.Duration, raced bool) {

@@ -71,6 +71,7 @@ type index struct {
 	creates    map[string][]*create
 	stored     map[string]bool // the names of the events about missed ticks in etcd
 	ends       []time.Time     // when processes ended or froze
+	stops      []time.Time     // when leaders were told to stop, which start little from then on
 	outages    []time.Time     // when a fault struck the API server, etcd or the connections to them
 	frozen     map[string]bool // the processes that are frozen now
 	asked      []time.Time     // the times of managers' requests, in any order
@@ -263,6 +264,8 @@ func (r *index) other(rec *history.Record) {
 		switch rec.Fault.Kind {
 		case "kill-apiserver", "kill-etcd", "pause-etcd", "cut-connections":
 			r.outages = append(r.outages, rec.At)
+		case termLeader:
+			r.stops = append(r.stops, rec.At)
 		}
 		if name := struckBy(rec.Fault); name != "" {
 			r.struck[name] = append(r.struck[name], rec.At)
