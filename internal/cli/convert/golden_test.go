@@ -185,7 +185,7 @@ func assertLaws(t testing.TB, text []byte, o options) result {
 		return r
 	}
 	back := convertText(t, r.text, options{to: other(o.to)})
-	if len(r.findings) == 0 && back.converted == r.converted && isReadable(text) {
+	if len(r.findings) == 0 && back.converted == r.converted && isReadable(text) && !hasListOf(text, o.to) {
 		require.Equal(t, valuesOf(text), valuesOf(back.text), "there and back is the identity, where nothing else is told")
 	}
 	return r
@@ -193,6 +193,15 @@ func assertLaws(t testing.TB, text []byte, o options) result {
 
 // isReadable reports whether all documents of a file can be read.
 func isReadable(text []byte) bool { return !slices.Contains(valuesOf(text), nil) }
+
+// hasListOf reports whether a file has a list of CronJobs of a version. Its conversion does not count
+// as one, as that of its items does.
+func hasListOf(text []byte, apiVersion string) bool {
+	return slices.ContainsFunc(valuesOf(text), func(value any) bool {
+		object, _ := value.(map[string]any)
+		return object["kind"] == "CronJobList" && object["apiVersion"] == apiVersion
+	})
+}
 
 // valuesOf is what the documents of a file say; nil for what can't be read.
 func valuesOf(text []byte) (all []any) {
