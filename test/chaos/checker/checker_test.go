@@ -552,6 +552,18 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.job(59.1, 59)
 			t.status(59.2, 59, 66)
 		}},
+		"S4: an interval counts from a run before those that are deleted later": {want: []Law{NoTick}, play: func(t *scenario) {
+			t.startsJobs(10, 20, 30, 40, 50)
+			t.process("a-1", history.Ended, 52)
+			t.edit(53, func(c *history.CronJob) { c.Schedule = "@every 7s" })
+			t.process("a-2", history.Started, 55)
+			t.asks(59.1, 59, func(c *history.Create) { c.Manager = "a-2" })
+			t.job(59.1, 59)
+			for tick := 20; tick <= 50; tick += 10 {
+				t.removes(59.15, tick)
+			}
+			t.status(59.2, 59, 66)
+		}},
 		"S4: an interval counts from a run that is not the last": {want: []Law{NoTick}, play: func(t *scenario) {
 			t.startsJobs(10, 20, 30, 40, 50)
 			t.edit(53, func(c *history.CronJob) { c.Schedule = "@every 7s" })

@@ -245,10 +245,11 @@ func (c *check) isTick(s *timeline, spec spec, run *run) bool {
 		return spec.has(run.Tick, first)
 	}
 	for _, other := range slices.Backward(s.anchors(run.created)) {
-		switch {
-		case spec.has(run.Tick, other.Tick):
+		if spec.has(run.Tick, other.Tick) {
 			return true
-		case s.wasLast(other) || !c.isForgotten(s, other, run.createdAt):
+		}
+		isUnknown := !s.wasLast(other) && c.isUnrecorded(s, other, run.created) && c.isForgotten(s, other, run.createdAt)
+		if !isUnknown {
 			left--
 		}
 		if left == 0 {
