@@ -50,9 +50,6 @@ func (r *index) try(c *create) {
 	}
 }
 
-// termLeader is the kind of fault in which the leader is told to stop.
-const termLeader = "term-leader"
-
 // struckBy returns the namespace/name of the CronJob whose request a fault struck; "" if it is
 // unknown or there is none.
 func struckBy(fault *history.Fault) string {
@@ -138,7 +135,7 @@ func (c *check) isSteady(s *timeline, span span, tick, by time.Time) bool {
 		return false
 	}
 	struck := func(at time.Time) bool { return at.After(settled) && at.Before(by) }
-	return !slices.ContainsFunc(c.struck[s.name], struck) && !slices.ContainsFunc(c.stops, struck) && !c.hasEnded(settled, by)
+	return !slices.ContainsFunc(slices.Concat(c.struck[s.name], c.stops, c.ends), struck)
 }
 
 func (s *timeline) versionAt(at time.Time) *version {

@@ -139,7 +139,7 @@ func TestTheCheckerJudgesWithRefusals(t *testing.T) {
 		"S14: the leader is told to stop, and ends what it has begun": {play: func(t *scenario) {
 			t.refuses(5, history.Statuses)
 			t.startsJobs(10, 20)
-			t.add(32, history.Record{Fault: &history.Fault{Kind: termLeader, Detail: "a-1"}})
+			t.add(32, history.Record{Fault: &history.Fault{Kind: "term-leader", Detail: "a-1"}})
 			t.startsJobs(40, 50)
 			t.allows(52, history.Statuses)
 			t.status(52.5, 50, 60)

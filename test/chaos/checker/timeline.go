@@ -264,7 +264,7 @@ func (r *index) other(rec *history.Record) {
 		switch rec.Fault.Kind {
 		case "kill-apiserver", "kill-etcd", "pause-etcd", "cut-connections":
 			r.outages = append(r.outages, rec.At)
-		case termLeader:
+		case "term-leader":
 			r.stops = append(r.stops, rec.At)
 		}
 		if name := struckBy(rec.Fault); name != "" {
