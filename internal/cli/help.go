@@ -44,13 +44,14 @@ func leaveOutGlobalFlags(root *cobra.Command) {
 	})
 }
 
-// pointToHelp adds a hint at the help to errors about the command line of a command and its
-// subcommands.
-func pointToHelp(cmd *cobra.Command) {
+// finish adds a hint at the help to errors about the command line of a command and its subcommands,
+// and takes "[flags]" from their usage lines, which name the flags that matter.
+func finish(cmd *cobra.Command) {
 	// Subcommands first: they would inherit the hint, and add it twice.
 	for _, below := range cmd.Commands() {
-		pointToHelp(below)
+		finish(below)
 	}
+	cmd.DisableFlagsInUseLine = true
 	explain := cmd.FlagErrorFunc()
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return explain(cmd, withHelp(cmd, err)) })
 	if check := cmd.Args; check != nil {

@@ -64,6 +64,6 @@ func NewCommand(e *env.Env, version string) *cobra.Command {
 		newVersionCommand(e),
 	)
 	leaveOutGlobalFlags(root)
-	pointToHelp(root)
+	finish(root)
 	return root
 }

@@ -43,6 +43,7 @@ func TestTheHelpOfEachCommandIsThatOfAPluginAndLeavesOutKubectlsFlags(t *testing
 			assert.Contains(t, help, "Usage:\n  kubectl cronjob"+name)
 			assert.Contains(t, help, `Use "kubectl cronjob options" for the flags that all commands take.`)
 			assert.NotContains(t, help, "--certificate-authority")
+			assert.NotContains(t, help, "[flags]")
 		})
 	})
 }

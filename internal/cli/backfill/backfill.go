@@ -75,13 +75,12 @@ type command struct {
 func NewCommand(e *env.Env) *cobra.Command {
 	c := &command{Env: e}
 	cmd := &cobra.Command{
-		Use:                   "backfill NAME --from TIME --to TIME",
-		DisableFlagsInUseLine: true,
-		Short:                 "Run ticks of the past that have no successful run",
-		Long:                  long,
-		Example:               example,
-		Args:                  cronjobs.OneName,
-		ValidArgsFunction:     cronjobs.CompleteNames(e, 1),
+		Use:               "backfill NAME --from TIME --to TIME",
+		Short:             "Run ticks of the past that have no successful run",
+		Long:              long,
+		Example:           example,
+		Args:              cronjobs.OneName,
+		ValidArgsFunction: cronjobs.CompleteNames(e, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(); err != nil {
 				return err

@@ -108,11 +108,10 @@ type command struct {
 func NewCommand(e *env.Env) *cobra.Command {
 	c := &command{Env: e}
 	cmd := &cobra.Command{
-		Use:                   "convert -f FILENAME --to " + strings.Join(versions, "|") + " [--in-place | --diff | --check]",
-		DisableFlagsInUseLine: true,
-		Short:                 "Convert manifests between the versions",
-		Long:                  long,
-		Example:               example,
+		Use:     "convert -f FILENAME --to " + strings.Join(versions, "|") + " [--in-place | --diff | --check]",
+		Short:   "Convert manifests between the versions",
+		Long:    long,
+		Example: example,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.check(); err != nil {
 				return files.Failure(err)

@@ -56,7 +56,7 @@ const (
 func NewCommand(e *env.Env) *cobra.Command {
 	x := &exporter{Handover: handover.Handover{Env: e}}
 	command := &cobra.Command{
-		Use:               "export NAME...",
+		Use:               "export (NAME... | -l SELECTOR | -A) [--spec ours|original]",
 		Short:             "Hand over from CronJobs of ours to the built-in ones",
 		Long:              long,
 		Example:           example,

@@ -64,13 +64,12 @@ type command struct {
 func NewCommand(e *env.Env) *cobra.Command {
 	c := &command{Env: e}
 	cmd := &cobra.Command{
-		Use:                   "history (NAME... | -l SELECTOR | -A)",
-		DisableFlagsInUseLine: true,
-		Short:                 "Show what a CronJob has run, runs, and is going to run",
-		Long:                  long,
-		Example:               example,
-		Args:                  func(_ *cobra.Command, args []string) error { return c.selection.CheckChosen(args) },
-		ValidArgsFunction:     cronjobs.CompleteNames(e, 0),
+		Use:               "history (NAME... | -l SELECTOR | -A)",
+		Short:             "Show what a CronJob has run, runs, and is going to run",
+		Long:              long,
+		Example:           example,
+		Args:              func(_ *cobra.Command, args []string) error { return c.selection.CheckChosen(args) },
+		ValidArgsFunction: cronjobs.CompleteNames(e, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(); err != nil {
 				return err

@@ -45,7 +45,7 @@ const example = `  # See what would be done in the namespace shop
 func NewCommand(e *env.Env) *cobra.Command {
 	i := &importer{Handover: handover.Handover{Env: e}}
 	command := &cobra.Command{
-		Use:               "import [NAME...]",
+		Use:               "import [NAME... | -l SELECTOR | -A] [--suspend-original]",
 		Short:             "Make CronJobs of ours from the built-in ones, and hand over to them",
 		Long:              long,
 		Example:           example,

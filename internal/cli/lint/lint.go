@@ -66,11 +66,10 @@ type command struct {
 func NewCommand(e *env.Env) *cobra.Command {
 	c := &command{Env: e}
 	cmd := &cobra.Command{
-		Use:                   "lint -f FILENAME [-R] [-o text|json|sarif]",
-		DisableFlagsInUseLine: true,
-		Short:                 "Check manifests, without a cluster",
-		Long:                  long,
-		Example:               example,
+		Use:     "lint -f FILENAME [-R] [-o text|json|sarif]",
+		Short:   "Check manifests, without a cluster",
+		Long:    long,
+		Example: example,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(c.filenames) == 0 {
 				return files.Failure(errors.New("name files with -f"))

@@ -69,13 +69,12 @@ type command struct {
 func NewCommand(e *env.Env) *cobra.Command {
 	c := &command{Env: e}
 	cmd := &cobra.Command{
-		Use:                   "list [NAME... | -A | -l SELECTOR] [--failing] [--suspended]",
-		DisableFlagsInUseLine: true,
-		Short:                 "List CronJobs with their recent runs and the next",
-		Long:                  long,
-		Example:               example,
-		Args:                  cobra.ArbitraryArgs,
-		ValidArgsFunction:     cronjobs.CompleteNames(e, 0),
+		Use:               "list [NAME... | -A | -l SELECTOR] [--failing] [--suspended]",
+		Short:             "List CronJobs with their recent runs and the next",
+		Long:              long,
+		Example:           example,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cronjobs.CompleteNames(e, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.names = args
 			if err := c.check(); err != nil {

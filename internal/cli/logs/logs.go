@@ -70,14 +70,13 @@ type command struct {
 func NewCommand(e *env.Env) *cobra.Command {
 	c := &command{Env: e}
 	cmd := &cobra.Command{
-		Use:                   "logs (NAME... | -l SELECTOR | -A) [--failed | --tick TIME]",
-		DisableFlagsInUseLine: true,
-		Short:                 "Print what a run of a CronJob has logged",
-		Long:                  long,
-		Example:               example,
-		Args:                  func(_ *cobra.Command, args []string) error { return c.selection.CheckChosen(args) },
-		ValidArgsFunction:     cronjobs.CompleteNames(e, 0),
-		RunE:                  func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+		Use:               "logs (NAME... | -l SELECTOR | -A) [--failed | --tick TIME]",
+		Short:             "Print what a run of a CronJob has logged",
+		Long:              long,
+		Example:           example,
+		Args:              func(_ *cobra.Command, args []string) error { return c.selection.CheckChosen(args) },
+		ValidArgsFunction: cronjobs.CompleteNames(e, 0),
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&c.failed, "failed", false, "The last run that failed.")

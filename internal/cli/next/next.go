@@ -80,13 +80,12 @@ type command struct {
 func NewCommand(e *env.Env) *cobra.Command {
 	c := &command{Env: e}
 	cmd := &cobra.Command{
-		Use:                   `next (NAME... | "EXPRESSION" | -f FILE | -l SELECTOR | -A)`,
-		DisableFlagsInUseLine: true,
-		Short:                 "Tell when a schedule fires next",
-		Long:                  long,
-		Example:               example,
-		Args:                  cobra.ArbitraryArgs,
-		ValidArgsFunction:     cronjobs.CompleteNames(e, 0),
+		Use:               `next (NAME... | "EXPRESSION" | -f FILE | -l SELECTOR | -A)`,
+		Short:             "Tell when a schedule fires next",
+		Long:              long,
+		Example:           example,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cronjobs.CompleteNames(e, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(args); err != nil {
 				return err

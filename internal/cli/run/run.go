@@ -84,11 +84,10 @@ type command struct {
 func NewCommand(e *env.Env) *cobra.Command {
 	c := &command{Env: e, print: genericclioptions.NewPrintFlags("created")}
 	cmd := &cobra.Command{
-		Use:                   "run NAME [--tick TIME] [-- ARGS]",
-		DisableFlagsInUseLine: true,
-		Short:                 "Start a Job of a CronJob now",
-		Long:                  long,
-		Example:               example,
+		Use:     "run NAME [--tick TIME] [-- ARGS]",
+		Short:   "Start a Job of a CronJob now",
+		Long:    long,
+		Example: example,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 				args = args[:dash]

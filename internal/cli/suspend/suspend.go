@@ -109,13 +109,12 @@ func newCommand(c *command) *cobra.Command {
 	c.print = genericclioptions.NewPrintFlags(c.done)
 	var until string
 	cmd := &cobra.Command{
-		Use:                   c.verb + " (NAME... | -l SELECTOR | --all) [-A]",
-		DisableFlagsInUseLine: true,
-		Short:                 c.short,
-		Long:                  c.long,
-		Example:               c.example,
-		Args:                  cobra.ArbitraryArgs,
-		ValidArgsFunction:     cronjobs.CompleteNames(c.Env, 0),
+		Use:               c.verb + " (NAME... | -l SELECTOR | --all) [-A]",
+		Short:             c.short,
+		Long:              c.long,
+		Example:           c.example,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cronjobs.CompleteNames(c.Env, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(args); err != nil {
 				return err

@@ -60,13 +60,12 @@ type command struct {
 func NewCommand(e *env.Env, newPlugin func(*env.Env) *cobra.Command) *cobra.Command {
 	c := &command{Env: e, newPlugin: newPlugin}
 	cmd := &cobra.Command{
-		Use:                   "ui [-A] [-l SELECTOR] [--no-browser] [--port PORT]",
-		DisableFlagsInUseLine: true,
-		Short:                 "Show CronJobs on a page in the browser",
-		Long:                  long,
-		Example:               example,
-		Args:                  cobra.NoArgs,
-		ValidArgsFunction:     cobra.NoFileCompletions,
+		Use:               "ui [-A] [-l SELECTOR] [--no-browser] [--port PORT]",
+		Short:             "Show CronJobs on a page in the browser",
+		Long:              long,
+		Example:           example,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.selection.Check(); err != nil {
 				return err
