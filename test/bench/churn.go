@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tutorial.kubebuilder.io/project/test/bench/results"
-	"tutorial.kubebuilder.io/project/test/chaos/history"
-	"tutorial.kubebuilder.io/project/test/chaos/storm"
+	"tutorial.kubebuilder.io/project/test/history"
+	"tutorial.kubebuilder.io/project/test/jobs"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
@@ -104,7 +104,7 @@ func (c *churner) run(ctx context.Context, span time.Duration) (map[string][]flo
 	defer endWatch()
 	log := history.NewLog(io.Discard)
 	log.Listen(c.observe)
-	storm.NewJobs(watching, c.Client, log, func(string) (time.Duration, bool) { return 0, true })
+	jobs.New(watching, c.Client, log, func(string) (time.Duration, bool) { return 0, true })
 	group.Go(func() error { return history.Watch(watching, c.EtcdURL, revision+1, log) })
 	group.Go(func() error {
 		defer endWatch()

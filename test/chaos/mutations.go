@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tutorial.kubebuilder.io/project/test/chaos/checker"
-	"tutorial.kubebuilder.io/project/test/chaos/history"
 	"tutorial.kubebuilder.io/project/test/chaos/mutations"
+	"tutorial.kubebuilder.io/project/test/history"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 

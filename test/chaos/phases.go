@@ -16,8 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tutorial.kubebuilder.io/project/test/chaos/faults"
-	"tutorial.kubebuilder.io/project/test/chaos/history"
 	"tutorial.kubebuilder.io/project/test/chaos/storm"
+	"tutorial.kubebuilder.io/project/test/history"
+	"tutorial.kubebuilder.io/project/test/jobs"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
@@ -29,7 +30,7 @@ type stormRun struct {
 	site    *faults.Site
 	log     *history.Log
 	users   *storm.Users
-	jobs    *storm.Jobs
+	jobs    *jobs.Controller
 	plan    []storm.CronJob
 	changed atomic.Int64 // the last change of a stored object, in nanoseconds since 1970
 }
@@ -52,7 +53,7 @@ func (o *options) storm(ctx context.Context, file string) (err error) {
 	defer func() { err = errors.Join(err, r.site.KeepLogs(o.out), r.site.Stop()) }()
 	group, ctx := errgroup.WithContext(ctx)
 	watching, stopWatching := context.WithCancel(ctx)
-	r.jobs = storm.NewJobs(ctx, r.site.Client, r.log, storm.Fate(o.seed))
+	r.jobs = jobs.New(ctx, r.site.Client, r.log, jobs.Fate(o.seed))
 	r.users = &storm.Users{
 		Client: r.site.Client, Log: r.log, Jobs: r.jobs, AtOnce: semaphore.NewWeighted(storm.ActsAtOnce),
 		Plugin: r.plugin, Kubeconfig: r.site.Kubeconfig,

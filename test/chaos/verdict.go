@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"tutorial.kubebuilder.io/project/test/chaos/checker"
-	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/history"
 )
 
 // shown is how many violations of a law are printed.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/history"
 )
 
 func (c *check) statuses(s *timeline) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/history"
 )
 
 // The records to print about a violation: from shortly before the tick, or the end, to some time

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/history"
 )
 
 // restart is what ends a stop after failures: an edit, a resume, or a successful run.

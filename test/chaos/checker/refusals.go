@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/history"
 )
 
 // refusal is a time in which managers were refused one kind of requests in a namespace.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/history"
 )
 
 // missed is a report of missed ticks.

@@ -14,7 +14,7 @@ import (
 	"time"
 	_ "time/tzdata" // the machine may have no time zones
 
-	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/history"
 )
 
 // schedule is the checker's own implementation of the few schedules that storms have. It must not

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/history"
 )
 
 // slack is how long a manager may take from a decision to its request.

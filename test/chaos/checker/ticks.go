@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/history"
 )
 
 // span is a time in which a CronJob had one schedule and was not suspended.

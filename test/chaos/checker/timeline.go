@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/history"
 )
 
 // timeline is the life of one CronJob from its creation to its deletion. One that is created again

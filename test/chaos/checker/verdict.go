@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/history"
 )
 
 // Law is a part of the contract that the checker checks.

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"time"
 
-	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/history"
 )
 
 // Kind is a kind of fault.

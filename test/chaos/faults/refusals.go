@@ -13,8 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"tutorial.kubebuilder.io/project/test/chaos/history"
 	"tutorial.kubebuilder.io/project/test/chaos/storm"
+	"tutorial.kubebuilder.io/project/test/history"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 

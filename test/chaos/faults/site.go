@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"tutorial.kubebuilder.io/project/test/chaos/history"
 	"tutorial.kubebuilder.io/project/test/chaos/storm"
+	"tutorial.kubebuilder.io/project/test/history"
 	"tutorial.kubebuilder.io/project/test/localcluster"
 	"tutorial.kubebuilder.io/project/test/plane"
 )

@@ -23,7 +23,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "tutorial.kubebuilder.io/project/apis/batch/v1"
-	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/history"
+	"tutorial.kubebuilder.io/project/test/jobs"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
@@ -36,7 +37,7 @@ const ActsAtOnce = 16
 type Users struct {
 	Client client.Client
 	Log    *history.Log
-	Jobs   *Jobs
+	Jobs   *jobs.Controller
 	AtOnce *semaphore.Weighted // of ActsAtOnce
 
 	// Plugin is the file of the kubectl plugin, and Kubeconfig the file that it uses.

@@ -1,8 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package history has what happened in a storm: every state of every CronJob, Job and event in
-// etcd, the managers' requests, and what the storm itself did. A verdict needs nothing else.
+// Package history has what happened to a cluster: every state of every CronJob, Job and event in
+// etcd, the managers' requests, and what the test itself did. A verdict needs nothing else.
 package history
 
 import (

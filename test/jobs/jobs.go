@@ -1,7 +1,8 @@
 // Copyright 2026 The project authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package storm
+// Package jobs ends and deletes Jobs where no Job controller and no garbage collector run.
+package jobs
 
 import (
 	"context"
@@ -18,13 +19,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"tutorial.kubebuilder.io/project/test/builders"
-	"tutorial.kubebuilder.io/project/test/chaos/history"
+	"tutorial.kubebuilder.io/project/test/history"
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// Jobs acts for the Job controller and the garbage collector: it ends Jobs after some time, and
+// Controller acts for the Job controller and the garbage collector: it ends Jobs after some time, and
 // deletes those whose owner is gone.
-type Jobs struct {
+type Controller struct {
 	ctx    context.Context //nolint:containedctx // its work begins with what it hears
 	client client.Client
 	log    *history.Log
@@ -37,9 +38,9 @@ type Jobs struct {
 	hurried bool
 }
 
-// NewJobs returns a Jobs that listens to a history. fate says how long a Job runs and how it ends.
-func NewJobs(ctx context.Context, c client.Client, log *history.Log, fate func(name string) (time.Duration, bool)) *Jobs {
-	j := &Jobs{
+// New returns a Controller that listens to a history until ctx ends. fate says how long a Job runs and how it ends.
+func New(ctx context.Context, c client.Client, log *history.Log, fate func(name string) (time.Duration, bool)) *Controller {
+	j := &Controller{
 		ctx: ctx, client: c, log: log, fate: fate,
 		live: map[string]*history.Job{}, owners: map[string]*history.CronJob{}, hurry: make(chan struct{}),
 	}
@@ -69,7 +70,7 @@ func Fate(seed uint64) func(name string) (after time.Duration, succeeds bool) {
 }
 
 // Hurry makes all Jobs end at once from now on, or in their own time again.
-func (j *Jobs) Hurry(hurry bool) {
+func (j *Controller) Hurry(hurry bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
@@ -82,7 +83,7 @@ func (j *Jobs) Hurry(hurry bool) {
 }
 
 // Running returns how many Jobs run.
-func (j *Jobs) Running() int {
+func (j *Controller) Running() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	running := 0
@@ -95,7 +96,7 @@ func (j *Jobs) Running() int {
 }
 
 // DeleteOne deletes a Job of a CronJob, if it has one, as a user does.
-func (j *Jobs) DeleteOne(namespace, cronJob string) {
+func (j *Controller) DeleteOne(namespace, cronJob string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var newest *history.Job
@@ -111,7 +112,7 @@ func (j *Jobs) DeleteOne(namespace, cronJob string) {
 	}
 }
 
-func (j *Jobs) hear(record history.Record) {
+func (j *Controller) hear(record history.Record) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
@@ -141,7 +142,7 @@ func (j *Jobs) hear(record history.Record) {
 }
 
 // end ends a Job in time, by its UID.
-func (j *Jobs) end(job *history.Job, hurry <-chan struct{}) {
+func (j *Controller) end(job *history.Job, hurry <-chan struct{}) {
 	after, succeeds := j.fate(job.Name)
 	select {
 	case <-time.After(after):
@@ -160,7 +161,7 @@ func (j *Jobs) end(job *history.Job, hurry <-chan struct{}) {
 	})
 }
 
-func (j *Jobs) remove(job *history.Job, act string) {
+func (j *Controller) remove(job *history.Job, act string) {
 	j.log.Add(history.Record{Act: &history.Act{Kind: act, Name: job.Namespace + "/" + job.Name, UID: job.UID}})
 	uid := types.UID(job.UID)
 	j.insist(job, func(ctx context.Context, target client.Object) error {
@@ -170,7 +171,7 @@ func (j *Jobs) remove(job *history.Job, act string) {
 }
 
 // insist retries until it works, or the Job is gone or was created anew.
-func (j *Jobs) insist(job *history.Job, try func(ctx context.Context, target client.Object) error) {
+func (j *Controller) insist(job *history.Job, try func(ctx context.Context, target client.Object) error) {
 	_ = plane.Insist(j.ctx, func(ctx context.Context) error {
 		err := try(ctx, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}})
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsInvalid(err) {
