@@ -20,6 +20,7 @@ import (
 	"tutorial.kubebuilder.io/project/apis/batch"
 	"tutorial.kubebuilder.io/project/internal/cli/env"
 	"tutorial.kubebuilder.io/project/internal/cli/files"
+	"tutorial.kubebuilder.io/project/internal/cli/manifest"
 )
 
 type outcome struct {
@@ -139,7 +140,7 @@ func (r *report) end() error {
 // join prints a file after the others, with a document marker between them.
 func (r *report) join(text []byte) {
 	if r.last != 0 {
-		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+		text = bytes.TrimPrefix(text, manifest.ByteOrderMark)
 	}
 	if len(text) == 0 {
 		return
