@@ -73,6 +73,30 @@ func TestTheAxisHasAFewRoundTimesOfTheZone(t *testing.T) {
 	}
 }
 
+func TestTheAxisHasEachTimeOnceWhereClocksShift(t *testing.T) {
+	for zone, day := range map[string]string{ // with a shift of its clocks
+		"America/New_York":    "2027-03-14",
+		"Europe/Berlin":       "2027-10-31",
+		"America/Havana":      "2027-03-14", // at midnight
+		"Australia/Lord_Howe": "2027-10-03", // by half an hour
+		"Pacific/Apia":        "2011-12-30", // a day that did not exist
+	} {
+		location, err := schedule.LoadZone(zone)
+		require.NoError(t, err)
+		start, err := time.Parse(time.DateOnly, day)
+		require.NoError(t, err)
+		for hour := range 60 {
+			for _, reach := range []time.Duration{time.Hour, 3 * time.Hour, 6 * time.Hour, 24 * time.Hour} {
+				labels := NewWindow(start.Add(time.Duration(hour-24)*time.Hour), reach, reach).Labels(location)
+				assert.LessOrEqual(t, len(labels), 11)
+				for i := 2; i < len(labels); i++ {
+					assert.Greater(t, labels[i].At, labels[i-1].At)
+				}
+			}
+		}
+	}
+}
+
 func TestARowHasRunsMissedTicksAndTicksToCome(t *testing.T) {
 	c := hourly("c").Obj()
 	c.Status.RecentRuns = []v1.Run{

@@ -93,20 +93,20 @@ func (w Window) Labels(zone *time.Location) []Label {
 	if step >= 24*time.Hour {
 		format = "2 Jan"
 	}
-	local := w.From.In(zone)
-	midnight := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, zone)
+	from := w.From.In(zone)
 	labels := []Label{{At: w.At(w.Now), Text: "now", IsNow: true}}
-	for at := midnight; at.Before(w.Until); at = next(at, step) {
-		if x := w.At(at); min(x, 100-x) >= labelWidth/2 && math.Abs(x-labels[0].At) > labelWidth {
-			labels = append(labels, Label{At: x, Text: at.Format(format)})
+	last := time.Time{}
+	for minutes := 0; ; minutes += int(step / time.Minute) {
+		// In civil time, which the shifts of clocks do not change. A time that clocks skip is one of
+		// those before, or after.
+		at := time.Date(from.Year(), from.Month(), from.Day(), 0, minutes, 0, 0, zone)
+		if !at.Before(w.Until) {
+			return labels
+		}
+		if x := w.At(at); at.After(last) && min(x, 100-x) >= labelWidth/2 && math.Abs(x-labels[0].At) > labelWidth {
+			labels, last = append(labels, Label{At: x, Text: at.Format(format)}), at
 		}
 	}
-	return labels
-}
-
-// next adds a step in civil time, which the shifts of clocks do not change.
-func next(at time.Time, step time.Duration) time.Time {
-	return time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute()+int(step/time.Minute), 0, 0, at.Location())
 }
 
 // clocks returns a mark for each shift of the clocks in a time zone.
