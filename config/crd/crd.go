@@ -6,7 +6,7 @@ package crd
 
 import _ "embed" // for the file
 
-// CronJobs is the CustomResourceDefinition of CronJobs with both versions, as YAML.
+// CronJobs is the CustomResourceDefinition of CronJobs with all versions, as YAML.
 //
 //go:embed bases/batch.tutorial.kubebuilder.io_cronjobs.yaml
 var CronJobs []byte

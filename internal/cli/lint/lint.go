@@ -26,7 +26,7 @@ import (
 const exitWarnings = 1
 
 const (
-	long = `Check the CronJobs in manifests, of both versions. This needs no cluster.
+	long = `Check the CronJobs in manifests, of all versions. This needs no cluster.
 
 Errors are what the API server and the operator's webhooks would refuse, fields that do not exist, and
 what can't be read. Warnings are those of the webhooks, and what is accepted but probably wrong: a day

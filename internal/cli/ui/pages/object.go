@@ -49,7 +49,7 @@ func (s *Site) object(r *http.Request) (view, error) {
 		}
 		o.Versions = append(o.Versions, v)
 	}
-	return view{Title: o.Namespace + "/" + o.Name + " in both versions", Page: "object", IsStill: true, Content: o}, nil
+	return view{Title: o.Namespace + "/" + o.Name + " in each version", Page: "object", IsStill: true, Content: o}, nil
 }
 
 // textsOf returns the part of an object that users write, and the part that the operator writes.
