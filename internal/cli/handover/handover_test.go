@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -278,4 +279,6 @@ func TestATickWhoseStartWasDelayedUntilAfterTheStopIsToldAsMissed(t *testing.T) 
 	assert.Equal(t, tick, Ours(c).unrun(tick.Add(time.Minute), tick.Add(time.Minute)))
 	late := tick.Add(delay + 11*time.Second)
 	assert.Zero(t, Ours(c).unrun(late, late), "it has missed that one itself")
+	c.Spec.StartingDeadlineSeconds = new(int64(math.MaxInt64))
+	assert.Equal(t, tick, Ours(c).unrun(late, late))
 }

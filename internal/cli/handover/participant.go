@@ -193,7 +193,7 @@ func (p *Participant) LastTick(until time.Time) time.Time {
 func (p *Participant) unrun(until, stoppedAt time.Time) time.Time {
 	tick := p.last(p.handledUntil, until)
 	deadline, start := p.view.Spec.StartingDeadlineSeconds, plan.StartOf(p.view, tick)
-	if deadline != nil && start.Add(time.Duration(*deadline)*time.Second).Before(stoppedAt) {
+	if deadline != nil && stoppedAt.Sub(start).Seconds() > float64(*deadline) { // it may be too long for a time.Duration
 		return time.Time{} // it has missed that tick itself
 	}
 	return tick
