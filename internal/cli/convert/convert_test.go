@@ -219,6 +219,7 @@ func TestDirectoriesAreReadAsKubectlReadsThem(t *testing.T) {
 	require.NoError(t, os.Symlink("sub", "linked.yaml"))
 	for name, tc := range map[string]struct{ args, want string }{
 		"a directory":            {"-f .", "a.yaml b.yml"},
+		"a link to a directory":  {"-f linked.yaml", "linked.yaml/e.yaml"},
 		"with those below":       {"-f . -R", "a.yaml b.yml sub/.hidden/f.yaml sub/e.yaml"},
 		"files of any name":      {"-f d.txt", "d.txt"},
 		"one file by many names": {"-f z.yaml -f a.yaml -f .", "z.yaml b.yml"},

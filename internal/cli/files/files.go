@@ -125,11 +125,12 @@ func expandOne(name string, recursive bool) ([]File, error) {
 }
 
 func walk(dir string, recursive bool) []File {
+	dir += string(filepath.Separator) // WalkDir follows no symbolic link otherwise
 	var files []File
 	visit := func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			files = append(files, File{Name: name, Path: name, Err: UnwrapPath(err)})
+			files = append(files, File{Name: filepath.Clean(name), Path: name, Err: UnwrapPath(err)})
 			if entry != nil && entry.IsDir() {
 				return fs.SkipDir
 			}
