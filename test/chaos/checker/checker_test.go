@@ -5,6 +5,7 @@ package checker
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -933,6 +934,14 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 		"O3: the metrics count a Job whose creation was carried out and not answered": {play: func(t *scenario) {
 			t.asks(10.1, 10, func(c *history.Create) { c.Code = 0 })
 			t.job(10.1, 10)
+			t.ends(12, 10, history.Succeeded)
+			t.runs(20.1, 20, 30)
+			t.ends(22, 20, history.Succeeded)
+			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 2})
+		}},
+		"O3: the metrics count a Job whose creation was carried out though etcd was killed before it answered": {play: func(t *scenario) {
+			t.asks(10.1, 10, func(c *history.Create) { c.Code = http.StatusInternalServerError })
+			t.job(10.2, 10)
 			t.ends(12, 10, history.Succeeded)
 			t.runs(20.1, 20, 30)
 			t.ends(22, 20, history.Succeeded)

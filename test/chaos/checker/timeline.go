@@ -218,7 +218,8 @@ func (r *index) create(rec *history.Record) {
 	c := &create{rec.Create, rec.At}
 	r.try(c)
 	isAgain := slices.ContainsFunc(r.creates[c.Job], func(other *create) bool { return other.Manager == c.Manager })
-	lost := c.Code == 0 && c.Forwarded && !isAgain
+	// The API server also answers with 500 where etcd does not answer it.
+	lost := (c.Code == 0 || c.Code >= http.StatusInternalServerError) && c.Forwarded && !isAgain
 	if c.Code == http.StatusCreated || lost {
 		// A manager that is frozen when the answer comes may have given up the request when it is
 		// thawed.
