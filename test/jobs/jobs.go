@@ -38,7 +38,8 @@ type Controller struct {
 	hurried bool
 }
 
-// New returns a Controller that listens to a history until ctx ends. fate says how long a Job runs and how it ends.
+// New returns a Controller that listens to a history until ctx ends. fate says how long a Job runs
+// and how it ends.
 func New(ctx context.Context, c client.Client, log *history.Log, fate func(name string) (time.Duration, bool)) *Controller {
 	j := &Controller{
 		ctx: ctx, client: c, log: log, fate: fate,
