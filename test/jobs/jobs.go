@@ -23,8 +23,8 @@ import (
 	"tutorial.kubebuilder.io/project/test/plane"
 )
 
-// Controller acts for the Job controller and the garbage collector: it ends Jobs after some time, and
-// deletes those whose owner is gone.
+// Controller acts for the Job controller and the garbage collector: it ends Jobs after some time,
+// and deletes those whose owner is gone.
 type Controller struct {
 	ctx    context.Context //nolint:containedctx // its work begins with what it hears
 	client client.Client

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package storm has the workload: CronJobs that users create, edit, suspend, resume, delete and
-// create again, in both versions of the API. A plan, made from a seed before
-// anything runs, says what happens when.
+// create again, in both versions of the API. A plan, made from a seed before anything runs, says
+// what happens when.
 package storm
 
 import (
