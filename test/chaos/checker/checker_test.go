@@ -947,6 +947,12 @@ func TestTheCheckerKnowsGoodFromBad(t *testing.T) {
 			t.ends(22, 20, history.Succeeded)
 			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 2})
 		}},
+		"O3: the metrics count a Job once that was created at the second try": {want: []Law{WrongMetrics}, play: func(t *scenario) {
+			t.asks(10.1, 10, func(c *history.Create) { c.Code = http.StatusInternalServerError })
+			t.runs(10.5, 10, 20)
+			t.runs(20.1, 20, 30)
+			t.scrapes(27, map[string]float64{"job_creation_skew_duration_seconds": 3})
+		}},
 		"O3: the metrics count a Job that the manager before may have created": {play: func(t *scenario) {
 			t.asks(10.1, 10, func(c *history.Create) { c.Manager, c.Code = "b-1", 0 })
 			t.asks(10.2, 10, func(c *history.Create) { c.Code = 0 })

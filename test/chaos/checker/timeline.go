@@ -69,6 +69,7 @@ type index struct {
 	timelines  map[string]*timeline // by UID
 	runs       map[string]*run      // by UID
 	creates    map[string][]*create
+	created    map[string]int  // how many Jobs with a namespace/name were stored
 	stored     map[string]bool // the names of the events about missed ticks in etcd
 	ends       []time.Time     // when processes ended or froze
 	stops      []time.Time     // when leaders were told to stop, which start little from then on
@@ -114,8 +115,8 @@ type answered struct {
 func gather(records []history.Record) *index {
 	r := &index{
 		frozen:    map[string]bool{},
-		timelines: map[string]*timeline{}, runs: map[string]*run{}, creates: map[string][]*create{}, stored: map[string]bool{},
-		acts: map[string]bool{}, phases: map[string]time.Time{}, faults: map[string]int{},
+		timelines: map[string]*timeline{}, runs: map[string]*run{}, creates: map[string][]*create{}, created: map[string]int{},
+		stored: map[string]bool{}, acts: map[string]bool{}, phases: map[string]time.Time{}, faults: map[string]int{},
 		tries: map[string][]try{}, struck: map[string][]time.Time{},
 	}
 	counted := map[string]bool{}
@@ -146,6 +147,7 @@ func gather(records []history.Record) *index {
 			r.end = rec.At
 		}
 	}
+	r.dropNotCreated()
 	for _, tries := range r.tries {
 		slices.SortStableFunc(tries, func(a, b try) int { return a.Asked.Compare(b.Asked) })
 	}
@@ -196,7 +198,9 @@ func (r *index) job(rec *history.Record) {
 	if known == nil {
 		known = &run{Job: rec.Job, created: rec.Revision, createdAt: rec.At}
 		r.runs[rec.Job.UID] = known
-		known.creates = slices.Clone(r.creates[rec.Job.Namespace+"/"+rec.Job.Name])
+		name := rec.Job.Namespace + "/" + rec.Job.Name
+		r.created[name]++
+		known.creates = slices.Clone(r.creates[name])
 		switch s := r.timelines[rec.Job.Owner]; {
 		case s == nil:
 		case rec.Job.Backfill:
@@ -236,6 +240,18 @@ func (r *index) create(rec *history.Record) {
 			run.creates = append(run.creates, c)
 		}
 	}
+}
+
+// dropNotCreated drops the creations without a known answer that were not carried out: all Jobs with
+// that name have an answer.
+func (r *index) dropNotCreated() {
+	known := map[string]int{}
+	for _, a := range r.delivered {
+		if !a.unsure {
+			known[a.what]++
+		}
+	}
+	r.delivered = slices.DeleteFunc(r.delivered, func(a answered) bool { return a.unsure && known[a.what] >= r.created[a.what] })
 }
 
 func (r *index) other(rec *history.Record) {
