@@ -88,6 +88,7 @@ func TestANameThatCanNotBeIsRefused(t *testing.T) {
 		assert.ErrorContains(t, n.validate(), want)
 	}
 	assert.NoError(t, after.validate())
+	assert.ErrorContains(t, names{}.validate(), `-kind "": want a word with a capital`)
 }
 
 func TestANameThatTheCodeUsesForSomethingElseIsRefused(t *testing.T) {

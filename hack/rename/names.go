@@ -94,7 +94,10 @@ func (n names) validate() error {
 // isName reports whether a name is valid for a Go package or variable.
 func isName(s string) bool { return token.IsIdentifier(s) && types.Universe.Lookup(s) == nil }
 
-func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+func lowerFirst(s string) string {
+	first := min(1, len(s))
+	return strings.ToLower(s[:first]) + s[first:]
+}
 
 // isFree returns an error if Go code has identifiers that would collide with the new names.
 func (n names) isFree(old names, files []string) error {
