@@ -69,7 +69,6 @@ type index struct {
 	timelines  map[string]*timeline // by UID
 	runs       map[string]*run      // by UID
 	creates    map[string][]*create
-	created    map[string]int  // how many Jobs with a namespace/name were stored
 	stored     map[string]bool // the names of the events about missed ticks in etcd
 	ends       []time.Time     // when processes ended or froze
 	stops      []time.Time     // when leaders were told to stop, which start little from then on
@@ -115,8 +114,8 @@ type answered struct {
 func gather(records []history.Record) *index {
 	r := &index{
 		frozen:    map[string]bool{},
-		timelines: map[string]*timeline{}, runs: map[string]*run{}, creates: map[string][]*create{}, created: map[string]int{},
-		stored: map[string]bool{}, acts: map[string]bool{}, phases: map[string]time.Time{}, faults: map[string]int{},
+		timelines: map[string]*timeline{}, runs: map[string]*run{}, creates: map[string][]*create{}, stored: map[string]bool{},
+		acts: map[string]bool{}, phases: map[string]time.Time{}, faults: map[string]int{},
 		tries: map[string][]try{}, struck: map[string][]time.Time{},
 	}
 	counted := map[string]bool{}
@@ -198,9 +197,7 @@ func (r *index) job(rec *history.Record) {
 	if known == nil {
 		known = &run{Job: rec.Job, created: rec.Revision, createdAt: rec.At}
 		r.runs[rec.Job.UID] = known
-		name := rec.Job.Namespace + "/" + rec.Job.Name
-		r.created[name]++
-		known.creates = slices.Clone(r.creates[name])
+		known.creates = slices.Clone(r.creates[rec.Job.Namespace+"/"+rec.Job.Name])
 		switch s := r.timelines[rec.Job.Owner]; {
 		case s == nil:
 		case rec.Job.Backfill:
@@ -242,16 +239,19 @@ func (r *index) create(rec *history.Record) {
 	}
 }
 
-// dropNotCreated drops the creations without a known answer that were not carried out: all Jobs with
-// that name have an answer.
+// dropNotCreated drops the creations without a known answer that were not carried out: all Jobs
+// with that name have an answer.
 func (r *index) dropNotCreated() {
-	known := map[string]int{}
+	left := map[string]int{} // stored Jobs without an answer, by namespace/name
+	for _, run := range r.runs {
+		left[run.Namespace+"/"+run.Name]++
+	}
 	for _, a := range r.delivered {
 		if !a.unsure {
-			known[a.what]++
+			left[a.what]--
 		}
 	}
-	r.delivered = slices.DeleteFunc(r.delivered, func(a answered) bool { return a.unsure && known[a.what] >= r.created[a.what] })
+	r.delivered = slices.DeleteFunc(r.delivered, func(a answered) bool { return a.unsure && left[a.what] <= 0 })
 }
 
 func (r *index) other(rec *history.Record) {
